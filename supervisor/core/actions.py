@@ -1,0 +1,135 @@
+"""What a pass may do: a closed union of effects as data, each with the reason for it.
+
+Every action is idempotent and names the state it expects; applied late, or twice, it finds its
+work done, or the state moved on, and does nothing.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from tasks.offsets import Offsets
+
+
+@dataclass(frozen=True)
+class CommitInitialOffsets:
+    """Store where reading begins, all partitions of the topic at once, or none (P10)."""
+
+    topic: str
+    topic_id: str
+    offsets: Offsets
+    why: str
+
+
+@dataclass(frozen=True)
+class OpenGeneration:
+    """Begin a range: group `group` of a layout reads `start` onwards."""
+
+    generation_id: str
+    ordinal: int
+    layout_version: int
+    task_count: int
+    partition_count: int
+    group: int
+    spec_version: int
+    start: Offsets
+    why: str
+
+
+@dataclass(frozen=True)
+class StartTask:
+    """Assign one replica of a generation to a worker, as a new task."""
+
+    task_id: str
+    generation_id: str
+    replica: int
+    attempt: int
+    worker_id: str
+    incarnation: int
+    why: str
+
+
+@dataclass(frozen=True)
+class EndTask:
+    """Settle a task: from now on its worker is told to stop it, and it may not publish."""
+
+    task_id: str
+    succeeded: bool
+    why: str
+
+
+@dataclass(frozen=True)
+class BeginHandoff:
+    """Order every replica of a generation to pause; also again, when a pause lease runs out."""
+
+    generation_id: str
+    expected_sequence: int
+    must_end: bool
+    why: str
+
+
+@dataclass(frozen=True)
+class ResumeReading:
+    """Take a pause back: nothing was read, or no replica lives to say how far it is."""
+
+    generation_id: str
+    expected_sequence: int
+    restart_timer: bool
+    why: str
+
+
+@dataclass(frozen=True)
+class FixEnd:
+    """Fix the end of a generation and open its successor there, in one transaction (P13)."""
+
+    generation_id: str
+    expected_sequence: int
+    end: Offsets
+    successor: OpenGeneration | None
+    why: str
+
+
+@dataclass(frozen=True)
+class CloseEmpty:
+    """End a generation that read nothing, without publishing."""
+
+    generation_id: str
+    expected_sequence: int
+    why: str
+
+
+@dataclass(frozen=True)
+class DiscardGeneration:
+    """Give a range up unpublished; its partitions go on from their committed offsets (P16)."""
+
+    generation_id: str
+    why: str
+
+
+Action = (
+    CommitInitialOffsets
+    | OpenGeneration
+    | StartTask
+    | EndTask
+    | BeginHandoff
+    | ResumeReading
+    | FixEnd
+    | CloseEmpty
+    | DiscardGeneration
+)
+
+
+@dataclass(frozen=True)
+class SlotNeed:
+    """How many slots the plan would use and how many it found."""
+
+    needed: int
+    free: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What one pass decided, and when to look again if nothing wakes it before."""
+
+    actions: tuple[Action, ...]
+    wake_at: datetime
+    waiting_for_slots: SlotNeed | None = None

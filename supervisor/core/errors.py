@@ -1,0 +1,139 @@
+"""The one error tree of the control plane: raised on purpose, with its facts as attributes.
+
+    SupervisorError
+    ├─ Refused       terminal for the request: the same request fails again
+    ├─ Unavailable   transient: something outside did not answer
+    └─ LeaseLost     terminal for this leader: a newer term exists
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+class SupervisorError(Exception):
+    """Base of everything raised on purpose; the message says what, where and what to do."""
+
+
+class Refused(SupervisorError):
+    """The request cannot be carried out as it is; the caller decides what to change."""
+
+
+class Unavailable(SupervisorError):
+    """Something outside did not answer; the same request may go through later."""
+
+
+class LeaseLost(SupervisorError):
+    """Another overlord leads, or none does yet; `leader` is its address, if known."""
+
+    def __init__(self, message: str, leader: str | None = None) -> None:
+        """Keep the leader's address beside the text."""
+        super().__init__(message)
+        self.leader = leader
+
+
+@dataclass(frozen=True)
+class FieldError:
+    """One thing that is wrong in a document: where (JSON pointer), what, and what to do."""
+
+    pointer: str
+    message: str
+    hint: str = ""
+
+
+class InvalidSpec(Refused):
+    """A spec is not acceptable; `errors` names each field."""
+
+    def __init__(self, errors: Sequence[FieldError]) -> None:
+        """Build the text from the errors."""
+        self.errors = tuple(errors)
+        super().__init__(
+            "; ".join(f"{e.pointer or '/'}: {e.message}" + (f" ({e.hint})" if e.hint else "")
+                      for e in self.errors)
+        )
+
+
+class SupervisorNotFound(Refused):
+    """There is no such supervisor; the text is the one Druid's clients match."""
+
+    def __init__(self, supervisor_id: str) -> None:
+        """Name the id."""
+        super().__init__(f"Cannot find any supervisor with id: [{supervisor_id}]")
+        self.supervisor_id = supervisor_id
+
+
+class NoHistory(Refused):
+    """Nothing was ever stored under this id."""
+
+    def __init__(self, supervisor_id: str) -> None:
+        """Name the id."""
+        super().__init__(f"No history for [{supervisor_id}].")
+        self.supervisor_id = supervisor_id
+
+
+class AlreadyInState(Refused):
+    """A supervisor is asked to become what it is: suspended or running."""
+
+    def __init__(self, supervisor_id: str, state: str) -> None:
+        """Name the id and the state."""
+        super().__init__(f"[{supervisor_id}] is already {state}")
+        self.supervisor_id = supervisor_id
+        self.state = state
+
+
+class TaskNotFound(Refused):
+    """There is no such task."""
+
+    def __init__(self, task_id: str) -> None:
+        """Name the id."""
+        super().__init__(f"Cannot find any task with id: [{task_id}]")
+        self.task_id = task_id
+
+
+class NotAllowed(Refused):
+    """The caller did not prove that it may do this: a missing or wrong token."""
+
+
+class WorkerFenced(Refused):
+    """A newer incarnation of this worker has registered; this process must stop."""
+
+    def __init__(self, worker_id: str, incarnation: int, newest: int) -> None:
+        """Name both incarnations."""
+        super().__init__(
+            f"worker {worker_id} incarnation {incarnation} is fenced by incarnation {newest}"
+        )
+        self.worker_id = worker_id
+
+
+class StaleCommit(Refused):
+    """A partition no longer stands where a commit starts: offset, topic id or reset epoch."""
+
+    def __init__(self, supervisor_id: str, partition: str, expected: int) -> None:
+        """Name the partition and the offset that was expected."""
+        super().__init__(f"{supervisor_id} {partition}: committed offset is not {expected}")
+        self.supervisor_id = supervisor_id
+        self.partition = partition
+        self.expected = expected
+
+
+class StateMoved(Refused):
+    """A guarded write found another state than it expected: somebody was there first."""
+
+
+class SchemaTooNew(Refused):
+    """The metadata database was migrated by a newer Tidegate than this one."""
+
+
+class MetadataBusy(Unavailable):
+    """The metadata database did not take the transaction in time."""
+
+
+class MetadataUnavailable(Unavailable):
+    """The metadata database cannot be reached."""
+
+
+class StreamUnavailable(Unavailable):
+    """Kafka did not answer within its deadline."""
+
+
+class WorkerUnavailable(Unavailable):
+    """A worker did not answer within its deadline."""

@@ -1,0 +1,122 @@
+"""One step of a handoff, from the record and the replicas' reports alone.
+
+    due ─► BeginHandoff ─► all paused? ─► FixEnd (with the successor) ─► publishing
+                │               │  └─ nothing read: ResumeReading, or CloseEmpty if it must end
+                │               └─ half a pause lease gone: BeginHandoff again (P13)
+                └─ a replica that does not pause in time is ended; the others go on
+
+The end is on record before any replica hears it: after a crash between two replicas the second
+is told the same end, never a newer one.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from supervisor.core.actions import (
+    Action,
+    BeginHandoff,
+    CloseEmpty,
+    EndTask,
+    FixEnd,
+    OpenGeneration,
+    ResumeReading,
+)
+from supervisor.core.model import Generation, Limits, Liveness, Task
+from tasks.contract import TaskPhase, TaskReport
+from tasks.offsets import furthest, is_empty
+
+
+@dataclass(frozen=True)
+class ReplicaView:
+    """An active task of a generation with what its worker says of it."""
+
+    task: Task
+    liveness: Liveness
+    report: TaskReport | None
+
+
+@dataclass(frozen=True)
+class HandoffStep:
+    """Actions that are due now, and when to look again if none is."""
+
+    actions: tuple[Action, ...] = ()
+    wake_at: datetime | None = None
+
+
+def paused(generation: Generation, replica: ReplicaView) -> bool:
+    """Tell whether a replica has paused for the present pause, not for an earlier one."""
+    report = replica.report
+    return (
+        report is not None
+        and report.phase is TaskPhase.PAUSED
+        and report.order_sequence == generation.sequence
+    )
+
+
+def next_step(
+    generation: Generation,
+    replicas: Sequence[ReplicaView],
+    successor: OpenGeneration | None,
+    now: datetime,
+    limits: Limits,
+) -> HandoffStep:
+    """Return what a generation in PAUSING needs next.
+
+    `successor` is how its group goes on, without its start: None if it ends here.
+    """
+    stopped = [r for r in replicas if paused(generation, r)]
+    slow = [r for r in replicas if not paused(generation, r)]
+    since = generation.paused_at or now
+    if slow and now < since + limits.pause_timeout:
+        return HandoffStep(wake_at=since + limits.pause_timeout)
+    # Unknown is not lost (P6): a worker that is silent keeps its task; having read further than
+    # the end, it will drop what lies beyond (P14).
+    ended = tuple(
+        EndTask(
+            r.task.id,
+            succeeded=False,
+            why=f"did not pause within {limits.pause_timeout.total_seconds():g} s",
+        )
+        for r in slow
+        if r.liveness is Liveness.ALIVE
+    )
+    if not stopped:
+        return HandoffStep(ended or _nobody(generation, replicas))
+    if now >= since + limits.pause_lease / 2:
+        again = BeginHandoff(
+            generation.id,
+            generation.sequence,
+            must_end=generation.must_end,
+            why="half of the pause lease has passed: pause again before the end is fixed",
+        )
+        return HandoffStep((*ended, again))
+    return HandoffStep((*ended, _fix(generation, stopped, successor)))
+
+
+def _nobody(generation: Generation, replicas: Sequence[ReplicaView]) -> tuple[Action, ...]:
+    if replicas:
+        return ()  # all silent: they are heard of again, or lost
+    if generation.must_end:
+        why = "no replica lives and the group ends: nothing of its range counts"
+        return (CloseEmpty(generation.id, generation.sequence, why),)
+    why = "no replica lives: its replacement reads on"
+    return (ResumeReading(generation.id, generation.sequence, restart_timer=False, why=why),)
+
+
+def _fix(
+    generation: Generation, stopped: Sequence[ReplicaView], successor: OpenGeneration | None
+) -> Action:
+    end = furthest([r.report.position for r in stopped if r.report is not None])
+    if not is_empty(generation.start, end):
+        follows = None if successor is None else replace(successor, start=end)
+        why = f"{len(stopped)} replica(s) paused: {generation.handoff_why}"
+        return FixEnd(generation.id, generation.sequence, end, follows, why)
+    if generation.must_end:
+        return CloseEmpty(generation.id, generation.sequence, "it read nothing and has to end")
+    return ResumeReading(
+        generation.id,
+        generation.sequence,
+        restart_timer=True,
+        why="nothing was read: the timer starts again",
+    )

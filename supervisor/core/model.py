@@ -1,0 +1,338 @@
+"""What is: the rows of the metadata database, as frozen values that every layer shares.
+
+    generation   READING ──► PAUSING ──► PUBLISHING ──► PUBLISHED
+                    │ ▲         │ │           └───────► DISCARDED
+                    │ └─ resume ┘ └─ nothing read ───► EMPTY
+                    └──────────────────────────────► EMPTY, DISCARDED
+    task         RUNNING ──► SUCCESS | FAILED
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from supervisor.core.spec import SupervisorSpec
+from tasks.contract import (
+    PublishOutcome,
+    RejectSample,
+    RejectsFile,
+    SegmentFile,
+    TaskReport,
+)
+from tasks.offsets import Offsets, TopicPartition
+
+
+@dataclass(frozen=True)
+class SpecVersion:
+    """One row of a supervisor's history; the newest counts.  `spec` None is a tombstone."""
+
+    supervisor_id: str
+    version: int
+    """1, 2, 3, ... without a hole."""
+    created_at: datetime
+    spec: SupervisorSpec | None
+    author: str = ""
+
+    @property
+    def terminated(self) -> bool:
+        """This row ends the supervisor."""
+        return self.spec is None
+
+
+@dataclass(frozen=True)
+class CommittedOffset:
+    """The next offset of one partition that is not yet in a published segment."""
+
+    supervisor_id: str
+    partition: TopicPartition
+    next_offset: int
+    first_offset: int
+    """Where this supervisor began to read the partition."""
+    topic_id: str
+    reset_epoch: int = 0
+
+
+class GapKind(StrEnum):
+    """What a declared break in the committed offsets means for the table."""
+
+    SKIPPED = "skipped"
+    LOST = "lost"
+    REPEATED = "repeated"
+
+
+@dataclass(frozen=True)
+class OffsetGap:
+    """A range that is declared absent, or present twice: `verify` counts it as explained."""
+
+    supervisor_id: str
+    partition: TopicPartition
+    first: int
+    end: int
+    kind: GapKind
+    author: str
+    why: str
+    at: datetime
+
+
+class GenerationState(StrEnum):
+    """Where a generation stands; see the diagram of the module."""
+
+    READING = "READING"
+    PAUSING = "PAUSING"
+    PUBLISHING = "PUBLISHING"
+    PUBLISHED = "PUBLISHED"
+    EMPTY = "EMPTY"
+    DISCARDED = "DISCARDED"
+
+
+OPEN_STATES = frozenset({GenerationState.READING, GenerationState.PAUSING})
+"""Its end is not fixed; at most one such generation holds a partition of a supervisor."""
+LIVE_STATES = OPEN_STATES | {GenerationState.PUBLISHING}
+
+
+@dataclass(frozen=True)
+class Generation:
+    """One offset range of one task group: the unit that is handed off and published."""
+
+    id: str
+    supervisor_id: str
+    data_source: str
+    ordinal: int
+    """Grows with every generation of the supervisor; a later one never has a lower number."""
+    layout_version: int
+    task_count: int
+    partition_count: int
+    group: int
+    spec_version: int
+    """It runs, and is replaced, with this version of the spec to its end."""
+    state: GenerationState
+    start: Offsets
+    end: Offsets | None
+    opened_at: datetime
+    timer_started_at: datetime
+    """taskDuration counts from here: later than `opened_at` once an empty range was resumed."""
+    sequence: int = 0
+    """Grows with every order to its tasks: pause, end, resume."""
+    handoff_why: str = ""
+    must_end: bool = False
+    """Its handoff ends the group even if nothing was read (suspend, terminate, new spec)."""
+    paused_at: datetime | None = None
+    """When the present pause was first ordered."""
+    end_fixed_at: datetime | None = None
+    ended_at: datetime | None = None
+
+    @property
+    def live(self) -> bool:
+        """It still has work to do."""
+        return self.state in LIVE_STATES
+
+    @property
+    def open(self) -> bool:
+        """Its end is not fixed yet."""
+        return self.state in OPEN_STATES
+
+
+class TaskStatus(StrEnum):
+    """Druid's words for how a task stands."""
+
+    RUNNING = "RUNNING"
+    SUCCESS = "SUCCESS"
+    FAILED = "FAILED"
+
+
+@dataclass(frozen=True)
+class Task:
+    """One attempt of one replica; the row is the write intent of its output folder (P23)."""
+
+    id: str
+    supervisor_id: str
+    data_source: str
+    generation_id: str
+    replica: int
+    attempt: int
+    worker_id: str
+    incarnation: int
+    """Of the worker, when the task was assigned or last taken up again."""
+    token: str
+    status: TaskStatus
+    created_at: datetime
+    reason: str = ""
+    ended_at: datetime | None = None
+    taken_up: bool = False
+    """A newer incarnation of its worker goes on with it from the journal."""
+    outcome: PublishOutcome | None = None
+    """The stored answer to its publish request, if it was final."""
+    published: bool = False
+    """Its files are segments: its folder is never deleted whole."""
+    folder_deleted_at: datetime | None = None
+
+    @property
+    def active(self) -> bool:
+        """It runs, or should."""
+        return self.status is TaskStatus.RUNNING
+
+
+@dataclass(frozen=True)
+class WorkerRow:
+    """A worker that has registered; liveness is soft state and not stored (P4)."""
+
+    id: str
+    incarnation: int
+    url: str
+    slots: int
+    registered_at: datetime
+
+
+@dataclass(frozen=True)
+class Segment:
+    """One published, immutable Parquet file."""
+
+    id: str
+    data_source: str
+    supervisor_id: str
+    generation_id: str
+    task_id: str
+    published_at: datetime
+    file: SegmentFile
+
+
+@dataclass(frozen=True)
+class Publication:
+    """The row that proves a range was published; segments and rejects hang on it."""
+
+    generation_id: str
+    supervisor_id: str
+    data_source: str
+    task_id: str
+    published_at: datetime
+    start: Offsets
+    end: Offsets
+    rows: int
+    rejected: int
+    rejects: RejectsFile | None = None
+    samples: tuple[RejectSample, ...] = ()
+
+
+@dataclass(frozen=True)
+class StoredPlan:
+    """What one pass decided, as it is shown to people."""
+
+    supervisor_id: str
+    at: datetime
+    term: int
+    actions: tuple[Mapping[str, str], ...]
+    """One mapping per action: `action`, `about`, `why`."""
+    error: str = ""
+
+
+@dataclass(frozen=True)
+class AuditEntry:
+    """One change that somebody, or a leader, made; written in the change's transaction."""
+
+    at: datetime
+    actor: str
+    action: str
+    subject: str
+    detail: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Lease:
+    """Who leads: `term` grows with every change, `renewals` with every sign of life."""
+
+    term: int
+    holder: str
+    url: str
+    renewals: int
+
+
+class Liveness(StrEnum):
+    """What the leader knows of a worker; only LOST leads to replacement (P6)."""
+
+    ALIVE = "ALIVE"
+    UNKNOWN = "UNKNOWN"
+    LOST = "LOST"
+
+
+@dataclass(frozen=True)
+class WorkerView:
+    """One worker as the leader sees it now."""
+
+    id: str
+    incarnation: int
+    liveness: Liveness
+    slots: int
+    stopping: bool
+    reports: Mapping[str, TaskReport] = field(default_factory=dict)
+    """Task id -> its last report to this leader."""
+    used_slots: int = 0
+    """Open tasks of all supervisors that are assigned to it."""
+
+
+class StreamTrouble(StrEnum):
+    """Why the offsets of a topic are not known."""
+
+    CONNECTING = "connecting"
+    UNREACHABLE = "unreachable"
+    NO_TOPIC = "no-topic"
+    REFUSED = "refused"
+
+
+@dataclass(frozen=True)
+class StreamState:
+    """The partitions of a supervisor's topic, as Kafka last told; a trouble leaves the last."""
+
+    topic_ids: Mapping[str, str] = field(default_factory=dict)
+    earliest: Offsets = field(default_factory=dict)
+    latest: Offsets = field(default_factory=dict)
+    """High watermarks."""
+    stable: Offsets = field(default_factory=dict)
+    """Last stable offsets."""
+    read_at: datetime | None = None
+    trouble: StreamTrouble | None = None
+    detail: str = ""
+    failures: int = 0
+    """Failed looks in a row."""
+
+    @property
+    def known(self) -> bool:
+        """Its partitions have been read, and the last look went well."""
+        return self.read_at is not None and self.trouble is None
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Operator settings that the decisions need."""
+
+    period: timedelta = timedelta(seconds=30)
+    pause_lease: timedelta = timedelta(seconds=30)
+    pause_timeout: timedelta = timedelta(seconds=20)
+    backoff_first: timedelta = timedelta(seconds=1)
+    backoff_max: timedelta = timedelta(minutes=2)
+    unhealthiness_threshold: int = 3
+
+
+@dataclass(frozen=True)
+class Observed:
+    """Everything one pass over one supervisor knows; the same `Observed` gives the same plan."""
+
+    now: datetime
+    limits: Limits
+    current: SpecVersion
+    """The newest version; a tombstone once terminated."""
+    specs: Mapping[int, SupervisorSpec]
+    """Spec version -> spec, for every version that a live generation is bound to, and the newest."""
+    committed: Mapping[TopicPartition, CommittedOffset]
+    stream: StreamState
+    generations: tuple[Generation, ...]
+    """Live ones, by ordinal."""
+    newest: Generation | None
+    """The one with the highest ordinal, whatever its state."""
+    tasks: tuple[Task, ...]
+    """Active tasks of this supervisor."""
+    last_attempts: Mapping[tuple[str, int], Task]
+    """(generation, replica) -> its last ended task, for live generations: numbers and backoff."""
+    workers: tuple[WorkerView, ...]
+    failures_in_a_row: int = 0
+    """Tasks that failed since one last succeeded."""

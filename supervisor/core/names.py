@@ -1,0 +1,29 @@
+"""Names that repeat: the same facts give the same id, so that an effect done twice is done once."""
+
+import hashlib
+
+from tasks.offsets import Offsets
+
+_LETTERS = "abcdefghijklmnop"
+
+
+def generation_id(supervisor_id: str, ordinal: int) -> str:
+    """Return the id of a supervisor's `ordinal`-th generation."""
+    return f"{supervisor_id}:{ordinal}"
+
+
+def base_sequence_name(supervisor_id: str, schema_digest: str, start: Offsets) -> str:
+    """Return the part of a task's id that its replicas share.
+
+    Source: Druid's `index_kafka_<id>_<15 hex of SHA-1>` over schema and start offsets; Druid
+    hashes partitions in the order of a map, here they are sorted.
+    """
+    offsets = "".join(f"+{partition}({start[partition]})" for partition in sorted(start))
+    digest = hashlib.sha1(f"{schema_digest}{offsets}".encode(), usedforsecurity=False)
+    return f"index_kafka_{supervisor_id}_{digest.hexdigest()[:15]}"
+
+
+def task_id(base: str, generation: str, replica: int, attempt: int) -> str:
+    """Return the id of one attempt: `base` and eight letters, as Druid's clients expect."""
+    digest = hashlib.sha256(f"{generation}/{replica}/{attempt}".encode()).digest()
+    return f"{base}_" + "".join(_LETTERS[byte % 16] for byte in digest[:8])

@@ -1,0 +1,63 @@
+"""Which worker a replica goes to, and how many partitions a group has."""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from supervisor.core.model import Liveness, WorkerView
+from tasks.offsets import TopicPartition
+
+
+def layout(
+    partitions: Iterable[TopicPartition], task_count: int
+) -> dict[int, tuple[TopicPartition, ...]]:
+    """Return group number -> its partitions: partition p belongs to group p mod taskCount.
+
+    taskCount is capped by the number of partitions, so that no group is empty.
+    """
+    ordered = sorted(partitions)
+    if not ordered:
+        return {}
+    groups: dict[int, list[TopicPartition]] = {}
+    for partition in ordered:
+        groups.setdefault(partition.partition % min(task_count, len(ordered)), []).append(partition)
+    return {group: tuple(members) for group, members in sorted(groups.items())}
+
+
+@dataclass
+class Slots:
+    """Free slots per worker while one plan is made: what it hands out is gone for the next."""
+
+    workers: Sequence[WorkerView]
+
+    def __post_init__(self) -> None:
+        """Count what is free on workers that may take new tasks."""
+        self._free = {
+            w.id: max(0, w.slots - w.used_slots)
+            for w in self.workers
+            if w.liveness is Liveness.ALIVE and not w.stopping
+        }
+        self._by_id = {w.id: w for w in self.workers}
+
+    @property
+    def free(self) -> int:
+        """Slots that are left."""
+        return sum(self._free.values())
+
+    def take(self, beside: Collection[str], *, needs_slot: bool) -> WorkerView | None:
+        """Choose a worker for a replica whose siblings run on the workers `beside`.
+
+        Siblings go to different workers where there are several: only a lone worker gets two.
+        A replica that reads to a fixed end needs no slot; the worker's finishing pool bounds it.
+        """
+        alone = set(self._free) <= set(beside)
+        open_to = [
+            name
+            for name, free in self._free.items()
+            if (free > 0 or not needs_slot) and (alone or name not in beside)
+        ]
+        if not open_to:
+            return None
+        chosen = max(open_to, key=lambda name: (self._free[name], name))
+        if needs_slot:
+            self._free[chosen] -= 1
+        return self._by_id[chosen]

@@ -1,0 +1,87 @@
+"""What is asked for: the spec of one supervisor, whole and checked.
+
+`spec_reader.read_spec` makes it from a document; its sections are in `spec_data`, `spec_io` and
+`spec_tuning`.  Stored as `model_dump(mode="json")`, loaded by `model_validate`.
+"""
+
+import hashlib
+import json
+from typing import Literal
+
+from pydantic import Field, JsonValue
+
+from supervisor.core.data_source import SafeName
+from supervisor.core.spec_data import DataSchema
+from supervisor.core.spec_fields import Flag
+from supervisor.core.spec_io import KafkaIoConfig
+from supervisor.core.spec_tuning import TuningConfig
+from tasks.contract import IngestSpec
+from tasks.wire import Wire
+
+
+def _id_by_default(validated: dict[str, object]) -> str:
+    schema = validated["data_schema"]
+    assert isinstance(schema, DataSchema)
+    return schema.data_source
+
+
+class SupervisorSpec(Wire):
+    """One Kafka supervisor as its user wants it: one topic into one table."""
+
+    type: Literal["kafka"] = "kafka"
+    data_schema: DataSchema
+    id: SafeName = Field(default_factory=_id_by_default)
+    """The supervisor's id: the dataSource unless the spec names another."""
+    io_config: KafkaIoConfig
+    tuning_config: TuningConfig = TuningConfig()
+    context: dict[str, JsonValue] = {}
+    """Kept for the user; nothing here reads it."""
+    suspended: Flag = False
+
+    @property
+    def data_source(self) -> str:
+        """The table's name."""
+        return self.data_schema.data_source
+
+    def normalised(self) -> dict[str, object]:
+        """Return the spec as GET answers it: defaults written out, sections given twice.
+
+        `read_spec` of it is this spec again.
+
+        Source: druid-supervisor.md 2.6 (what Druid 33.0.0 answers; `id` is ours).
+        """
+        sections: dict[str, object] = {
+            "dataSchema": self.data_schema.normalised(),
+            "ioConfig": self.io_config.normalised(),
+            "tuningConfig": self.tuning_config.normalised(),
+        }
+        envelope: dict[str, object] = {"type": self.type, "id": self.id, "spec": dict(sections)}
+        context = dict(self.context) or None
+        return envelope | sections | {"context": context, "suspended": self.suspended}
+
+
+def ingest_spec(spec: SupervisorSpec) -> IngestSpec:
+    """Return what a task needs to know of `spec` to turn records into rows."""
+    schema = spec.data_schema
+    return IngestSpec(
+        data_source=schema.data_source,
+        kafka=spec.io_config.client,
+        timestamp=schema.contract_timestamp(),
+        columns=schema.contract_columns(),
+        excluded=schema.excluded,
+        segment_granularity=schema.granularity_spec.segment_granularity,
+        tuning=spec.tuning_config.contract(),
+    )
+
+
+def schema_digest(spec: SupervisorSpec) -> str:
+    """Return 64 hex digits that change with what makes rows: dataSchema and tuningConfig.
+
+    Fields at their default are left out, so a release that adds one changes no digest.
+    """
+    made_of = {
+        "dataSchema": spec.data_schema.model_dump(mode="json", exclude_defaults=True),
+        "tuningConfig": spec.tuning_config.model_dump(mode="json", exclude_defaults=True),
+    }
+    text = json.dumps(made_of, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()

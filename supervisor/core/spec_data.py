@@ -1,0 +1,217 @@
+"""What becomes of a record: the `dataSchema` of a spec.  Names on the wire are Druid's."""
+
+from collections.abc import Sequence
+from typing import Annotated, Literal, get_args
+
+from pydantic import BeforeValidator, Field, ValidationInfo, field_validator, model_validator
+
+from supervisor.core.data_source import SafeName
+from supervisor.core.spec_fields import ColumnName, FieldName, Moment, nearest, shown, wrong
+from tasks.contract import Column, ColumnType, Granularity, TimestampSpec
+from tasks.wire import Wire
+
+TimestampFormat = Literal["iso", "millis", "posix", "auto"]
+COLUMNS_MAX = 2_000
+"""Columns of one table."""
+_UNBUILT_TYPES = ("json", "auto", "spatial", "timestamp")
+_GRANULARITY_OF_PERIOD = {
+    "PT1M": Granularity.MINUTE,
+    "PT5M": Granularity.FIVE_MINUTE,
+    "PT15M": Granularity.FIFTEEN_MINUTE,
+    "PT1H": Granularity.HOUR,
+    "PT6H": Granularity.SIX_HOUR,
+    "P1D": Granularity.DAY,
+    "P1W": Granularity.WEEK,
+    "P1M": Granularity.MONTH,
+    "P1Y": Granularity.YEAR,
+}
+
+
+def _read_format(value: object) -> object:
+    if isinstance(value, str) and value not in get_args(TimestampFormat):
+        raise wrong(
+            f"timestamp format {shown(value)} is not built yet",
+            f"use one of {', '.join(get_args(TimestampFormat))}",
+        )
+    return value
+
+
+def _read_type(value: object) -> object:
+    if isinstance(value, str) and value not in get_args(ColumnType):
+        built = "not built yet" if value in _UNBUILT_TYPES else "not a type"
+        raise wrong(f"{shown(value)} is {built}", f"use one of {', '.join(get_args(ColumnType))}")
+    return value
+
+
+def _read_granularity(value: object) -> Granularity:
+    """Take a name in any case, or the object that Druid writes for it."""
+    if isinstance(value, Granularity):
+        return value
+    name = value
+    if isinstance(value, dict) and value.get("type") == "period":
+        extra = {k: v for k, v in value.items() if k not in {"type", "period"} and v is not None}
+        if extra.pop("timeZone", "UTC") != "UTC" or extra:
+            raise wrong("a period with a time zone or an origin is not built yet", "use UTC")
+        name = _GRANULARITY_OF_PERIOD.get(str(value.get("period")))
+    elif isinstance(value, dict) and value.keys() == {"type"}:
+        name = value["type"]
+    if isinstance(name, str) and name.upper() in Granularity.__members__:
+        return Granularity[name.upper()]
+    text = value if isinstance(value, str) else "this granularity"
+    close = nearest(value, Granularity.__members__) if isinstance(value, str) else None
+    raise wrong(
+        f"{shown(text)} is not a segment granularity here" + (f"; {close} is" if close else ""),
+        f"use one of {', '.join(Granularity.__members__)}",
+    )
+
+
+class TimestampField(Wire):
+    """Which field holds a record's time, how it is written, and what a record without it gets."""
+
+    column: FieldName = "timestamp"
+    format: Annotated[TimestampFormat, BeforeValidator(_read_format)] = "auto"
+    missing_value: Moment | None = None
+
+
+class Dimension(Wire):
+    """One column; on the wire a bare name is a column of type string."""
+
+    type: Annotated[ColumnType, BeforeValidator(_read_type)] = "string"
+    name: ColumnName
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_bare_name(cls, value: object) -> object:
+        return {"name": value} if isinstance(value, str) else value
+
+    def normalised(self) -> dict[str, object]:
+        """Return it as GET writes it."""
+        return {
+            "type": self.type,
+            "name": self.name,
+            "multiValueHandling": "SORTED_ARRAY",
+            "createBitmapIndex": self.type == "string",
+        }
+
+
+class DimensionsSpec(Wire):
+    """The columns.  None given: every top-level field becomes a string column as it is met."""
+
+    dimensions: tuple[Dimension, ...] = Field(default=(), max_length=COLUMNS_MAX)
+    dimension_exclusions: tuple[FieldName, ...] = Field(default=(), max_length=COLUMNS_MAX)
+    """A set, kept sorted; `__time` and the timestamp column are left out of every table anyway."""
+
+    @field_validator("dimensions")
+    @classmethod
+    def _names_no_column_twice(cls, value: tuple[Dimension, ...]) -> tuple[Dimension, ...]:
+        refuse_repeated([dimension.name for dimension in value])
+        return value
+
+    @field_validator("dimension_exclusions")
+    @classmethod
+    def _is_a_set(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(sorted(set(value)))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns' names, in order."""
+        return tuple(dimension.name for dimension in self.dimensions)
+
+
+def refuse_repeated(names: Sequence[str]) -> None:
+    """Refuse a name that stands twice, or twice but for upper and lower case.
+
+    Druid tells case apart; Spark and DuckDB, which read the table, do not.
+
+    Raises:
+        PydanticCustomError: a name is repeated.
+    """
+    seen: dict[str, str] = {}
+    for name in names:
+        first = seen.setdefault(name.lower(), name)
+        if first != name:
+            raise wrong(
+                f"columns [{shown(first)}] and [{shown(name)}] differ in case only",
+                "readers of the table do not tell them apart: keep one",
+            )
+    repeated = [name for name in seen.values() if list(names).count(name) > 1]
+    if repeated:
+        told = ", ".join(shown(name) for name in repeated)
+        raise wrong(f"Cannot specify a column more than once: [{told}]", "name it once")
+
+
+class GranularitySpec(Wire):
+    """How rows are divided into time chunks.  Rollup is not built yet, so it is always off."""
+
+    segment_granularity: Annotated[Granularity, BeforeValidator(_read_granularity)] = (
+        Granularity.DAY
+    )
+
+    def normalised(self) -> dict[str, object]:
+        """Return it as GET writes it."""
+        everything = self.segment_granularity is Granularity.ALL
+        return {
+            "type": "uniform",
+            "segmentGranularity": {"type": "all"} if everything else str(self.segment_granularity),
+            "queryGranularity": {"type": "none"},
+            "rollup": False,
+            "intervals": [],
+        }
+
+
+class DataSchema(Wire):
+    """The table, its time and its columns."""
+
+    data_source: SafeName
+    timestamp_spec: TimestampField
+    dimensions_spec: DimensionsSpec = DimensionsSpec()
+    granularity_spec: GranularitySpec = GranularitySpec()
+
+    @field_validator("dimensions_spec")
+    @classmethod
+    def _excludes_what_it_says(cls, value: DimensionsSpec, info: ValidationInfo) -> DimensionsSpec:
+        """Keep only exclusions that say something, so that GET -> POST changes nothing."""
+        both = [name for name in value.names if name in value.dimension_exclusions]
+        if both:
+            raise wrong(f"column [{shown(both[0])}] is both a dimension and excluded", "keep one")
+        timestamp = info.data.get("timestamp_spec")
+        column = timestamp.column if isinstance(timestamp, TimestampField) else "__time"
+        kept = tuple(n for n in value.dimension_exclusions if n not in {"__time", column})
+        return value.model_copy(update={"dimension_exclusions": kept})
+
+    @property
+    def excluded(self) -> tuple[str, ...]:
+        """Fields that never become a column, sorted: `__time` and the timestamp's among them.
+
+        A timestamp column that is also a dimension is kept as one.
+        """
+        spec = self.dimensions_spec
+        own = {"__time", self.timestamp_spec.column} - set(spec.names)
+        return tuple(sorted(own | set(spec.dimension_exclusions)))
+
+    def contract_timestamp(self) -> TimestampSpec:
+        """Return the timestamp as tasks are told it."""
+        spec = self.timestamp_spec
+        return TimestampSpec(
+            column=spec.column, format=spec.format, missing_value=spec.missing_value
+        )
+
+    def contract_columns(self) -> tuple[Column, ...]:
+        """Return the columns as tasks are told them."""
+        return tuple(Column(name=d.name, type=d.type) for d in self.dimensions_spec.dimensions)
+
+    def normalised(self) -> dict[str, object]:
+        """Return it as GET writes it."""
+        return {
+            "dataSource": self.data_source,
+            "timestampSpec": self.timestamp_spec.model_dump(mode="json"),
+            "dimensionsSpec": {
+                "dimensions": [d.normalised() for d in self.dimensions_spec.dimensions],
+                "dimensionExclusions": list(self.excluded),
+                "includeAllDimensions": False,
+                "useSchemaDiscovery": False,
+            },
+            "metricsSpec": [],
+            "granularitySpec": self.granularity_spec.normalised(),
+            "transformSpec": {"filter": None, "transforms": []},
+        }

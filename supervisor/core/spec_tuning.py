@@ -1,0 +1,69 @@
+"""How a task batches its reading: the `tuningConfig` of a spec.
+
+The names with `batch` and `linger` are Tidegate's own; the others are Druid's.
+"""
+
+from datetime import timedelta
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from supervisor.core.spec_fields import BatchDuration, Duration, format_duration, wrong
+from tasks.contract import Tuning
+from tasks.wire import Wire
+
+Rows = Annotated[int, Field(strict=True, ge=1, le=1_000_000_000)]
+
+
+class TuningConfig(Wire):
+    """Bounds of the reading loop; rows are records."""
+
+    type: Literal["kafka"] = "kafka"
+    max_rows_per_segment: Rows = 5_000_000
+    """More rows in one published file than this are split."""
+    max_saved_parse_exceptions: Annotated[int, Field(strict=True, ge=0, le=1_000)] = 20
+    """Samples of refused records that a task shows; all of them are counted and kept apart."""
+    batch_target: BatchDuration = timedelta(seconds=2)
+    """How long a live batch should last; it bounds how long a pause may take."""
+    batch_rows_min: Rows = 500
+    """A live batch starts when this many records wait, or when they have lingered."""
+    batch_rows_max: Rows = 500_000
+    linger: Duration = timedelta(seconds=1)
+
+    @model_validator(mode="after")
+    def _has_its_bounds_in_order(self) -> Self:
+        if self.batch_rows_min > self.batch_rows_max:
+            raise wrong(
+                f"batchRowsMin {self.batch_rows_min} is more than batchRowsMax "
+                f"{self.batch_rows_max}",
+                "raise batchRowsMax or lower batchRowsMin",
+            )
+        return self
+
+    def contract(self) -> Tuning:
+        """Return the bounds as tasks are told them."""
+        return Tuning(
+            batch_target=self.batch_target,
+            batch_rows_min=self.batch_rows_min,
+            linger=self.linger,
+            batch_rows_max=self.batch_rows_max,
+            segment_rows_max=self.max_rows_per_segment,
+            saved_parse_exceptions_max=self.max_saved_parse_exceptions,
+        )
+
+    def normalised(self) -> dict[str, object]:
+        """Return it as GET writes it."""
+        return {
+            "type": self.type,
+            "maxRowsPerSegment": self.max_rows_per_segment,
+            "maxTotalRows": None,
+            "reportParseExceptions": False,
+            "maxParseExceptions": 2_147_483_647,
+            "maxSavedParseExceptions": self.max_saved_parse_exceptions,
+            "resetOffsetAutomatically": False,
+            "skipSequenceNumberAvailabilityCheck": False,
+            "batchTarget": format_duration(self.batch_target),
+            "batchRowsMin": self.batch_rows_min,
+            "batchRowsMax": self.batch_rows_max,
+            "linger": format_duration(self.linger),
+        }

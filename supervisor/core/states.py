@@ -1,0 +1,101 @@
+"""The state of a supervisor for people and for `/health`: Druid's words, rolled up from one view.
+
+| state | healthy | detailedState besides the same word |
+|---|---|---|
+| PENDING, SUSPENDED, STOPPING | yes | |
+| RUNNING | yes | CONNECTING_TO_STREAM, DISCOVERING_INITIAL_TASKS, CREATING_TASKS, NO_CAPACITY |
+| UNHEALTHY_SUPERVISOR | no | UNABLE_TO_CONNECT_TO_STREAM, LOST_CONTACT_WITH_STREAM, TOPIC_CHANGED |
+| UNHEALTHY_TASKS | no | |
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from supervisor.core.actions import SlotNeed
+from supervisor.core.model import Observed, StreamState, StreamTrouble
+
+
+class State(StrEnum):
+    """Druid's `state`."""
+
+    PENDING = "PENDING"
+    RUNNING = "RUNNING"
+    SUSPENDED = "SUSPENDED"
+    STOPPING = "STOPPING"
+    UNHEALTHY_SUPERVISOR = "UNHEALTHY_SUPERVISOR"
+    UNHEALTHY_TASKS = "UNHEALTHY_TASKS"
+
+
+@dataclass(frozen=True)
+class SupervisorState:
+    """A state with its detail and the sentence that explains it."""
+
+    state: State
+    detailed: str
+    healthy: bool
+    why: str = ""
+
+
+def roll_up(seen: Observed, slots: SlotNeed | None) -> SupervisorState:
+    """Return the one state that is true of a supervisor and its tasks together.
+
+    Source: Druid's SupervisorStateManager; NO_CAPACITY and TOPIC_CHANGED are additions.
+    """
+    if seen.current.spec is None:
+        return _healthy(State.STOPPING, why="terminated; what still reads hands off")
+    if seen.current.spec.suspended:
+        return _healthy(State.SUSPENDED)
+    if (trouble := _stream_trouble(seen)) is not None:
+        return trouble
+    if seen.failures_in_a_row >= seen.limits.unhealthiness_threshold:
+        why = f"{seen.failures_in_a_row} tasks in a row failed"
+        return SupervisorState(State.UNHEALTHY_TASKS, State.UNHEALTHY_TASKS, healthy=False, why=why)
+    return _running(seen, slots)
+
+
+def _running(seen: Observed, slots: SlotNeed | None) -> SupervisorState:
+    if not seen.committed:
+        detailed = "CONNECTING_TO_STREAM" if not seen.stream.known else "DISCOVERING_INITIAL_TASKS"
+        return _healthy(State.RUNNING, detailed, seen.stream.detail)
+    if slots is not None:
+        why = f"{slots.needed} more slot(s) needed, {slots.free} free: start another worker"
+        return _healthy(State.RUNNING, "NO_CAPACITY", why)
+    reported = {task for worker in seen.workers for task in worker.reports}
+    if not any(task.id in reported for task in seen.tasks):
+        return _healthy(State.RUNNING, "CREATING_TASKS")
+    return _healthy(State.RUNNING)
+
+
+def _stream_trouble(seen: Observed) -> SupervisorState | None:
+    if (changed := changed_topic(seen)) is not None:
+        return SupervisorState(
+            State.UNHEALTHY_SUPERVISOR, "TOPIC_CHANGED", healthy=False, why=changed
+        )
+    stream = seen.stream
+    if stream.trouble is None or stream.trouble is StreamTrouble.CONNECTING:
+        return None
+    if stream.failures < seen.limits.unhealthiness_threshold:
+        return None
+    detailed = _lost(stream)
+    return SupervisorState(State.UNHEALTHY_SUPERVISOR, detailed, healthy=False, why=stream.detail)
+
+
+def _lost(stream: StreamState) -> str:
+    never = stream.read_at is None
+    return "UNABLE_TO_CONNECT_TO_STREAM" if never else "LOST_CONTACT_WITH_STREAM"
+
+
+def changed_topic(seen: Observed) -> str | None:
+    """Say which topic is another one than the stored offsets belong to; None if none is."""
+    for partition, row in sorted(seen.committed.items()):
+        now = seen.stream.topic_ids.get(partition.topic)
+        if now is not None and now != row.topic_id:
+            return (
+                f"topic {partition.topic} was deleted and created again: its id is {now}, the "
+                f"stored offsets belong to {row.topic_id}; nothing is read from it until a reset"
+            )
+    return None
+
+
+def _healthy(state: State, detailed: str | None = None, why: str = "") -> SupervisorState:
+    return SupervisorState(state, detailed or state, healthy=True, why=why)

@@ -1,0 +1,74 @@
+"""What a worker should run, from the rows alone: the answer to its sync."""
+
+import hashlib
+from datetime import timedelta
+
+from supervisor.core.model import Generation, GenerationState, Task
+from supervisor.core.spec import SupervisorSpec, ingest_spec
+from supervisor.ports import Transaction
+from tasks.contract import DesiredTask, Order, RunState, SyncResponse
+
+
+def desired_state(
+    tx: Transaction, worker_id: str, term: int, pause_lease: timedelta
+) -> SyncResponse:
+    """Return every task the worker should run, with its order; in one consistent view.
+
+    A task that is not listed is to be stopped.  The revision is a digest of the answer without
+    the term, so that a new leader who wants the same wakes nobody.
+    """
+    assigned = tx.tasks.active(worker_id=worker_id)
+    tasks: list[DesiredTask] = []
+    specs: dict[tuple[str, int], SupervisorSpec] = {}
+    for task in assigned:
+        generation = tx.generations.get(task.generation_id)
+        if generation is None or not generation.live:
+            continue
+        key = (task.supervisor_id, generation.spec_version)
+        if key not in specs:
+            row = tx.specs.version(*key)
+            if row is None or row.spec is None:
+                continue
+            specs[key] = row.spec
+        tasks.append(_desired(tx, task, generation, specs[key], term, pause_lease))
+    digest = hashlib.sha256()
+    for wanted in tasks:
+        order = wanted.order.model_copy(update={"term": 0})
+        digest.update(wanted.model_copy(update={"order": order}).to_json().encode())
+    return SyncResponse(term=term, revision=digest.hexdigest()[:20], tasks=tuple(tasks))
+
+
+def _desired(
+    tx: Transaction,
+    task: Task,
+    generation: Generation,
+    spec: SupervisorSpec,
+    term: int,
+    pause_lease: timedelta,
+) -> DesiredTask:
+    pausing = generation.state is GenerationState.PAUSING
+    committed = tx.offsets.of(task.supervisor_id)
+    turn = generation.end is not None and all(
+        committed[p].next_offset == offset for p, offset in generation.start.items()
+    )
+    return DesiredTask(
+        task_id=task.id,
+        token=task.token,
+        supervisor_id=task.supervisor_id,
+        generation_id=generation.id,
+        group=generation.group,
+        replica=task.replica,
+        attempt=task.attempt,
+        taken_up=task.taken_up,
+        spec=ingest_spec(spec),
+        start=dict(generation.start),
+        topic_ids={p.topic: committed[p].topic_id for p in generation.start},
+        order=Order(
+            term=term,
+            sequence=generation.sequence,
+            state=RunState.PAUSE if pausing else RunState.RUN,
+            end=None if generation.end is None else dict(generation.end),
+            pause_lease=pause_lease,
+        ),
+        turn=turn,
+    )

@@ -1,0 +1,4 @@
+"""The embedded default: a real broker, overlord and worker as child processes on loopback.
+
+Read first: `processes.py` (how children are kept), `broker.py`, `sample.py` (something to read).
+"""

@@ -1,0 +1,281 @@
+"""Child processes of one command: started, watched, started again, and gone when it is gone.
+
+                    ready() holds
+    STARTING ─────────────────────► READY ──exits──► WAITING ──delay is over──► STARTING
+        └──────────────exits──────────────────────────►┘
+    any ──stop──► STOPPED: SIGTERM, a grace, then SIGKILL to all that is left of its group
+
+Each child leads a process group of its own, so that Ctrl-C at the terminal reaches the parent
+alone, which then stops the children in reverse order.  Each is tied to its parent
+(`tasks/runtime/tied.py`), so that none outlives a parent that was killed.  For the same reason all
+of this runs in one thread, which the caller keeps: a child dies with the thread that started it.
+"""
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import timedelta
+from enum import StrEnum
+from pathlib import Path
+from threading import Event
+from types import TracebackType
+from typing import Self
+
+from tasks.runtime.tied import tied_argv
+
+_LOOK_PERIOD_S = 0.1
+_LOG_BYTES_MAX = 16 * 1024 * 1024
+_TAIL_BYTES = 4096
+
+
+class State(StrEnum):
+    """Where a child is; see the diagram above."""
+
+    STARTING = "starting"
+    READY = "ready"
+    WAITING = "waiting"
+    STOPPED = "stopped"
+
+
+class ChildFailed(Exception):
+    """A child ended, or was not ready in time.  The message ends with what it logged last."""
+
+    def __init__(self, name: str, what: str, log: Path) -> None:
+        self.name = name
+        self.log = log
+        super().__init__(f"{name} {what}; its log is {log} and ends with:\n{tail(log)}")
+
+
+@dataclass(frozen=True)
+class ChildSpec:
+    """A command to keep running, and how to know that it does its work."""
+
+    name: str
+    argv: tuple[str, ...]
+    folder: Path
+    """Takes `<name>.log` (kept across starts) and `<name>.pid`."""
+    ready: Callable[[], bool] = lambda: True
+    """Whether it serves; asked about ten times a second, so it must answer soon."""
+    env: Mapping[str, str] = field(default_factory=dict)
+    """Added to the parent's environment."""
+    cwd: Path | None = None
+    grace: timedelta = timedelta(seconds=10)
+    """How long it may take to end after SIGTERM."""
+
+
+@dataclass(frozen=True)
+class Backoff:
+    """How long to wait before the n-th start in a row, without end but never more often."""
+
+    first: timedelta = timedelta(milliseconds=500)
+    longest: timedelta = timedelta(seconds=30)
+    healthy_after: timedelta = timedelta(seconds=20)
+    """Once it has run this long, the next failure counts as the first."""
+
+    def delay_s(self, failures: int) -> float:
+        """Return the seconds to wait after `failures` (1 or more) in a row."""
+        doubled = self.first.total_seconds() * 2.0 ** min(failures - 1, 30)
+        return min(doubled, self.longest.total_seconds())
+
+
+class Child:
+    """One process of a spec, at most one at a time."""
+
+    def __init__(self, spec: ChildSpec) -> None:
+        self.spec = spec
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def log(self) -> Path:
+        """The file that has its output, of all its starts."""
+        return self.spec.folder / f"{self.spec.name}.log"
+
+    @property
+    def pid(self) -> int | None:
+        """Its process id; None when it is not running."""
+        return self._process.pid if self._process is not None and self.alive() else None
+
+    def start(self) -> None:
+        """Start the process; it must not be running."""
+        assert self._process is None, f"{self.spec.name} runs already"
+        self.spec.folder.mkdir(parents=True, exist_ok=True)
+        if self.log.exists() and self.log.stat().st_size > _LOG_BYTES_MAX:
+            self.log.replace(self.log.with_suffix(".log.1"))
+        with self.log.open("ab") as output:
+            self._process = subprocess.Popen(
+                tied_argv(self.spec.argv),
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                env={**os.environ, **self.spec.env},
+                cwd=self.spec.cwd,
+                start_new_session=True,
+            )
+        self._pid_file.write_text(f"{self._process.pid}\n")
+
+    def alive(self) -> bool:
+        """Whether it runs.  The first call after its end clears away what it left running."""
+        if self._process is None or self._process.returncode is not None:
+            return False
+        # Seen but not yet reaped: until then the id of its group cannot name another's.
+        options = os.WEXITED | os.WNOHANG | os.WNOWAIT
+        if os.waitid(os.P_PID, self._process.pid, options) is None:
+            return True
+        self._clear()
+        return False
+
+    def exit_code(self) -> int | None:
+        """How its last process ended, negative for a signal; None if it runs or never did."""
+        return None if self._process is None or self.alive() else self._process.returncode
+
+    def forget(self) -> None:
+        """Make room for another start after an end."""
+        assert not self.alive(), f"{self.spec.name} still runs"
+        self._process = None
+
+    def stop(self) -> None:
+        """End it: SIGTERM, the spec's grace, then SIGKILL.  Nothing of its group is left."""
+        self.signal(signal.SIGTERM)
+        deadline = time.monotonic() + self.spec.grace.total_seconds()
+        while self.alive() and time.monotonic() < deadline:
+            time.sleep(_LOOK_PERIOD_S / 5)
+        self.kill()
+
+    def kill(self) -> None:
+        """End it, and its group, by SIGKILL, as a crash would."""
+        if self.alive():
+            self._clear()
+
+    def signal(self, number: signal.Signals) -> None:
+        """Send it a signal, if it runs."""
+        if self._process is not None and self.alive():
+            os.kill(self._process.pid, number)  # not yet reaped, so it is ours
+
+    @property
+    def _pid_file(self) -> Path:
+        return self.spec.folder / f"{self.spec.name}.pid"
+
+    def _clear(self) -> None:
+        assert self._process is not None
+        with suppress(ProcessLookupError, PermissionError):  # nothing is left but its exit code
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+        self._pid_file.unlink(missing_ok=True)
+
+
+@dataclass
+class _Kept:
+    """A child and what the group remembers of it."""
+
+    child: Child
+    state: State
+    started_s: float
+    failures: int = 0
+    due_s: float = 0.0
+
+
+class ProcessGroup:
+    """Children kept running: looked at by `look`, or in a loop by `watch`, from one thread."""
+
+    def __init__(
+        self,
+        *,
+        backoff: Backoff = Backoff(),
+        say: Callable[[str], None] = lambda _: None,
+        now_s: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._backoff = backoff
+        self._say = say
+        self._now_s = now_s
+        self._kept: dict[str, _Kept] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+    def add(self, spec: ChildSpec) -> Child:
+        """Start a child now and keep it running from now on."""
+        assert spec.name not in self._kept, f"there is a child {spec.name} already"
+        child = Child(spec)
+        child.start()
+        self._kept[spec.name] = _Kept(child, State.STARTING, self._now_s())
+        return child
+
+    def states(self) -> dict[str, State]:
+        """Return the state of each child, as of the last look, in the order of their start."""
+        return {name: kept.state for name, kept in self._kept.items()}
+
+    def look(self) -> None:
+        """Look at each child once: note who is ready or gone, start again who is due."""
+        now_s = self._now_s()
+        for kept in self._kept.values():
+            self._look_at(kept, now_s)
+
+    def wait_ready(self, name: str, within: timedelta) -> None:
+        """Look until a child just added is ready.
+
+        Raises:
+            ChildFailed: it ended, or the time is over.
+        """
+        kept, deadline_s = self._kept[name], self._now_s() + within.total_seconds()
+        while kept.state is not State.READY:
+            self.look()
+            if kept.failures:
+                raise ChildFailed(name, f"ended with {kept.child.exit_code()}", kept.child.log)
+            if self._now_s() > deadline_s:
+                raise ChildFailed(name, f"was not ready within {within}", kept.child.log)
+            time.sleep(_LOOK_PERIOD_S)
+
+    def watch(self, until: Event) -> None:
+        """Keep looking until `until` is set, e.g. by a signal handler."""
+        while not until.wait(_LOOK_PERIOD_S):
+            self.look()
+
+    def stop(self) -> None:
+        """Stop all children, the last first.  None is left, and none is started again."""
+        for name, kept in reversed(self._kept.items()):
+            if kept.state is not State.STOPPED:
+                self._say(f"stopping {name}")
+                kept.child.stop()
+                kept.state = State.STOPPED
+
+    def _look_at(self, kept: _Kept, now_s: float) -> None:
+        name = kept.child.spec.name
+        match kept.state:
+            case State.STARTING | State.READY if not kept.child.alive():
+                if now_s - kept.started_s > self._backoff.healthy_after.total_seconds():
+                    kept.failures = 0
+                kept.failures += 1
+                delay_s = self._backoff.delay_s(kept.failures)
+                kept.state, kept.due_s = State.WAITING, now_s + delay_s
+                code = kept.child.exit_code()
+                self._say(f"{name} ended with {code}; it starts again in {delay_s:g} s")
+            case State.STARTING if kept.child.spec.ready():
+                kept.state = State.READY
+                self._say(f"{name} is ready (pid {kept.child.pid})")
+            case State.WAITING if now_s >= kept.due_s:
+                kept.child.forget()
+                kept.child.start()
+                kept.state, kept.started_s = State.STARTING, now_s
+            case _:
+                pass  # nothing is due
+
+
+def tail(log: Path) -> str:
+    """Return the last lines of a log; empty if there is none."""
+    if not log.is_file():
+        return ""
+    with log.open("rb") as file:
+        file.seek(max(0, log.stat().st_size - _TAIL_BYTES))
+        return file.read().decode(errors="replace").strip()

@@ -1,0 +1,181 @@
+"""The loop that makes passes: one at a time per supervisor, several supervisors side by side.
+
+Events only wake it; what is to be done, each pass finds in the rows.  One supervisor's trouble
+never delays another's: a failed pass is recorded and made again later, with a growing wait.
+"""
+
+import heapq
+import threading
+import traceback
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import datetime
+
+import structlog
+
+from supervisor.core.errors import LeaseLost, SupervisorError
+from supervisor.ports import Clock
+from supervisor.reconcile import Pass
+
+log = structlog.get_logger()
+
+BUSY_PASSES = 20
+"""Passes in a row that had something to do; after them the loop takes a breath."""
+BREATH_S = 0.5
+ERRORS_KEPT = 20
+
+
+@dataclass(frozen=True)
+class PassError:
+    """A pass that failed: shown as a recent error of its supervisor."""
+
+    at: datetime
+    kind: str
+    message: str
+
+
+@dataclass
+class _Entry:
+    running: bool = False
+    again: bool = False
+    busy: int = 0
+    failures: int = 0
+    last: Pass | None = None
+    errors: deque[PassError] = field(default_factory=lambda: deque(maxlen=ERRORS_KEPT))
+
+
+class Loop:
+    """Wakes, schedules and runs passes; `make` is one pass over one supervisor."""
+
+    def __init__(self, make: Callable[[str], Pass | None], clock: Clock, *, threads: int) -> None:
+        """Start nothing yet."""
+        self._make = make
+        self._clock = clock
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="pass")
+        self._changed = threading.Condition()
+        self._due: list[tuple[float, str]] = []
+        self._entries: dict[str, _Entry] = {}
+        self._stopping = False
+        self._thread = threading.Thread(target=self._dispatch, name="loop", daemon=True)
+
+    def start(self) -> None:
+        """Begin to run what is due."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Let running passes end and start no more."""
+        with self._changed:
+            self._stopping = True
+            self._changed.notify_all()
+        self._thread.join(timeout=10)
+        self._pool.shutdown(wait=True, cancel_futures=True)
+
+    def wake(self, supervisor_id: str, *, in_s: float = 0.0) -> None:
+        """Make a pass over one supervisor soon, or in some seconds; a running one is repeated."""
+        with self._changed:
+            if self._stopping:
+                return
+            entry = self._entries.setdefault(supervisor_id, _Entry())
+            if entry.running and in_s <= 0:
+                entry.again = True
+            else:
+                heapq.heappush(self._due, (self._clock.monotonic() + in_s, supervisor_id))
+                self._changed.notify_all()
+
+    def last_pass(self, supervisor_id: str) -> Pass | None:
+        """Return the last pass that went through."""
+        with self._changed:
+            entry = self._entries.get(supervisor_id)
+            return None if entry is None else entry.last
+
+    def errors(self, supervisor_id: str) -> list[PassError]:
+        """Return the last failed passes, newest first."""
+        with self._changed:
+            entry = self._entries.get(supervisor_id)
+            return [] if entry is None else list(reversed(entry.errors))
+
+    def forget(self) -> None:
+        """Drop what was remembered: another overlord leads now."""
+        with self._changed:
+            self._due.clear()
+            self._entries = {k: e for k, e in self._entries.items() if e.running}
+
+    def _dispatch(self) -> None:
+        while True:
+            with self._changed:
+                while not self._stopping and not self._ready():
+                    self._changed.wait(self._wait_s())
+                if self._stopping:
+                    return
+                _, supervisor_id = heapq.heappop(self._due)
+                entry = self._entries.setdefault(supervisor_id, _Entry())
+                if entry.running:
+                    entry.again = True
+                    continue
+                self._drop_later(supervisor_id)
+                entry.running = True
+            self._pool.submit(self._run, supervisor_id)
+
+    def _ready(self) -> bool:
+        return bool(self._due) and self._due[0][0] <= self._clock.monotonic()
+
+    def _wait_s(self) -> float | None:
+        return max(0.0, self._due[0][0] - self._clock.monotonic()) if self._due else None
+
+    def _drop_later(self, supervisor_id: str) -> None:
+        """The pass that starts now sets its own next time: older wishes are fulfilled by it."""
+        kept = [item for item in self._due if item[1] != supervisor_id]
+        if len(kept) != len(self._due):
+            heapq.heapify(kept)
+            self._due = kept
+
+    def _run(self, supervisor_id: str) -> None:
+        try:
+            made = self._make(supervisor_id)
+        except LeaseLost:
+            self._finish(supervisor_id, None, next_s=None)
+        except Exception as error:  # around a pass: one supervisor's trouble stays its own
+            self._failed(supervisor_id, error)
+        else:
+            self._succeeded(supervisor_id, made)
+
+    def _succeeded(self, supervisor_id: str, made: Pass | None) -> None:
+        if made is None:
+            self._finish(supervisor_id, None, next_s=None)
+            return
+        with self._changed:
+            entry = self._entries.setdefault(supervisor_id, _Entry())
+            entry.failures = 0
+            entry.busy = entry.busy + 1 if made.decided.actions else 0
+            breath = BREATH_S if entry.busy >= BUSY_PASSES else 0.0
+        wait = (made.decided.wake_at - self._clock.now()).total_seconds()
+        self._finish(supervisor_id, made, next_s=max(wait, breath))
+
+    def _failed(self, supervisor_id: str, error: Exception) -> None:
+        expected = isinstance(error, SupervisorError)
+        text = str(error) if expected else f"internal error: {error!r}"
+        log.error(
+            "a pass failed",
+            supervisor=supervisor_id,
+            error=text,
+            trace="" if expected else "".join(traceback.format_exception(error)),
+        )
+        with self._changed:
+            entry = self._entries.setdefault(supervisor_id, _Entry())
+            entry.failures += 1
+            entry.errors.append(PassError(self._clock.now(), type(error).__name__, text))
+            wait = min(30.0, 0.5 * 2 ** min(entry.failures, 10))
+        self._finish(supervisor_id, None, next_s=wait)
+
+    def _finish(self, supervisor_id: str, made: Pass | None, *, next_s: float | None) -> None:
+        with self._changed:
+            entry = self._entries.setdefault(supervisor_id, _Entry())
+            entry.running = False
+            entry.last = made or entry.last
+            again, entry.again = entry.again, False
+        if again:
+            self.wake(supervisor_id)
+        elif next_s is not None:
+            self.wake(supervisor_id, in_s=max(0.0, next_s))

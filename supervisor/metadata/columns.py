@@ -1,0 +1,93 @@
+"""Column types that mean the same on SQLite and PostgreSQL, and read back what was written."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import TypeVar
+
+from sqlalchemy import JSON, BigInteger, DateTime, Dialect, Integer, String, TypeDecorator
+
+from tasks.offsets import Offsets, TopicPartition
+
+Word = TypeVar("Word", bound=StrEnum)
+
+
+class UtcTime(TypeDecorator[datetime]):
+    """An aware time, stored and returned in UTC; SQLite would drop the zone."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002 -- SQLAlchemy's shape
+        """Turn to UTC; a time without a zone is a bug."""
+        if value is None:
+            return None
+        if value.tzinfo is None:
+            raise ValueError(f"{value} has no zone")
+        return value.astimezone(UTC)
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002 -- SQLAlchemy's shape
+        """Give SQLite's naive times their zone back."""
+        if value is None:
+            return None
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+class OneOf(TypeDecorator[Word]):
+    """A word of a closed set, stored as its value; a new word needs no new schema."""
+
+    impl = String
+    cache_ok = True
+
+    def __init__(self, words: type[Word]) -> None:
+        """Name the set."""
+        super().__init__()
+        self.words = words
+
+    def process_bind_param(self, value: Word | None, dialect: Dialect) -> str | None:  # noqa: ARG002 -- SQLAlchemy's shape
+        """Write the value: psycopg would write an enum's name."""
+        return None if value is None else str(value.value)
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> Word | None:  # noqa: ARG002 -- SQLAlchemy's shape
+        """Read the value."""
+        return None if value is None else self.words(value)
+
+
+class FreeText(TypeDecorator[str]):
+    """Text that outsiders wrote; what a database cannot hold (NUL, half a pair) is replaced."""
+
+    impl = String
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:  # noqa: ARG002 -- SQLAlchemy's shape
+        """Replace NUL, which PostgreSQL refuses, and lone surrogates, which both refuse."""
+        if value is None:
+            return None
+        return value.replace("\0", "\N{REPLACEMENT CHARACTER}").encode("utf-8", "replace").decode()
+
+
+class OffsetsJson(TypeDecorator[Offsets]):
+    """Offsets as `{"topic:0": 17}`, for lists that are shown and never searched."""
+
+    impl = JSON(none_as_null=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: Offsets | None, dialect: Dialect) -> dict[str, int] | None:  # noqa: ARG002 -- SQLAlchemy's shape
+        """Write the partitions in order."""
+        return None if value is None else {str(p): value[p] for p in sorted(value)}
+
+    def process_result_value(
+        self, value: Mapping[str, int] | None, dialect: Dialect  # noqa: ARG002 -- SQLAlchemy's shape
+    ) -> Offsets | None:
+        """Read the partitions."""
+        return None if value is None else {TopicPartition.parse(p): value[p] for p in value}
+
+
+NAME = String().with_variant(String(collation="C"), "postgresql")
+"""An id or a name: sorted by code point on every database, as Python sorts."""
+
+BIG_ID = BigInteger().with_variant(Integer, "sqlite")
+"""A number that the database draws; SQLite draws only for its own INTEGER."""
+
+DOCUMENT = JSON(none_as_null=True)
+"""JSON as text: PostgreSQL's binary form would refuse NUL inside a record's sample."""

@@ -1,0 +1,287 @@
+"""The schema of the metadata database, in one page; `alembic/versions` builds the same.
+
+    supervisor_specs    what was asked for, append-only
+    committed_offsets   what is published up to where        offset_gaps      declared breaks
+    generations ─┬─ generation_partitions                    plans, audit     why, and who
+                 ├─ tasks                                    workers
+                 └─ publications ── segments ── segment_spans
+    leader_term, leader_renewal   one row each: who may write, and whether it lives (P1)
+"""
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    CheckConstraint,
+    Column,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    text,
+)
+
+from supervisor.core.model import GapKind, GenerationState, TaskStatus
+from supervisor.metadata.columns import (
+    BIG_ID,
+    DOCUMENT,
+    NAME,
+    FreeText,
+    OffsetsJson,
+    OneOf,
+    UtcTime,
+)
+from tasks.contract import PublishOutcome
+
+METADATA = MetaData(
+    naming_convention={
+        "pk": "pk_%(table_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_name)s",
+        "ix": "ix_%(table_name)s_%(column_0_name)s",
+        "ck": "ck_%(table_name)s_%(constraint_name)s",
+    }
+)
+_ACTIVE = text("status = 'RUNNING'")
+_LIVE = text("ended_at IS NULL")
+_OPEN = text("open")
+
+supervisor_specs = Table(
+    "supervisor_specs",
+    METADATA,
+    Column("supervisor_id", NAME, primary_key=True),
+    Column("version", Integer, primary_key=True, autoincrement=False),
+    Column("created_at", UtcTime, nullable=False),
+    Column("author", FreeText, nullable=False),
+    Column("spec", DOCUMENT, comment="null: a tombstone"),
+)
+
+committed_offsets = Table(
+    "committed_offsets",
+    METADATA,
+    Column("supervisor_id", NAME, primary_key=True),
+    Column("topic", NAME, primary_key=True),
+    Column("partition", Integer, primary_key=True, autoincrement=False),
+    Column("next_offset", BigInteger, nullable=False),
+    Column("first_offset", BigInteger, nullable=False),
+    Column("topic_id", String, nullable=False),
+    Column("reset_epoch", Integer, nullable=False),
+)
+
+offset_gaps = Table(
+    "offset_gaps",
+    METADATA,
+    Column("id", BIG_ID, primary_key=True, autoincrement=True),
+    Column("supervisor_id", NAME, nullable=False, index=True),
+    Column("topic", NAME, nullable=False),
+    Column("partition", Integer, nullable=False),
+    Column("first", BigInteger, nullable=False),
+    Column("end", BigInteger, nullable=False),
+    Column("kind", OneOf(GapKind), nullable=False),
+    Column("author", FreeText, nullable=False),
+    Column("why", FreeText, nullable=False),
+    Column("at", UtcTime, nullable=False),
+)
+
+generations = Table(
+    "generations",
+    METADATA,
+    Column("id", NAME, primary_key=True),
+    Column("supervisor_id", NAME, nullable=False),
+    Column("data_source", NAME, nullable=False),
+    Column("ordinal", BigInteger, nullable=False),
+    Column("layout_version", Integer, nullable=False),
+    Column("task_count", Integer, nullable=False),
+    Column("partition_count", Integer, nullable=False),
+    Column("group_number", Integer, nullable=False),
+    Column("spec_version", Integer, nullable=False),
+    Column("state", OneOf(GenerationState), nullable=False),
+    Column("opened_at", UtcTime, nullable=False),
+    Column("timer_started_at", UtcTime, nullable=False),
+    Column("sequence", BigInteger, nullable=False),
+    Column("handoff_why", FreeText, nullable=False),
+    Column("must_end", Boolean, nullable=False),
+    Column("paused_at", UtcTime),
+    Column("end_fixed_at", UtcTime),
+    Column("ended_at", UtcTime, comment="null: live"),
+    Index("ix_generations_supervisor_id_ordinal", "supervisor_id", "ordinal"),
+    Index(
+        "ix_generations_live",
+        "supervisor_id",
+        "ordinal",
+        sqlite_where=_LIVE,
+        postgresql_where=_LIVE,
+    ),
+)
+
+generation_partitions = Table(
+    "generation_partitions",
+    METADATA,
+    Column("generation_id", NAME, ForeignKey(generations.c.id), primary_key=True),
+    Column("topic", NAME, primary_key=True),
+    Column("partition", Integer, primary_key=True, autoincrement=False),
+    Column("supervisor_id", NAME, nullable=False, comment="for the rule below"),
+    Column("start_offset", BigInteger, nullable=False),
+    Column("end_offset", BigInteger),
+    Column("open", Boolean, nullable=False, comment="the end is not fixed yet"),
+    CheckConstraint("end_offset IS NULL OR end_offset >= start_offset", name="range"),
+    Index(
+        "uq_generation_partitions_open",
+        "supervisor_id",
+        "topic",
+        "partition",
+        unique=True,
+        sqlite_where=_OPEN,
+        postgresql_where=_OPEN,
+    ),
+)
+"""At most one open generation holds a partition of a supervisor (P3)."""
+
+tasks = Table(
+    "tasks",
+    METADATA,
+    Column("id", NAME, primary_key=True),
+    Column("supervisor_id", NAME, nullable=False),
+    Column("data_source", NAME, nullable=False),
+    Column("generation_id", NAME, ForeignKey(generations.c.id), nullable=False, index=True),
+    Column("replica", Integer, nullable=False),
+    Column("attempt", Integer, nullable=False),
+    Column("worker_id", NAME, nullable=False),
+    Column("incarnation", BigInteger, nullable=False),
+    Column("token", String, nullable=False),
+    Column("status", OneOf(TaskStatus), nullable=False),
+    Column("created_at", UtcTime, nullable=False, index=True),
+    Column("reason", FreeText, nullable=False),
+    Column("ended_at", UtcTime, comment="null: active"),
+    Column("taken_up", Boolean, nullable=False),
+    Column("outcome", OneOf(PublishOutcome)),
+    Column("published", Boolean, nullable=False),
+    Column("folder_deleted_at", UtcTime),
+    Index("ix_tasks_live", "supervisor_id", sqlite_where=_LIVE, postgresql_where=_LIVE),
+    Index("ix_tasks_supervisor_id_ended_at", "supervisor_id", "status", "ended_at"),
+    Index(
+        "ix_tasks_undeleted",
+        "ended_at",
+        sqlite_where=text("folder_deleted_at IS NULL AND NOT published"),
+        postgresql_where=text("folder_deleted_at IS NULL AND NOT published"),
+    ),
+    Index(
+        "uq_tasks_active",
+        "generation_id",
+        "replica",
+        unique=True,
+        sqlite_where=_ACTIVE,
+        postgresql_where=_ACTIVE,
+    ),
+)
+"""At most one active task per (generation, replica) (P3)."""
+
+workers = Table(
+    "workers",
+    METADATA,
+    Column("id", NAME, primary_key=True),
+    Column("incarnation", BigInteger, nullable=False),
+    Column("url", String, nullable=False),
+    Column("slots", Integer, nullable=False),
+    Column("registered_at", UtcTime, nullable=False),
+)
+
+publications = Table(
+    "publications",
+    METADATA,
+    Column("generation_id", NAME, ForeignKey(generations.c.id), primary_key=True),
+    Column("supervisor_id", NAME, nullable=False, index=True),
+    Column("data_source", NAME, nullable=False, index=True),
+    Column("task_id", NAME, ForeignKey(tasks.c.id), nullable=False),
+    Column("published_at", UtcTime, nullable=False),
+    Column("start_offsets", OffsetsJson, nullable=False),
+    Column("end_offsets", OffsetsJson, nullable=False),
+    Column("rows", BigInteger, nullable=False),
+    Column("rejected", BigInteger, nullable=False),
+    Column("rejects", DOCUMENT),
+    Column("samples", DOCUMENT, nullable=False),
+)
+
+segments = Table(
+    "segments",
+    METADATA,
+    Column("id", NAME, primary_key=True),
+    Column("data_source", NAME, nullable=False),
+    Column("supervisor_id", NAME, nullable=False, index=True),
+    Column(
+        "generation_id",
+        NAME,
+        ForeignKey(publications.c.generation_id),
+        nullable=False,
+        index=True,
+    ),
+    Column("task_id", NAME, ForeignKey(tasks.c.id), nullable=False),
+    Column("published_at", UtcTime, nullable=False),
+    Column("path", NAME, nullable=False, unique=True),
+    Column("interval_start", UtcTime, nullable=False),
+    Column("interval_end", UtcTime, nullable=False),
+    Column("rows", BigInteger, nullable=False),
+    Column("size_bytes", BigInteger, nullable=False),
+    Column("sha256", String, nullable=False),
+    Column("time_min", UtcTime, nullable=False),
+    Column("time_max", UtcTime, nullable=False),
+    Index("ix_segments_data_source_interval", "data_source", "interval_start"),
+)
+
+segment_spans = Table(
+    "segment_spans",
+    METADATA,
+    Column("segment_id", NAME, ForeignKey(segments.c.id), primary_key=True),
+    Column("position", Integer, primary_key=True, autoincrement=False),
+    Column("topic", NAME, nullable=False),
+    Column("partition", Integer, nullable=False),
+    Column("first", BigInteger, nullable=False),
+    Column("last", BigInteger, nullable=False),
+    Column("rows", BigInteger, nullable=False),
+)
+
+plans = Table(
+    "plans",
+    METADATA,
+    Column("id", BIG_ID, primary_key=True, autoincrement=True),
+    Column("supervisor_id", NAME, nullable=False),
+    Column("at", UtcTime, nullable=False),
+    Column("term", BigInteger, nullable=False),
+    Column("actions", DOCUMENT, nullable=False),
+    Column("error", FreeText, nullable=False),
+    Index("ix_plans_supervisor_id_id", "supervisor_id", "id"),
+)
+
+audit = Table(
+    "audit",
+    METADATA,
+    Column("id", BIG_ID, primary_key=True, autoincrement=True),
+    Column("at", UtcTime, nullable=False),
+    Column("actor", FreeText, nullable=False),
+    Column("action", FreeText, nullable=False),
+    Column("subject", FreeText, nullable=False),
+    Column("detail", DOCUMENT, nullable=False),
+)
+
+leader_term = Table(
+    "leader_term",
+    METADATA,
+    Column("id", Integer, primary_key=True, autoincrement=False),
+    Column("term", BigInteger, nullable=False),
+    Column("holder", String, nullable=False, comment="empty: released"),
+    Column("url", String, nullable=False),
+    CheckConstraint("id = 1", name="one_row"),
+)
+"""Read with a share lock by every transaction of a leader (P1)."""
+
+leader_renewal = Table(
+    "leader_renewal",
+    METADATA,
+    Column("id", Integer, primary_key=True, autoincrement=False),
+    Column("term", BigInteger, nullable=False),
+    Column("holder", String, nullable=False),
+    Column("renewals", BigInteger, nullable=False),
+    CheckConstraint("id = 1", name="one_row"),
+)
+"""Counted up by the holder; apart from the term, so that it never waits for a share lock."""

@@ -1,0 +1,66 @@
+"""Look: read the ports once into one snapshot, `now` included.  Decides nothing."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from supervisor.core.model import Limits, Observed, SpecVersion, StreamState, WorkerView
+from supervisor.core.spec import SupervisorSpec
+from supervisor.ports import Store, Streams, Transaction, Workers
+
+
+@dataclass(frozen=True)
+class Sources:
+    """What a snapshot is made of."""
+
+    store: Store
+    streams: Streams
+    workers: Workers
+    limits: Limits
+
+
+def observe(supervisor_id: str, sources: Sources, now: datetime) -> Observed | None:
+    """Return what is known of one supervisor now; None if its id was never used.
+
+    Kafka and the workers are asked for what they last said: nothing here waits for either.
+    """
+    with sources.store.reading() as tx:
+        current = tx.specs.newest(supervisor_id)
+        if current is None:
+            return None
+        generations = tuple(tx.generations.live(supervisor_id))
+        newest = tx.generations.newest(supervisor_id)
+        seen = Observed(
+            now=now,
+            limits=sources.limits,
+            current=current,
+            specs=_specs(tx, current, [g.spec_version for g in generations]),
+            committed=tx.offsets.of(supervisor_id),
+            stream=StreamState(),
+            generations=generations,
+            newest=newest,
+            tasks=tuple(tx.tasks.active(supervisor_id=supervisor_id)),
+            last_attempts=tx.tasks.last_attempts([g.id for g in generations]),
+            workers=(),
+            failures_in_a_row=tx.tasks.failures_in_a_row(supervisor_id),
+        )
+        used = tx.tasks.slots_in_use()
+    stream = StreamState()
+    if current.spec is not None:
+        stream = sources.streams.state(supervisor_id, current.spec)
+    workers = tuple(_with_slots(view, used) for view in sources.workers.views())
+    return replace(seen, stream=stream, workers=workers)
+
+
+def _with_slots(view: WorkerView, used: dict[str, int]) -> WorkerView:
+    return replace(view, used_slots=used.get(view.id, 0))
+
+
+def _specs(
+    tx: Transaction, current: SpecVersion, bound: list[int]
+) -> dict[int, SupervisorSpec]:
+    found = {} if current.spec is None else {current.version: current.spec}
+    for version in sorted(set(bound) - found.keys()):
+        row = tx.specs.version(current.supervisor_id, version)
+        if row is not None and row.spec is not None:
+            found[version] = row.spec
+    return found

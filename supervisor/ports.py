@@ -1,0 +1,374 @@
+"""What the control plane needs of the outside world, as Protocols; adapters implement them.
+
+Metadata first: a `Store` gives transactions, a transaction gives repositories.  The caller owns
+the transaction; every write of a leader happens in `leading(term)`, which begins with a read of
+the term row (P1).  `adapters/memory.py`, SQLite and PostgreSQL pass one conformance suite.
+"""
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from datetime import datetime
+from typing import Protocol
+
+from supervisor.core.actions import FixEnd, OpenGeneration
+from supervisor.core.model import (
+    AuditEntry,
+    CommittedOffset,
+    Generation,
+    GenerationState,
+    Lease,
+    OffsetGap,
+    Publication,
+    Segment,
+    SpecVersion,
+    StoredPlan,
+    StreamState,
+    Task,
+    TaskStatus,
+    WorkerRow,
+    WorkerView,
+)
+from supervisor.core.spec import SupervisorSpec
+from tasks.contract import PublishOutcome
+from tasks.offsets import Offsets, TopicPartition
+
+
+class Clock(Protocol):
+    """Wall time for records, monotonic time for waits."""
+
+    def now(self) -> datetime:
+        """Wall time at process start plus monotonic time since; aware, UTC (P3)."""
+        ...
+
+    def monotonic(self) -> float:
+        """Seconds since some fixed point; only differences mean anything."""
+        ...
+
+
+class Specs(Protocol):
+    """Append-only spec versions with tombstones."""
+
+    def append(
+        self, supervisor_id: str, spec: SupervisorSpec | None, now: datetime, author: str
+    ) -> SpecVersion:
+        """Add the next version (None: a tombstone) and return it."""
+        ...
+
+    def newest(self, supervisor_id: str) -> SpecVersion | None:
+        """Return the newest version, tombstones included; None if the id was never used."""
+        ...
+
+    def version(self, supervisor_id: str, version: int) -> SpecVersion | None:
+        """Return one version."""
+        ...
+
+    def all_newest(self) -> list[SpecVersion]:
+        """Return the newest version of every id, tombstones included, by id."""
+        ...
+
+    def history(self, supervisor_id: str, limit: int | None = None) -> list[SpecVersion]:
+        """Return the versions of one id, newest first."""
+        ...
+
+
+class OffsetsTable(Protocol):
+    """Committed offsets and declared gaps."""
+
+    def of(self, supervisor_id: str) -> dict[TopicPartition, CommittedOffset]:
+        """Return the committed offsets of every partition."""
+        ...
+
+    def initialise(self, supervisor_id: str, topic_id: str, offsets: Offsets) -> bool:
+        """Insert rows for partitions that have none yet, `first_offset` = `next_offset`.
+
+        Returns False, and changes nothing, if any of the partitions has a row already.
+        """
+        ...
+
+    def advance(
+        self, supervisor_id: str, start: Offsets, end: Offsets, topic_ids: Mapping[str, str]
+    ) -> None:
+        """Compare and swap every partition from `start` to `end`, in sorted order.
+
+        Raises:
+            StaleCommit: a partition stands elsewhere, or belongs to another topic id.
+        """
+        ...
+
+    def declare(self, gap: OffsetGap) -> None:
+        """Record a gap."""
+        ...
+
+    def gaps(self, supervisor_id: str) -> list[OffsetGap]:
+        """Return the declared gaps, oldest first."""
+        ...
+
+
+class Generations(Protocol):
+    """Offset ranges and their handoff record; every change is guarded by the state it expects."""
+
+    def open(
+        self, supervisor_id: str, data_source: str, action: OpenGeneration, now: datetime
+    ) -> bool:
+        """Insert the generation as READING; False, changing nothing, if its id exists.
+
+        Raises:
+            StateMoved: another open generation holds one of its partitions.
+        """
+        ...
+
+    def get(self, generation_id: str) -> Generation | None:
+        """Return one."""
+        ...
+
+    def live(self, supervisor_id: str | None = None) -> list[Generation]:
+        """Return the live ones of one supervisor, or of all, by (supervisor, ordinal)."""
+        ...
+
+    def newest(self, supervisor_id: str) -> Generation | None:
+        """Return the one with the highest ordinal, whatever its state."""
+        ...
+
+    def recent(self, supervisor_id: str, limit: int) -> list[Generation]:
+        """Return the newest ended ones, newest first."""
+        ...
+
+    def begin_handoff(
+        self, generation_id: str, expected_sequence: int, *, must_end: bool, why: str, now: datetime
+    ) -> bool:
+        """READING or PAUSING -> PAUSING, sequence + 1, `paused_at` = now.  False: it moved on."""
+        ...
+
+    def resume(
+        self, generation_id: str, expected_sequence: int, *, restart_timer: bool, now: datetime
+    ) -> bool:
+        """PAUSING -> READING, sequence + 1, handoff fields cleared.  False: it moved on."""
+        ...
+
+    def fix_end(self, action: FixEnd, now: datetime) -> bool:
+        """PAUSING -> PUBLISHING with end, sequence + 1; its partitions are free.  False: moved."""
+        ...
+
+    def close(self, generation_id: str, state: GenerationState, now: datetime) -> bool:
+        """Live -> EMPTY, DISCARDED or PUBLISHED; its partitions are free.  False: it was ended."""
+        ...
+
+    def predecessors(self, generation: Generation) -> list[Generation]:
+        """Return live generations with a lower ordinal that share a partition with it."""
+        ...
+
+
+class Tasks(Protocol):
+    """Attempts of replicas; the row of a task stands before the first byte it writes."""
+
+    def start(self, task: Task) -> bool:
+        """Insert an active task; False, changing nothing, if its id exists.
+
+        Raises:
+            StateMoved: the (generation, replica) has another active task.
+        """
+        ...
+
+    def get(self, task_id: str) -> Task | None:
+        """Return one."""
+        ...
+
+    def active(
+        self, supervisor_id: str | None = None, worker_id: str | None = None
+    ) -> list[Task]:
+        """Return active tasks, of one supervisor or worker or of all, by id."""
+        ...
+
+    def last_attempts(self, generation_ids: Sequence[str]) -> dict[tuple[str, int], Task]:
+        """Return (generation, replica) -> the ended task with the highest attempt."""
+        ...
+
+    def of_generations(self, generation_ids: Sequence[str]) -> list[Task]:
+        """Return every task of these generations, by id."""
+        ...
+
+    def list(
+        self,
+        *,
+        status: TaskStatus | None = None,
+        data_source: str | None = None,
+        supervisor_id: str | None = None,
+        limit: int = 100,
+    ) -> list[Task]:
+        """Return tasks, newest first."""
+        ...
+
+    def slots_in_use(self) -> dict[str, int]:
+        """Return worker -> its active tasks whose generation's end is not fixed: what holds slots.
+
+        Workers without any are left out.  One grouped query, whatever the number of supervisors.
+        """
+        ...
+
+    def end(self, task_id: str, status: TaskStatus, reason: str, now: datetime) -> bool:
+        """RUNNING -> `status`.  False: it had ended already, and keeps its status."""
+        ...
+
+    def store_outcome(self, task_id: str, outcome: PublishOutcome, *, published: bool) -> None:
+        """Keep the final answer to its publish request."""
+        ...
+
+    def take_up(self, worker_id: str, incarnation: int, tokens: Mapping[str, str]) -> None:
+        """Give active tasks of a worker to its new incarnation, each with a new token (P7)."""
+        ...
+
+    def failures_in_a_row(self, supervisor_id: str) -> int:
+        """Return how many tasks failed since the last success, by the time they ended."""
+        ...
+
+    def undeleted(self, limit: int) -> list[Task]:
+        """Return ended tasks that published nothing and whose folder is not yet deleted."""
+        ...
+
+    def folder_deleted(self, task_id: str, now: datetime) -> None:
+        """Record that the output folder was found empty for good."""
+        ...
+
+
+class WorkersTable(Protocol):
+    """Registered workers and the fence between their incarnations."""
+
+    def register(self, row: WorkerRow) -> int:
+        """Insert or update if `row.incarnation` is not lower; return the newest incarnation."""
+        ...
+
+    def all(self) -> list[WorkerRow]:
+        """Return every worker, by id."""
+        ...
+
+
+class Segments(Protocol):
+    """Published files and the publications they belong to."""
+
+    def add(self, publication: Publication, segments: Sequence[Segment]) -> None:
+        """Insert a publication with its segments.
+
+        Raises:
+            StateMoved: the generation is published already.
+        """
+        ...
+
+    def of_data_source(self, data_source: str) -> list[Segment]:
+        """Return the published files of a table, by interval, then path."""
+        ...
+
+    def of_supervisor(self, supervisor_id: str) -> list[Segment]:
+        """Return the files that one supervisor published, in the same order."""
+        ...
+
+    def data_sources(self) -> list[str]:
+        """Return every table that has a publication, by name."""
+        ...
+
+    def publications(self, supervisor_id: str) -> list[Publication]:
+        """Return what was published, oldest first."""
+        ...
+
+    def publication(self, generation_id: str) -> Publication | None:
+        """Return the publication of one generation."""
+        ...
+
+
+class Plans(Protocol):
+    """The last plans of every supervisor; old ones are dropped beyond a bound."""
+
+    def record(self, plan: StoredPlan) -> None:
+        """Store a plan."""
+        ...
+
+    def recent(self, supervisor_id: str, limit: int) -> list[StoredPlan]:
+        """Return the newest first."""
+        ...
+
+
+class Audit(Protocol):
+    """Append-only record of changes."""
+
+    def write(self, entry: AuditEntry) -> None:
+        """Append."""
+        ...
+
+    def recent(self, limit: int) -> list[AuditEntry]:
+        """Return the newest first."""
+        ...
+
+
+class LeaseTable(Protocol):
+    """The leadership lease: a term row and a renewal row (P1, P2)."""
+
+    def read(self) -> Lease | None:
+        """Return the lease; None if nobody ever led."""
+        ...
+
+    def take(self, seen: Lease | None, holder: str, url: str) -> Lease | None:
+        """Take over with term + 1 if the lease is still `seen`; None: somebody was faster."""
+        ...
+
+    def renew(self, term: int, holder: str) -> bool:
+        """Count one renewal up; False: the term is not ours any more."""
+        ...
+
+    def release(self, term: int, holder: str) -> None:
+        """Give the lease up on a graceful stop, so that the next candidate need not wait."""
+        ...
+
+
+class Transaction(Protocol):
+    """One transaction: committed when its block ends, rolled back when it raises."""
+
+    specs: Specs
+    offsets: OffsetsTable
+    generations: Generations
+    tasks: Tasks
+    workers: WorkersTable
+    segments: Segments
+    plans: Plans
+    audit: Audit
+    lease: LeaseTable
+
+
+class Store(Protocol):
+    """The metadata database."""
+
+    def reading(self) -> AbstractContextManager[Transaction]:
+        """Open a transaction that only reads: one consistent view."""
+        ...
+
+    def writing(self) -> AbstractContextManager[Transaction]:
+        """Open a writing transaction without a term: lease changes only."""
+        ...
+
+    def leading(self, term: int) -> AbstractContextManager[Transaction]:
+        """Open a writing transaction of a leader.
+
+        Raises:
+            LeaseLost: `term` is not the present one.
+            MetadataBusy: the database did not take it in time.
+            MetadataUnavailable: the database cannot be reached.
+        """
+        ...
+
+
+class Streams(Protocol):
+    """Kafka as supervisors see it; never waits: a background look refreshes what it answers."""
+
+    def state(self, supervisor_id: str, spec: SupervisorSpec) -> StreamState:
+        """Return what is known of the supervisor's topic now, CONNECTING before the first look."""
+        ...
+
+    def forget(self, supervisor_id: str) -> None:
+        """Stop looking for this supervisor."""
+        ...
+
+
+class Workers(Protocol):
+    """Soft state of the workers, refilled by one round of syncs (P4)."""
+
+    def views(self) -> tuple[WorkerView, ...]:
+        """Return every registered worker with its liveness and last reports, by id."""
+        ...

@@ -1,0 +1,120 @@
+"""Soft state of the workers: who has been heard of lately and what they said (P4, P6).
+
+It is refilled by one round of syncs after a change of leader, so none of it is stored.  A silent
+worker is UNKNOWN, and keeps its tasks, until `worker_timeout` has passed on this process's
+monotonic clock since the later of its last sync and the start of the present term.
+"""
+
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+
+from supervisor.core.model import Liveness, WorkerRow, WorkerView
+from supervisor.ports import Clock
+from tasks.contract import SyncRequest, TaskReport
+
+ALIVE_WITHIN_S = 5.0
+"""A worker reports every second; after this long without one it is UNKNOWN."""
+
+
+@dataclass
+class _Heard:
+    row: WorkerRow
+    sequence: int = -1
+    heard_at: float | None = None
+    stopping: bool = False
+    reports: Mapping[str, TaskReport] | None = None
+
+
+class WorkerRegistry:
+    """Keeps the last report of every worker; implements `ports.Workers`."""
+
+    def __init__(
+        self, clock: Clock, *, worker_timeout: timedelta, led_since: Callable[[], float]
+    ) -> None:
+        """Know nobody yet."""
+        self._clock = clock
+        self._timeout_s = worker_timeout.total_seconds()
+        self._led_since = led_since
+        self._lock = threading.Lock()
+        self._heard: dict[str, _Heard] = {}
+
+    def known_incarnation(self, worker_id: str) -> int | None:
+        """Return the incarnation whose syncs are taken, None before it has registered here."""
+        with self._lock:
+            heard = self._heard.get(worker_id)
+            return None if heard is None else heard.row.incarnation
+
+    def registered(self, row: WorkerRow) -> None:
+        """Take note of a registration; a new incarnation starts without reports."""
+        with self._lock:
+            heard = self._heard.get(row.id)
+            if heard is None or heard.row.incarnation < row.incarnation:
+                self._heard[row.id] = _Heard(row)
+            else:
+                heard.row = row
+
+    def reset(self, rows: list[WorkerRow]) -> None:
+        """Start a term: everybody who ever registered is UNKNOWN until heard of."""
+        with self._lock:
+            self._heard = {row.id: _Heard(row) for row in rows}
+
+    def record(self, request: SyncRequest) -> set[str]:
+        """Take a worker's word; return the tasks whose phase, order or position is news.
+
+        A request that was overtaken by a later one counts as a sign of life and as nothing else.
+        """
+        with self._lock:
+            heard = self._heard[request.worker_id]
+            if request.incarnation != heard.row.incarnation:
+                return set()
+            heard.heard_at = self._clock.monotonic()
+            if request.sequence <= heard.sequence:
+                return set()
+            heard.sequence = request.sequence
+            heard.stopping = request.stopping
+            before = heard.reports or {}
+            heard.reports = {report.task_id: report for report in request.tasks}
+            gone = before.keys() - heard.reports.keys()
+            news = {
+                task_id
+                for task_id, report in heard.reports.items()
+                if _gist(report) != _gist(before.get(task_id))
+            }
+            return news | gone
+
+    def views(self) -> tuple[WorkerView, ...]:
+        """Return every registered worker with its liveness and last reports, by id."""
+        now = self._clock.monotonic()
+        with self._lock:
+            return tuple(
+                WorkerView(
+                    id=worker_id,
+                    incarnation=heard.row.incarnation,
+                    liveness=self._liveness(heard, now),
+                    slots=heard.row.slots,
+                    stopping=heard.stopping,
+                    reports=dict(heard.reports or {}),
+                )
+                for worker_id, heard in sorted(self._heard.items())
+            )
+
+    def url_of(self, worker_id: str) -> str | None:
+        """Return the address of a worker's control API."""
+        with self._lock:
+            heard = self._heard.get(worker_id)
+            return None if heard is None else heard.row.url
+
+    def _liveness(self, heard: _Heard, now: float) -> Liveness:
+        last = max(heard.heard_at or 0.0, self._led_since())
+        if heard.heard_at is not None and now - heard.heard_at <= ALIVE_WITHIN_S:
+            return Liveness.ALIVE
+        return Liveness.UNKNOWN if now - last < self._timeout_s else Liveness.LOST
+
+
+def _gist(report: TaskReport | None) -> tuple[object, ...]:
+    """What of a report may change a plan; counters and positions alone do not wake the loop."""
+    if report is None:
+        return ()
+    return report.phase, report.order_term, report.order_sequence, report.failure

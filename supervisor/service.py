@@ -1,0 +1,287 @@
+"""All that the API may ask for: verbs of the supervisors, and what workers ask of the overlord.
+
+Reads are answered from the rows and the soft state.  Writes happen under the leader's term and
+then wake the loop; they never wait for Kafka, a worker or a pass.
+"""
+
+import secrets
+from dataclasses import dataclass
+from datetime import timedelta
+
+from supervisor.core.errors import (
+    AlreadyInState,
+    FieldError,
+    InvalidSpec,
+    NoHistory,
+    SupervisorNotFound,
+    WorkerFenced,
+)
+from supervisor.core.model import AuditEntry, SpecVersion, WorkerRow
+from supervisor.core.spec import SupervisorSpec, read_spec
+from supervisor.desired import desired_state
+from supervisor.leadership import Leadership
+from supervisor.loop import Loop
+from supervisor.ports import Clock, Store, Transaction
+from supervisor.registry import WorkerRegistry
+from supervisor.signals import Broadcast
+from tasks.contract import SyncRequest, SyncResponse
+from tasks.kafka_client import refused_hosts
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What the operator allows."""
+
+    kafka_allow: tuple[str, ...] | None
+    """Broker hosts that specs may name; None allows all (loopback only)."""
+    pause_lease: timedelta
+
+
+@dataclass(frozen=True)
+class Applied:
+    """What a POST of a spec did."""
+
+    supervisor_id: str
+    version: int
+    modified: bool
+    warnings: tuple[str, ...]
+
+
+class Service:
+    """The overlord's verbs; one instance per process, safe to call from many threads."""
+
+    def __init__(  # noqa: PLR0913 - the parts of one process, wired in app.py by name
+        self,
+        *,
+        store: Store,
+        clock: Clock,
+        leadership: Leadership,
+        registry: WorkerRegistry,
+        loop: Loop,
+        changed: Broadcast,
+        rules: Rules,
+    ) -> None:
+        """Keep the parts."""
+        self._store = store
+        self._clock = clock
+        self._leadership = leadership
+        self._registry = registry
+        self._loop = loop
+        self._changed = changed
+        self._rules = rules
+
+    # -- specs ---------------------------------------------------------------------------------
+
+    def apply_spec(self, document: object, author: str) -> Applied:
+        """Store a spec as the next version, unless it equals the newest one.
+
+        Raises:
+            InvalidSpec: with every field that is wrong.
+            LeaseLost: this overlord does not lead.
+        """
+        read = read_spec(document)
+        spec = read.spec
+        self._check_brokers(spec)
+        with self._store.leading(self._leadership.term()) as tx:
+            newest = tx.specs.newest(spec.id)
+            modified = newest is None or newest.spec != spec
+            if modified:
+                _refuse_forbidden_change(newest, spec)
+                newest = self._append(tx, spec.id, spec, author, "apply")
+        if newest is None:
+            raise AssertionError("an unmodified spec has a newest version")
+        self._loop.wake(spec.id)
+        return Applied(spec.id, newest.version, modified, read.warnings)
+
+    def _check_brokers(self, spec: SupervisorSpec) -> None:
+        refused = refused_hosts(spec.io_config.client.bootstrap_servers, self._rules.kafka_allow)
+        if refused:
+            pointer = "/spec/ioConfig/consumerProperties/bootstrap.servers"
+            raise InvalidSpec([
+                FieldError(
+                    pointer,
+                    f"{', '.join(refused)} is not a host:port that this overlord may connect to",
+                    "name allowed brokers, or have the operator add the host to TIDEGATE_KAFKA_ALLOW",
+                )
+            ])
+
+    def suspend(self, supervisor_id: str, author: str) -> SupervisorSpec:
+        """Start nothing new; what reads hands off and publishes."""
+        return self._set_suspended(supervisor_id, author, suspended=True)
+
+    def resume(self, supervisor_id: str, author: str) -> SupervisorSpec:
+        """Go on where it stopped."""
+        return self._set_suspended(supervisor_id, author, suspended=False)
+
+    def _set_suspended(self, supervisor_id: str, author: str, *, suspended: bool) -> SupervisorSpec:
+        with self._store.leading(self._leadership.term()) as tx:
+            newest = _existing(tx, supervisor_id)
+            if newest.spec is None:
+                raise SupervisorNotFound(supervisor_id)
+            if newest.spec.suspended == suspended:
+                raise AlreadyInState(supervisor_id, "suspended" if suspended else "running")
+            spec = newest.spec.model_copy(update={"suspended": suspended})
+            self._append(tx, supervisor_id, spec, author, "suspend" if suspended else "resume")
+        self._loop.wake(supervisor_id)
+        return spec
+
+    def terminate(self, supervisor_id: str, author: str) -> None:
+        """End a supervisor: a tombstone, then its tasks hand off; its history stays."""
+        with self._store.leading(self._leadership.term()) as tx:
+            newest = _existing(tx, supervisor_id)
+            if newest.spec is None:
+                raise SupervisorNotFound(supervisor_id)
+            self._append(tx, supervisor_id, None, author, "terminate")
+        self._loop.wake(supervisor_id)
+
+    def _append(
+        self,
+        tx: Transaction,
+        supervisor_id: str,
+        spec: SupervisorSpec | None,
+        author: str,
+        what: str,
+    ) -> SpecVersion:
+        now = self._clock.now()
+        version = tx.specs.append(supervisor_id, spec, now, author)
+        detail = {"version": str(version.version)}
+        tx.audit.write(AuditEntry(now, author, what, supervisor_id, detail))
+        return version
+
+    def supervisor_ids(self) -> list[str]:
+        """Return the ids of supervisors that are not terminated."""
+        with self._store.reading() as tx:
+            return [v.supervisor_id for v in tx.specs.all_newest() if not v.terminated]
+
+    def spec(self, supervisor_id: str) -> SupervisorSpec:
+        """Return the newest spec.
+
+        Raises:
+            SupervisorNotFound: never stored, or terminated.
+        """
+        with self._store.reading() as tx:
+            newest = tx.specs.newest(supervisor_id)
+        if newest is None or newest.spec is None:
+            raise SupervisorNotFound(supervisor_id)
+        return newest.spec
+
+    def history(self, supervisor_id: str, limit: int | None = None) -> list[SpecVersion]:
+        """Return the versions of one id, newest first, tombstones included.
+
+        Raises:
+            NoHistory: the id was never used.
+        """
+        with self._store.reading() as tx:
+            found = tx.specs.history(supervisor_id, limit)
+        if not found:
+            raise NoHistory(supervisor_id)
+        return found
+
+    def histories(self) -> dict[str, list[SpecVersion]]:
+        """Return the versions of every id."""
+        with self._store.reading() as tx:
+            ids = [v.supervisor_id for v in tx.specs.all_newest()]
+            return {supervisor_id: tx.specs.history(supervisor_id) for supervisor_id in ids}
+
+    # -- workers -------------------------------------------------------------------------------
+
+    def sync(self, request: SyncRequest) -> SyncResponse:
+        """Take a worker's report and return what it should run.
+
+        Raises:
+            WorkerFenced: a newer incarnation of the worker has registered.
+            LeaseLost: this overlord does not lead; the worker tries another one.
+        """
+        term = self._leadership.term()
+        if self._registry.known_incarnation(request.worker_id) != request.incarnation:
+            self._register(request, term)
+        if news := self._registry.record(request):
+            self._wake_owners(news, request.worker_id)
+        with self._store.reading() as tx:
+            return desired_state(tx, request.worker_id, term, self._rules.pause_lease)
+
+    def _register(self, request: SyncRequest, term: int) -> None:
+        now = self._clock.now()
+        row = WorkerRow(
+            request.worker_id, request.incarnation, request.url, request.slots, now
+        )
+        with self._store.leading(term) as tx:
+            newest = tx.workers.register(row)
+            if newest != request.incarnation:
+                raise WorkerFenced(request.worker_id, request.incarnation, newest)
+            older = [
+                task.id
+                for task in tx.tasks.active(worker_id=request.worker_id)
+                if task.incarnation != request.incarnation
+            ]
+            tokens = {task_id: new_token() for task_id in older}
+            tx.tasks.take_up(request.worker_id, request.incarnation, tokens)
+        self._registry.registered(row)
+        self.wake_all()
+
+    def _wake_owners(self, task_ids: set[str], worker_id: str) -> None:
+        with self._store.reading() as tx:
+            owners = {
+                t.supervisor_id for t in tx.tasks.active(worker_id=worker_id) if t.id in task_ids
+            }
+        for owner in owners:
+            self._loop.wake(owner)
+
+    def wake_all(self) -> None:
+        """Make a pass over every supervisor that may have work: terminated ones too."""
+        with self._store.reading() as tx:
+            ids = {v.supervisor_id for v in tx.specs.all_newest() if not v.terminated}
+            ids |= {g.supervisor_id for g in tx.generations.live()}
+            ids |= {t.supervisor_id for t in tx.tasks.active()}
+        for supervisor_id in sorted(ids):
+            self._loop.wake(supervisor_id)
+
+    def start_term(self) -> None:
+        """Begin to lead: forget soft state, look at every supervisor (adoption)."""
+        with self._store.reading() as tx:
+            rows = tx.workers.all()
+        self._registry.reset(rows)
+        self.wake_all()
+        self._changed.notify()
+
+    def require_leader(self) -> int:
+        """Return the term.
+
+        Raises:
+            LeaseLost: this overlord does not lead.
+        """
+        return self._leadership.term()
+
+    def leader_url(self) -> str | None:
+        """Return the address of whoever leads."""
+        return self._leadership.leader_url()
+
+
+def new_token() -> str:
+    """Return the secret of one task: 32 random bytes as text."""
+    return secrets.token_urlsafe(32)
+
+
+def _existing(tx: Transaction, supervisor_id: str) -> SpecVersion:
+    newest = tx.specs.newest(supervisor_id)
+    if newest is None:
+        raise SupervisorNotFound(supervisor_id)
+    return newest
+
+
+def _refuse_forbidden_change(newest: SpecVersion | None, spec: SupervisorSpec) -> None:
+    """Topic and table of a supervisor stay: its offsets and segments belong to them (H5)."""
+    if newest is None or newest.spec is None:
+        return
+    old = newest.spec
+    errors = []
+    if old.io_config.topic != spec.io_config.topic:
+        errors.append(("/spec/ioConfig/topic", old.io_config.topic))
+    if old.data_source != spec.data_source:
+        errors.append(("/spec/dataSchema/dataSource", old.data_source))
+    if errors:
+        hint = "give the new spec another id, or terminate this supervisor first"
+        raise InvalidSpec([
+            FieldError(pointer, f"cannot change from {value!r} while offsets are stored", hint)
+            for pointer, value in errors
+        ])

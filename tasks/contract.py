@@ -1,0 +1,309 @@
+"""The seam: every message between the control plane and the workers, and nothing else.
+
+    worker ── SyncRequest (what I run) ─────► overlord   POST /internal/v1/workers/{worker}/sync
+    worker ◄─ SyncResponse (what to run) ──── overlord   answered at once when it changes
+    worker ── PublishRequest (range, files) ► overlord   POST /internal/v1/tasks/{task}/publish
+    worker ◄─ PublishAnswer (closed set) ──── overlord
+    overlord ─ Order (pause, end, resume) ──► worker     /druid/worker/v1/chat/{task}/...
+
+Both directions are level-triggered: a message repeats the whole state, so a lost one costs a
+second and a repeated one changes nothing.  What a task should do is an `Order` with (term,
+sequence); a worker ignores an order lower than the highest it has seen.  A task that the answer
+no longer lists is to be stopped: the overlord has ended it.  Durations travel, never deadlines.
+"""
+
+from datetime import timedelta
+from enum import StrEnum
+from typing import Literal
+
+from pydantic import Field
+
+from tasks.kafka_client import KafkaClient
+from tasks.wire import Instant, Seconds, Wire, WireOffsets
+
+ColumnType = Literal["string", "long", "float", "double"]
+
+
+class Granularity(StrEnum):
+    """Length of a segment's time chunk, in UTC calendar units; the names are Druid's."""
+
+    MINUTE = "MINUTE"
+    FIVE_MINUTE = "FIVE_MINUTE"
+    FIFTEEN_MINUTE = "FIFTEEN_MINUTE"
+    HOUR = "HOUR"
+    SIX_HOUR = "SIX_HOUR"
+    DAY = "DAY"
+    WEEK = "WEEK"
+    MONTH = "MONTH"
+    YEAR = "YEAR"
+    ALL = "ALL"
+
+
+class Column(Wire):
+    """One column of the table; a value that does not fit its type becomes null and is counted."""
+
+    name: str
+    type: ColumnType = "string"
+
+
+class TimestampSpec(Wire):
+    """Which field holds a record's time, and how it is written.
+
+    iso: ISO 8601 text, UTC when it names no zone.  millis, posix: since the epoch.
+    auto: digits are millis, everything else is iso.
+    """
+
+    column: str = "timestamp"
+    format: Literal["iso", "millis", "posix", "auto"] = "auto"
+    missing_value: Instant | None = None
+
+
+class Tuning(Wire):
+    """Bounds of the reading loop; rows are records, sizes are bytes."""
+
+    batch_target: Seconds = timedelta(seconds=2)
+    """How long a live batch should last; it bounds how long a pause may take."""
+    batch_rows_min: int = Field(default=500, ge=1)
+    """A live batch starts when this many records wait, or when they have lingered."""
+    linger: Seconds = timedelta(seconds=1)
+    batch_rows_max: int = Field(default=500_000, ge=1)
+    segment_rows_max: int = Field(default=5_000_000, ge=1)
+    """More rows in one published file than this are split."""
+    saved_parse_exceptions_max: int = Field(default=20, ge=0, le=1_000)
+
+
+class IngestSpec(Wire):
+    """What a task needs to know of its supervisor's spec to turn records into rows."""
+
+    data_source: str
+    kafka: KafkaClient
+    timestamp: TimestampSpec
+    columns: tuple[Column, ...] = ()
+    """Empty: every top-level field becomes a string column as it is met."""
+    excluded: tuple[str, ...] = ()
+    segment_granularity: Granularity = Granularity.DAY
+    tuning: Tuning = Tuning()
+
+
+class RunState(StrEnum):
+    """What an order asks of a task."""
+
+    RUN = "RUN"
+    PAUSE = "PAUSE"
+
+
+class Order(Wire):
+    """What one task should do now; later orders have a higher (term, sequence)."""
+
+    term: int
+    sequence: int
+    state: RunState
+    end: WireOffsets | None = None
+    """Read up to here, merge, publish.  None: no end is fixed yet."""
+    pause_lease: Seconds = timedelta(seconds=60)
+    """A paused task that hears nothing newer for this long resumes by itself."""
+
+    @property
+    def rank(self) -> tuple[int, int]:
+        """Orders compare by it."""
+        return self.term, self.sequence
+
+
+class DesiredTask(Wire):
+    """One task that a worker should run, whole: enough to start it or take it up again."""
+
+    task_id: str
+    token: str
+    """Bearer token of this task, both for its control API and for its publish requests."""
+    supervisor_id: str
+    generation_id: str
+    group: int
+    replica: int
+    attempt: int
+    taken_up: bool = False
+    """Assigned under an earlier incarnation: go on from the journal, or report JOURNAL_LOST."""
+    spec: IngestSpec
+    start: WireOffsets
+    topic_ids: dict[str, str] = {}
+    """Topic -> id that the offsets belong to; another id means the topic was recreated."""
+    order: Order
+    turn: bool = False
+    """Every predecessor is published: a task that waits may ask to publish again."""
+
+
+class TaskPhase(StrEnum):
+    """Where a task stands, as its worker sees it; the last two are terminal."""
+
+    STARTING = "STARTING"
+    READING = "READING"
+    PAUSED = "PAUSED"
+    FINISHING = "FINISHING"
+    """The end is known; reads what is left, then merges."""
+    PUBLISHING = "PUBLISHING"
+    WAITING = "WAITING"
+    """Asked to publish and has to wait for its predecessor."""
+    SUCCESS = "SUCCESS"
+    FAILED = "FAILED"
+
+
+class FailureCode(StrEnum):
+    """Why a task failed; texts are for people, this is for programs."""
+
+    JOURNAL_LOST = "JOURNAL_LOST"
+    TOPIC_CHANGED = "TOPIC_CHANGED"
+    OFFSETS_UNREADABLE = "OFFSETS_UNREADABLE"
+    READ_FAILED = "READ_FAILED"
+    WRITE_FAILED = "WRITE_FAILED"
+    REFUSED = "REFUSED"
+    """The overlord or the worker's own limits refused the task or its publish."""
+    INTERNAL = "INTERNAL"
+
+
+class Counters(Wire):
+    """What a task's journaled batches hold; Druid's names where it has one."""
+
+    processed: int = 0
+    processed_with_error: int = 0
+    unparseable: int = 0
+    thrown_away: int = 0
+    processed_bytes: int = 0
+    batches: int = 0
+    cancelled_rows: int = 0
+    """Rows whose batch a pause cancelled: read, and read again later."""
+
+
+class RejectSample(Wire):
+    """One record that became no row, shortened for people."""
+
+    topic: str
+    partition: int
+    offset: int
+    reason: str
+    input: str = Field(max_length=2_000)
+
+
+class TaskReport(Wire):
+    """How far one task is; positions count journaled batches only."""
+
+    task_id: str
+    phase: TaskPhase
+    order_term: int
+    order_sequence: int
+    """The highest order this task has acted on."""
+    position: WireOffsets
+    counters: Counters = Counters()
+    samples: tuple[RejectSample, ...] = ()
+    failure: FailureCode | None = None
+    detail: str = Field(default="", max_length=4_000)
+    """Why it failed, or what it waits for."""
+    running_for: Seconds = timedelta(0)
+    idle_for: Seconds = timedelta(0)
+    """Since the last journaled batch or, without one, since the start."""
+    batch_seconds: float = 0.0
+
+
+class SyncRequest(Wire):
+    """What one worker runs, and how long it is willing to wait for an answer."""
+
+    worker_id: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")
+    incarnation: int
+    """Grows with every start of this worker; registering a higher one fences the lower."""
+    sequence: int
+    """Grows with every request of this incarnation: a late request is not taken for news."""
+    url: str
+    """Base address of the worker's control API."""
+    slots: int
+    stopping: bool = False
+    tasks: tuple[TaskReport, ...] = ()
+    known: str | None = None
+    """`revision` of the newest answer this worker has acted on."""
+    wait: Seconds = timedelta(0)
+    """Answer no later than this, at once if `known` is out of date."""
+
+
+class SyncResponse(Wire):
+    """What the worker should run, whole."""
+
+    term: int
+    revision: str
+    tasks: tuple[DesiredTask, ...]
+
+
+class OffsetSpan(Wire):
+    """Which offsets of one partition a file's rows have: both bounds inclusive."""
+
+    topic: str
+    partition: int
+    first: int
+    last: int
+    rows: int
+
+
+class SegmentFile(Wire):
+    """One Parquet file that a task offers for publishing; the path is relative to the warehouse."""
+
+    path: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._/-]*$", max_length=1_000)
+    interval_start: Instant
+    interval_end: Instant
+    rows: int = Field(ge=1)
+    size_bytes: int = Field(ge=1)
+    sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
+    time_min: Instant
+    time_max: Instant
+    spans: tuple[OffsetSpan, ...]
+
+
+class RejectsFile(Wire):
+    """Parquet of (topic, partition, first, last, reason): the offsets that became no row."""
+
+    path: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._/-]*$", max_length=1_000)
+    records: int = Field(ge=1)
+    size_bytes: int = Field(ge=1)
+    sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
+
+
+class PublishRequest(Wire):
+    """A task asks that its files become the table's rows for its generation's range."""
+
+    task_id: str
+    incarnation: int
+    start: WireOffsets
+    end: WireOffsets
+    topic_ids: dict[str, str]
+    segments: tuple[SegmentFile, ...]
+    rejects: RejectsFile | None = None
+    counters: Counters
+    samples: tuple[RejectSample, ...] = ()
+
+
+class PublishOutcome(StrEnum):
+    """The closed set of answers; what the worker does follows from it alone (rule P22)."""
+
+    COMMITTED = "committed"
+    ALREADY_PUBLISHED = "already-published"
+    WAIT_FOR_PREDECESSOR = "wait-for-predecessor"
+    SUPERSEDED = "superseded"
+    STALE = "stale"
+
+
+class PublishAnswer(Wire):
+    """The overlord's judgement; a repeated request gets the stored one."""
+
+    outcome: PublishOutcome
+    reason: str
+
+
+class JournalFile(Wire):
+    """One journaled data file, not yet published; the path is relative to the warehouse."""
+
+    path: str
+    rows: int
+    size_bytes: int
+
+
+class JournalView(Wire):
+    """The journaled files of one live task: `GET /druid/worker/v1/chat/{task}/journal`."""
+
+    task_id: str
+    position: WireOffsets
+    files: tuple[JournalFile, ...]

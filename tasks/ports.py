@@ -1,0 +1,176 @@
+"""What an ingestion task needs of the world: an engine that reads and writes, Kafka, the overlord.
+
+The engine is PySpark in the product (`tasks/ingest/`); the loop around it (`tasks/worker.py`,
+`tasks/machine.py`) knows only these Protocols, so that it runs without a JVM in tests.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from tasks.contract import (
+    Counters,
+    DesiredTask,
+    FailureCode,
+    IngestSpec,
+    OffsetSpan,
+    PublishAnswer,
+    PublishRequest,
+    RejectSample,
+    RejectsFile,
+    SegmentFile,
+    SyncRequest,
+    SyncResponse,
+)
+from tasks.kafka_client import KafkaClient
+from tasks.offsets import Offsets
+from tasks.wire import Instant, Wire, WireOffsets
+
+
+class TaskError(Exception):
+    """A failure of one task, on purpose; `code` crosses the seam, the message is for people."""
+
+    def __init__(self, code: FailureCode, message: str) -> None:
+        """Keep the code beside the text."""
+        super().__init__(message)
+        self.code = code
+
+
+class BatchCancelled(Exception):  # noqa: N818 - not an error: a pause asked for it
+    """The running job was cancelled; nothing of it counts and its files were dropped."""
+
+
+class StreamUnavailable(Exception):  # noqa: N818 - names a state, retried by the loop
+    """Kafka did not answer within its deadline; the loop tries again, the position stays."""
+
+
+class DataFile(Wire):
+    """One Parquet file of a batch, synced to disk; the path is relative to the warehouse."""
+
+    path: str
+    rows: int
+    size_bytes: int
+    sha256: str
+    time_min: Instant
+    time_max: Instant
+    spans: tuple[OffsetSpan, ...]
+
+
+class JournalEntry(Wire):
+    """One finished micro-batch over `[start, end)`: what the journal holds, a line each."""
+
+    number: int
+    incarnation: int
+    start: WireOffsets
+    end: WireOffsets
+    files: tuple[DataFile, ...]
+    rejects: RejectsFile | None = None
+    counters: Counters
+    samples: tuple[RejectSample, ...] = ()
+    columns: tuple[str, ...] = ()
+    """Discovered columns up to and with this batch, sorted; empty when the spec names them."""
+
+
+@dataclass(frozen=True)
+class BatchJob:
+    """Read `[start, end)` into files below the task's folder."""
+
+    task_id: str
+    incarnation: int
+    number: int
+    spec: IngestSpec
+    start: Offsets
+    end: Offsets
+    columns: tuple[str, ...]
+    """Columns discovered so far; the batch may add to them."""
+
+
+@dataclass(frozen=True)
+class MergeJob:
+    """Turn the journaled files of a finished range into segments of the target size."""
+
+    task_id: str
+    incarnation: int
+    spec: IngestSpec
+    entries: tuple[JournalEntry, ...]
+
+
+@dataclass(frozen=True)
+class MergeResult:
+    """What a task offers for publishing: synced files with sizes and digests."""
+
+    segments: tuple[SegmentFile, ...]
+    rejects: RejectsFile | None
+
+
+class Engine(Protocol):
+    """Runs the heavy work of one task at a time per task id; safe to call from many threads."""
+
+    def read_batch(self, job: BatchJob) -> JournalEntry:
+        """Read, decode, write, fsync; return what the journal should hold.
+
+        Raises:
+            BatchCancelled: `cancel` was called; the batch's files are gone.
+            TaskError: the range cannot be read, or its rows not be written.
+        """
+        ...
+
+    def merge(self, job: MergeJob) -> MergeResult:
+        """Rewrite journaled files into segments, or take them as they are.  Raises as above."""
+        ...
+
+    def cancel(self, task_id: str) -> None:
+        """Stop the job that `task_id` runs now, if it runs one; returns at once."""
+        ...
+
+    def drop(self, task_id: str, entries: Sequence[JournalEntry]) -> None:
+        """Delete the files of journaled batches that no longer count (rule P14)."""
+        ...
+
+
+@dataclass(frozen=True)
+class StreamView:
+    """What Kafka holds of some partitions, read in one go."""
+
+    earliest: Offsets
+    stable: Offsets
+    """Last stable offsets: where a `read_committed` reader must stop."""
+    topic_ids: dict[str, str]
+
+
+class Stream(Protocol):
+    """Offsets of the topics a task reads."""
+
+    def look(self, client: KafkaClient, partitions: Sequence[tuple[str, int]]) -> StreamView:
+        """Read earliest and last stable offsets and topic ids, within a deadline.
+
+        Raises:
+            StreamUnavailable: no broker answered in time.
+            TaskError: a topic or partition does not exist (OFFSETS_UNREADABLE).
+        """
+        ...
+
+
+class Overlord(Protocol):
+    """The control plane, as a worker reaches it; tries each address of `TIDEGATE_OVERLORDS`."""
+
+    def sync(self, request: SyncRequest) -> SyncResponse:
+        """Exchange states.
+
+        Raises:
+            OverlordUnavailable: none answered; the caller tries again, tasks read on.
+            Fenced: a newer incarnation of this worker has registered; stop everything.
+        """
+        ...
+
+    def publish(self, task: DesiredTask, request: PublishRequest) -> PublishAnswer:
+        """Ask to publish.  Raises as `sync`; a repeat gets the stored answer."""
+        ...
+
+
+class OverlordUnavailable(Exception):  # noqa: N818 - names a state, retried by the loop
+    """No overlord answered, or none leads."""
+
+
+class Fenced(Exception):  # noqa: N818 - terminal for this worker process
+    """A newer incarnation of this worker exists: this process must write nothing more."""

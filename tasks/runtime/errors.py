@@ -1,0 +1,22 @@
+"""What can be wrong with the parts that Tidegate runs on.  Each message says what would fix it."""
+
+from collections.abc import Sequence
+
+
+class RuntimePartError(Exception):
+    """A part outside Python (a Java, a jar) is missing or not the one we ask for."""
+
+
+class JavaMissing(RuntimePartError):
+    """There is no Java that we can use; `tried` says where we looked and what we found."""
+
+    def __init__(self, tried: Sequence[str]) -> None:
+        self.tried = tuple(tried)
+        super().__init__(
+            "no usable Java: install a JDK 17 or 21, or pip install 'tidegate[java]'; tried: "
+            + "; ".join(self.tried)
+        )
+
+
+class JarsError(RuntimePartError):
+    """A jar is missing, unknown, or differs from its pin, or could not be fetched."""

@@ -1,0 +1,199 @@
+"""The jars of Spark's Kafka connector and of the broker: fetched once, checked at every start.
+
+    in place? ──yes──► check each sha256 ──► paths
+        │no
+        ▼  (one process at a time)
+    fetch into a temporary folder ──► check each sha256 ──► rename ──► paths
+
+A crash before the rename leaves a temporary folder, which the next fetch removes; after it the
+set is whole.  So a folder with a set's name is never half, and a second start needs no network.
+`python -m tasks.runtime.jars --dir D` fetches ahead of time.
+"""
+
+import argparse
+import fcntl
+import importlib.metadata
+import os
+import shutil
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import IO
+
+from tasks.runtime.errors import JarsError, RuntimePartError
+from tasks.runtime.ivy import Ivy
+from tasks.runtime.java import Java, find_java
+from tasks.runtime.pins import Jar, JarSet, digest, read_lock, refuse_unknown, verified, write_lock
+
+LOCK_TIMEOUT_S = 1200.0
+"""How long one process waits while another fetches."""
+
+_LOCK_POLL_S = 0.2
+_KAFKA_REVISION = "4.3.0"
+_SLF4J_SIMPLE = ("org.slf4j", "slf4j-simple", "1.7.36")  # without it the broker logs nothing
+_SPARK_NEEDS = {
+    *("spark-sql-kafka-0-10_2.13", "spark-token-provider-kafka-0-10_2.13", "kafka-clients"),
+    *("commons-pool2", "scala-parallel-collections_2.13", "spark-tags_2.13"),
+}
+
+
+class Part(StrEnum):
+    """Whose jars: Spark's Kafka connector, given by `--jars`, or the broker's class path."""
+
+    SPARK = "spark"
+    KAFKA = "kafka"
+
+
+SPARK = Part.SPARK
+KAFKA = Part.KAFKA
+
+
+def set_name(part: Part) -> str:
+    """Name the set of jars of a part: the connector is that of the installed PySpark.
+
+    Raises:
+        JarsError: PySpark is not installed.
+    """
+    if part is Part.KAFKA:
+        return f"kafka-{_KAFKA_REVISION}"
+    try:
+        return f"spark-{importlib.metadata.version('pyspark')}"
+    except importlib.metadata.PackageNotFoundError as error:
+        raise JarsError("PySpark is not installed: pip install 'tidegate[spark]'") from error
+
+
+def pinned_set(part: Part) -> JarSet:
+    """Return the pins of a part.
+
+    Raises:
+        JarsError: the installed version of it has none.
+    """
+    name, known = set_name(part), read_lock()
+    if name not in known:
+        raise JarsError(f"no jars are pinned for {name}; pinned are: {', '.join(sorted(known))}")
+    return known[name]
+
+
+def ensure_jars(
+    jars_dir: Path,
+    java: Java,
+    which: Part,
+    *,
+    jars_folder: Path | None = None,
+    say: Callable[[str], None] = lambda _: None,
+) -> list[Path]:
+    """Return the checked jars of a part, below `jars_dir`/<set>, and fetch them if absent.
+
+    `jars_dir` is the cache, by default `<data dir>/jars`.  `jars_folder` (`TIDEGATE_JARS`) is a
+    user's own folder, flat or with a folder per set: then nothing is fetched or written.
+
+    Raises:
+        JarsError: a jar is absent, unknown, not the pinned one, or could not be fetched.
+    """
+    pinned = pinned_set(which)
+    if jars_folder is not None:
+        own = jars_folder.absolute() / pinned.name
+        return verified(own if own.is_dir() else jars_folder.absolute(), pinned)
+    place = jars_dir.absolute() / pinned.name
+    if not place.is_dir():
+        with _alone(jars_dir, say):
+            if not place.is_dir():  # another process may have fetched while we waited
+                _fetch(pinned, place, java, say)
+    refuse_unknown(place, pinned)
+    return verified(place, pinned)
+
+
+def _fetch(pinned: JarSet, place: Path, java: Java, say: Callable[[str], None]) -> None:
+    for left in place.parent.glob(".fetching-*"):  # by a process that was killed
+        shutil.rmtree(left)
+    cache, half = place.parent / ".ivy", place.parent / f".fetching-{pinned.name}"
+    say(f"fetching {len(pinned.jars)} jars of {pinned.name}")
+    Ivy(java, cache).fetch(pinned.jars, half, say)
+    refuse_unknown(half, pinned)
+    for path in verified(half, pinned):
+        with path.open("rb") as file:
+            os.fsync(file.fileno())  # else a power cut could leave the name without the content
+    half.rename(place)
+    shutil.rmtree(cache)  # Ivy's second copy; after a failure it stays, and a retry goes on from it
+    say(f"{pinned.name} is in {place}")
+
+
+@contextmanager
+def _alone(folder: Path, say: Callable[[str], None]) -> Iterator[None]:
+    folder.mkdir(parents=True, exist_ok=True)
+    deadline = time.monotonic() + LOCK_TIMEOUT_S
+    with (folder / ".lock").open("w") as lock:  # the system drops the lock of a dead process
+        if not _locked(lock):
+            say("another process fetches jars; waiting for it")
+        while not _locked(lock):
+            if time.monotonic() > deadline:
+                raise JarsError(f"another process held {lock.name} for {LOCK_TIMEOUT_S:g} s")
+            time.sleep(_LOCK_POLL_S)
+        yield
+
+
+def _locked(lock: IO[str]) -> bool:
+    """Take the lock if it is free; whether it is ours now, as it also is at a second call."""
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def relock(work: Path, java: Java, say: Callable[[str], None]) -> None:
+    """Resolve both sets anew and write `jars.lock`: the one place where a digest is believed."""
+    ivy = Ivy(java, work / "ivy")
+    shutil.rmtree(work / "kafka", ignore_errors=True)
+    shutil.rmtree(work / "spark", ignore_errors=True)
+    ivy.resolve("org.apache.kafka", "kafka_2.13", _KAFKA_REVISION, into=work / "kafka", say=say)
+    ivy.resolve(*_SLF4J_SIMPLE, into=work / "kafka", say=say)
+    connector, version = "spark-sql-kafka-0-10_2.13", importlib.metadata.version("pyspark")
+    ivy.resolve("org.apache.spark", connector, version, into=work / "spark", say=say)
+    needed = [jar for jar in _resolved(work / "spark") if jar.artifact in _SPARK_NEEDS]
+    kafka = JarSet(set_name(Part.KAFKA), tuple(_resolved(work / "kafka")))
+    write_lock([kafka, JarSet(set_name(Part.SPARK), tuple(needed))])
+
+
+def _resolved(folder: Path) -> list[Jar]:
+    found = []
+    for path in sorted(folder.glob("*/*/*/*.jar")):
+        organisation, artifact, revision, _ = path.relative_to(folder).parts
+        found.append(Jar(organisation, artifact, revision, digest(path)))
+    return found
+
+
+def _print(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Fetch jars ahead of time; 0 when they are there, 1 with the reason when they are not."""
+    parser = argparse.ArgumentParser(prog="python -m tasks.runtime.jars", description=main.__doc__)
+    parser.add_argument("--dir", type=Path, required=True, help="cache, e.g. <data dir>/jars")
+    parser.add_argument("--which", choices=[*Part, "all"], default="all")
+    parser.add_argument("--java", default=os.environ.get("TIDEGATE_JAVA", "auto"))
+    parser.add_argument("--from", type=Path, dest="given", help="a folder that has them (offline)")
+    parser.add_argument("--relock", action="store_true", help="resolve anew, write jars.lock")
+    options = parser.parse_args(arguments)
+    try:
+        java = find_java(options.java, options.dir)
+        _print(f"Java {java.version} at {java.executable}")
+        if options.relock:
+            relock(options.dir.absolute() / "relock", java, _print)
+        for part in Part:
+            if options.which in (part, "all"):
+                jars = ensure_jars(options.dir, java, part, jars_folder=options.given, say=_print)
+                _print(f"{set_name(part)}: {len(jars)} jars checked, in {jars[0].parent}")
+    except RuntimePartError as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

