@@ -136,7 +136,7 @@ class Loop:
             made = self._make(supervisor_id)
         except LeaseLost:
             self._finish(supervisor_id, None, next_s=None)
-        except Exception as error:  # around a pass: one supervisor's trouble stays its own
+        except Exception as error:  # noqa: BLE001 -- one supervisor's trouble stays its own
             self._failed(supervisor_id, error)
         else:
             self._succeeded(supervisor_id, made)

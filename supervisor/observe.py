@@ -55,9 +55,7 @@ def _with_slots(view: WorkerView, used: dict[str, int]) -> WorkerView:
     return replace(view, used_slots=used.get(view.id, 0))
 
 
-def _specs(
-    tx: Transaction, current: SpecVersion, bound: list[int]
-) -> dict[int, SupervisorSpec]:
+def _specs(tx: Transaction, current: SpecVersion, bound: list[int]) -> dict[int, SupervisorSpec]:
     found = {} if current.spec is None else {current.version: current.spec}
     for version in sorted(set(bound) - found.keys()):
         row = tx.specs.version(current.supervisor_id, version)

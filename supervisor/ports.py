@@ -173,9 +173,7 @@ class Tasks(Protocol):
         """Return one."""
         ...
 
-    def active(
-        self, supervisor_id: str | None = None, worker_id: str | None = None
-    ) -> list[Task]:
+    def active(self, supervisor_id: str | None = None, worker_id: str | None = None) -> list[Task]:
         """Return active tasks, of one supervisor or worker or of all, by id."""
         ...
 
@@ -187,7 +185,7 @@ class Tasks(Protocol):
         """Return every task of these generations, by id."""
         ...
 
-    def list(
+    def find(
         self,
         *,
         status: TaskStatus | None = None,

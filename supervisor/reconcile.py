@@ -110,9 +110,7 @@ def apply(action: Action, seen: Observed, tx: Transaction, new_token: Callable[[
                 generation_id, sequence, must_end=must_end, why=why, now=now
             )
         case ResumeReading(generation_id, sequence, restart_timer):
-            tx.generations.resume(
-                generation_id, sequence, restart_timer=restart_timer, now=now
-            )
+            tx.generations.resume(generation_id, sequence, restart_timer=restart_timer, now=now)
         case FixEnd():
             if tx.generations.fix_end(action, now) and action.successor is not None:
                 tx.generations.open(supervisor_id, _data_source(seen), action.successor, now)

@@ -17,7 +17,8 @@ from supervisor.core.errors import (
     WorkerFenced,
 )
 from supervisor.core.model import AuditEntry, SpecVersion, WorkerRow
-from supervisor.core.spec import SupervisorSpec, read_spec
+from supervisor.core.spec import SupervisorSpec
+from supervisor.core.spec_reader import read_spec
 from supervisor.desired import desired_state
 from supervisor.leadership import Leadership
 from supervisor.loop import Loop
@@ -50,7 +51,7 @@ class Applied:
 class Service:
     """The overlord's verbs; one instance per process, safe to call from many threads."""
 
-    def __init__(  # noqa: PLR0913 - the parts of one process, wired in app.py by name
+    def __init__(
         self,
         *,
         store: Store,
@@ -97,13 +98,15 @@ class Service:
         refused = refused_hosts(spec.io_config.client.bootstrap_servers, self._rules.kafka_allow)
         if refused:
             pointer = "/spec/ioConfig/consumerProperties/bootstrap.servers"
-            raise InvalidSpec([
-                FieldError(
-                    pointer,
-                    f"{', '.join(refused)} is not a host:port that this overlord may connect to",
-                    "name allowed brokers, or have the operator add the host to TIDEGATE_KAFKA_ALLOW",
-                )
-            ])
+            raise InvalidSpec(
+                [
+                    FieldError(
+                        pointer,
+                        f"{', '.join(refused)}: not a host:port that this overlord may connect to",
+                        "name allowed brokers, or have the operator extend TIDEGATE_KAFKA_ALLOW",
+                    )
+                ]
+            )
 
     def suspend(self, supervisor_id: str, author: str) -> SupervisorSpec:
         """Start nothing new; what reads hands off and publishes."""
@@ -202,9 +205,7 @@ class Service:
 
     def _register(self, request: SyncRequest, term: int) -> None:
         now = self._clock.now()
-        row = WorkerRow(
-            request.worker_id, request.incarnation, request.url, request.slots, now
-        )
+        row = WorkerRow(request.worker_id, request.incarnation, request.url, request.slots, now)
         with self._store.leading(term) as tx:
             newest = tx.workers.register(row)
             if newest != request.incarnation:
@@ -281,7 +282,9 @@ def _refuse_forbidden_change(newest: SpecVersion | None, spec: SupervisorSpec) -
         errors.append(("/spec/dataSchema/dataSource", old.data_source))
     if errors:
         hint = "give the new spec another id, or terminate this supervisor first"
-        raise InvalidSpec([
-            FieldError(pointer, f"cannot change from {value!r} while offsets are stored", hint)
-            for pointer, value in errors
-        ])
+        raise InvalidSpec(
+            [
+                FieldError(pointer, f"cannot change from {value!r} while offsets are stored", hint)
+                for pointer, value in errors
+            ]
+        )

@@ -1,4 +1,4 @@
-"""Tells waiting long polls that something changed; carries no meaning, so a lost one costs a poll."""
+"""Tells waiting long polls that something changed; carries no meaning, a lost one costs a poll."""
 
 import asyncio
 import threading

@@ -124,7 +124,7 @@ class DesiredTask(Wire):
     """Assigned under an earlier incarnation: go on from the journal, or report JOURNAL_LOST."""
     spec: IngestSpec
     start: WireOffsets
-    topic_ids: dict[str, str] = {}
+    topic_ids: dict[str, str] = Field(default_factory=dict)
     """Topic -> id that the offsets belong to; another id means the topic was recreated."""
     order: Order
     turn: bool = False

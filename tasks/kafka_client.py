@@ -155,6 +155,9 @@ def _jaas_quoted(text: str) -> str:
     return f'"{escaped}"'
 
 
+PORT_MAX = 65_535
+
+
 def refused_hosts(bootstrap_servers: str, allowed: Sequence[str] | None) -> list[str]:
     """Return the brokers that `allowed` does not name; `None` allows every host.
 
@@ -167,6 +170,6 @@ def refused_hosts(bootstrap_servers: str, allowed: Sequence[str] | None) -> list
         host, colon, port = server.rpartition(":")
         well_formed = bool(host and colon and port.isascii() and port.isdigit())
         known = names is None or server in names or host in names
-        if not (well_formed and 0 < int(port) < 65_536 and known):
+        if not (well_formed and 0 < int(port) <= PORT_MAX and known):
             refused.append(server)
     return refused

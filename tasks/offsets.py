@@ -85,9 +85,9 @@ def reached(position: Offsets, end: Offsets) -> bool:
     return all(position[p] >= end[p] for p in end)
 
 
-def clip(start: Offsets, stable: Offsets, *, end: Offsets | None, rows_max: int) -> dict[
-    TopicPartition, int
-]:
+def clip(
+    start: Offsets, stable: Offsets, *, end: Offsets | None, rows_max: int
+) -> dict[TopicPartition, int]:
     """Return how far one micro-batch from `start` may read.
 
     Per partition `max(start, min(end, start + share of rows_max, stable))`, where `stable`

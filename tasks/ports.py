@@ -36,11 +36,11 @@ class TaskError(Exception):
         self.code = code
 
 
-class BatchCancelled(Exception):  # noqa: N818 - not an error: a pause asked for it
+class BatchCancelled(Exception):
     """The running job was cancelled; nothing of it counts and its files were dropped."""
 
 
-class StreamUnavailable(Exception):  # noqa: N818 - names a state, retried by the loop
+class StreamUnavailable(Exception):
     """Kafka did not answer within its deadline; the loop tries again, the position stays."""
 
 
@@ -168,9 +168,9 @@ class Overlord(Protocol):
         ...
 
 
-class OverlordUnavailable(Exception):  # noqa: N818 - names a state, retried by the loop
+class OverlordUnavailable(Exception):
     """No overlord answered, or none leads."""
 
 
-class Fenced(Exception):  # noqa: N818 - terminal for this worker process
+class Fenced(Exception):
     """A newer incarnation of this worker exists: this process must write nothing more."""

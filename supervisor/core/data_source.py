@@ -16,7 +16,7 @@ _SHOWN_MAX = 60
 def name_problem(name: str) -> str | None:
     """Return what is wrong with `name` as a dataSource or a supervisor's id; None if it is fine.
 
-    Source: faults.md S1: `re.fullmatch`, for `$` lets a trailing line break through.
+    `re.fullmatch`, for `$` would let a trailing line break through.
     """
     shown = ascii(name[:_SHOWN_MAX])
     if not name:

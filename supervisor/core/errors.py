@@ -1,9 +1,9 @@
 """The one error tree of the control plane: raised on purpose, with its facts as attributes.
 
-    SupervisorError
-    ├─ Refused       terminal for the request: the same request fails again
-    ├─ Unavailable   transient: something outside did not answer
-    └─ LeaseLost     terminal for this leader: a newer term exists
+SupervisorError
+├─ Refused       terminal for the request: the same request fails again
+├─ Unavailable   transient: something outside did not answer
+└─ LeaseLost     terminal for this leader: a newer term exists
 """
 
 from collections.abc import Sequence
@@ -47,8 +47,10 @@ class InvalidSpec(Refused):
         """Build the text from the errors."""
         self.errors = tuple(errors)
         super().__init__(
-            "; ".join(f"{e.pointer or '/'}: {e.message}" + (f" ({e.hint})" if e.hint else "")
-                      for e in self.errors)
+            "; ".join(
+                f"{e.pointer or '/'}: {e.message}" + (f" ({e.hint})" if e.hint else "")
+                for e in self.errors
+            )
         )
 
 

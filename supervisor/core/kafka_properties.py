@@ -14,7 +14,7 @@ from pydantic import JsonValue, ValidationError
 from supervisor.core import kafka_names
 from supervisor.core.errors import FieldError, InvalidSpec
 from supervisor.core.kafka_names import FIELDS, FIXED, JAAS, PROVIDER, Standing, standing
-from supervisor.core.spec_fields import nearest, shown
+from supervisor.core.spec_fields import nearest, pointer_part, shown
 from tasks.kafka_client import KafkaClient, SaslMechanism, SecretRef, refused_hosts
 
 POINTER = "/spec/ioConfig/consumerProperties"
@@ -35,7 +35,16 @@ _JAAS_LINE = re.compile(
     rf"|password\s*=\s*{_QUOTED}\s+username\s*=\s*{_QUOTED})\s*;"
 )
 _ENVIRONMENT = re.compile(r"\$\{env:([^{}]*)\}")
-_TEXT_MAX = 200_000
+# Brackets are an IPv6 address; `PLAINTEXT://host:1` is a listener, not a broker's address.
+_HOST_PORT = re.compile(r"(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}")
+_CONTROL = re.compile("[\0-\x1f\x7f-\x9f\u2028\u2029]")
+_JAAS_CHARACTERS_MAX = 4_000
+_PROPERTIES_MAX = 100
+_FIXED_WHY = {
+    "isolation.level": "a range ends at the last stable offset, so aborted records are never read",
+    "ssl.truststore.type": "certificates stand in the spec as PEM, never in a file of the server",
+    "ssl.keystore.type": "certificates stand in the spec as PEM, never in a file of the server",
+}
 
 
 @dataclass(frozen=True)
@@ -63,12 +72,15 @@ def read_properties(document: object, pointer: str = POINTER) -> ReadProperties:
     Raises:
         InvalidSpec: with an error for each property that is missing, refused or wrong.
 
-    Source: faults.md §8, but for `sasl.jaas.config`, which is read in one closed form.
+    `sasl.jaas.config` is read in one closed form and rebuilt, never passed on (CVE-2023-25194).
     """
     if not isinstance(document, Mapping):
         told = "must be an object" if document is not None else "is required"
         hint = 'give {"bootstrap.servers": "host:port"}'
         raise InvalidSpec([FieldError(pointer, told, hint)])
+    if len(document) > _PROPERTIES_MAX:
+        told = f"has {len(document)} properties, at most {_PROPERTIES_MAX} are allowed"
+        raise InvalidSpec([FieldError(pointer, told)])
     reading = _Reading(pointer)
     for given, value in document.items():
         reading.take(str(given), value)
@@ -87,10 +99,14 @@ class _Reading:
     fields: dict[str, object] = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)
     """Field -> the property that set it."""
+    refused: set[str] = field(default_factory=set)
+    """Fields that are not set because what was given is wrong."""
+    needs_scram: bool = False
+    """A ScramLoginModule was named."""
 
     def refuse(self, name: str, message: str, hint: str = "") -> None:
-        escaped = name[:_NAME_SHOWN_MAX].replace("~", "~0").replace("/", "~1")
-        self.errors.append(FieldError(f"{self.pointer}/{escaped}", message, hint))
+        self.errors.append(FieldError(f"{self.pointer}/{pointer_part(name)}", message, hint))
+        self.refused.add(FIELDS.get(name.strip().lower(), ""))
 
     def take(self, given: str, value: JsonValue) -> None:
         name = given.strip().lower()
@@ -155,13 +171,16 @@ class _Reading:
         elif known.endswith("_pem") and "PRIVATE KEY" in value:
             hint = _REFERENCE_HINT % "ssl.key.pem"
             self.refuse(given, f"{name} holds a private key, which must not stand in a spec", hint)
-        elif known == "bootstrap_servers" and refused_hosts(value, None):
+        elif not known.endswith("_pem") and _CONTROL.search(value.strip()):
+            self.refuse(given, f"{name} holds a control character")
+        elif known == "bootstrap_servers" and not _are_brokers(value):
             self.refuse(
-                given, f"{name} must be a list of host:port", "for example kafka-1:9092,kafka-2:9092"
+                given,
+                f"{name} must be a list of host:port",
+                "for example kafka-1:9092,kafka-2:9092",
             )
         else:
-            upper = known in {"security_protocol", "sasl_mechanism"}
-            self.set_field(given, name, value.strip().upper() if upper else value.strip())
+            self.set_field(given, name, _clean(known, value))
 
     def _take_provider(self, given: str, value: JsonValue) -> None:
         form = _REFERENCE_HINT % "sasl.password"
@@ -198,7 +217,9 @@ class _Reading:
         self.set_field(given, name, reference)
 
     def _take_jaas(self, given: str, value: JsonValue) -> None:
-        line = value.strip() if isinstance(value, str) and len(value) <= _JAAS_MAX else ""
+        line = (
+            value.strip() if isinstance(value, str) and len(value) <= _JAAS_CHARACTERS_MAX else ""
+        )
         match = _JAAS_LINE.fullmatch(line)
         reference = _ENVIRONMENT.fullmatch((match[3] or match[4] or "") if match else "")
         if match is None or reference is None:
@@ -209,19 +230,16 @@ class _Reading:
             )
             return
         user = match[2] if match[2] is not None else match[5]
-        self.set_field(given, "sasl.username", re.sub(r"\\(.)", r"\1", user))
+        self._take_field(given, "sasl.username", re.sub(r"\\(.)", r"\1", user))
         self._take_secret(given, "sasl.password", reference[1])
         if match[1] == "plain.Plain":
             self.set_field(given, "sasl.mechanism", SaslMechanism.PLAIN.value)
         else:
-            self.jaas_scram = True
-
-    jaas_scram: bool = False
-    """A ScramLoginModule was named: the mechanism must be a SCRAM."""
+            self.needs_scram = True
 
     def client(self) -> KafkaClient | None:
         """Return the client, if nothing is wrong so far and the fields fit together."""
-        if "bootstrap_servers" not in self.fields and not self._refused("bootstrap.servers"):
+        if "bootstrap_servers" not in self.fields | dict.fromkeys(self.refused):
             self.refuse("bootstrap.servers", "bootstrap.servers is required", "give host:port")
         self._check_together()
         if self.errors:
@@ -233,12 +251,10 @@ class _Reading:
                 known = str(wrong["loc"][0]) if wrong["loc"] else "security_protocol"
                 # A field's alias is its name in camelCase; ours are told apart without case.
                 flat = known.replace("_", "").lower()
-                name = next(n for f, n in self.names.items() if f.replace("_", "") == flat)
+                told = (n for f, n in self.names.items() if f.replace("_", "") == flat)
+                name = next(told, "security.protocol")
                 self.refuse(name, wrong["msg"].removeprefix("Value error, "))
             return None
-
-    def _refused(self, name: str) -> bool:
-        return any(error.pointer.strip().lower().endswith(f"/{name}") for error in self.errors)
 
     def _check_together(self) -> None:
         protocol = str(self.fields.get("security_protocol", "PLAINTEXT"))
@@ -263,7 +279,7 @@ class _Reading:
                 "a client certificate and its key go together",
                 "give ssl.certificate.pem, and a reference for ssl.key.pem",
             )
-        if self.jaas_scram and not mechanism.startswith("SCRAM"):
+        if self.needs_scram and not mechanism.startswith("SCRAM"):
             self.refuse(
                 "sasl.mechanism",
                 "ScramLoginModule needs a SCRAM mechanism",
@@ -271,13 +287,16 @@ class _Reading:
             )
 
 
-_NAME_SHOWN_MAX = 100
-_JAAS_MAX = 4_000
-_FIXED_WHY = {
-    "isolation.level": "a range ends at the last stable offset, so aborted records are never read",
-    "ssl.truststore.type": "certificates stand in the spec as PEM, never in a file of the server",
-    "ssl.keystore.type": "certificates stand in the spec as PEM, never in a file of the server",
-}
+def _are_brokers(value: str) -> bool:
+    well_formed = all(_HOST_PORT.fullmatch(part.strip()) for part in value.split(","))
+    return well_formed and not refused_hosts(value, None)
+
+
+def _clean(known: str, value: str) -> str:
+    if known == "bootstrap_servers":
+        return ",".join(part.strip() for part in value.split(","))
+    upper = known in {"security_protocol", "sasl_mechanism"}
+    return value.strip().upper() if upper else value.strip()
 
 
 def _is_text(value: JsonValue, wanted: str) -> bool:

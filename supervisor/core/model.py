@@ -1,10 +1,10 @@
 """What is: the rows of the metadata database, as frozen values that every layer shares.
 
-    generation   READING ──► PAUSING ──► PUBLISHING ──► PUBLISHED
-                    │ ▲         │ │           └───────► DISCARDED
-                    │ └─ resume ┘ └─ nothing read ───► EMPTY
-                    └──────────────────────────────► EMPTY, DISCARDED
-    task         RUNNING ──► SUCCESS | FAILED
+generation   READING ──► PAUSING ──► PUBLISHING ──► PUBLISHED
+│ ▲         │ │           └───────► DISCARDED
+│ └─ resume ┘ └─ nothing read ───► EMPTY
+└──────────────────────────────► EMPTY, DISCARDED
+task         RUNNING ──► SUCCESS | FAILED
 """
 
 from collections.abc import Mapping
@@ -306,11 +306,19 @@ class Limits:
     """Operator settings that the decisions need."""
 
     period: timedelta = timedelta(seconds=30)
-    pause_lease: timedelta = timedelta(seconds=30)
+    pause_lease: timedelta = timedelta(seconds=60)
     pause_timeout: timedelta = timedelta(seconds=20)
+    """Below half the lease: else a silent replica would have every pause ordered again."""
     backoff_first: timedelta = timedelta(seconds=1)
     backoff_max: timedelta = timedelta(minutes=2)
+    stream_retry: timedelta = timedelta(seconds=3)
+    """How soon a topic that could not be read is looked at again."""
     unhealthiness_threshold: int = 3
+
+    def __post_init__(self) -> None:
+        """Refuse limits under which a handoff could never end."""
+        if self.pause_timeout >= self.pause_lease / 2:
+            raise ValueError("pause timeout must be below half the pause lease")
 
 
 @dataclass(frozen=True)
@@ -322,7 +330,7 @@ class Observed:
     current: SpecVersion
     """The newest version; a tombstone once terminated."""
     specs: Mapping[int, SupervisorSpec]
-    """Spec version -> spec, for every version that a live generation is bound to, and the newest."""
+    """Spec version -> spec: of every version that a live generation is bound to, and the newest."""
     committed: Mapping[TopicPartition, CommittedOffset]
     stream: StreamState
     generations: tuple[Generation, ...]

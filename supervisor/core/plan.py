@@ -47,8 +47,10 @@ def plan(seen: Observed) -> Plan:
     opened = (*_commit_initial_offsets(view), *step.open_missing_groups())
     starts = _Starts(view, Slots(seen.workers), ended, closing=step.closing)
     started = tuple(starts.start_missing_replicas())
-    actions = (*settled, *moved, *opened, *started)
+    actions: tuple[Action, ...] = (*settled, *moved, *opened, *started)
     wakes = [at for at in (*step.wakes, *starts.wakes) if at > seen.now]
+    if not seen.stream.known and view.spec is not None:
+        wakes.append(seen.now + seen.limits.stream_retry)
     at_rest = min([*wakes, seen.now + seen.limits.period])  # bounds what a lost wake-up costs
     need = SlotNeed(starts.needed, starts.free) if starts.unplaced else None
     return Plan(actions, wake_at=seen.now if actions else at_rest, waiting_for_slots=need)
@@ -256,7 +258,9 @@ class _Steps:
         for group, members in self._view.groups.items():
             if held.isdisjoint(members):
                 start = {p: self._reached(p) for p in members}
-                yield self._open(group, start, f"group {group} of {self._view.task_count} is missing")
+                yield self._open(
+                    group, start, f"group {group} of {self._view.task_count} is missing"
+                )
 
     def _starts_later(self, spec: SupervisorSpec) -> bool:
         at = self._seen.current.created_at + spec.io_config.start_delay
@@ -292,9 +296,7 @@ class _Steps:
 class _Starts:
     """Gives each live generation its replicas, oldest generation first (P18)."""
 
-    def __init__(
-        self, view: _View, slots: Slots, ended: set[str], *, closing: set[str]
-    ) -> None:
+    def __init__(self, view: _View, slots: Slots, ended: set[str], *, closing: set[str]) -> None:
         self._view = view
         self._seen = view.seen
         self._slots = slots

@@ -34,7 +34,7 @@ class SupervisorSpec(Wire):
     """The supervisor's id: the dataSource unless the spec names another."""
     io_config: KafkaIoConfig
     tuning_config: TuningConfig = TuningConfig()
-    context: dict[str, JsonValue] = {}
+    context: dict[str, JsonValue] = Field(default_factory=dict)
     """Kept for the user; nothing here reads it."""
     suspended: Flag = False
 
@@ -48,7 +48,7 @@ class SupervisorSpec(Wire):
 
         `read_spec` of it is this spec again.
 
-        Source: druid-supervisor.md 2.6 (what Druid 33.0.0 answers; `id` is ours).
+        Source: what Druid 33.0.0 answers; `id` and the batch fields of tuningConfig are ours.
         """
         sections: dict[str, object] = {
             "dataSchema": self.data_schema.normalised(),

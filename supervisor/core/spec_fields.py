@@ -24,6 +24,7 @@ _PERIOD = re.compile(
 _CALENDAR = re.compile(r"P[^T]*[0-9][YM].*")
 _DURATION_HINT = "write an ISO 8601 duration such as PT30S, PT1M, PT1H30M or P1D"
 _SHOWN_MAX = 60
+_PART_MAX = 100
 
 
 def wrong(message: str, hint: str = "") -> PydanticCustomError:
@@ -35,6 +36,11 @@ def shown(value: object) -> str:
     """Return a value as it may stand in a message: short, and without control characters."""
     text = value if isinstance(value, str) else str(value)
     return ascii(text[:_SHOWN_MAX])[1:-1] + ("..." if len(text) > _SHOWN_MAX else "")
+
+
+def pointer_part(name: str) -> str:
+    """Return `name` as a part of a JSON pointer, shortened."""
+    return name[:_PART_MAX].replace("~", "~0").replace("/", "~1")
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
@@ -50,7 +56,7 @@ def parse_duration(text: str) -> timedelta:
     Raises:
         PydanticCustomError: a ValueError whose context holds `told` and `hint`.
 
-    Source: faults.md H9.  Joda's `P1M` has no length of its own, so months and years are refused.
+    Joda's `P1M` has no length of its own, so months and years are refused.
     """
     if _CALENDAR.fullmatch(text):
         raise wrong(f"{shown(text)}: months and years have no fixed length", "write it in days")

@@ -28,7 +28,11 @@ FLUSH_TIMEOUT_S = 30.0
 _PERIOD_S = 0.05
 _BEHIND_S_MAX = 1.0
 _USERS = 1_000
-_PAGES = ("/", "/search", "/product/17", "/product/42", "/cart", "/checkout", "/help", "/account")
+_PAGES = tuple(
+    f"/{shop}/{kind}/{number}-{name}"
+    for shop, kind in (("outdoor", "jackets"), ("outdoor", "tents"), ("kitchen", "kettles"))
+    for number, name in ((1042, "classic-line"), (2718, "summer-offer"), (3141, "limited-edition"))
+)
 _COUNTRIES = ("DE", "FR", "US", "GB", "IN", "BR", "JP", "PL")
 _DEVICES = ("phone", "desktop", "tablet")
 
@@ -38,7 +42,7 @@ def sample_record(chance: random.Random, now: datetime) -> dict[str, str | int |
     return {
         "id": str(uuid.uuid4()),
         "time": now.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
-        "user": f"user-{chance.randrange(_USERS):05d}",
+        "user": f"visitor-{chance.randrange(_USERS):05d}",
         "page": chance.choice(_PAGES),
         "country": chance.choice(_COUNTRIES),
         "device": chance.choice(_DEVICES),
@@ -131,7 +135,7 @@ def produce_clicks(
         }
     )
     outcome, chance, sent = _Outcome(), random.Random(), 0  # noqa: S311 -- not a secret
-    pace = _Pace(rate_per_s)
+    pace = Pace(rate_per_s)
     while not until.is_set() and not outcome.errors and (count is None or sent < count):
         due = pace.due(time.monotonic())
         for _ in range(due if count is None else min(due, count - sent)):
@@ -153,7 +157,7 @@ def produce_clicks(
     return outcome.acknowledged
 
 
-class _Pace:
+class Pace:
     """How many records are due at an instant, so that the rate is steady."""
 
     _BURST = 1_000

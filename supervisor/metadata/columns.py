@@ -3,22 +3,24 @@
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from sqlalchemy import JSON, BigInteger, DateTime, Dialect, Integer, String, TypeDecorator
+from sqlalchemy.types import TypeEngine
 
 from tasks.offsets import Offsets, TopicPartition
 
 Word = TypeVar("Word", bound=StrEnum)
+_Impl: TypeAlias = TypeEngine[Any] | type[TypeEngine[Any]]
 
 
 class UtcTime(TypeDecorator[datetime]):
     """An aware time, stored and returned in UTC; SQLite would drop the zone."""
 
-    impl = DateTime(timezone=True)
-    cache_ok = True
+    impl: _Impl = DateTime(timezone=True)
+    cache_ok: bool | None = True
 
-    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002 -- SQLAlchemy's shape
+    def process_bind_param(self, value: datetime | None, _dialect: Dialect) -> datetime | None:
         """Turn to UTC; a time without a zone is a bug."""
         if value is None:
             return None
@@ -26,7 +28,7 @@ class UtcTime(TypeDecorator[datetime]):
             raise ValueError(f"{value} has no zone")
         return value.astimezone(UTC)
 
-    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002 -- SQLAlchemy's shape
+    def process_result_value(self, value: datetime | None, _dialect: Dialect) -> datetime | None:
         """Give SQLite's naive times their zone back."""
         if value is None:
             return None
@@ -36,19 +38,19 @@ class UtcTime(TypeDecorator[datetime]):
 class OneOf(TypeDecorator[Word]):
     """A word of a closed set, stored as its value; a new word needs no new schema."""
 
-    impl = String
-    cache_ok = True
+    impl: _Impl = String
+    cache_ok: bool | None = True
 
     def __init__(self, words: type[Word]) -> None:
         """Name the set."""
         super().__init__()
         self.words = words
 
-    def process_bind_param(self, value: Word | None, dialect: Dialect) -> str | None:  # noqa: ARG002 -- SQLAlchemy's shape
+    def process_bind_param(self, value: Word | None, _dialect: Dialect) -> str | None:
         """Write the value: psycopg would write an enum's name."""
         return None if value is None else str(value.value)
 
-    def process_result_value(self, value: str | None, dialect: Dialect) -> Word | None:  # noqa: ARG002 -- SQLAlchemy's shape
+    def process_result_value(self, value: str | None, _dialect: Dialect) -> Word | None:
         """Read the value."""
         return None if value is None else self.words(value)
 
@@ -56,10 +58,10 @@ class OneOf(TypeDecorator[Word]):
 class FreeText(TypeDecorator[str]):
     """Text that outsiders wrote; what a database cannot hold (NUL, half a pair) is replaced."""
 
-    impl = String
-    cache_ok = True
+    impl: _Impl = String
+    cache_ok: bool | None = True
 
-    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:  # noqa: ARG002 -- SQLAlchemy's shape
+    def process_bind_param(self, value: str | None, _dialect: Dialect) -> str | None:
         """Replace NUL, which PostgreSQL refuses, and lone surrogates, which both refuse."""
         if value is None:
             return None
@@ -69,15 +71,17 @@ class FreeText(TypeDecorator[str]):
 class OffsetsJson(TypeDecorator[Offsets]):
     """Offsets as `{"topic:0": 17}`, for lists that are shown and never searched."""
 
-    impl = JSON(none_as_null=True)
-    cache_ok = True
+    impl: _Impl = JSON(none_as_null=True)
+    cache_ok: bool | None = True
 
-    def process_bind_param(self, value: Offsets | None, dialect: Dialect) -> dict[str, int] | None:  # noqa: ARG002 -- SQLAlchemy's shape
+    def process_bind_param(self, value: Offsets | None, _dialect: Dialect) -> dict[str, int] | None:
         """Write the partitions in order."""
         return None if value is None else {str(p): value[p] for p in sorted(value)}
 
     def process_result_value(
-        self, value: Mapping[str, int] | None, dialect: Dialect  # noqa: ARG002 -- SQLAlchemy's shape
+        self,
+        value: Mapping[str, int] | None,
+        _dialect: Dialect,
     ) -> Offsets | None:
         """Read the partitions."""
         return None if value is None else {TopicPartition.parse(p): value[p] for p in value}

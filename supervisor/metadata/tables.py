@@ -6,6 +6,8 @@
                  ├─ tasks                                    workers
                  └─ publications ── segments ── segment_spans
     leader_term, leader_renewal   one row each: who may write, and whether it lives (P1)
+
+What is searched or guarded is a column; long lists that are only shown are JSON.
 """
 
 from sqlalchemy import (

@@ -1,1 +1,4 @@
-"""What `tidegate dev` runs: real child processes and a real broker.  Read first: `test_broker.py`."""
+"""Real child processes and a real broker, as `tidegate dev` runs them.
+
+Read first: `test_broker.py`.
+"""

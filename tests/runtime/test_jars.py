@@ -18,8 +18,8 @@ from tasks.runtime.jars import KAFKA, SPARK, Part, ensure_jars, main, pinned_set
 from tasks.runtime.java import Java
 from tasks.runtime.pins import read_lock
 from tests.brokers import shared_jars, shared_java
-from tests.waiting import wait_until
 
+REPOSITORY = Path(__file__).parents[2]
 NO_JAVA = Java(Path("there/is/no/java"), 21, bundled=False)
 ONE_JAR = "commons-pool2-2.12.0.jar"
 
@@ -203,5 +203,6 @@ def start_fetch(folder: Path) -> subprocess.Popen[str]:
         [*command, "--java", "bundled"],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
+        cwd=REPOSITORY,
         text=True,
     )

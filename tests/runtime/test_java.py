@@ -169,6 +169,13 @@ def look_up(java: Java, port: int, folder: Path) -> None:
     )
 
 
+class QuietServer(ThreadingHTTPServer):
+    """Says nothing of a handshake that the other side broke off: that is what is tested."""
+
+    def handle_error(self, *_: object) -> None:
+        """Say nothing."""
+
+
 @contextmanager
 def https_server(pem: Path) -> Iterator[tuple[int, list[str]]]:
     """Serve nothing but 404 over TLS; yield the port and the paths that were asked for."""
@@ -179,15 +186,15 @@ def https_server(pem: Path) -> Iterator[tuple[int, list[str]]]:
             asked.append(self.path)
             self.send_error(404)
 
-        do_HEAD = do_GET
+        def do_HEAD(self) -> None:
+            self.do_GET()
 
         def log_message(self, *_: object) -> None:
             """Say nothing."""
 
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(pem)
-    with ThreadingHTTPServer(("127.0.0.1", 0), Absent) as server:
-        server.handle_error = lambda *_: None  # type: ignore[method-assign,misc]  # a refused handshake
+    with QuietServer(("127.0.0.1", 0), Absent) as server:
         server.socket = context.wrap_socket(server.socket, server_side=True)
         thread = threading.Thread(target=server.serve_forever)
         thread.start()

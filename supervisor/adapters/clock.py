@@ -1,0 +1,21 @@
+"""The clock of a real process."""
+
+import time
+from datetime import UTC, datetime, timedelta
+
+
+class SystemClock:
+    """Wall time at process start plus monotonic time since: a jumping wall clock moves nothing."""
+
+    def __init__(self) -> None:
+        """Read both clocks once."""
+        self._wall = datetime.now(UTC)
+        self._start = time.monotonic()
+
+    def now(self) -> datetime:
+        """Return the present time, aware, UTC."""
+        return self._wall + timedelta(seconds=time.monotonic() - self._start)
+
+    def monotonic(self) -> float:
+        """Return seconds since some fixed point."""
+        return time.monotonic()

@@ -1,0 +1,181 @@
+"""Kafka as supervisors see it: a background look per supervisor, answers from what it last saw.
+
+A broker that hangs holds one thread of a small pool for at most its deadline; the loop and the
+API never wait for it (R11).  Ids of topics come with the offsets, so that a topic that was
+deleted and created again is noticed.
+"""
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+
+import structlog
+from confluent_kafka import IsolationLevel, KafkaError, KafkaException, TopicCollection
+from confluent_kafka import TopicPartition as KafkaPartition
+from confluent_kafka.admin import (
+    AdminClient,
+    OffsetSpec,  # type: ignore[attr-defined] -- exported at run time, missing in its stubs
+)
+
+from supervisor.core.model import StreamState, StreamTrouble
+from supervisor.core.spec import SupervisorSpec
+from supervisor.ports import Clock
+from tasks.kafka_client import KafkaClient, ReadSecret, librdkafka_properties
+from tasks.offsets import TopicPartition
+
+log = structlog.get_logger()
+
+LOOK_TIMEOUT_S = 6.0
+THREADS = 4
+FRESH_FOR_S = 2.0
+"""A look is repeated when its answer is older than this and somebody asks."""
+FAILED_FOR_S = 3.0
+
+
+class _NoTopic(Exception):
+    """The broker answers and has no such topic."""
+
+
+@dataclass
+class _Watched:
+    key: tuple[str, str]
+    state: StreamState = field(
+        default_factory=lambda: StreamState(trouble=StreamTrouble.CONNECTING)
+    )
+    asked_at: float = 0.0
+    looking: Future[None] | None = None
+
+
+class KafkaStreams:
+    """Implements `ports.Streams` with AdminClient; `on_news` is called when a state changed."""
+
+    def __init__(
+        self,
+        clock: Clock,
+        read_secret: ReadSecret,
+        on_news: Callable[[str], None],
+    ) -> None:
+        """Connect to nothing yet."""
+        self._clock = clock
+        self._read_secret = read_secret
+        self._on_news = on_news
+        self._lock = threading.Lock()
+        self._watched: dict[str, _Watched] = {}
+        self._admins: dict[str, AdminClient] = {}
+        self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="kafka-look")
+
+    def state(self, supervisor_id: str, spec: SupervisorSpec) -> StreamState:
+        """Return what is known now; asks for a new look if it is not fresh."""
+        client, topic = spec.io_config.client, spec.io_config.topic
+        key = (client.to_json(), topic)
+        with self._lock:
+            watched = self._watched.get(supervisor_id)
+            if watched is None or watched.key != key:
+                watched = self._watched[supervisor_id] = _Watched(key)
+            if self._is_due(watched):
+                watched.asked_at = self._clock.monotonic()
+                watched.looking = self._pool.submit(
+                    self._look, supervisor_id, watched, client, topic
+                )
+            return watched.state
+
+    def forget(self, supervisor_id: str) -> None:
+        """Stop looking for a supervisor."""
+        with self._lock:
+            self._watched.pop(supervisor_id, None)
+
+    def stop(self) -> None:
+        """Look no more."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+    def _is_due(self, watched: _Watched) -> bool:
+        if watched.looking is not None and not watched.looking.done():
+            return False
+        age = self._clock.monotonic() - watched.asked_at
+        fresh_for = FRESH_FOR_S if watched.state.trouble is None else FAILED_FOR_S
+        return watched.looking is None or age >= fresh_for
+
+    def _look(self, supervisor_id: str, watched: _Watched, client: KafkaClient, topic: str) -> None:
+        before = watched.state
+        try:
+            found = replace(self._read(client, topic), read_at=self._clock.now())
+        except _NoTopic:
+            found = _failed(
+                before,
+                StreamTrouble.NO_TOPIC,
+                f"topic {topic} does not exist on "
+                f"{client.bootstrap_servers}: create it, or correct ioConfig.topic",
+            )
+        except KafkaException as error:
+            found = _failed(before, StreamTrouble.UNREACHABLE, _explain(client, error))
+        except Exception as error:  # noqa: BLE001 -- its supervisor shows it, the others go on
+            log.warning("a look at Kafka failed", supervisor=supervisor_id, error=repr(error))
+            found = _failed(before, StreamTrouble.REFUSED, str(error))
+        watched.state = found
+        if _is_news(before, found):
+            self._on_news(supervisor_id)
+
+    def _read(self, client: KafkaClient, topic: str) -> StreamState:
+        admin = self._admin(client)
+        described = admin.describe_topics(TopicCollection([topic]), request_timeout=LOOK_TIMEOUT_S)[
+            topic
+        ]
+        try:
+            description = described.result(timeout=LOOK_TIMEOUT_S + 1)
+        except KafkaException as error:
+            if error.args[0].code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
+                raise _NoTopic from error
+            raise
+        partitions = [KafkaPartition(topic, info.id) for info in description.partitions]
+        return StreamState(
+            topic_ids={topic: str(description.topic_id)},
+            earliest=_offsets(admin, partitions, OffsetSpec.earliest()  # type: ignore[no-untyped-call]),
+            latest=_offsets(admin, partitions, OffsetSpec.latest()),
+            stable=_offsets(admin, partitions, OffsetSpec.latest(), IsolationLevel.READ_COMMITTED),
+        )
+
+    def _admin(self, client: KafkaClient) -> AdminClient:
+        key = client.to_json()
+        with self._lock:
+            if key not in self._admins:
+                properties = librdkafka_properties(client, self._read_secret)
+                # Errors come as results of the calls; a log of its own would only repeat them.
+                self._admins[key] = AdminClient({**properties, "log_level": "0"})
+            return self._admins[key]
+
+
+def _offsets(
+    admin: AdminClient,
+    partitions: list[KafkaPartition],
+    which: OffsetSpec,
+    isolation: IsolationLevel = IsolationLevel.READ_UNCOMMITTED,
+) -> dict[TopicPartition, int]:
+    futures = admin.list_offsets(
+        dict.fromkeys(partitions, which), isolation_level=isolation, request_timeout=LOOK_TIMEOUT_S
+    )
+    return {
+        TopicPartition(p.topic, p.partition): future.result(timeout=LOOK_TIMEOUT_S + 1).offset
+        for p, future in futures.items()
+    }
+
+
+def _failed(before: StreamState, trouble: StreamTrouble, detail: str) -> StreamState:
+    return replace(before, trouble=trouble, detail=detail, failures=before.failures + 1)
+
+
+def _explain(client: KafkaClient, error: KafkaException) -> str:
+    reason = error.args[0].str() if error.args else str(error)
+    return (
+        f"no answer from {client.bootstrap_servers} ({reason}): check bootstrap.servers and that "
+        "the broker is up; Tidegate tries again by itself"
+    )
+
+
+def _is_news(before: StreamState, found: StreamState) -> bool:
+    """Growing offsets wake nobody; partitions, topic ids and troubles do."""
+    return (
+        before.trouble != found.trouble
+        or before.topic_ids != found.topic_ids
+        or before.earliest.keys() != found.earliest.keys()
+    )

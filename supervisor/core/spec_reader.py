@@ -1,0 +1,235 @@
+"""From a document to a spec: everything that is wrong with it at once, each with its place.
+
+    document ─ envelope: nested, flat or both ─► sections ─ sift: kept, idle, not built, unknown
+             ─► the models of spec_data, spec_io, spec_tuning ─► SupervisorSpec + warnings
+
+The models are strict and know only what means something here; this module knows Druid's rest.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from supervisor.core import spec_tables as tables
+from supervisor.core.errors import FieldError, InvalidSpec
+from supervisor.core.kafka_properties import read_properties
+from supervisor.core.spec import SupervisorSpec
+from supervisor.core.spec_data import DataSchema
+from supervisor.core.spec_fields import pointer_part, shown
+from supervisor.core.spec_io import KafkaIoConfig
+from supervisor.core.spec_notes import Notes
+from supervisor.core.spec_tuning import TuningConfig
+
+_REQUIRED = {
+    "dataSchema": 'give {"dataSource": ..., "timestampSpec": ..., "dimensionsSpec": ...}',
+    "ioConfig": 'give {"topic": ..., "consumerProperties": ..., "inputFormat": ...}',
+}
+
+
+@dataclass(frozen=True)
+class ReadSpec:
+    """A spec, and what its document says that has no effect."""
+
+    spec: SupervisorSpec
+    warnings: tuple[str, ...] = ()
+
+
+def read_spec(document: object) -> ReadSpec:
+    """Read a supervisor spec as Druid's clients write it: nested, flat, or as GET answers it.
+
+    Raises:
+        InvalidSpec: with one error per problem; a pointer into the document, what is wrong, and
+            what to do.
+
+    Source: Druid 33.0.0 accepts these forms; an unknown field, which it ignores, is refused here.
+    """
+    notes = Notes(document)
+    if not isinstance(document, Mapping):
+        raise InvalidSpec([FieldError("", "a spec must be an object", '{"type": "kafka", ...}')])
+    envelope = notes.sift(document, "", tables.ENVELOPE)
+    _check_type(notes, envelope)
+    _check_context(notes, envelope.get("context"))
+    sections = _sections(notes, envelope)
+    read: dict[str, object] = {
+        "dataSchema": _read_data_schema(notes, *sections["dataSchema"]),
+        "ioConfig": _read_io_config(notes, *sections["ioConfig"]),
+        "tuningConfig": _read_tuning(notes, *sections["tuningConfig"]),
+    }
+    # A section that is wrong has been told of; the rest is looked at all the same.
+    rest = {k: envelope[k] for k in ("id", "context", "suspended") if k in envelope}
+    whole = {k: v for k, v in read.items() if v is not None} | rest
+    spec = notes.build(SupervisorSpec, whole, "", told=frozenset(read))
+    if spec is None or notes.errors:
+        raise InvalidSpec(notes.errors)
+    return ReadSpec(spec, tuple(notes.warnings))
+
+
+def _check_type(notes: Notes, envelope: Mapping[str, object]) -> None:
+    kind = envelope.get("type")
+    if kind is None:
+        notes.refuse("/type", "type is required", 'give "type": "kafka"')
+    elif kind != "kafka":
+        notes.refuse("/type", f"unknown supervisor type {shown(kind)}", "known types: kafka")
+
+
+def _check_context(notes: Notes, context: object) -> None:
+    """Warn of what has no effect, and refuse what would set Spark up."""
+    if not isinstance(context, Mapping):
+        return
+    for name in context:
+        if str(name).strip().lower().startswith("spark."):
+            notes.refuse(
+                f"/context/{pointer_part(str(name))}",
+                f"{shown(name)}: Spark is set up by the operator, not by a spec",
+                "remove it",
+            )
+        else:
+            notes.warn(f"/context/{pointer_part(str(name))} has no effect here: it is only kept")
+
+
+def _sections(
+    notes: Notes, envelope: Mapping[str, object]
+) -> dict[str, tuple[dict[str, object] | None, str]]:
+    """Return section -> (its object, its pointer), from the nested form if there is one."""
+    inner = envelope.get("spec")
+    if inner is None:
+        nested = None
+    elif isinstance(inner, Mapping):
+        nested = notes.sift(inner, "/spec", tables.NESTED)
+    else:
+        notes.refuse("/spec", "must be an object", 'give {"dataSchema": ..., "ioConfig": ...}')
+        return {name: (None, f"/spec/{name}") for name in tables.SECTIONS}
+    found: dict[str, tuple[dict[str, object] | None, str]] = {}
+    flat = nested is None and any(name in envelope for name in tables.SECTIONS)
+    base = "" if flat else "/spec"
+    for name in tables.SECTIONS:
+        section = (envelope if nested is None else nested).get(name)
+        if nested is not None and name in envelope and envelope[name] != section:
+            notes.refuse(
+                f"/{name}",
+                f"differs from /spec/{name}",
+                f"change it in /spec/{name} and leave /{name} out",
+            )
+        found[name] = _section(notes, section, f"{base}/{name}")
+    return found
+
+
+def _section(notes: Notes, section: object, pointer: str) -> tuple[dict[str, object] | None, str]:
+    name = pointer.rpartition("/")[2]
+    if isinstance(section, Mapping):
+        return dict(section), pointer
+    if section is not None:
+        notes.refuse(pointer, "must be an object", _REQUIRED.get(name, ""))
+    elif name in _REQUIRED:
+        notes.refuse(pointer, f"{name} is required", _REQUIRED[name])
+    return ({} if section is None and name not in _REQUIRED else None), pointer
+
+
+def _read_data_schema(
+    notes: Notes, section: dict[str, object] | None, pointer: str
+) -> DataSchema | None:
+    if section is None:
+        return None
+    _check_metrics(notes, section, pointer)
+    kept = notes.sift(section, pointer, tables.DATA_SCHEMA)
+    for name, table in (
+        ("timestampSpec", tables.TIMESTAMP),
+        ("dimensionsSpec", tables.DIMENSIONS),
+        ("granularitySpec", tables.GRANULARITY),
+    ):
+        if isinstance(inner := kept.get(name), Mapping):
+            kept[name] = notes.sift(inner, f"{pointer}/{name}", table)
+    if isinstance(columns := kept.get("dimensionsSpec"), dict):
+        _sift_dimensions(notes, columns, f"{pointer}/dimensionsSpec/dimensions")
+    return notes.build(DataSchema, kept, pointer)
+
+
+def _sift_dimensions(notes: Notes, columns: dict[str, object], pointer: str) -> None:
+    listed = columns.get("dimensions")
+    if not isinstance(listed, list | tuple):
+        return
+    sifted: list[object] = []
+    for index, entry in enumerate(listed):
+        if isinstance(entry, Mapping):
+            text = entry.get("type", "string") == "string"
+            table = tables.TEXT_DIMENSION if text else tables.NUMBER_DIMENSION
+            sifted.append(notes.sift(entry, f"{pointer}/{index}", table))
+        else:
+            sifted.append(entry)
+    columns["dimensions"] = sifted
+
+
+def _check_metrics(notes: Notes, section: Mapping[str, object], pointer: str) -> None:
+    """Ask for a word on rollup, whose default is Druid's true and our false."""
+    metrics = section.get("metricsSpec")
+    if not isinstance(metrics, list) or not metrics:
+        return
+    granularity = section.get("granularitySpec")
+    if not isinstance(granularity, Mapping) or granularity.get("rollup") is None:
+        notes.refuse(
+            f"{pointer}/granularitySpec/rollup",
+            "metricsSpec is given, so say rollup true or false",
+            "Druid's default is true, here it is false",
+        )
+    columns = section.get("dimensionsSpec")
+    listed = columns.get("dimensions") if isinstance(columns, Mapping) else None
+    names = [_name_of(entry) for entry in listed] if isinstance(listed, list) else []
+    for index, metric in enumerate(metrics):
+        name = _name_of(metric)
+        if name is not None and name in names:
+            notes.refuse(
+                f"{pointer}/metricsSpec/{index}",
+                f"Cannot specify a column more than once: [{shown(name)}] seen in dimensions "
+                "list, metricsSpec list",
+                "give the metric another name",
+            )
+
+
+def _name_of(entry: object) -> object:
+    return entry.get("name") if isinstance(entry, Mapping) else entry
+
+
+def _read_io_config(
+    notes: Notes, section: dict[str, object] | None, pointer: str
+) -> KafkaIoConfig | None:
+    if section is None:
+        return None
+    kept = notes.sift(section, pointer, tables.IO_CONFIG)
+    place = f"{pointer}/consumerProperties"
+    try:
+        read = read_properties(kept.pop("consumerProperties", None), place)
+    except InvalidSpec as error:
+        for wrong in error.errors:
+            notes.refuse(wrong.pointer, wrong.message, wrong.hint)
+    else:
+        kept["consumerProperties"] = read.properties
+        for warning in read.warnings:
+            notes.warn(warning)
+    told = {"consumerProperties"}
+    if isinstance(written := kept.get("inputFormat"), Mapping):
+        sifted = _sift_format(notes, written, f"{pointer}/inputFormat")
+        if sifted is None:
+            told.add("inputFormat")
+            del kept["inputFormat"]
+        else:
+            kept["inputFormat"] = sifted
+    return notes.build(KafkaIoConfig, kept, pointer, frozenset(told))
+
+
+def _sift_format(
+    notes: Notes, written: Mapping[str, object], pointer: str
+) -> dict[str, object] | None:
+    """Return what json means to us, or None for another format: its fields are not ours."""
+    kind = written.get("type")
+    if kind is None or kind == "json":
+        return notes.sift(written, pointer, tables.INPUT_FORMAT)
+    told = "not built yet" if str(kind) in tables.OTHER_FORMATS else "not an input format"
+    notes.refuse(f"{pointer}/type", f"{shown(kind)} is {told}", "use json")
+    return None
+
+
+def _read_tuning(
+    notes: Notes, section: dict[str, object] | None, pointer: str
+) -> TuningConfig | None:
+    if section is None:
+        return None
+    return notes.build(TuningConfig, notes.sift(section, pointer, tables.TUNING), pointer)

@@ -1,0 +1,219 @@
+"""Which fields of Druid's spec mean something here, which mean nothing, which are not built yet.
+
+One `Table` per object of the document.  A field in no part of it is unknown, and refused.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+UNLIMITED = 2_147_483_647
+"""Druid's word for "no bound": Java's largest int."""
+_INDEX_SPEC: dict[str, object] = {
+    "bitmap": {"type": "roaring"},
+    "dimensionCompression": "lz4",
+    "stringDictionaryEncoding": {"type": "utf8"},
+    "metricCompression": "lz4",
+    "longEncoding": "longs",
+}
+
+
+@dataclass(frozen=True)
+class Unbuilt:
+    """A field with a meaning that Tidegate does not have yet."""
+
+    instead: str
+    """What to do about it."""
+    silent: tuple[object, ...] = ()
+    """Values that ask for nothing, as null does; nulls and [] within an object do not count."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """The known fields of one object; `idle` and `fixed` name the values that pass in silence."""
+
+    kept: frozenset[str]
+    """Read by the spec's models."""
+    idle: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
+    """Without a meaning here: any other value is accepted with a warning."""
+    unbuilt: Mapping[str, Unbuilt] = field(default_factory=dict)
+    fixed: Mapping[str, str] = field(default_factory=dict)
+    """One text is allowed, another is refused."""
+    aliases: Mapping[str, str] = field(default_factory=dict)
+    """Second names that Druid writes: must agree with the first."""
+    switched: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """Not built: the flag that switches such a section on, and what to do instead."""
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        """Every field, the ones that mean something first."""
+        idle = (*self.aliases, *self.fixed, *self.unbuilt, *self.switched, *self.idle)
+        return (*sorted(self.kept), *idle)
+
+
+SECTIONS = ("dataSchema", "ioConfig", "tuningConfig")
+
+ENVELOPE = Table(
+    kept=frozenset({"type", "id", "spec", "context", "suspended", *SECTIONS}),
+)
+NESTED = Table(kept=frozenset(SECTIONS), fixed={"type": "kafka"})
+
+DATA_SCHEMA = Table(
+    kept=frozenset({"dataSource", "timestampSpec", "dimensionsSpec", "granularitySpec"}),
+    unbuilt={
+        "metricsSpec": Unbuilt("leave it empty: rows are stored as they are", ([],)),
+        "transformSpec": Unbuilt("leave it out: every record becomes a row", ({},)),
+        "projections": Unbuilt("leave it out", ([],)),
+        "parser": Unbuilt("use timestampSpec, dimensionsSpec and the ioConfig's inputFormat"),
+    },
+)
+TIMESTAMP = Table(kept=frozenset({"column", "format", "missingValue"}))
+DIMENSIONS = Table(
+    kept=frozenset({"dimensions", "dimensionExclusions"}),
+    unbuilt={
+        "useSchemaDiscovery": Unbuilt("list the columns, or none to have strings", (False,)),
+        "includeAllDimensions": Unbuilt("list the columns, or none to have all", (False,)),
+        "spatialDimensions": Unbuilt("leave it out", ([],)),
+    },
+)
+TEXT_DIMENSION = Table(
+    kept=frozenset({"type", "name"}),
+    idle={"multiValueHandling": ("SORTED_ARRAY",), "createBitmapIndex": (True,)},
+)
+NUMBER_DIMENSION = Table(
+    kept=TEXT_DIMENSION.kept,
+    idle={"multiValueHandling": ("SORTED_ARRAY",), "createBitmapIndex": (False,)},
+)
+GRANULARITY = Table(
+    kept=frozenset({"segmentGranularity"}),
+    fixed={"type": "uniform"},
+    unbuilt={
+        "queryGranularity": Unbuilt(
+            "use NONE: times are stored as they are", ("NONE", "none", {"type": "none"})
+        ),
+        "rollup": Unbuilt("set rollup to false", (False,)),
+        "intervals": Unbuilt("leave it empty: a stream has no fixed intervals", ([],)),
+    },
+)
+
+IO_CONFIG = Table(
+    kept=frozenset(
+        {
+            "topic",
+            "consumerProperties",
+            "inputFormat",
+            "taskCount",
+            "replicas",
+            "taskDuration",
+            "startDelay",
+            "period",
+            "useEarliestOffset",
+            "completionTimeout",
+            "stopTaskCount",
+        }
+    ),
+    fixed={"type": "kafka"},
+    aliases={"stream": "topic", "useEarliestSequenceNumber": "useEarliestOffset"},
+    unbuilt={
+        "topicPattern": Unbuilt("name one topic; one supervisor per topic"),
+        "lateMessageRejectionPeriod": Unbuilt("leave it out: late records are kept"),
+        "lateMessageRejectionStartDateTime": Unbuilt("leave it out: late records are kept"),
+        "earlyMessageRejectionPeriod": Unbuilt("leave it out: early records are kept"),
+        "boundedStreamConfig": Unbuilt("leave it out"),
+        "configOverrides": Unbuilt("leave it out", ({},)),
+        "serverPriorityToReplicas": Unbuilt("use replicas", ({},)),
+    },
+    switched={
+        "autoScalerConfig": ("enableTaskAutoScaler", "leave it out and set taskCount"),
+        "idleConfig": ("enabled", "leave it out: an idle supervisor keeps its tasks"),
+    },
+    idle={
+        "pollTimeout": (100,),
+        "emitTimeLagMetrics": (False,),
+        "lagAggregator": ({"type": "default"},),
+    },
+)
+INPUT_FORMAT = Table(
+    kept=frozenset({"type"}),
+    unbuilt={
+        "flattenSpec": Unbuilt(
+            "leave it out: top-level fields become columns",
+            ({}, {"useFieldDiscovery": True}),
+        ),
+        "featureSpec": Unbuilt("leave it out", ({},)),
+        "assumeNewlineDelimited": Unbuilt("send one JSON object per record", (False,)),
+        "useJsonNodeReader": Unbuilt("send one JSON object per record", (False,)),
+    },
+    idle={"keepNullColumns": (False, True)},
+)
+OTHER_FORMATS = frozenset(
+    {
+        "avro_ocf",
+        "avro_stream",
+        "csv",
+        "javascript",
+        "kafka",
+        "orc",
+        "parquet",
+        "protobuf",
+        "regex",
+        "thrift",
+        "tsv",
+    }
+)
+"""Druid's other input formats."""
+
+TUNING = Table(
+    kept=frozenset(
+        {
+            "type",
+            "maxRowsPerSegment",
+            "maxSavedParseExceptions",
+            "batchTarget",
+            "batchRowsMin",
+            "batchRowsMax",
+            "linger",
+        }
+    ),
+    unbuilt={
+        "maxTotalRows": Unbuilt("leave it out; taskDuration bounds a range", (20_000_000,)),
+        "intermediateHandoffPeriod": Unbuilt(
+            "leave it out; a shorter taskDuration does the same", (f"P{UNLIMITED}D",)
+        ),
+        "maxParseExceptions": Unbuilt(
+            "leave it out: records that cannot be read are counted and kept apart", (UNLIMITED,)
+        ),
+        "reportParseExceptions": Unbuilt("leave it out", (False,)),
+        "resetOffsetAutomatically": Unbuilt(
+            "leave it out: offsets that are gone stop the supervisor until somebody decides",
+            (False,),
+        ),
+        "skipSequenceNumberAvailabilityCheck": Unbuilt("leave it out", (False,)),
+    },
+    idle={
+        "maxRowsInMemory": (150_000,),
+        "maxBytesInMemory": (0,),
+        "skipBytesInMemoryOverheadCheck": (False,),
+        "intermediatePersistPeriod": ("PT10M", "PT600S"),
+        "maxPendingPersists": (0,),
+        "numPersistThreads": (1,),
+        "maxColumnsToMerge": (-1,),
+        "appendableIndexSpec": ({"type": "onheap", "preserveExistingMetrics": False},),
+        "indexSpec": (_INDEX_SPEC, {}),
+        "indexSpecForIntermediatePersists": (_INDEX_SPEC, {}),
+        "segmentWriteOutMediumFactory": (),
+        "handoffConditionTimeout": (900_000,),
+        "releaseLocksOnHandoff": (False,),
+        "workerThreads": (),
+        "chatThreads": (),
+        "chatRetries": (8,),
+        "httpTimeout": ("PT10S",),
+        "shutdownTimeout": ("PT80S",),
+        "offsetFetchPeriod": ("PT30S",),
+        "pollTimeout": (100,),
+        "repartitionTransitionDuration": ("PT120S", "PT2M"),
+        "logParseExceptions": (False, True),
+        "basePersistDirectory": (),
+        "useMaxMemoryEstimates": (False,),
+    },
+)
+"""`logParseExceptions` is silent: refused records are always kept where people can see them."""

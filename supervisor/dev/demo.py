@@ -1,0 +1,111 @@
+"""The demo: shows rows arrive in the table, and the proof that none is lost or doubled.
+
+It uses the same commands as everybody: `tidegate query` for the growing row count, then
+`tidegate verify`, which reads the topic again with a reader of its own.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from threading import Event
+
+from supervisor.dev.processes import ProcessGroup
+
+LOOK_S = 0.2
+SHOW_EVERY_S = 5.0
+FIRST_ROWS_WITHIN_S = 300.0
+COUNTS_BEFORE_VERIFY = 3
+COMMAND_TIMEOUT_S = 300.0
+VERIFY_EVERY_S = 60.0
+
+
+class Demo:
+    """Runs commands against a running Tidegate and prints what they say."""
+
+    def __init__(
+        self,
+        url: str,
+        table: str,
+        group: ProcessGroup,
+        until: Event,
+        say: Callable[[str], None],
+    ) -> None:
+        """Show `table` of the overlord at `url`; `group` is looked after meanwhile."""
+        self._url = url
+        self._table = table
+        self._group = group
+        self._until = until
+        self._say = say
+
+    def show(self, *, once: bool) -> int:
+        """Show it until told to stop, or, `once`, until the first verify; return the exit code."""
+        self._say(f"waiting for the first published rows of {self._table} ...")
+        if not self._await_growth():
+            return 0 if self._until.is_set() else 1
+        while not self._until.is_set():
+            code = self._verify()
+            if once or code != 0:
+                return code
+            self._count_for(VERIFY_EVERY_S)
+        return 0
+
+    def _await_growth(self) -> bool:
+        """Print the row count as it grows; True when it has grown often enough to be shown."""
+        deadline = time.monotonic() + FIRST_ROWS_WITHIN_S
+        seen: list[int] = []
+        while len(seen) < COUNTS_BEFORE_VERIFY and not self._until.is_set():
+            if time.monotonic() > deadline:
+                self._say(f"no rows within {FIRST_ROWS_WITHIN_S:g} s; see the logs")
+                return False
+            rows = self._rows()
+            if rows is not None and (not seen or rows > seen[-1]):
+                seen.append(rows)
+                self._print(f'$ tidegate query "select count(*) from {self._table}"\n{rows}')
+            self._wait(2.0)
+        return not self._until.is_set()
+
+    def _count_for(self, seconds: float) -> None:
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline and not self._until.is_set():
+            rows = self._rows()
+            if rows is not None:
+                self._print(f'$ tidegate query "select count(*) from {self._table}"\n{rows}')
+            self._wait(SHOW_EVERY_S * 2)
+
+    def _verify(self) -> int:
+        self._print(f"$ tidegate verify {self._table}")
+        ended = self._tidegate("verify", self._table)
+        self._print(ended.stdout.rstrip() or ended.stderr.rstrip())
+        return ended.returncode
+
+    def _rows(self) -> int | None:
+        """Return how many rows are published; None before the first."""
+        ended = self._tidegate("query", "-o", "json", f'select count(*) as n from "{self._table}"')
+        if ended.returncode != 0:
+            return None
+        found = json.loads(ended.stdout)
+        return int(found[0]["n"]) if found else None
+
+    def _tidegate(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
+        self._group.look()
+        return subprocess.run(
+            (sys.executable, "-m", "supervisor.cli.main", *arguments),
+            env={**os.environ, "TIDEGATE_OVERLORDS": self._url},
+            capture_output=True,
+            text=True,
+            timeout=COMMAND_TIMEOUT_S,
+            check=False,
+            start_new_session=True,  # Ctrl-C is for this process, which then stops in good order
+        )
+
+    def _wait(self, seconds: float) -> None:
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline and not self._until.wait(LOOK_S):
+            self._group.look()
+
+    def _print(self, text: str) -> None:
+        sys.stdout.write(f"{text}\n")
+        sys.stdout.flush()

@@ -1,0 +1,217 @@
+"""`tidegate dev`: a whole Tidegate on one machine, in one folder, ended by Ctrl-C.
+
+    <data dir>/kafka/       a real broker's data           <data dir>/metadata.db   SQLite
+    <data dir>/worker-1/    journals, Spark's files        <data dir>/warehouse/    the tables
+    <data dir>/logs/        one log and one pid file per child
+
+Broker, overlord and worker are children of this process: started again when they end, gone when
+it is gone.  A second start in the same folder goes on where the first one stopped.
+"""
+
+import signal
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from threading import Event
+
+import httpx
+
+from supervisor.dev.broker import Broker
+from supervisor.dev.demo import Demo
+from supervisor.dev.ports import LOOPBACK, free_port, is_free
+from supervisor.dev.processes import ChildFailed, ChildSpec, ProcessGroup
+from supervisor.dev.sample import TOPIC, sample_spec
+from supervisor.settings import OVERLORD_PORT, DevOptions, Settings
+from supervisor.setup import SetupProblem
+from tasks.runtime.errors import RuntimePartError
+from tasks.runtime.jars import KAFKA, SPARK, Part, ensure_jars
+from tasks.runtime.java import Java, find_java
+
+BROKER_WITHIN = timedelta(seconds=120)
+OVERLORD_WITHIN = timedelta(seconds=60)
+WORKER_WITHIN = timedelta(seconds=180)
+ASK_TIMEOUT_S = 5.0
+STOP_GRACE = timedelta(seconds=25)
+"""A worker ends its batch and its JVM before it goes."""
+
+
+def _say(line: str) -> None:
+    sys.stderr.write(f"{line}\n")
+    sys.stderr.flush()
+
+
+@dataclass(frozen=True)
+class Ports:
+    """Where the children listen, all on loopback."""
+
+    overlord: int
+    worker: int
+
+    @property
+    def overlord_url(self) -> str:
+        """Base address of API and console."""
+        return f"http://{LOOPBACK}:{self.overlord}"
+
+    @property
+    def worker_url(self) -> str:
+        """Base address of the worker's control API."""
+        return f"http://{LOOPBACK}:{self.worker}"
+
+
+class Dev:
+    """One run of `tidegate dev`."""
+
+    def __init__(self, settings: Settings, options: DevOptions) -> None:
+        """Choose nothing yet."""
+        self._settings = settings
+        self._options = options
+        self._folder = settings.data_dir.absolute()
+        self._until = Event()
+
+    def run(self) -> int:
+        """Start everything, stay until told to stop, stop everything; return the exit code.
+
+        Raises:
+            SetupProblem: Java, jars, a port or a folder stands in the way.
+        """
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda *_: self._until.set())
+        ports = self._choose_ports()
+        try:
+            java = self._prepare()
+            with ProcessGroup(say=_say) as group:
+                return self._run_children(group, java, ports)
+        except (ChildFailed, RuntimePartError) as error:
+            raise SetupProblem(str(error), "`tidegate doctor` checks each part") from error
+
+    def _choose_ports(self) -> Ports:
+        wanted = self._settings.port
+        if wanted is not None and not is_free(wanted):
+            raise SetupProblem(
+                f"port {wanted} of {LOOPBACK} is in use",
+                "stop what listens there, choose another with --port, or leave --port out",
+            )
+        overlord = wanted or (OVERLORD_PORT if is_free(OVERLORD_PORT) else free_port())
+        return Ports(overlord, free_port({overlord}))
+
+    def _prepare(self) -> Java:
+        """Find Java and fetch the jars; the first start takes a minute, later ones none."""
+        _say(f"data folder {self._folder} (delete it to begin anew)")
+        java = find_java(self._settings.java, self._folder / "truststore")
+        parts = [SPARK] if self._options.kafka else [SPARK, KAFKA]
+        for part in parts:
+            self._jars(java, part)
+        return java
+
+    def _jars(self, java: Java, part: Part) -> list[Path]:
+        folder = self._folder / "jars"
+        return ensure_jars(folder, java, part, jars_folder=self._settings.jars, say=_say)
+
+    def _run_children(self, group: ProcessGroup, java: Java, ports: Ports) -> int:
+        bootstrap = self._options.kafka or self._start_broker(group, java)
+        self._add(group, self._overlord(ports), OVERLORD_WITHIN)
+        self._add(group, self._worker(ports), WORKER_WITHIN)
+        if self._until.is_set():
+            return 0
+        sys.stdout.write(f"\nAPI      {ports.overlord_url}\nKafka    {bootstrap}\n\n")
+        sys.stdout.flush()
+        if self._options.sample or self._options.demo:
+            self._start_sample(group, bootstrap, ports)
+        if self._options.demo:
+            return Demo(ports.overlord_url, TOPIC, group, self._until, _say).show(
+                once=self._options.once
+            )
+        _say("Ctrl-C stops everything; a second start goes on where it stopped")
+        group.watch(self._until)
+        return 0
+
+    def _start_broker(self, group: ProcessGroup, java: Java) -> str:
+        broker = Broker(self._folder / "kafka", java, self._jars(java, KAFKA))
+        broker.prepare()
+        self._add(group, broker.spec(), BROKER_WITHIN)
+        return broker.bootstrap
+
+    def _add(self, group: ProcessGroup, spec: ChildSpec, within: timedelta) -> None:
+        if self._until.is_set():
+            return
+        _say(f"starting {spec.name} ...")
+        group.add(spec)
+        group.wait_ready(spec.name, within)
+
+    def _overlord(self, ports: Ports) -> ChildSpec:
+        return self._role("overlord", ports.overlord, ports, ports.overlord_url, {})
+
+    def _worker(self, ports: Ports) -> ChildSpec:
+        own = {
+            "TIDEGATE_WORKER_ID": "worker-1",
+            "TIDEGATE_DATA_DIR": str(self._folder / "worker-1"),
+            "TIDEGATE_JARS": str(self._settings.jars or self._folder / "jars"),
+        }
+        return self._role("worker", ports.worker, ports, ports.worker_url, own)
+
+    def _role(
+        self, name: str, port: int, ports: Ports, url: str, own: dict[str, str]
+    ) -> ChildSpec:
+        shared = {
+            "TIDEGATE_DATA_DIR": str(self._folder),
+            "TIDEGATE_METADATA_URL": self._settings.metadata_url,
+            "TIDEGATE_WAREHOUSE": str(self._settings.warehouse.absolute()),
+            "TIDEGATE_OVERLORDS": ports.overlord_url,
+            "TIDEGATE_HOST": LOOPBACK,
+            "TIDEGATE_PORT": str(port),
+            "TIDEGATE_ADVERTISED_URL": "",
+            "TIDEGATE_JAVA": self._settings.java,
+        }
+        return ChildSpec(
+            name=name,
+            argv=(sys.executable, "-m", "supervisor.cli.main", name),
+            folder=self._folder / "logs",
+            ready=_healthy(f"{url}/status/health"),
+            env=shared | own,
+            grace=STOP_GRACE,
+        )
+
+    def _start_sample(self, group: ProcessGroup, bootstrap: str, ports: Ports) -> None:
+        rate = str(self._options.rate)
+        produce = ("--bootstrap", bootstrap, "--topic", TOPIC, "--rate", rate)
+        group.add(
+            ChildSpec(
+                name="sample",
+                argv=(sys.executable, "-m", "supervisor.dev.sample", *produce),
+                folder=self._folder / "logs",
+            )
+        )
+        duration = f"PT{int(self._options.task_duration.total_seconds())}S"
+        with httpx.Client(base_url=ports.overlord_url, timeout=ASK_TIMEOUT_S) as api:
+            self._supervise(api, sample_spec(bootstrap, TOPIC, task_duration=duration))
+
+    def _supervise(self, api: httpx.Client, wanted: dict[str, object]) -> None:
+        """Post the sample's spec unless it is there: what its user changed meanwhile stays."""
+        path = "/druid/indexer/v1/supervisor"
+        stored = api.get(f"{path}/{TOPIC}")
+        if stored.status_code == httpx.codes.OK:
+            spec = stored.json()
+            io = wanted["spec"]["ioConfig"]  # type: ignore[index]
+            moved = spec["spec"]["ioConfig"]["consumerProperties"] != io["consumerProperties"]
+            if not moved:
+                return
+            for section in ("dataSchema", "ioConfig", "tuningConfig"):
+                spec.pop(section, None)
+            spec["spec"]["ioConfig"]["consumerProperties"] = io["consumerProperties"]
+            wanted = spec
+        answer = api.post(path, json=wanted)
+        if answer.is_error:
+            raise SetupProblem(f"the sample's spec was refused: {answer.text}", "report this")
+        _say(f"supervisor {TOPIC} reads topic {TOPIC}")
+
+
+def _healthy(url: str) -> Callable[[], bool]:
+    def ask() -> bool:
+        try:
+            return httpx.get(url, timeout=1.0).status_code == httpx.codes.OK
+        except httpx.HTTPError:
+            return False
+
+    return ask

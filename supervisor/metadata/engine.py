@@ -1,0 +1,203 @@
+"""Connections to the metadata database, and the one place that knows the drivers' errors.
+
+Everything is bounded below the lease's time to live (P1): a leader that waits for the database
+learns so before its lease is gone.  What a driver raises is turned into ours where it is raised,
+so that a caller inside a transaction sees ours as well.
+"""
+
+import sqlite3
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+
+import sqlalchemy as sa
+from sqlalchemy import Connection, Engine, event
+from sqlalchemy.engine import URL, ExceptionContext, make_url
+from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.exc import ArgumentError
+from sqlalchemy.pool import ConnectionPoolEntry, NullPool, QueuePool
+
+from supervisor.core.errors import MetadataBusy, MetadataUnavailable, SupervisorError
+
+WRITES = "tidegate_writes"
+"""Execution option of a connection whose next transaction writes."""
+
+_SQLITE_BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+_SQLITE_BROKEN = {
+    sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_CORRUPT,
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_NOTADB,
+    sqlite3.SQLITE_PERM,
+}
+_POSTGRES_BUSY = {
+    "25P03",  # idle in transaction for too long
+    "40001",  # serialization failure
+    "40P01",  # deadlock
+    "53300",  # too many connections
+    "55P03",  # lock not available in time
+    "57014",  # statement cancelled: timeout
+}
+_POSTGRES_BROKEN = ("08", "25006", "28", "3D", "53", "57P", "58", "XX")
+"""Starts of codes: connection, standby, refused login, no database, resources, shutdown, disk."""
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """How long one thing may take before the transaction is given up."""
+
+    statement: timedelta
+    lock: timedelta
+    idle: timedelta
+    """Between two statements of one transaction."""
+    connect: timedelta
+    pool_size: int = 16
+    """Connections that may be open at once; 0: one, opened for each use."""
+
+    @classmethod
+    def below(cls, lease_ttl: timedelta, pool_size: int = 16) -> "Bounds":
+        """Bounds of a leader: it stops acting at two thirds of `lease_ttl` (P2)."""
+        third = lease_ttl / 3
+        return cls(third, lease_ttl / 4, third, third, pool_size)
+
+
+def create_engine(url: str, bounds: Bounds) -> Engine:
+    """Return an engine for SQLite or PostgreSQL; nothing connects yet.
+
+    Raises:
+        ValueError: the URL names another database, or none that lasts.
+    """
+    parsed = _parse(url)
+    if parsed.get_backend_name() == "sqlite":
+        return _sqlite(parsed, bounds)
+    return _postgres(parsed, bounds)
+
+
+def sqlite_file(url: str) -> Path | None:
+    """Return the file of a SQLite URL; None for PostgreSQL."""
+    parsed = _parse(url)
+    return Path(parsed.database or "") if parsed.get_backend_name() == "sqlite" else None
+
+
+def _parse(url: str) -> URL:
+    try:
+        parsed = make_url(url)
+    except ArgumentError as error:
+        # The text may hold a password: it is not repeated.
+        raise ValueError(
+            "the metadata URL is not of the form sqlite:///file or postgresql://user@host/database"
+        ) from error
+    match parsed.drivername.partition("+")[0]:
+        case "sqlite" if parsed.database and parsed.database != ":memory:":
+            return parsed.set(drivername="sqlite+pysqlite")
+        case "sqlite":
+            raise ValueError("a SQLite metadata URL names a file: sqlite:///tidegate.db")
+        case "postgresql" | "postgres":
+            return parsed.set(drivername="postgresql+psycopg")
+        case other:
+            raise ValueError(f"the metadata database is SQLite or PostgreSQL, not {other}")
+
+
+def _sqlite(url: URL, bounds: Bounds) -> Engine:
+    engine = sa.create_engine(
+        url,
+        connect_args={"timeout": bounds.lock.total_seconds()},
+        **_pool(bounds),
+    )
+    event.listen(engine, "connect", _prepare_sqlite)
+    event.listen(engine, "begin", _begin_sqlite)
+    event.listen(engine, "handle_error", _translate)
+    return engine
+
+
+def _prepare_sqlite(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:
+    assert isinstance(connection, sqlite3.Connection)
+    connection.isolation_level = None  # the driver begins nothing by itself: `_begin_sqlite` does
+    try:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA foreign_keys = ON")
+    except sqlite3.Error as error:
+        # Events run outside of SQLAlchemy's own error handling.
+        raise _of_sqlite(error) or error from error
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    """Take the write lock at once: read-then-write in a deferred transaction fails when busy."""
+    writes = bool(connection.get_execution_options().get(WRITES))
+    connection.exec_driver_sql(f"PRAGMA query_only = {int(not writes)}")
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _postgres(url: URL, bounds: Bounds) -> Engine:
+    settings = {
+        "statement_timeout": _millis(bounds.statement),
+        "lock_timeout": _millis(bounds.lock),
+        "idle_in_transaction_session_timeout": _millis(bounds.idle),
+        "timezone": "UTC",  # a time at the end of year 9999 has no place in an eastern zone
+    }
+    given = url.query.get("options", "")
+    options = [given] if isinstance(given, str) else list(given)
+    options += [f"-c {name}={value}" for name, value in settings.items()]
+    engine = sa.create_engine(
+        url,
+        connect_args={
+            "options": " ".join(options).strip(),
+            "connect_timeout": max(1, round(bounds.connect.total_seconds())),
+            "tcp_user_timeout": _millis(bounds.statement),
+            "application_name": "tidegate",
+        },
+        pool_pre_ping=True,
+        isolation_level="READ COMMITTED",
+        **_pool(bounds),
+    )
+    event.listen(engine, "handle_error", _translate)
+    return engine
+
+
+def _pool(bounds: Bounds) -> dict[str, object]:
+    if bounds.pool_size == 0:
+        return {"poolclass": NullPool}
+    return {
+        "poolclass": QueuePool,
+        "pool_size": bounds.pool_size,
+        "max_overflow": 0,
+        "pool_timeout": bounds.lock.total_seconds(),
+    }
+
+
+def _millis(duration: timedelta) -> int:
+    # 0 would mean "no bound" to PostgreSQL.
+    return max(1, round(duration / timedelta(milliseconds=1)))
+
+
+def _translate(context: ExceptionContext) -> SupervisorError | None:
+    if context.is_pre_ping:
+        return None  # SQLAlchemy itself replaces a connection that died in the pool
+    error = context.original_exception
+    if isinstance(error, sqlite3.Error):
+        return _of_sqlite(error)
+    if context.sqlalchemy_exception is not None and isinstance(error, Exception):
+        return _of_postgres(error, disconnected=context.is_disconnect)
+    return None
+
+
+def _of_sqlite(error: sqlite3.Error) -> SupervisorError | None:
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the low byte is the kind
+    if code in _SQLITE_BUSY:
+        return MetadataBusy(f"another transaction holds the metadata database: {error}")
+    if code in _SQLITE_BROKEN or (code == sqlite3.SQLITE_READONLY and "query" not in str(error)):
+        return MetadataUnavailable(f"the metadata database cannot be used: {error}")
+    return None
+
+
+def _of_postgres(error: Exception, *, disconnected: bool) -> SupervisorError | None:
+    state = getattr(error, "sqlstate", None)
+    text = str(error).strip().partition("\n")[0]
+    if state in _POSTGRES_BUSY:
+        return MetadataBusy(f"the metadata database did not take it in time: {text}")
+    no_answer = state is None and type(error).__name__ == "OperationalError"
+    if disconnected or no_answer or (state or "").startswith(_POSTGRES_BROKEN):
+        return MetadataUnavailable(f"the metadata database cannot be reached: {text}")
+    return None

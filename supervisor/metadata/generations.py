@@ -1,0 +1,295 @@
+"""Offset ranges and their handoff record; the WHERE of every change is the state it expects.
+
+The rows of a generation's partitions say `open` as long as its end is not fixed: a unique rule
+over them lets one open generation hold a partition, and fixing the end frees it for the successor
+in the same transaction (P3, P13).
+"""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+
+from sqlalchemy import ColumnElement, Connection, RowMapping, bindparam, exists, select, update
+
+from supervisor.core.actions import FixEnd, OpenGeneration
+from supervisor.core.errors import StateMoved
+from supervisor.core.model import LIVE_STATES, OPEN_STATES, Generation, GenerationState
+from supervisor.metadata.rows import insert_unless_taken
+from supervisor.metadata.tables import generation_partitions, generations
+from tasks.offsets import TopicPartition, count
+
+_AT = generations.c
+_PART = generation_partitions.c
+_LIVE = _AT.ended_at.is_(None)
+"""The same as being in a live state, in the words of the partial index."""
+
+_CLOSES_FROM: Mapping[GenerationState, frozenset[GenerationState]] = {
+    GenerationState.EMPTY: OPEN_STATES,
+    GenerationState.DISCARDED: LIVE_STATES,
+    GenerationState.PUBLISHED: frozenset({GenerationState.PUBLISHING}),
+}
+
+
+class SqlGenerations:
+    """See `ports.Generations`."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._db = connection
+
+    def open(
+        self, supervisor_id: str, data_source: str, action: OpenGeneration, now: datetime
+    ) -> bool:
+        """Insert the generation as READING; False, changing nothing, if its id exists.
+
+        Raises:
+            StateMoved: another open generation holds one of its partitions.
+        """
+        if self._exists(action.generation_id):
+            return False
+        if insert_unless_taken(
+            self._db,
+            (generations, [_new_row(supervisor_id, data_source, action, now)]),
+            (generation_partitions, _new_partitions(supervisor_id, action)),
+        ):
+            return True
+        if self._exists(action.generation_id):
+            return False
+        raise StateMoved(
+            f"{action.generation_id} cannot open: an open generation of {supervisor_id} "
+            f"holds one of {', '.join(map(str, sorted(action.start)))}"
+        )
+
+    def get(self, generation_id: str) -> Generation | None:
+        """Return one."""
+        return next(iter(self._where(_AT.id == generation_id)), None)
+
+    def live(self, supervisor_id: str | None = None) -> list[Generation]:
+        """Return the live ones of one supervisor, or of all, by (supervisor, ordinal)."""
+        if supervisor_id is None:
+            return self._where(_LIVE)
+        return self._where(_LIVE, _AT.supervisor_id == supervisor_id)
+
+    def newest(self, supervisor_id: str) -> Generation | None:
+        """Return the one with the highest ordinal, whatever its state."""
+        newest = (
+            select(_AT.id)
+            .where(_AT.supervisor_id == supervisor_id)
+            .order_by(_AT.ordinal.desc(), _AT.id.desc())
+            .limit(1)
+        )
+        return next(iter(self._where(_AT.id == newest.scalar_subquery())), None)
+
+    def recent(self, supervisor_id: str, limit: int) -> list[Generation]:
+        """Return the newest ended ones, newest first."""
+        newest = (
+            select(_AT.id)
+            .where(_AT.supervisor_id == supervisor_id, _AT.ended_at.is_not(None))
+            .order_by(_AT.ordinal.desc(), _AT.id.desc())
+            .limit(limit)
+        )
+        return self._where(_AT.id.in_(newest))[::-1]
+
+    def begin_handoff(
+        self, generation_id: str, expected_sequence: int, *, must_end: bool, why: str, now: datetime
+    ) -> bool:
+        """READING or PAUSING -> PAUSING, sequence + 1, `paused_at` = now.  False: it moved on."""
+        return self._change(
+            _is_at(generation_id, OPEN_STATES),
+            _AT.sequence == expected_sequence,
+            state=GenerationState.PAUSING,
+            sequence=expected_sequence + 1,
+            handoff_why=why,
+            must_end=must_end,
+            paused_at=now,
+        )
+
+    def resume(
+        self, generation_id: str, expected_sequence: int, *, restart_timer: bool, now: datetime
+    ) -> bool:
+        """PAUSING -> READING, sequence + 1, handoff fields cleared.  False: it moved on."""
+        timer = {"timer_started_at": now} if restart_timer else {}
+        return self._change(
+            _is_at(generation_id, {GenerationState.PAUSING}),
+            _AT.sequence == expected_sequence,
+            state=GenerationState.READING,
+            sequence=expected_sequence + 1,
+            handoff_why="",
+            must_end=False,
+            paused_at=None,
+            **timer,
+        )
+
+    def fix_end(self, action: FixEnd, now: datetime) -> bool:
+        """PAUSING -> PUBLISHING with end, sequence + 1; its partitions are free.  False: moved.
+
+        Raises:
+            OffsetsError: the end does not fit the start; a bug.
+        """
+        moved = self._change(
+            _is_at(action.generation_id, {GenerationState.PAUSING}),
+            _AT.sequence == action.expected_sequence,
+            state=GenerationState.PUBLISHING,
+            sequence=action.expected_sequence + 1,
+            end_fixed_at=now,
+        )
+        if moved:
+            self._set_ends(action)
+        return moved
+
+    def close(self, generation_id: str, state: GenerationState, now: datetime) -> bool:
+        """Live -> EMPTY, DISCARDED or PUBLISHED; its partitions are free.  False: it was ended.
+
+        EMPTY comes from an open state, PUBLISHED from PUBLISHING; from elsewhere it is False too.
+        """
+        closed = self._change(_is_at(generation_id, _CLOSES_FROM[state]), state=state, ended_at=now)
+        if closed:
+            self._db.execute(
+                update(generation_partitions)
+                .where(_PART.generation_id == generation_id)
+                .values(open=False)
+            )
+        return closed
+
+    def predecessors(self, generation: Generation) -> list[Generation]:
+        """Return live generations with a lower ordinal that share a partition with it."""
+        mine = generation_partitions.alias("mine")
+        shares = exists().where(
+            _PART.generation_id == _AT.id,
+            mine.c.generation_id == generation.id,
+            mine.c.topic == _PART.topic,
+            mine.c.partition == _PART.partition,
+        )
+        return self._where(
+            _LIVE,
+            _AT.supervisor_id == generation.supervisor_id,
+            _AT.ordinal < generation.ordinal,
+            shares,
+        )
+
+    def _exists(self, generation_id: str) -> bool:
+        found = select(_AT.id).where(_AT.id == generation_id)
+        return self._db.execute(found).one_or_none() is not None
+
+    def _where(self, *conditions: ColumnElement[bool]) -> list[Generation]:
+        """Return what meets the conditions, by (supervisor, ordinal), in two queries."""
+        rows = (
+            self._db.execute(
+                select(generations)
+                .where(*conditions)
+                .order_by(_AT.supervisor_id, _AT.ordinal, _AT.id)
+            )
+            .mappings()
+            .all()
+        )
+        if not rows:
+            return []
+        ranges: dict[str, list[RowMapping]] = {row["id"]: [] for row in rows}
+        for part in self._db.execute(
+            select(
+                _PART.generation_id,
+                _PART.topic,
+                _PART.partition,
+                _PART.start_offset,
+                _PART.end_offset,
+            )
+            .join(generations, _AT.id == _PART.generation_id)
+            .where(*conditions)
+            .order_by(_PART.topic, _PART.partition)
+        ).mappings():
+            if part["generation_id"] in ranges:  # else it was opened between the two queries
+                ranges[part["generation_id"]].append(part)
+        return [_read(row, ranges[row["id"]]) for row in rows]
+
+    def _change(self, *conditions: ColumnElement[bool], **values: object) -> bool:
+        changed = self._db.execute(
+            update(generations).where(*conditions).values(values).returning(_AT.id)
+        ).one_or_none()
+        return changed is not None
+
+    def _set_ends(self, action: FixEnd) -> None:
+        start = self._db.execute(
+            select(_PART.topic, _PART.partition, _PART.start_offset).where(
+                _PART.generation_id == action.generation_id
+            )
+        )
+        count({TopicPartition(r.topic, r.partition): r.start_offset for r in start}, action.end)
+        self._db.execute(
+            update(generation_partitions)
+            .where(_PART.generation_id == action.generation_id)
+            .where(_PART.topic == bindparam("in_topic"), _PART.partition == bindparam("number"))
+            .values(end_offset=bindparam("end"), open=False),
+            [
+                {"in_topic": p.topic, "number": p.partition, "end": action.end[p]}
+                for p in sorted(action.end)
+            ],
+        )
+
+
+def _is_at(generation_id: str, states: Iterable[GenerationState]) -> ColumnElement[bool]:
+    return (_AT.id == generation_id) & _AT.state.in_(sorted(states))
+
+
+def _new_row(
+    supervisor_id: str, data_source: str, action: OpenGeneration, now: datetime
+) -> dict[str, object]:
+    return {
+        "id": action.generation_id,
+        "supervisor_id": supervisor_id,
+        "data_source": data_source,
+        "ordinal": action.ordinal,
+        "layout_version": action.layout_version,
+        "task_count": action.task_count,
+        "partition_count": action.partition_count,
+        "group_number": action.group,
+        "spec_version": action.spec_version,
+        "state": GenerationState.READING,
+        "opened_at": now,
+        "timer_started_at": now,
+        "sequence": 0,
+        "handoff_why": "",
+        "must_end": False,
+    }
+
+
+def _new_partitions(supervisor_id: str, action: OpenGeneration) -> list[dict[str, object]]:
+    return [
+        {
+            "generation_id": action.generation_id,
+            "supervisor_id": supervisor_id,
+            "topic": partition.topic,
+            "partition": partition.partition,
+            "start_offset": action.start[partition],
+            "open": True,
+        }
+        for partition in sorted(action.start)  # one order for all writers: no deadlock
+    ]
+
+
+def _read(row: RowMapping, ranges: Iterable[RowMapping]) -> Generation:
+    start, end = {}, {}
+    for part in ranges:
+        partition = TopicPartition(part["topic"], part["partition"])
+        start[partition] = part["start_offset"]
+        end[partition] = part["end_offset"]
+    return Generation(
+        id=row["id"],
+        supervisor_id=row["supervisor_id"],
+        data_source=row["data_source"],
+        ordinal=row["ordinal"],
+        layout_version=row["layout_version"],
+        task_count=row["task_count"],
+        partition_count=row["partition_count"],
+        group=row["group_number"],
+        spec_version=row["spec_version"],
+        state=row["state"],
+        start=start,
+        # By the generation's own row: the partitions may have been read a moment later.
+        end=None if row["end_fixed_at"] is None else end,
+        opened_at=row["opened_at"],
+        timer_started_at=row["timer_started_at"],
+        sequence=row["sequence"],
+        handoff_why=row["handoff_why"],
+        must_end=row["must_end"],
+        paused_at=row["paused_at"],
+        end_fixed_at=row["end_fixed_at"],
+        ended_at=row["ended_at"],
+    )

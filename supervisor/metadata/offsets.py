@@ -1,0 +1,116 @@
+"""Committed offsets: the compare-and-swap that makes each record count once, and its gaps."""
+
+from collections.abc import Mapping
+
+from sqlalchemy import Connection, insert, select, update
+
+from supervisor.core.errors import StaleCommit
+from supervisor.core.model import CommittedOffset, OffsetGap
+from supervisor.metadata.rows import insert_unless_taken
+from supervisor.metadata.tables import committed_offsets, offset_gaps
+from tasks.offsets import Offsets, TopicPartition, count
+
+_AT = committed_offsets.c
+
+
+class SqlOffsets:
+    """See `ports.OffsetsTable`."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._db = connection
+
+    def of(self, supervisor_id: str) -> dict[TopicPartition, CommittedOffset]:
+        """Return the committed offsets of every partition."""
+        rows = self._db.execute(
+            select(committed_offsets)
+            .where(_AT.supervisor_id == supervisor_id)
+            .order_by(_AT.topic, _AT.partition)
+        )
+        found = {}
+        for row in rows:
+            partition = TopicPartition(row.topic, row.partition)
+            found[partition] = CommittedOffset(
+                supervisor_id,
+                partition,
+                next_offset=row.next_offset,
+                first_offset=row.first_offset,
+                topic_id=row.topic_id,
+                reset_epoch=row.reset_epoch,
+            )
+        return found
+
+    def initialise(self, supervisor_id: str, topic_id: str, offsets: Offsets) -> bool:
+        """Insert rows for partitions that have none yet, all or none; see the port."""
+        rows = [
+            {
+                "supervisor_id": supervisor_id,
+                "topic": partition.topic,
+                "partition": partition.partition,
+                "next_offset": offsets[partition],
+                "first_offset": offsets[partition],
+                "topic_id": topic_id,
+                "reset_epoch": 0,
+            }
+            for partition in sorted(offsets)
+        ]
+        return insert_unless_taken(self._db, (committed_offsets, rows))
+
+    def advance(
+        self, supervisor_id: str, start: Offsets, end: Offsets, topic_ids: Mapping[str, str]
+    ) -> None:
+        """Compare and swap every partition from `start` to `end`, all or none.
+
+        Raises:
+            StaleCommit: a partition stands elsewhere, or belongs to another topic id.
+        """
+        count(start, end)  # refuses ranges that do not fit together
+        with self._db.begin_nested():  # undone whole, even if the caller goes on after StaleCommit
+            for partition in sorted(start):  # one lock order for all writers: no deadlock
+                moved = self._db.execute(
+                    update(committed_offsets)
+                    .where(_AT.supervisor_id == supervisor_id)
+                    .where(_AT.topic == partition.topic, _AT.partition == partition.partition)
+                    .where(_AT.next_offset == start[partition])  # the compare
+                    .where(_AT.topic_id == topic_ids.get(partition.topic))
+                    .values(next_offset=end[partition])  # the swap
+                    .returning(_AT.partition)
+                ).one_or_none()
+                if moved is None:
+                    raise StaleCommit(supervisor_id, str(partition), start[partition])
+
+    def declare(self, gap: OffsetGap) -> None:
+        """Record a gap."""
+        self._db.execute(
+            insert(offset_gaps).values(
+                supervisor_id=gap.supervisor_id,
+                topic=gap.partition.topic,
+                partition=gap.partition.partition,
+                first=gap.first,
+                end=gap.end,
+                kind=gap.kind,
+                author=gap.author,
+                why=gap.why,
+                at=gap.at,
+            )
+        )
+
+    def gaps(self, supervisor_id: str) -> list[OffsetGap]:
+        """Return the declared gaps, oldest first."""
+        rows = self._db.execute(
+            select(offset_gaps)
+            .where(offset_gaps.c.supervisor_id == supervisor_id)
+            .order_by(offset_gaps.c.id)
+        )
+        return [
+            OffsetGap(
+                row.supervisor_id,
+                TopicPartition(row.topic, row.partition),
+                first=row.first,
+                end=row.end,
+                kind=row.kind,
+                author=row.author,
+                why=row.why,
+                at=row.at,
+            )
+            for row in rows
+        ]

@@ -1,0 +1,111 @@
+"""Append-only spec versions: the newest counts, a tombstone ends a supervisor."""
+
+from datetime import datetime
+
+from pydantic import ValidationError
+from sqlalchemy import Connection, RowMapping, func, select, tuple_
+
+from supervisor.core.errors import FieldError, InvalidSpec, MetadataBusy
+from supervisor.core.model import SpecVersion
+from supervisor.core.spec import SupervisorSpec
+from supervisor.metadata.rows import insert_unless_taken
+from supervisor.metadata.tables import supervisor_specs
+
+_AT = supervisor_specs.c
+_TRIES = 5
+
+
+class SqlSpecs:
+    """See `ports.Specs`.
+
+    A stored spec that this version cannot read is `InvalidSpec` where it is asked for by id; where
+    all are asked for it is left out, so that the others go on.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        self._db = connection
+
+    def append(
+        self, supervisor_id: str, spec: SupervisorSpec | None, now: datetime, author: str
+    ) -> SpecVersion:
+        """Add the next version (None: a tombstone) and return it.
+
+        Raises:
+            MetadataBusy: others kept adding versions at the same time.
+        """
+        highest = select(func.max(_AT.version)).where(_AT.supervisor_id == supervisor_id)
+        for _ in range(_TRIES):
+            version = (self._db.execute(highest).scalar_one() or 0) + 1
+            row = {
+                "supervisor_id": supervisor_id,
+                "version": version,
+                "created_at": now,
+                "author": author,
+                "spec": None if spec is None else spec.model_dump(mode="json"),
+            }
+            if insert_unless_taken(self._db, (supervisor_specs, [row])):
+                return SpecVersion(supervisor_id, version, now, spec, author)
+        raise MetadataBusy(f"others keep storing versions of {supervisor_id}")
+
+    def newest(self, supervisor_id: str) -> SpecVersion | None:
+        """Return the newest version, tombstones included; None if the id was never used."""
+        found = self.history(supervisor_id, limit=1)
+        return found[0] if found else None
+
+    def version(self, supervisor_id: str, version: int) -> SpecVersion | None:
+        """Return one version."""
+        row = self._db.execute(
+            select(supervisor_specs).where(
+                _AT.supervisor_id == supervisor_id, _AT.version == version
+            )
+        ).mappings()
+        return next((_read(r) for r in row), None)
+
+    def all_newest(self) -> list[SpecVersion]:
+        """Return the newest version of every id, tombstones included, by id."""
+        newest = select(_AT.supervisor_id, func.max(_AT.version)).group_by(_AT.supervisor_id)
+        rows = self._db.execute(
+            select(supervisor_specs)
+            .where(tuple_(_AT.supervisor_id, _AT.version).in_(newest))
+            .order_by(_AT.supervisor_id)
+        ).mappings()
+        found = []
+        for row in rows:
+            try:
+                found.append(_read(row))
+            except InvalidSpec:
+                continue  # asked for by its id, it says what is wrong with it
+        return found
+
+    def history(self, supervisor_id: str, limit: int | None = None) -> list[SpecVersion]:
+        """Return the versions of one id, newest first."""
+        rows = self._db.execute(
+            select(supervisor_specs)
+            .where(_AT.supervisor_id == supervisor_id)
+            .order_by(_AT.version.desc())
+            .limit(limit)
+        ).mappings()
+        return [_read(row) for row in rows]
+
+
+def _read(row: RowMapping) -> SpecVersion:
+    return SpecVersion(
+        row["supervisor_id"], row["version"], row["created_at"], _spec_of(row), row["author"]
+    )
+
+
+def _spec_of(row: RowMapping) -> SupervisorSpec | None:
+    if row["spec"] is None:
+        return None
+    try:
+        return SupervisorSpec.model_validate(row["spec"])
+    except ValidationError as error:
+        which = f"stored spec of {row['supervisor_id']}, version {row['version']}"
+        raise InvalidSpec(
+            [
+                FieldError(
+                    "".join(f"/{part}" for part in one["loc"]), f"{one['msg']} in the {which}"
+                )
+                for one in error.errors(include_url=False, include_input=False)
+            ]
+        ) from error

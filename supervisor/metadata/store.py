@@ -1,0 +1,146 @@
+"""The metadata database as a `Store`: how its transactions begin and end.
+
+reading   one consistent view: a deferred transaction, or REPEATABLE READ and READ ONLY
+writing   BEGIN IMMEDIATE, or READ COMMITTED; every change is a guarded one
+leading   writing, and its first statement reads the term row with a share lock (P1)
+"""
+
+import threading
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
+from datetime import timedelta
+
+from sqlalchemy import Connection
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
+
+from supervisor.core.errors import MetadataBusy
+from supervisor.metadata.audit import SqlAudit
+from supervisor.metadata.engine import WRITES, Bounds, create_engine
+from supervisor.metadata.generations import SqlGenerations
+from supervisor.metadata.lease import SqlLease, require_term
+from supervisor.metadata.offsets import SqlOffsets
+from supervisor.metadata.plans import SqlPlans
+from supervisor.metadata.segments import SqlSegments
+from supervisor.metadata.specs import SqlSpecs
+from supervisor.metadata.tasks import SqlTasks
+from supervisor.metadata.workers import SqlWorkers
+from supervisor.ports import (
+    Audit,
+    Generations,
+    LeaseTable,
+    OffsetsTable,
+    Plans,
+    Segments,
+    Specs,
+    Tasks,
+    Transaction,
+    WorkersTable,
+)
+
+
+@dataclass
+class SqlTransaction:
+    """The repositories of one connection, whose transaction belongs to the caller."""
+
+    specs: Specs
+    offsets: OffsetsTable
+    generations: Generations
+    tasks: Tasks
+    workers: WorkersTable
+    segments: Segments
+    plans: Plans
+    audit: Audit
+    lease: LeaseTable
+
+    @classmethod
+    def on(cls, connection: Connection) -> "SqlTransaction":
+        """Build every repository on one connection."""
+        return cls(
+            specs=SqlSpecs(connection),
+            offsets=SqlOffsets(connection),
+            generations=SqlGenerations(connection),
+            tasks=SqlTasks(connection),
+            workers=SqlWorkers(connection),
+            segments=SqlSegments(connection),
+            plans=SqlPlans(connection),
+            audit=SqlAudit(connection),
+            lease=SqlLease(connection),
+        )
+
+
+class SqlStore:
+    """A migrated SQLite or PostgreSQL database; safe to share between threads."""
+
+    def __init__(self, url: str, *, lease_ttl: timedelta, pool_size: int = 16) -> None:
+        """Prepare the pool; nothing connects before the first transaction."""
+        self._bounds = Bounds.below(lease_ttl, pool_size)
+        self._engine = create_engine(url, self._bounds)
+        self._is_sqlite = self._engine.dialect.name == "sqlite"
+        self._turn = threading.Lock()
+
+    def reading(self) -> AbstractContextManager[Transaction]:
+        """Open a transaction that only reads: one consistent view."""
+        return self._reading()
+
+    def writing(self) -> AbstractContextManager[Transaction]:
+        """Open a writing transaction without a term: lease changes only."""
+        return self._writing()
+
+    def leading(self, term: int) -> AbstractContextManager[Transaction]:
+        """Open a writing transaction of a leader.
+
+        Raises:
+            LeaseLost: `term` is not the present one.
+            MetadataBusy: the database did not take it in time.
+            MetadataUnavailable: the database cannot be reached.
+        """
+        return self._writing(term)
+
+    def close(self) -> None:
+        """Close the pooled connections."""
+        self._engine.dispose()
+
+    @contextmanager
+    def _reading(self) -> Iterator[SqlTransaction]:
+        with _errors_are_ours(), self._engine.connect() as connection:
+            if not self._is_sqlite:
+                connection.execution_options(
+                    isolation_level="REPEATABLE READ", postgresql_readonly=True
+                )
+            with connection.begin():
+                yield SqlTransaction.on(connection)
+
+    @contextmanager
+    def _writing(self, term: int | None = None) -> Iterator[SqlTransaction]:
+        with _errors_are_ours(), self._one_by_one(), self._engine.connect() as connection:
+            connection.execution_options(**{WRITES: True})
+            with connection.begin():
+                if term is not None:
+                    require_term(connection, term)
+                yield SqlTransaction.on(connection)
+
+    def _one_by_one(self) -> AbstractContextManager[None]:
+        """Let writers of this process queue up: SQLite's own waiting sleeps and is not fair."""
+        return self._waited_turn() if self._is_sqlite else nullcontext()
+
+    @contextmanager
+    def _waited_turn(self) -> Iterator[None]:
+        if not self._turn.acquire(timeout=self._bounds.lock.total_seconds()):
+            raise MetadataBusy("another transaction of this process holds the metadata database")
+        try:
+            yield
+        finally:
+            self._turn.release()
+
+
+@contextmanager
+def _errors_are_ours() -> Iterator[None]:
+    """Turn what `engine.py` could not: an exhausted pool, and bugs."""
+    try:
+        yield
+    except PoolTimeoutError as error:
+        raise MetadataBusy("all connections to the metadata database are in use") from error
+    except SQLAlchemyError as error:
+        raise AssertionError(f"the metadata database refused a statement: {error}") from error

@@ -1,0 +1,185 @@
+"""Attempts of replicas: the row is the write intent of a folder, and keeps its first verdict."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    RowMapping,
+    Select,
+    bindparam,
+    func,
+    select,
+    tuple_,
+    update,
+)
+
+from supervisor.core.errors import StateMoved
+from supervisor.core.model import OPEN_STATES, Task, TaskStatus
+from supervisor.metadata.rows import insert_unless_taken
+from supervisor.metadata.tables import generations, tasks
+from tasks.contract import PublishOutcome
+
+_AT = tasks.c
+_ACTIVE = _AT.ended_at.is_(None)
+"""The same as RUNNING, in the words of the partial index."""
+
+
+class SqlTasks:
+    """See `ports.Tasks`."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._db = connection
+
+    def start(self, task: Task) -> bool:
+        """Insert an active task; False, changing nothing, if its id exists.
+
+        Raises:
+            StateMoved: the (generation, replica) has another active task.
+        """
+        assert task.active, "a task begins RUNNING"
+        if self.get(task.id) is not None:
+            return False
+        if insert_unless_taken(self._db, (tasks, [_row(task)])):
+            return True
+        if self.get(task.id) is not None:
+            return False
+        raise StateMoved(
+            f"{task.id} cannot start: replica {task.replica} of {task.generation_id} "
+            "has another active task"
+        )
+
+    def get(self, task_id: str) -> Task | None:
+        """Return one."""
+        return next(iter(self._found(select(tasks).where(_AT.id == task_id))), None)
+
+    def active(self, supervisor_id: str | None = None, worker_id: str | None = None) -> list[Task]:
+        """Return active tasks, of one supervisor or worker or of all, by id."""
+        return self._by_id(
+            _ACTIVE,
+            *([] if supervisor_id is None else [_AT.supervisor_id == supervisor_id]),
+            *([] if worker_id is None else [_AT.worker_id == worker_id]),
+        )
+
+    def last_attempts(self, generation_ids: Sequence[str]) -> dict[tuple[str, int], Task]:
+        """Return (generation, replica) -> the ended task with the highest attempt."""
+        ended = [_AT.generation_id.in_(generation_ids), _AT.ended_at.is_not(None)]
+        last = (
+            select(_AT.generation_id, _AT.replica, func.max(_AT.attempt))
+            .where(*ended)
+            .group_by(_AT.generation_id, _AT.replica)
+        )
+        found = self._by_id(*ended, tuple_(_AT.generation_id, _AT.replica, _AT.attempt).in_(last))
+        return {(task.generation_id, task.replica): task for task in found}
+
+    def of_generations(self, generation_ids: Sequence[str]) -> list[Task]:
+        """Return every task of these generations, by id."""
+        return self._by_id(_AT.generation_id.in_(generation_ids))
+
+    def find(
+        self,
+        *,
+        status: TaskStatus | None = None,
+        data_source: str | None = None,
+        supervisor_id: str | None = None,
+        limit: int = 100,
+    ) -> list[Task]:
+        """Return tasks, newest first."""
+        asked = {_AT.status: status, _AT.data_source: data_source, _AT.supervisor_id: supervisor_id}
+        return self._found(
+            select(tasks)
+            .where(*(column == value for column, value in asked.items() if value is not None))
+            .order_by(_AT.created_at.desc(), _AT.id.desc())
+            .limit(limit)
+        )
+
+    def slots_in_use(self) -> dict[str, int]:
+        """Return worker -> its active tasks whose generation's end is not fixed; see the port."""
+        rows = self._db.execute(
+            select(_AT.worker_id, func.count().label("used"))
+            .join(generations, generations.c.id == _AT.generation_id)
+            .where(_ACTIVE, generations.c.state.in_(sorted(OPEN_STATES)))
+            .group_by(_AT.worker_id)
+            .order_by(_AT.worker_id)
+        )
+        return {row.worker_id: row.used for row in rows}
+
+    def end(self, task_id: str, status: TaskStatus, reason: str, now: datetime) -> bool:
+        """RUNNING -> `status`.  False: it had ended already, and keeps its status."""
+        assert status is not TaskStatus.RUNNING, "a task ends in SUCCESS or FAILED"
+        ended = self._db.execute(
+            update(tasks)
+            .where(_AT.id == task_id, _AT.status == TaskStatus.RUNNING)
+            .values(status=status, reason=reason, ended_at=now)
+            .returning(_AT.id)
+        ).one_or_none()
+        return ended is not None
+
+    def store_outcome(self, task_id: str, outcome: PublishOutcome, *, published: bool) -> None:
+        """Keep the final answer to its publish request."""
+        self._db.execute(
+            update(tasks)
+            .where(_AT.id == task_id)
+            .values(outcome=outcome, published=published)
+            .returning(_AT.id)
+        ).one()
+
+    def take_up(self, worker_id: str, incarnation: int, tokens: Mapping[str, str]) -> None:
+        """Give active tasks of a worker to its new incarnation, each with a new token (P7).
+
+        `tokens` maps task id -> token; other tasks, and those of a newer incarnation, stay.
+        """
+        if not tokens:
+            return
+        self._db.execute(
+            update(tasks)
+            .where(_AT.id == bindparam("task_id"), _AT.status == TaskStatus.RUNNING)
+            .where(_AT.worker_id == worker_id, _AT.incarnation < incarnation)
+            .values(incarnation=incarnation, token=bindparam("new_token"), taken_up=True),
+            [{"task_id": task_id, "new_token": tokens[task_id]} for task_id in sorted(tokens)],
+        )
+
+    def failures_in_a_row(self, supervisor_id: str) -> int:
+        """Return how many tasks failed since the last success, by the time they ended."""
+        mine = _AT.supervisor_id == supervisor_id
+        success = (
+            select(func.max(_AT.ended_at))
+            .where(mine, _AT.status == TaskStatus.SUCCESS)
+            .scalar_subquery()
+        )
+        return self._db.execute(
+            select(func.count())
+            .select_from(tasks)
+            .where(mine, _AT.status == TaskStatus.FAILED)
+            .where(success.is_(None) | (_AT.ended_at > success))
+        ).scalar_one()
+
+    def undeleted(self, limit: int) -> list[Task]:
+        """Return ended tasks that published nothing and whose folder is not yet deleted."""
+        return self._found(
+            select(tasks)
+            .where(_AT.folder_deleted_at.is_(None), ~_AT.published, _AT.ended_at.is_not(None))
+            .order_by(_AT.ended_at, _AT.id)
+            .limit(limit)
+        )
+
+    def folder_deleted(self, task_id: str, now: datetime) -> None:
+        """Record that the output folder was found empty for good."""
+        self._db.execute(
+            update(tasks).where(_AT.id == task_id).values(folder_deleted_at=now).returning(_AT.id)
+        ).one()
+
+    def _by_id(self, *conditions: ColumnElement[bool]) -> list[Task]:
+        return self._found(select(tasks).where(*conditions).order_by(_AT.id))
+
+    def _found(self, query: Select[*tuple[object, ...]]) -> list[Task]:
+        return [_read(row) for row in self._db.execute(query).mappings()]
+
+
+def _row(task: Task) -> dict[str, object]:
+    return {column.name: getattr(task, column.name) for column in tasks.c}
+
+
+def _read(row: RowMapping) -> Task:
+    return Task(**row)

@@ -1,0 +1,210 @@
+"""Publishing: the one transaction that makes files into rows of a table, exactly once.
+
+    task ── range and files ──► judge the facts ── committed ──► compare-and-swap of offsets,
+                                     │                           segments, outcome: one commit
+                                     └─ any other outcome: stored, a repeat hears the same
+
+A lost acknowledgement is looked up, not guessed: the repeat finds the publication by its task.
+"""
+
+import hmac
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import PurePosixPath
+
+import structlog
+
+from supervisor.core.errors import NotAllowed, Refused, StaleCommit, StateMoved, TaskNotFound
+from supervisor.core.model import (
+    AuditEntry,
+    Generation,
+    GenerationState,
+    Publication,
+    Segment,
+    Task,
+    TaskStatus,
+)
+from supervisor.core.publish import PublishFacts, judge
+from supervisor.leadership import Leadership
+from supervisor.loop import Loop
+from supervisor.ports import Clock, Store, Transaction
+from supervisor.reconcile import end_siblings
+from supervisor.signals import Broadcast
+from tasks.contract import PublishAnswer, PublishOutcome, PublishRequest
+from tasks.offsets import OffsetsError, TopicPartition, count
+
+log = structlog.get_logger()
+
+TRIES = 5
+"""A race with another publisher of the same range is judged again; each try, one of them wins."""
+
+
+class UnusableFiles(Refused):
+    """The offered files do not fit the range or lie outside the task's own folder."""
+
+
+@dataclass(frozen=True)
+class Publishing:
+    """Judges and commits publish requests; one instance per process."""
+
+    store: Store
+    clock: Clock
+    leadership: Leadership
+    loop: Loop
+    changed: Broadcast
+
+    def publish(self, task_id: str, token: str, request: PublishRequest) -> PublishAnswer:
+        """Answer a task that asks to publish; a repeat gets the stored answer.
+
+        Raises:
+            TaskNotFound: there is no such task.
+            NotAllowed: the token is not the task's, or its worker's incarnation is fenced.
+            UnusableFiles: the files do not fit the range.
+            LeaseLost, Unavailable: nothing was decided; ask again.
+        """
+        for _ in range(TRIES):
+            try:
+                return self._publish_once(task_id, token, request)
+            except (StaleCommit, StateMoved):
+                continue  # another replica was faster between our look and our swap
+        raise AssertionError(f"{task_id}: {TRIES} lost races for one range")
+
+    def _publish_once(self, task_id: str, token: str, request: PublishRequest) -> PublishAnswer:
+        term = self.leadership.term()
+        now = self.clock.now()
+        with self.store.leading(term) as tx:
+            task = tx.tasks.get(task_id)
+            if task is None:
+                raise TaskNotFound(task_id)
+            _check_authority(task, token, request)
+            generation = tx.generations.get(task.generation_id)
+            if generation is None:
+                raise AssertionError(f"{task_id} has no generation")
+            answer = judge(_facts(tx, task, generation), request)
+            if task.outcome is None:
+                _settle(tx, task, generation, request, answer, now)
+        if answer.outcome is not PublishOutcome.WAIT_FOR_PREDECESSOR:
+            log.info("publish", task=task_id, outcome=answer.outcome, reason=answer.reason)
+            self.loop.wake(task.supervisor_id)
+            self.changed.notify()
+        return answer
+
+
+def _check_authority(task: Task, token: str, request: PublishRequest) -> None:
+    if not hmac.compare_digest(task.token.encode(), token.encode()):
+        raise NotAllowed(f"the token is not that of task {task.id}")
+    if request.task_id != task.id:
+        raise NotAllowed(f"the request names task {request.task_id}, the path {task.id}")
+    if request.incarnation != task.incarnation:
+        raise NotAllowed(
+            f"incarnation {request.incarnation} of worker {task.worker_id} is fenced: "
+            f"task {task.id} belongs to incarnation {task.incarnation}"
+        )
+
+
+def _facts(tx: Transaction, task: Task, generation: Generation) -> PublishFacts:
+    publication = tx.segments.publication(generation.id)
+    return PublishFacts(
+        task=task,
+        generation=generation,
+        winner=None if publication is None else publication.task_id,
+        committed=tx.offsets.of(task.supervisor_id),
+    )
+
+
+def _settle(
+    tx: Transaction,
+    task: Task,
+    generation: Generation,
+    request: PublishRequest,
+    answer: PublishAnswer,
+    now: datetime,
+) -> None:
+    match answer.outcome:
+        case PublishOutcome.COMMITTED:
+            _commit(tx, task, generation, request, now)
+        case PublishOutcome.ALREADY_PUBLISHED:
+            tx.tasks.end(task.id, TaskStatus.SUCCESS, answer.reason, now)
+            tx.tasks.store_outcome(task.id, answer.outcome, published=False)
+        case PublishOutcome.SUPERSEDED | PublishOutcome.STALE:
+            tx.tasks.end(task.id, TaskStatus.FAILED, f"{answer.outcome}: {answer.reason}", now)
+            tx.tasks.store_outcome(task.id, answer.outcome, published=False)
+            _audit(tx, task, f"publish-{answer.outcome}", answer.reason, now)
+        case PublishOutcome.WAIT_FOR_PREDECESSOR:
+            pass
+
+
+def _commit(
+    tx: Transaction, task: Task, generation: Generation, request: PublishRequest, now: datetime
+) -> None:
+    check_files(task, request)
+    tx.offsets.advance(task.supervisor_id, request.start, request.end, request.topic_ids)
+    publication = Publication(
+        generation_id=generation.id,
+        supervisor_id=task.supervisor_id,
+        data_source=task.data_source,
+        task_id=task.id,
+        published_at=now,
+        start=request.start,
+        end=request.end,
+        rows=sum(file.rows for file in request.segments),
+        rejected=0 if request.rejects is None else request.rejects.records,
+        rejects=request.rejects,
+        samples=request.samples,
+    )
+    segments = [
+        Segment(
+            id=f"{task.id}/{number}",
+            data_source=task.data_source,
+            supervisor_id=task.supervisor_id,
+            generation_id=generation.id,
+            task_id=task.id,
+            published_at=now,
+            file=file,
+        )
+        for number, file in enumerate(request.segments)
+    ]
+    tx.segments.add(publication, segments)
+    tx.generations.close(generation.id, GenerationState.PUBLISHED, now)
+    tx.tasks.end(task.id, TaskStatus.SUCCESS, "published", now)
+    tx.tasks.store_outcome(task.id, PublishOutcome.COMMITTED, published=True)
+    end_siblings(tx, generation, task.id, now)
+    _audit(tx, task, "publish", f"{publication.rows} rows in {len(segments)} segment(s)", now)
+
+
+def check_files(task: Task, request: PublishRequest) -> None:
+    """Refuse files that are not the task's own or hold offsets outside its range.
+
+    Raises:
+        UnusableFiles: naming the file and the number.
+    """
+    try:
+        span = count(request.start, request.end)
+    except OffsetsError as error:
+        raise UnusableFiles(str(error)) from error
+    folder = PurePosixPath(task.data_source, "data", task.id)
+    offered = [*(file.path for file in request.segments)]
+    offered += [] if request.rejects is None else [request.rejects.path]
+    for path in offered:
+        inside = PurePosixPath(path).is_relative_to(folder)
+        if not inside or any(part in {"", ".", ".."} for part in path.split("/")):
+            raise UnusableFiles(f"{path} does not lie in the task's folder {folder}")
+    if len(set(offered)) != len(offered):
+        raise UnusableFiles("a file is offered twice")
+    for file in request.segments:
+        if sum(s.rows for s in file.spans) != file.rows:
+            raise UnusableFiles(f"{file.path}: its spans do not add up to {file.rows} rows")
+        for s in file.spans:
+            partition = TopicPartition(s.topic, s.partition)
+            first, end = request.start.get(partition), request.end.get(partition)
+            if first is None or end is None or not first <= s.first <= s.last < end:
+                raise UnusableFiles(f"{file.path}: {partition} {s.first}-{s.last} is out of range")
+    rows = sum(file.rows for file in request.segments)
+    rejected = 0 if request.rejects is None else request.rejects.records
+    if rows + rejected > span:
+        raise UnusableFiles(f"{rows} rows and {rejected} rejects do not fit {span} offsets")
+
+
+def _audit(tx: Transaction, task: Task, what: str, why: str, now: datetime) -> None:
+    detail = {"supervisor": task.supervisor_id, "generation": task.generation_id, "why": why}
+    tx.audit.write(AuditEntry(now, f"task {task.id}", what, task.data_source, detail))

@@ -1,0 +1,229 @@
+"""The table's side: what the published Parquet files hold, read without the code that wrote them.
+
+One publication at a time: 8 bytes a row, and some copies of that while it is sorted.
+"""
+
+import hashlib
+from array import array
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from supervisor.verify.judge import Held
+from supervisor.verify.ledger import LedgerPublication
+from supervisor.verify.runs import Runs
+from supervisor.verify.verdict import Finding, FindingKind
+from tasks.contract import OffsetSpan, RejectsFile, SegmentFile
+from tasks.offsets import TopicPartition
+
+OFFSET, PARTITION = "__offset", "__partition"
+_BATCH_ROWS = 200_000
+_CHUNK_BYTES = 1 << 20
+
+
+@dataclass
+class Content:
+    """What the files of one publication were found to hold."""
+
+    held: dict[TopicPartition, Held] = field(default_factory=dict)
+    findings: list[Finding] = field(default_factory=list)
+
+
+def read_publication(
+    warehouse: Path, publication: LedgerPublication, progress: Callable[[int], None]
+) -> Content:
+    """Read all files of one publication; `progress` is told each number of rows read.
+
+    What cannot be read is a finding, and its rows are then not there.
+    """
+    reading = _Reading(warehouse, publication)
+    for segment in publication.segments:
+        reading.take(segment)
+        progress(segment.rows)
+    if publication.rejects is not None:
+        reading.take_rejects(publication.rejects)
+    return reading.content()
+
+
+class _Reading:
+    def __init__(self, warehouse: Path, publication: LedgerPublication) -> None:
+        self._warehouse = warehouse.resolve()
+        self._publication = publication
+        self._topics = {p.partition: p.topic for p in publication.start}
+        self._chunks: dict[TopicPartition, list[pa.Array]] = {}
+        self._rejects: dict[TopicPartition, list[tuple[int, int]]] = {}
+        self._findings: list[Finding] = []
+        self._offsets_missing = False
+
+    def take(self, segment: SegmentFile) -> None:
+        path = self._checked(segment)
+        if path is None:
+            return
+        try:
+            with pq.ParquetFile(path) as file:
+                rows: int = file.metadata.num_rows
+                names = set(file.schema_arrow.names)
+                if names.issuperset({OFFSET, PARTITION}):
+                    self._take_offsets(file, segment)
+                else:
+                    self._offsets_missing = True
+        except (pa.ArrowException, OSError) as error:
+            self._find(FindingKind.DIGEST_MISMATCH, f"{segment.path} is no Parquet: {error}")
+            return
+        if rows != segment.rows:
+            self._find(
+                FindingKind.ROW_COUNT,
+                f"{segment.path} has {rows} rows, on record are {segment.rows}",
+                records=abs(rows - segment.rows),
+            )
+
+    def _take_offsets(self, file: pq.ParquetFile, segment: SegmentFile) -> None:
+        found: dict[TopicPartition, list[pa.Array]] = {}
+        for batch in file.iter_batches(_BATCH_ROWS, columns=[PARTITION, OFFSET]):
+            partitions, offsets = batch.column(PARTITION), batch.column(OFFSET)
+            if lacking := partitions.null_count + offsets.null_count:
+                self._find(
+                    FindingKind.UNKNOWN_ROW,
+                    f"{segment.path} has rows without an offset",
+                    records=lacking,
+                )
+            for number in pc.unique(partitions).drop_null().to_pylist():
+                of_it = offsets.filter(pc.equal(partitions, number)).drop_null()
+                at = TopicPartition(self._topics.get(number, "?"), number)
+                found.setdefault(at, []).append(of_it.cast(pa.int64()))
+        for at, chunks in found.items():
+            self._chunks.setdefault(at, []).extend(chunks)
+        self._compare_spans(segment, found)
+
+    def _compare_spans(
+        self, segment: SegmentFile, found: dict[TopicPartition, list[pa.Array]]
+    ) -> None:
+        actual = {_span(at, chunks) for at, chunks in found.items()}
+        recorded = set(segment.spans)
+        if recorded and actual != recorded:
+            self._find(
+                FindingKind.ROW_COUNT,
+                f"{segment.path}: offsets {_told(actual)}, on record are {_told(recorded)}",
+            )
+
+    def take_rejects(self, rejects: RejectsFile) -> None:
+        path = self._checked(rejects)
+        if path is None:
+            return
+        columns = ["topic", "partition", "first", "last"]
+        try:
+            with pq.ParquetFile(path) as file:
+                for batch in file.iter_batches(_BATCH_ROWS, columns=columns):
+                    values = (batch.column(name).to_pylist() for name in columns)
+                    for topic, number, first, last in zip(*values, strict=True):
+                        at = TopicPartition(topic, number)
+                        self._rejects.setdefault(at, []).append((first, last + 1))
+        except (pa.ArrowException, OSError, KeyError, TypeError) as error:
+            self._find(FindingKind.DIGEST_MISMATCH, f"{rejects.path} lists no rejects: {error}")
+
+    def content(self) -> Content:
+        """Put everything together, per partition."""
+        held: dict[TopicPartition, Held] = {}
+        for at in self._publication.start.keys() | self._chunks.keys() | self._rejects.keys():
+            rows, repeated, surplus = _as_runs(self._chunks.pop(at, []))
+            pairs = sorted(self._rejects.get(at, []))
+            twice = Runs(_overlaps(pairs))
+            held[at] = Held(
+                rows,
+                repeated | twice,
+                surplus + twice.count(),
+                Runs(pairs),
+                carries_offsets=not self._offsets_missing,
+            )
+        self._compare_counts()
+        return Content(held, self._findings)
+
+    def _compare_counts(self) -> None:
+        publication, rejects = self._publication, self._publication.rejects
+        of_files = sum(segment.rows for segment in publication.segments)
+        listed = 0 if rejects is None else rejects.records
+        actual = sum(end - first for pairs in self._rejects.values() for first, end in pairs)
+        for what, said, found in (
+            ("rows; its files on record", publication.rows, of_files),
+            ("rejected records; its rejects file on record", publication.rejected, listed),
+            ("listed rejects; the rejects file itself", listed, actual),
+        ):
+            if said != found:
+                detail = f"the publication counts {said} {what} {found}"
+                self._find(FindingKind.ROW_COUNT, detail, records=abs(said - found))
+
+    def _checked(self, file: SegmentFile | RejectsFile) -> Path | None:
+        """Return where the file is, or None if it is not there; note what differs."""
+        path = (self._warehouse / file.path).resolve()
+        if not path.is_relative_to(self._warehouse):
+            self._find(FindingKind.MISSING_FILE, f"{file.path} leads out of the warehouse")
+            return None
+        try:
+            size = path.stat().st_size
+            digest = _sha256(path)
+        except OSError as error:
+            self._find(FindingKind.MISSING_FILE, f"{file.path}: {error.strerror}")
+            return None
+        if (size, digest) != (file.size_bytes, file.sha256):
+            self._find(
+                FindingKind.DIGEST_MISMATCH,
+                f"{file.path} has {size} bytes and sha256 {digest}, "
+                f"published were {file.size_bytes} bytes and {file.sha256}",
+            )
+        return path
+
+    def _find(self, kind: FindingKind, detail: str, records: int = 0) -> None:
+        generation = self._publication.generation_id
+        self._findings.append(Finding(kind, detail, generation, records=records))
+
+
+def _as_runs(chunks: Sequence[pa.Array]) -> tuple[Runs, Runs, int]:
+    """Return the offsets as runs, those that repeat, and how many values repeat one before."""
+    values = pa.concat_arrays(chunks) if chunks else pa.array([], pa.int64())
+    if len(values) == 0:
+        return Runs(), Runs(), 0
+    values = values.take(pc.array_sort_indices(values))
+    steps = pc.subtract(values[1:], values[:-1])
+    again = values[1:].filter(pc.equal(steps, 0))
+    repeated = Runs((offset, offset + 1) for offset in again.to_pylist())
+    breaks = pc.greater(steps, 1)
+    firsts = array("q", [values[0].as_py(), *values[1:].filter(breaks).to_pylist()])
+    lasts = array("q", [*values[:-1].filter(breaks).to_pylist(), values[-1].as_py()])
+    runs = Runs((first, last + 1) for first, last in zip(firsts, lasts, strict=True))
+    return runs, repeated, len(again)
+
+
+def _overlaps(pairs: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Yield what ascending runs have in common with the ones before."""
+    reached = 0
+    for first, end in pairs:
+        yield first, min(end, reached)
+        reached = max(reached, end)
+
+
+def _span(at: TopicPartition, chunks: Sequence[pa.Array]) -> OffsetSpan:
+    bounds = pc.min_max(pa.chunked_array(chunks, pa.int64())).as_py()
+    return OffsetSpan(
+        topic=at.topic,
+        partition=at.partition,
+        first=-1 if bounds["min"] is None else bounds["min"],
+        last=-1 if bounds["max"] is None else bounds["max"],
+        rows=sum(len(chunk) for chunk in chunks),
+    )
+
+
+def _told(spans: set[OffsetSpan]) -> str:
+    ordered = sorted(spans, key=lambda s: (s.topic, s.partition))
+    return ", ".join(f"{s.topic}:{s.partition} {s.first}..{s.last} ({s.rows})" for s in ordered)
+
+
+def _sha256(path: Path) -> str:
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK_BYTES):
+            digest.update(chunk)
+    return digest.hexdigest()

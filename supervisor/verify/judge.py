@@ -1,0 +1,303 @@
+"""The judgement, pure: what the topic has, against what the table says and holds.
+
+    committed     first_offset                              next_offset
+                       ├──── publication 1 ────┼─ publication 2 ─┤      tile, or say why not
+    topic              ■■■■■■■■■·■■■■■■■■■■■■■■■■■■■■■■■·■■■■■■■■■      · is no record (a marker)
+    rows               ■■■■■■■■■ ■■■■■■■ ■■■■■■■■■■■■■■■ ■■■■■■■■■      every ■ of the topic is
+    rejects                             ■                               exactly once here or there
+
+It shares no code with the planner or the publishing transaction.
+
+Source: protocol rule P25; faults.md I1-I4.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from supervisor.verify.runs import Runs
+from supervisor.verify.verdict import (
+    Finding,
+    FindingKind,
+    PartitionVerdict,
+    RangeVerdict,
+    Verdict,
+    Verification,
+    worst,
+)
+from tasks.offsets import TopicPartition
+
+
+@dataclass(frozen=True)
+class Held:
+    """What the files of one publication hold of one partition."""
+
+    rows: Runs = Runs()
+    repeated: Runs = Runs()
+    """Offsets of which there is more than one row."""
+    surplus: int = 0
+    """How many rows are one too many, in all."""
+    rejects: Runs = Runs()
+    carries_offsets: bool = True
+    """False: rows do not say their offsets (rolled up), so that only ranges can be checked."""
+
+
+@dataclass(frozen=True)
+class PublishedRange:
+    """One publication's range of one partition, and what its files hold of it."""
+
+    generation_id: str
+    task_id: str
+    start: int
+    end: int
+    held: Held = field(default_factory=Held)
+
+
+@dataclass(frozen=True)
+class DeclaredGap:
+    """A break that somebody declared: `repeated` allows one more copy, others allow none at all."""
+
+    first: int
+    end: int
+    repeated: bool
+
+
+@dataclass(frozen=True)
+class PartitionFacts:
+    """Everything that is known of one partition."""
+
+    partition: TopicPartition
+    first_offset: int
+    next_offset: int
+    topic: Runs
+    """Records that a committed reader finds in the topic."""
+    unreadable: Runs = Runs()
+    """Offsets that Kafka no longer shows: deleted by age, or with the topic."""
+    compacted: bool = False
+    """The topic may drop records at any place."""
+    gaps: tuple[DeclaredGap, ...] = ()
+    ranges: tuple[PublishedRange, ...] = ()
+    """In the order of their publication."""
+
+
+def judge(
+    supervisor_id: str,
+    facts: Iterable[PartitionFacts],
+    file_findings: Sequence[Finding] = (),
+    *,
+    publications: int,
+    notes: tuple[str, ...] = (),
+) -> Verification:
+    """Return the verdict on all partitions; `file_findings` are those of `files.py`."""
+    spoiled = {found.generation_id for found in file_findings}
+    partitions = tuple(_spoil(judge_partition(each), spoiled) for each in facts)
+    findings = (*file_findings, *(found for each in partitions for found in each.findings))
+    verdict = worst(each.verdict for each in partitions)
+    return Verification(
+        supervisor_id,
+        Verdict.VIOLATED if findings else verdict,
+        partitions,
+        findings,
+        publications,
+        notes,
+    )
+
+
+def judge_partition(facts: PartitionFacts) -> PartitionVerdict:
+    """Return the verdict on one partition and on each range of it."""
+    judged = [_judge_range(facts, each) for each in facts.ranges]
+    twice = _repeated_between_ranges(facts)
+    findings = [*_tiling(facts), *(found for each in judged for found in each.findings)]
+    if twice:
+        detail = "rows of several publications have the same offset"
+        findings.append(Finding.at(FindingKind.DUPLICATE, facts.partition, twice, detail))
+    verdicts = [each.verdict for each in judged]
+    published = _union(Runs([(each.start, each.end)]) for each in facts.ranges)
+    return PartitionVerdict(
+        partition=facts.partition,
+        first_offset=facts.first_offset,
+        next_offset=facts.next_offset,
+        verdict=Verdict.VIOLATED if findings else worst(v.verdict for v in verdicts),
+        ranges=tuple(verdicts),
+        findings=tuple(findings),
+        records=_union(each.accounted & facts.topic for each in judged).count(),
+        unproven=(published & _union(each.unproven for each in judged)).count(),
+        lost=_missing(facts, judged),
+        duplicated=sum(each.duplicated for each in judged) + twice.count(),
+        rejected=sum(each.held.rejects.count() for each in facts.ranges),
+        declared=_union(Runs([(g.first, g.end)]) for g in facts.gaps).count(),
+    )
+
+
+@dataclass(frozen=True)
+class _JudgedRange:
+    verdict: RangeVerdict
+    findings: tuple[Finding, ...]
+    accounted: Runs
+    unproven: Runs
+    lost: Runs
+    duplicated: int
+
+
+def _judge_range(facts: PartitionFacts, published: PublishedRange) -> _JudgedRange:
+    held, span = published.held, Runs([(published.start, published.end)])
+    accounted = held.rows | held.rejects
+    if not held.carries_offsets:
+        why = "its rows carry no offsets"
+        return _verdict(published, (), Runs(), span, why=why)
+    topic = facts.topic & span
+    lost = topic - accounted
+    foreign = accounted - span
+    unknown = ((accounted & span) - facts.unreadable) - topic
+    unproven = facts.unreadable & span
+    why = "expired in Kafka" if unproven else ""
+    if facts.compacted and unknown:
+        unproven, unknown, why = unproven | unknown, Runs(), "compacted away in Kafka"
+    both = held.rows & held.rejects
+    named = (
+        (FindingKind.LOST_WRITE, lost, "records of the topic are neither rows nor rejected"),
+        (FindingKind.DUPLICATE, held.repeated, f"offsets have {held.surplus} rows too many"),
+        (FindingKind.DUPLICATE, both, "records are both a row and rejected"),
+        (FindingKind.UNKNOWN_ROW, foreign, "rows or rejects lie outside of the published range"),
+        (FindingKind.UNKNOWN_ROW, unknown, "the topic has no records at these offsets"),
+    )
+    findings = tuple(
+        Finding.at(kind, facts.partition, runs, detail, published.generation_id)
+        for kind, runs, detail in named
+        if runs
+    )
+    judged = _verdict(published, findings, accounted, unproven, why=why)
+    return replace(judged, lost=lost, duplicated=held.surplus + both.count())
+
+
+def _verdict(
+    published: PublishedRange,
+    findings: tuple[Finding, ...],
+    accounted: Runs,
+    unproven: Runs,
+    *,
+    why: str,
+) -> _JudgedRange:
+    verdict = Verdict.OFFSETS_ONLY if unproven else Verdict.PROVEN
+    if findings:
+        verdict = Verdict.VIOLATED
+        why = ", ".join(sorted({found.kind.value for found in findings}))
+    said = RangeVerdict(
+        generation_id=published.generation_id,
+        task_id=published.task_id,
+        start=published.start,
+        end=published.end,
+        verdict=verdict,
+        rows=published.held.rows.count() + published.held.surplus,
+        rejected=published.held.rejects.count(),
+        why=why,
+    )
+    return _JudgedRange(said, findings, accounted, unproven, Runs(), 0)
+
+
+def _tiling(facts: PartitionFacts) -> Iterator[Finding]:
+    """Check that the ranges cover the committed offsets once each, declarations aside."""
+    gap, over, beyond = [], [], []
+    for first, end, covers, repeats, absent in _pieces(facts):
+        committed = facts.first_offset <= first < facts.next_offset
+        if committed and not covers and not absent:
+            gap.append((first, end))
+        if committed and covers > 1 + repeats:
+            over.append((first, end))
+        if not committed and covers > repeats:
+            beyond.append((first, end))
+    for kind, pairs, detail in (
+        (FindingKind.GAP, gap, "committed offsets that no publication covers"),
+        (FindingKind.OVERLAP, over, "offsets that more than one publication covers"),
+        (FindingKind.OVERLAP, beyond, "published offsets outside of the committed ones"),
+    ):
+        if pairs:
+            yield Finding.at(kind, facts.partition, Runs(pairs), detail)
+
+
+def _pieces(facts: PartitionFacts) -> Iterator[tuple[int, int, int, int, bool]]:
+    """Yield (first, end, publications, declared repeats, declared absent) of each piece."""
+    changes: dict[int, list[int]] = {}
+    edges: list[tuple[int, int, int]] = [(each.start, each.end, 0) for each in facts.ranges]
+    edges += [(g.first, g.end, 1 if g.repeated else 2) for g in facts.gaps]
+    edges.append((facts.first_offset, facts.next_offset, 3))  # cuts where committed begins and ends
+    for first, end, what in edges:
+        if first < end:
+            changes.setdefault(first, [0, 0, 0, 0])[what] += 1
+            changes.setdefault(end, [0, 0, 0, 0])[what] -= 1
+    counts = [0, 0, 0, 0]
+    cuts = sorted(changes)
+    for at, until in zip(cuts, cuts[1:], strict=False):
+        counts = [count + change for count, change in zip(counts, changes[at], strict=True)]
+        yield at, until, counts[0], counts[1], counts[2] > 0
+
+
+def _repeated_between_ranges(facts: PartitionFacts) -> Runs:
+    """Return offsets of rows in more publications than declarations allow."""
+    crowded = Runs(
+        (first, end)
+        for first, end, covers, repeats, _ in _pieces(facts)
+        if covers > 1 and covers > 1 + repeats
+    )
+    if not crowded:
+        return Runs()
+    seen, twice = Runs(), Runs()
+    for each in facts.ranges:
+        rows = each.held.rows & crowded
+        seen, twice = seen | rows, twice | (seen & rows)
+    return twice
+
+
+def _missing(facts: PartitionFacts, judged: Sequence[_JudgedRange]) -> int:
+    """Count records that no row or reject accounts for: in ranges, and in gaps between them."""
+    absent = _union(Runs([(g.first, g.end)]) for g in facts.gaps if not g.repeated)
+    covered = _union(Runs([(each.start, each.end)]) for each in facts.ranges)
+    committed = facts.topic.clip(facts.first_offset, facts.next_offset)
+    return (_union(each.lost for each in judged) | (committed - covered - absent)).count()
+
+
+def _union(many: Iterable[Runs]) -> Runs:
+    """Return the union, by pairs, so that many small ones stay cheap."""
+    sets = list(many)
+    while len(sets) > 1:
+        sets = [a | b for a, b in zip(sets[::2], [*sets[1::2], Runs()], strict=False)]
+    return sets[0] if sets else Runs()
+
+
+def _spoil(judged: PartitionVerdict, generations: set[str | None]) -> PartitionVerdict:
+    """Lower the verdict on ranges whose files are not what was published."""
+    ranges = tuple(
+        replace(each, verdict=Verdict.VIOLATED, why=each.why or "its files: see the findings")
+        if each.generation_id in generations
+        else each
+        for each in judged.ranges
+    )
+    return replace(
+        judged, ranges=ranges, verdict=worst([judged.verdict, *(r.verdict for r in ranges)])
+    )
+
+
+def facts_by_partition(
+    committed: Mapping[TopicPartition, tuple[int, int]],
+    gaps: Mapping[TopicPartition, Sequence[DeclaredGap]],
+    ranges: Mapping[TopicPartition, Sequence[PublishedRange]],
+    topic: Mapping[TopicPartition, Runs],
+    unreadable: Mapping[TopicPartition, Runs],
+    *,
+    compacted: frozenset[str] = frozenset(),
+) -> Iterator[PartitionFacts]:
+    """Join what the ledger, the files and the topic say, one partition after the other.
+
+    A partition that was published but never committed has the committed range `[0, 0)`.
+    """
+    for partition in sorted(committed.keys() | ranges.keys()):
+        first, end = committed.get(partition, (0, 0))
+        yield PartitionFacts(
+            partition=partition,
+            first_offset=first,
+            next_offset=end,
+            topic=topic.get(partition, Runs()),
+            unreadable=unreadable.get(partition, Runs()),
+            compacted=partition.topic in compacted,
+            gaps=tuple(gaps.get(partition, ())),
+            ranges=tuple(ranges.get(partition, ())),
+        )

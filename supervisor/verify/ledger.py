@@ -1,0 +1,101 @@
+"""What the overlord says it has published: the claim that is put to the proof."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Literal
+
+from pydantic import ConfigDict, Field
+
+from supervisor.verify.judge import DeclaredGap
+from tasks.contract import RejectsFile, SegmentFile
+from tasks.kafka_client import KafkaClient
+from tasks.offsets import TopicPartition
+from tasks.wire import Instant, Wire, WireOffsets
+
+
+class Answer(Wire):
+    """An answer of the API, read leniently: a newer overlord may say more."""
+
+    model_config = ConfigDict(extra="ignore")
+
+
+class LedgerOffset(Answer):
+    """One partition's committed offsets."""
+
+    topic: str
+    partition: int
+    first_offset: int
+    next_offset: int
+    topic_id: str = ""
+
+
+class LedgerGap(Answer):
+    """One declared break, `[first, end)`."""
+
+    topic: str
+    partition: int
+    first: int = Field(alias="from")
+    end: int = Field(alias="to")
+    kind: Literal["skipped", "lost", "repeated"]
+    author: str = ""
+    why: str = ""
+    at: datetime | None = None
+
+
+class LedgerPublication(Answer):
+    """One publication: its range, its counts, its files."""
+
+    generation_id: str
+    task_id: str
+    published_at: Instant
+    start: WireOffsets
+    end: WireOffsets
+    rows: int
+    rejected: int
+    rejects: RejectsFile | None = None
+    segments: tuple[SegmentFile, ...] = ()
+
+
+class Ledger(Answer):
+    """Everything that one supervisor has committed and published."""
+
+    supervisor_id: str
+    data_source: str
+    warehouse: str
+    topic: str
+    kafka: KafkaClient
+    committed: tuple[LedgerOffset, ...]
+    gaps: tuple[LedgerGap, ...] = ()
+    publications: tuple[LedgerPublication, ...] = ()
+    """In the order of their publication."""
+
+    def committed_ranges(self) -> dict[TopicPartition, tuple[int, int]]:
+        """Return partition -> (first offset, next offset)."""
+        return {
+            TopicPartition(row.topic, row.partition): (row.first_offset, row.next_offset)
+            for row in self.committed
+        }
+
+    def declared(self) -> Mapping[TopicPartition, Sequence[DeclaredGap]]:
+        """Return the declared gaps by partition."""
+        found: dict[TopicPartition, list[DeclaredGap]] = {}
+        for gap in self.gaps:
+            at = TopicPartition(gap.topic, gap.partition)
+            found.setdefault(at, []).append(
+                DeclaredGap(gap.first, gap.end, repeated=gap.kind == "repeated")
+            )
+        return found
+
+    def topic_ids(self) -> dict[str, str]:
+        """Return topic -> the id that the committed offsets belong to, where it is known."""
+        return {row.topic: row.topic_id for row in self.committed if row.topic_id}
+
+    def extent(self) -> dict[TopicPartition, tuple[int, int]]:
+        """Return, per partition, the offsets to look at: committed and published ones."""
+        found = self.committed_ranges()
+        for publication in self.publications:
+            for partition, start in publication.start.items():
+                end = publication.end[partition]
+                first, until = found.get(partition, (start, end))
+                found[partition] = min(first, start), max(until, end)
+        return found

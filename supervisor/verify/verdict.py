@@ -1,0 +1,195 @@
+"""What a verification says: a verdict per range, and findings with names."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from supervisor.verify.runs import Runs
+from tasks.offsets import TopicPartition
+
+RUNS_SHOWN_MAX = 10
+"""A finding lists so many runs of offsets; `records` counts them all."""
+
+
+class Verdict(StrEnum):
+    """How far the proof goes; only the last one is a failure.  Source: protocol rule P25."""
+
+    PROVEN = "proven"
+    OFFSETS_ONLY = "offsets only"
+    """Kafka no longer has the records, or the rows carry no offsets: ranges alone are checked."""
+    VIOLATED = "violated"
+
+
+_ORDER = (Verdict.PROVEN, Verdict.OFFSETS_ONLY, Verdict.VIOLATED)
+
+
+def worst(verdicts: Iterable[Verdict]) -> Verdict:
+    """Return the weakest of several verdicts; of none, proven."""
+    return max(verdicts, key=_ORDER.index, default=Verdict.PROVEN)
+
+
+class FindingKind(StrEnum):
+    """What is wrong; the names are stable, for programs."""
+
+    LOST_WRITE = "lost-write"
+    """A record of the topic, in a published range, is neither a row nor rejected."""
+    DUPLICATE = "duplicate"
+    """A record is in the table more than once, or both a row and rejected."""
+    GAP = "gap"
+    """Committed offsets that no publication covers and no declaration explains."""
+    OVERLAP = "overlap"
+    """Offsets that several publications cover, or that lie outside of the committed ones."""
+    UNKNOWN_ROW = "unknown-row"
+    """A row, or a reject, whose offset the topic does not have, or is not of its range."""
+    DIGEST_MISMATCH = "digest-mismatch"
+    """A file is not the one that was published."""
+    MISSING_FILE = "missing-file"
+    """A published file is not there."""
+    ROW_COUNT = "row-count"
+    """A number on record is not the number of rows."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that is wrong, and where."""
+
+    kind: FindingKind
+    detail: str
+    generation_id: str | None = None
+    partition: TopicPartition | None = None
+    records: int = 0
+    """How many records are concerned, where that is known."""
+    runs: tuple[tuple[int, int], ...] = ()
+    """The first of the offsets concerned, as `[first, end)`."""
+
+    @classmethod
+    def at(
+        cls,
+        kind: FindingKind,
+        partition: TopicPartition,
+        offsets: Runs,
+        detail: str,
+        generation_id: str | None = None,
+    ) -> "Finding":
+        """Name the offsets concerned."""
+        shown = tuple(run for run, _ in zip(offsets, range(RUNS_SHOWN_MAX), strict=False))
+        return cls(kind, detail, generation_id, partition, offsets.count(), shown)
+
+
+@dataclass(frozen=True)
+class RangeVerdict:
+    """The verdict on one published range of one partition."""
+
+    generation_id: str
+    task_id: str
+    start: int
+    end: int
+    verdict: Verdict
+    rows: int
+    rejected: int
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class PartitionVerdict:
+    """The verdict on one partition."""
+
+    partition: TopicPartition
+    first_offset: int
+    next_offset: int
+    verdict: Verdict
+    ranges: tuple[RangeVerdict, ...]
+    findings: tuple[Finding, ...]
+    records: int
+    """Records of the topic that were found as a row or a reject."""
+    unproven: int
+    """Offsets that Kafka could not show any more."""
+    lost: int
+    duplicated: int
+    rejected: int
+    declared: int
+    """Offsets that are declared skipped, lost or repeated."""
+
+
+@dataclass(frozen=True)
+class Verification:
+    """The verdict on one supervisor's part of a table."""
+
+    supervisor_id: str
+    verdict: Verdict
+    partitions: tuple[PartitionVerdict, ...]
+    findings: tuple[Finding, ...]
+    publications: int
+    notes: tuple[str, ...] = field(default=())
+
+    def total(self, name: str) -> int:
+        """Return the sum of a number of `PartitionVerdict` over all partitions."""
+        return sum(int(getattr(each, name)) for each in self.partitions)
+
+    def summary(self) -> str:
+        """Return the last line of `tidegate verify`."""
+        text = (
+            f"{self.supervisor_id}: {self.verdict}: {self.total('records')} records in "
+            f"{len(self.partitions)} partitions, {self.total('lost')} lost, "
+            f"{self.total('duplicated')} duplicated ({self.publications} publications, "
+            f"{self.total('rejected')} rejected and explained"
+        )
+        for number, what in (
+            (self.total("unproven"), "offsets no longer in Kafka"),
+            (self.total("declared"), "offsets declared skipped, lost or repeated"),
+            (len(self.findings), "findings"),
+        ):
+            text += f", {number} {what}" if number else ""
+        return text + ")"
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the whole verdict as JSON values."""
+        totals = ("records", "lost", "duplicated", "rejected", "unproven", "declared")
+        return {
+            "supervisorId": self.supervisor_id,
+            "verdict": self.verdict.value,
+            **{name: self.total(name) for name in totals},
+            "publications": self.publications,
+            "findings": [_finding(each) for each in self.findings],
+            "partitions": [_partition(each) for each in self.partitions],
+            "notes": list(self.notes),
+        }
+
+
+def _finding(found: Finding) -> Mapping[str, object]:
+    return {
+        "kind": found.kind.value,
+        "detail": found.detail,
+        "generationId": found.generation_id,
+        "partition": None if found.partition is None else str(found.partition),
+        "records": found.records,
+        "offsets": [{"first": first, "end": end} for first, end in found.runs],
+    }
+
+
+def _partition(judged: PartitionVerdict) -> Mapping[str, object]:
+    return {
+        "partition": str(judged.partition),
+        "verdict": judged.verdict.value,
+        "firstOffset": judged.first_offset,
+        "nextOffset": judged.next_offset,
+        "records": judged.records,
+        "lost": judged.lost,
+        "duplicated": judged.duplicated,
+        "rejected": judged.rejected,
+        "unproven": judged.unproven,
+        "declared": judged.declared,
+        "ranges": [
+            {
+                "generationId": each.generation_id,
+                "taskId": each.task_id,
+                "start": each.start,
+                "end": each.end,
+                "verdict": each.verdict.value,
+                "rows": each.rows,
+                "rejected": each.rejected,
+                "why": each.why,
+            }
+            for each in judged.ranges
+        ],
+    }

@@ -1,0 +1,125 @@
+"""The verification as a whole: the claim, the files, the topic, then the judgement."""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from supervisor.setup import SetupProblem
+from supervisor.verify.files import read_publication
+from supervisor.verify.judge import PublishedRange, facts_by_partition, judge
+from supervisor.verify.ledger import Ledger
+from supervisor.verify.topic import TopicRead, read_topic
+from supervisor.verify.verdict import Finding, FindingKind, Verification
+from tasks.kafka_client import SecretRef
+from tasks.offsets import TopicPartition
+
+Progress = Callable[[int], None]
+
+
+@dataclass(frozen=True)
+class Steps:
+    """Who is told how far each of the two long steps is."""
+
+    rows: Progress = lambda _: None
+    offsets: Progress = lambda _: None
+
+
+def verify(
+    ledger: Ledger, warehouse: Path, listed: frozenset[str] | None, steps: Steps
+) -> Verification:
+    """Put a ledger to the proof; `listed` are the files that readers of the table are given.
+
+    Raises:
+        StreamUnavailable: Kafka does not answer.
+        SetupProblem: the warehouse or a secret is not to be had here.
+    """
+    if not warehouse.is_dir():
+        raise SetupProblem(
+            f"the warehouse {warehouse} is not to be seen from here",
+            "run this where the overlord's warehouse is mounted, or name it with --warehouse",
+        )
+    # Files first: what is deleted from the topic meanwhile is then the reader's to notice.
+    ranges, findings = _read_files(ledger, warehouse, steps.rows)
+    if listed is not None:
+        findings += _unlisted(ledger, listed)
+    found = _read_topic(ledger, steps.offsets)
+    facts = facts_by_partition(
+        ledger.committed_ranges(),
+        ledger.declared(),
+        ranges,
+        found.records,
+        found.unreadable,
+        compacted=found.compacted,
+    )
+    return judge(
+        ledger.supervisor_id,
+        facts,
+        findings,
+        publications=len(ledger.publications),
+        notes=found.notes,
+    )
+
+
+def secret_of_environment(reference: SecretRef) -> str:
+    """Look a secret up in this process's environment.
+
+    Raises:
+        SetupProblem: it is not set.
+    """
+    if (secret := os.environ.get(reference.environment)) is None:
+        raise SetupProblem(
+            f"the spec's connection to Kafka needs {reference.environment}, which is not set here",
+            "set it as the overlord and the workers have it",
+        )
+    return secret
+
+
+def _read_files(
+    ledger: Ledger, warehouse: Path, progress: Progress
+) -> tuple[dict[TopicPartition, list[PublishedRange]], list[Finding]]:
+    ranges: dict[TopicPartition, list[PublishedRange]] = {}
+    findings: list[Finding] = []
+    for publication in ledger.publications:
+        content = read_publication(warehouse, publication, progress)
+        findings += content.findings
+        for at, held in content.held.items():
+            start = publication.start.get(at, 0)
+            end = publication.end.get(at, 0)
+            ranges.setdefault(at, []).append(
+                PublishedRange(publication.generation_id, publication.task_id, start, end, held)
+            )
+    return ranges, findings
+
+
+def _read_topic(ledger: Ledger, progress: Progress) -> TopicRead:
+    wanted = {at: span for at, span in ledger.extent().items() if span[0] < span[1]}
+    if not wanted:
+        return TopicRead()
+    return read_topic(
+        ledger.kafka,
+        secret_of_environment,
+        wanted,
+        topic_ids=ledger.topic_ids(),
+        progress=progress,
+    )
+
+
+def _unlisted(ledger: Ledger, listed: frozenset[str]) -> list[Finding]:
+    """Compare with the list that readers of the table use: both must name the same files.
+
+    Files of publications that are newer than the ledger are not in `listed`.
+    """
+    owners = {
+        segment.path: publication.generation_id
+        for publication in ledger.publications
+        for segment in publication.segments
+    }
+    lacking = [
+        Finding(FindingKind.MISSING_FILE, f"{path} is not in the table's list", owners[path])
+        for path in sorted(owners.keys() - listed)
+    ]
+    return lacking + [
+        Finding(FindingKind.UNKNOWN_ROW, f"{path} is in the table's list, of no publication")
+        for path in sorted(listed - owners.keys())
+    ]

@@ -1,0 +1,40 @@
+"""How many tasks finish at once: a semaphore whose waiters can be told to give up."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Condition
+
+
+class Gate:
+    """Lets `places` in at a time, in order of arrival."""
+
+    def __init__(self, places: int) -> None:
+        self._free = places
+        self._queue: list[object] = []
+        self._changed = Condition()
+
+    @contextmanager
+    def place(self, given_up: Callable[[], bool]) -> Iterator[bool]:
+        """Hold a place while the body runs; False: none was had before `given_up` said so."""
+        ticket = object()
+        with self._changed:
+            self._queue.append(ticket)
+            self._changed.wait_for(lambda: given_up() or self._is_next(ticket))
+            self._queue.remove(ticket)
+            held = not given_up()
+            self._free -= int(held)
+            self._changed.notify_all()
+        try:
+            yield held
+        finally:
+            with self._changed:
+                self._free += int(held)
+                self._changed.notify_all()
+
+    def wake(self) -> None:
+        """Let each waiter look again whether it has given up."""
+        with self._changed:
+            self._changed.notify_all()
+
+    def _is_next(self, ticket: object) -> bool:
+        return self._free > 0 and self._queue[0] is ticket

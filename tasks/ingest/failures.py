@@ -1,0 +1,77 @@
+"""What an exception out of Spark means for the task: closed kinds, told apart in one place.
+
+Spark wraps what went wrong into job failures whose text has the causes' class names and error
+conditions; these are what is matched, never a sentence.
+"""
+
+from tasks.contract import FailureCode
+from tasks.ports import StreamUnavailable, TaskError
+
+_TEXT_MAX = 3_000
+
+_UNREADABLE = (
+    "KAFKA_DATA_LOSS",
+    "KAFKA_START_OFFSET_DOES_NOT_MATCH_ASSIGNED",
+    "OffsetOutOfRangeException",
+    "UnknownTopicOrPartitionException",
+    "UnknownTopicIdException",
+    "InvalidTopicException",
+)
+_SILENT = (
+    "org.apache.kafka.common.errors.TimeoutException",
+    "java.util.concurrent.TimeoutException",
+    "org.apache.kafka.common.errors.DisconnectException",
+    "NoBrokersAvailable",
+    "No resolvable bootstrap urls",
+    "org.apache.kafka.common.errors.NetworkException",
+    "CoordinatorNotAvailableException",
+    "LeaderNotAvailableException",
+)
+_READING = ("org.apache.kafka.", "org.apache.spark.sql.kafka010.")
+_DISK = (
+    "No space left on device",
+    "Disk quota exceeded",
+    "Read-only file system",
+    "Permission denied",
+    "java.nio.file.AccessDeniedException",
+    "TASK_WRITE_FAILED",
+    "Mkdirs failed",
+    "java.io.IOException",
+    "java.io.FileNotFoundException",
+)
+
+
+def judge(error: Exception, doing: str) -> Exception:
+    """Return what to raise for `error`; `doing` says at what, with partitions and numbers.
+
+    A `TaskError`, or `StreamUnavailable` where the brokers did not answer and a repeat may do.
+    """
+    if isinstance(error, OSError):
+        return TaskError(FailureCode.WRITE_FAILED, f"{doing}: {error}")
+    said = f"{error}\n{_java_causes(error)}"
+    message = f"{doing}: {_first_lines(said)}"[:_TEXT_MAX]
+    if any(mark in said for mark in _UNREADABLE):
+        return TaskError(FailureCode.OFFSETS_UNREADABLE, message)
+    if any(mark in said for mark in _SILENT):
+        return StreamUnavailable(message)
+    if any(mark in said for mark in _DISK[:5]):
+        return TaskError(FailureCode.WRITE_FAILED, message)
+    if any(mark in said for mark in _READING):
+        return TaskError(FailureCode.READ_FAILED, message)
+    if any(mark in said for mark in _DISK):
+        return TaskError(FailureCode.WRITE_FAILED, message)
+    return TaskError(FailureCode.INTERNAL, message)
+
+
+def _java_causes(error: Exception) -> str:
+    cause, said = getattr(error, "java_exception", None), []
+    while cause is not None and len(said) < 10:
+        said.append(str(cause.toString()))
+        cause = cause.getCause()
+    return "\n".join(said)
+
+
+def _first_lines(said: str) -> str:
+    lines = [line.strip() for line in said.splitlines()]
+    kept = [line for line in lines if line and not line.startswith(("at ", "... ", "Driver stack"))]
+    return "; ".join(dict.fromkeys(kept))

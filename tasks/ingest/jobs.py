@@ -1,0 +1,94 @@
+"""Spark jobs of many tasks in one application: who runs, in which pool, and how one is stopped.
+
+Each run has a job group of its own: cancelling a group also refuses jobs that it starts later,
+so a cancel that comes before a job, or between two, counts as well.
+"""
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import count
+
+from pyspark import SparkContext
+
+from tasks.ports import BatchCancelled
+
+_SETTLE_TIMEOUT_S = 10.0
+_SETTLE_POLL_S = 0.02
+
+
+class Run:
+    """One batch or merge of one task, while it runs."""
+
+    def __init__(self, group: str) -> None:
+        """Name its job group."""
+        self.group = group
+        self._cancelled = threading.Event()
+
+    @property
+    def cancelled(self) -> bool:
+        """Tell whether somebody asked for its end."""
+        return self._cancelled.is_set()
+
+    def cancel(self) -> None:
+        """Note that somebody did."""
+        self._cancelled.set()
+
+    def check(self) -> None:
+        """Go on only if nobody asked for the end.
+
+        Raises:
+            BatchCancelled: somebody did.
+        """
+        if self.cancelled:
+            raise BatchCancelled(self.group)
+
+
+class Jobs:
+    """The runs of one application."""
+
+    def __init__(self, context: SparkContext) -> None:
+        """Nothing runs yet."""
+        self._context = context
+        self._runs: dict[str, Run] = {}
+        self._lock = threading.Lock()
+        self._numbers = count(1)
+
+    @contextmanager
+    def run(self, task_id: str, pool: str) -> Iterator[Run]:
+        """Make every job of the body, in this thread, part of one run of `task_id`."""
+        run = Run(f"{task_id}/{next(self._numbers)}")
+        with self._lock:
+            assert task_id not in self._runs, f"{task_id} runs already"
+            self._runs[task_id] = run
+        try:
+            self._context.setLocalProperty("spark.scheduler.pool", pool)
+            self._context.setJobGroup(run.group, task_id, interruptOnCancel=True)
+            yield run
+        finally:
+            with self._lock:
+                del self._runs[task_id]
+
+    def cancel(self, task_id: str) -> None:
+        """Ask for the end of what `task_id` runs; returns at once, also if it runs nothing."""
+        with self._lock:
+            run = self._runs.get(task_id)
+        if run is not None:
+            run.cancel()
+            self._context._jsc.sc().cancelJobGroupAndFutureJobs(run.group)  # noqa: SLF001
+
+    def settle(self, run: Run) -> None:
+        """Wait, within a bound, until no task of a failed or cancelled run works any more.
+
+        A cancelled job returns before its tasks have stopped, and one that still writes would
+        make its folder anew after we have removed it.
+        """
+        tracker, deadline = self._context.statusTracker(), time.monotonic() + _SETTLE_TIMEOUT_S
+        jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(run.group)]
+        stages = [stage for job in jobs if job is not None for stage in job.stageIds]
+        while time.monotonic() < deadline:
+            infos = [tracker.getStageInfo(stage) for stage in stages]
+            if not any(info is not None and info.numActiveTasks for info in infos):
+                return
+            time.sleep(_SETTLE_POLL_S)

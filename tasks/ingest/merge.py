@@ -1,0 +1,193 @@
+"""From journaled files to segments: take them as they are, or rewrite them once, sorted.
+
+    each file in one time chunk, and few per chunk? ──yes──► they are the segments
+        │no
+        ▼
+    one job: files in as many groups as files are wanted ──► sort each ──► one file per chunk
+
+There is no shuffle: a group is read, sorted and written by one Spark task.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import (
+    DataType,
+    DoubleType,
+    FloatType,
+    IntegerType,
+    LongType,
+    StringType,
+    StructField,
+    StructType,
+    TimestampType,
+)
+
+from tasks.contract import Column, FailureCode, Granularity, SegmentFile
+from tasks.ingest.chunks import chunk_of, chunk_sql
+from tasks.ingest.files import data_paths, total_rows
+from tasks.ingest.sql import name
+from tasks.ingest.write import merge_spans
+from tasks.ports import DataFile, TaskError
+
+SEGMENT_BYTES = 256 * 1024 * 1024
+"""A file of about this size is large enough; more is split."""
+
+_PARALLEL_ROWS = 1_000_000
+"""Idle cores are used as long as each writes a file of so many rows."""
+
+_SORTED_BY = 3
+"""So many leading columns follow `__time` in the order of a segment's rows."""
+
+_TYPES: dict[str, DataType] = {
+    "string": StringType(),
+    "long": LongType(),
+    "float": FloatType(),
+    "double": DoubleType(),
+}
+
+
+@dataclass(frozen=True)
+class Rewrite:
+    """What one merge job does."""
+
+    files: tuple[DataFile, ...]
+    columns: tuple[Column, ...]
+    granularity: Granularity
+    rows_max: int
+    """More rows of one chunk than this are split."""
+
+
+def may_stay(files: Sequence[DataFile], granularity: Granularity, rows_max: int) -> bool:
+    """Tell whether files are good segments as they are.
+
+    Each lies in one time chunk, and no chunk has more than twice the files it needs: their
+    mean is at least half of what a merge would make.
+    """
+    rows: Counter[object] = Counter()
+    number: Counter[object] = Counter()
+    for file in files:
+        chunk = chunk_of(file.time_min, granularity)
+        if chunk != chunk_of(file.time_max, granularity):
+            return False
+        rows[chunk] += file.rows
+        number[chunk] += 1
+    needed = {chunk: -(-rows[chunk] // rows_max) for chunk in rows}
+    return all(n == 1 or n <= 2 * needed[chunk] - (needed[chunk] == 1) for chunk, n in number.items())
+
+
+def rewrite(session: SparkSession, job: Rewrite, *, warehouse: Path, folder: Path) -> list[Path]:
+    """Write the rows of all files, sorted, into a new `folder`; each file in one chunk."""
+    chunks = {chunk_of(t, job.granularity) for f in job.files for t in (f.time_min, f.time_max)}
+    schema = _schema(job.columns)
+    frames = [
+        session.read.schema(schema).parquet(*((warehouse / f.path).as_uri() for f in group))
+        for group in _groups(job.files, _group_count(session, job))
+    ]
+    merged = _union([frame.coalesce(1) for frame in frames])
+    order = ["__time", *(name(column.name) for column in job.columns[:_SORTED_BY])]
+    if len(chunks) == 1:
+        writer = merged.sortWithinPartitions(*order).write
+    else:
+        own = _unused("chunk", [column.name for column in job.columns])
+        chunked = merged.selectExpr("*", f"{chunk_sql('__time', job.granularity)} AS {name(own)}")
+        writer = chunked.sortWithinPartitions(name(own), *order).write.partitionBy(own)
+    writer.option("maxRecordsPerFile", job.rows_max).parquet(folder.as_uri())
+    return _flattened(folder)
+
+
+def check_rewritten(old: Sequence[DataFile], new: Sequence[DataFile]) -> None:
+    """Make sure that a merge has neither lost nor added a row.
+
+    Raises:
+        TaskError: rows or offsets of a partition differ (WRITE_FAILED).
+    """
+    if merge_spans(old) != merge_spans(new):
+        raise TaskError(
+            FailureCode.WRITE_FAILED,
+            f"the merge of {merge_spans(old)} holds {merge_spans(new)}",
+        )
+
+
+def as_segment(file: DataFile, granularity: Granularity) -> SegmentFile:
+    """Return a file as it is offered for publishing.
+
+    Raises:
+        TaskError: its rows lie in more than one time chunk (a bug of the merge).
+    """
+    start, end = chunk_of(file.time_min, granularity)
+    if chunk_of(file.time_max, granularity) != (start, end):
+        raise TaskError(
+            FailureCode.INTERNAL,
+            f"{file.path} reaches from {file.time_min} to {file.time_max}: "
+            f"more than one {granularity}",
+        )
+    return SegmentFile(
+        path=file.path,
+        interval_start=start,
+        interval_end=end,
+        rows=file.rows,
+        size_bytes=file.size_bytes,
+        sha256=file.sha256,
+        time_min=file.time_min,
+        time_max=file.time_max,
+        spans=file.spans,
+    )
+
+
+def _schema(columns: Sequence[Column]) -> StructType:
+    return StructType(
+        [
+            StructField("__time", TimestampType()),
+            *(StructField(column.name, _TYPES[column.type]) for column in columns),
+            StructField("__partition", IntegerType()),
+            StructField("__offset", LongType()),
+        ]
+    )
+
+
+def _group_count(session: SparkSession, job: Rewrite) -> int:
+    rows, size = total_rows(job.files), sum(file.size_bytes for file in job.files)
+    needed = max(-(-rows // job.rows_max), -(-size // SEGMENT_BYTES))
+    cores = min(session.sparkContext.defaultParallelism, rows // _PARALLEL_ROWS)
+    return min(len(job.files), max(1, needed, cores))
+
+
+def _groups(files: Sequence[DataFile], number: int) -> list[list[DataFile]]:
+    """Divide files, in order, into groups of about as many rows."""
+    share = total_rows(files) / number
+    groups: list[list[DataFile]] = [[]]
+    rows = 0
+    for file in files:
+        if groups[-1] and rows >= share * len(groups):
+            groups.append([])
+        groups[-1].append(file)
+        rows += file.rows
+    return groups
+
+
+def _union(frames: Sequence[DataFrame]) -> DataFrame:
+    whole = frames[0]
+    for frame in frames[1:]:
+        whole = whole.union(frame)
+    return whole
+
+
+def _flattened(folder: Path) -> list[Path]:
+    """Give files plain names, without `chunk=…` folders: readers would make a column of those."""
+    found = [*data_paths(folder), *sorted(folder.glob("*=*/part-*.parquet"))]
+    plain = []
+    for number, path in enumerate(found):
+        plain.append(path.rename(folder / f"segment-{number:05d}.parquet"))
+    for emptied in folder.glob("*=*"):
+        emptied.rmdir()
+    return plain
+
+
+def _unused(wanted: str, taken: Sequence[str]) -> str:
+    while wanted in taken:
+        wanted += "_"
+    return wanted

@@ -1,0 +1,146 @@
+"""What a batch's one pass tells beside its files: counts, offset bounds, rejects, new keys.
+
+All of it is one metric, a JSON text: each part fetched on its own would cost a round trip to
+the JVM, and a list of rejects one per record.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tasks.contract import RejectSample
+from tasks.ingest.decode import RejectReason
+from tasks.ingest.sql import ERROR_COLUMN, REASON_COLUMN
+from tasks.offsets import Offsets, TopicPartition
+
+METRIC = "observed"
+"""Name of the metric that `metric_sql` defines."""
+
+SAMPLE_CHARS = 500
+"""Longest text kept of a rejected record, in characters."""
+
+_REASONS = 8  # a reason takes three bits of a reject's number
+
+
+@dataclass(frozen=True)
+class Kept:
+    """The rows of one partition: how many, and their offsets' bounds, inclusive."""
+
+    rows: int
+    first: int
+    last: int
+
+
+@dataclass(frozen=True)
+class Reject:
+    """One offset that became no row."""
+
+    partition: TopicPartition
+    offset: int
+    reason: RejectReason
+
+
+@dataclass(frozen=True)
+class Observed:
+    """What one pass saw; `kept` has only partitions with rows."""
+
+    records: int
+    size_bytes: int
+    rows_with_error: int
+    kept: dict[TopicPartition, Kept]
+    rejects: tuple[Reject, ...]
+    """Sorted by partition and offset."""
+    samples: tuple[RejectSample, ...]
+    """The first and the last of each reason."""
+    unknown: tuple[str, ...]
+    """Top-level keys that are no columns yet, sorted."""
+
+    @property
+    def rows(self) -> int:
+        """Rows that were written."""
+        return sum(kept.rows for kept in self.kept.values())
+
+
+def metric_sql(start: Offsets) -> str:
+    """Return the SQL of the metric over judged rows (see `decode`), for partitions of one topic.
+
+    A reject is one number, to keep the text short: `((offset - start) x partitions + index) x 8
+    + reason`, where index counts the partitions of `start`, sorted.
+    """
+    partitions = sorted(start)
+    is_row = f"{REASON_COLUMN} = 0"
+    kept = ", ".join(
+        f"struct(count(CASE WHEN {here} THEN 1 END) AS n, min(CASE WHEN {here} THEN o END) AS lo, "
+        f"max(CASE WHEN {here} THEN o END) AS hi)"
+        for here in (f"{is_row} AND p = {partition.partition}" for partition in partitions)
+    )
+    cases = " ".join(
+        f"WHEN {partition.partition} THEN ((o - {start[partition]}) * {len(partitions)} + {index})"
+        for index, partition in enumerate(partitions)
+    )
+    sample = f"struct(p, o, left(s, {SAMPLE_CHARS}) AS s)"
+    samples = ", ".join(
+        f"{which}(CASE WHEN {REASON_COLUMN} = {reason.code} THEN {sample} END)"
+        for reason in RejectReason
+        for which in ("min", "max")
+    )
+    return (
+        "to_json(struct(count(1) AS n, coalesce(sum(size), 0) AS size, "
+        f"count(CASE WHEN {is_row} AND {ERROR_COLUMN} THEN 1 END) AS bad, array({kept}) AS kept, "
+        f"collect_list(CASE WHEN NOT {is_row} THEN (CASE p {cases} END) * {_REASONS} + "
+        f"{REASON_COLUMN} END) AS rejects, array({samples}) AS samples, "
+        "array_sort(array_distinct(flatten(collect_set(unknown)))) AS unknown)) "
+        f"AS {METRIC}"
+    )
+
+
+def read_metric(metric: str, start: Offsets) -> Observed:
+    """Read what `metric_sql(start)` gave."""
+    found = json.loads(metric)
+    partitions = sorted(start)
+    kept = {
+        partition: Kept(bounds["n"], bounds["lo"], bounds["hi"])
+        for partition, bounds in zip(partitions, found["kept"], strict=True)
+        if bounds["n"]
+    }
+    return Observed(
+        records=found["n"],
+        size_bytes=found["size"],
+        rows_with_error=found["bad"],
+        kept=kept,
+        rejects=tuple(_rejects(found.get("rejects", []), partitions, start)),
+        samples=tuple(_samples(found.get("samples", []), partitions)),
+        unknown=tuple(found.get("unknown", [])),
+    )
+
+
+def _rejects(
+    numbers: Sequence[int], partitions: Sequence[TopicPartition], start: Offsets
+) -> list[Reject]:
+    reasons = list(RejectReason)
+    found = []
+    for number in numbers:
+        rest, code = divmod(number, _REASONS)
+        ahead, index = divmod(rest, len(partitions))
+        partition = partitions[index]
+        found.append(Reject(partition, start[partition] + ahead, reasons[code - 1]))
+    return sorted(found, key=lambda reject: (reject.partition, reject.offset))
+
+
+def _samples(
+    found: Sequence[dict[str, object] | None], partitions: Sequence[TopicPartition]
+) -> list[RejectSample]:
+    reasons = [reason for reason in RejectReason for _ in ("first", "last")]
+    samples: dict[tuple[object, object], RejectSample] = {}
+    for reason, sample in zip(reasons, found, strict=False):
+        if sample:
+            samples[sample["p"], sample["o"]] = RejectSample.model_validate(
+                {
+                    "topic": partitions[0].topic,
+                    "partition": sample["p"],
+                    "offset": sample["o"],
+                    "reason": reason.value,
+                    "input": sample.get("s", ""),
+                }
+            )
+    return list(samples.values())

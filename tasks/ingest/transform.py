@@ -1,0 +1,93 @@
+"""From the text of a JSON value to the value of a column: SQL text, one rule per type.
+
+A text that does not fit is null, never an error and never another value: Spark's own cast reads
+`12:30` as a time of today, `1.5` as the whole number 1 and `1d` as the number 1.
+"""
+
+from tasks.contract import ColumnType, TimestampSpec
+from tasks.wire import Instant
+
+MICROS_MIN = -62_135_596_800_000_000
+"""The first instant of year 1, in microseconds since the epoch; Python knows none before it."""
+
+MICROS_MAX = 253_402_300_799_999_999
+"""The last microsecond of year 9999."""
+
+_SECOND_MICROS = 1_000_000
+_MILLI_MICROS = 1_000
+_EXACT_MAX = 2**53
+"""Beyond it a double stands for several whole numbers."""
+
+_LARGEST = {"double": "1.7976931348623157E308D", "float": "CAST(3.4028235E38 AS FLOAT)"}
+
+
+def as_value(raw: str, kind: ColumnType) -> str:
+    """Return the SQL of column type `kind` for the SQL `raw`, a text; null if it does not fit.
+
+    A long may be written as a double without a fraction (`1.0`, `1E3`).  NaN, infinities, and
+    numbers too large for the type do not fit.
+    """
+    if kind == "string":
+        return raw
+    if kind == "long":
+        double = f"CAST({raw} AS DOUBLE)"
+        return (
+            f"CASE WHEN CAST({raw} AS BIGINT) IS NOT NULL AND NOT contains({raw}, '.') "
+            f"THEN CAST({raw} AS BIGINT) "
+            f"WHEN {double} = floor({double}) AND abs({double}) <= {_EXACT_MAX} "
+            f"AND {_is_plain(raw)} THEN CAST({double} AS BIGINT) END"
+        )
+    number = f"CAST({raw} AS {kind})"
+    return f"CASE WHEN abs({number}) <= {_LARGEST[kind]} AND {_is_plain(raw)} THEN {number} END"
+
+
+def as_time(raw: str, spec: TimestampSpec) -> str:
+    """Return the SQL of the time that the text `raw` writes; null if it writes none.
+
+    Times have microseconds and lie in the years 1 to 9999.  A blank text is a missing one.
+    """
+    iso = _from_iso(raw)
+    millis = _from_number(raw, _MILLI_MICROS)
+    rules = {
+        "iso": iso,
+        "millis": millis,
+        "posix": _from_number(raw, _SECOND_MICROS),
+        "auto": f"CASE WHEN substr({raw}, 5, 1) = '-' THEN {iso} ELSE {millis} END",
+    }
+    rule = rules[spec.format]
+    if spec.missing_value is None:
+        return rule
+    missing = f"timestamp_micros({micros(spec.missing_value)})"
+    return f"CASE WHEN {raw} IS NULL OR trim({raw}) = '' THEN {missing} ELSE {rule} END"
+
+
+def micros(moment: Instant) -> int:
+    """Return microseconds since the epoch, exactly."""
+    from datetime import UTC, datetime, timedelta
+
+    return (moment - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
+
+
+def _from_iso(raw: str) -> str:
+    # The date must be there, with a year of four digits: without this a bare number would be a
+    # year, and a bare time would be today's.
+    time = f"CAST({raw} AS TIMESTAMP)"
+    bounds = f"timestamp_micros({MICROS_MIN}) AND timestamp_micros({MICROS_MAX})"
+    return f"CASE WHEN substr({raw}, 5, 1) = '-' AND {time} BETWEEN {bounds} THEN {time} END"
+
+
+def _from_number(raw: str, unit_micros: int) -> str:
+    low, high = -(-MICROS_MIN // unit_micros), MICROS_MAX // unit_micros
+    whole, exact = f"CAST({raw} AS BIGINT)", f"CAST({raw} AS DECIMAL(24, 6))"
+    return (
+        f"CASE WHEN {whole} IS NOT NULL AND NOT contains({raw}, '.') THEN "
+        f"CASE WHEN {whole} BETWEEN {low} AND {high} "
+        f"THEN timestamp_micros({whole} * {unit_micros}) END "
+        f"WHEN {exact} BETWEEN {low} AND {high} "
+        f"THEN timestamp_micros(CAST({exact} * {unit_micros} AS BIGINT)) END"
+    )
+
+
+def _is_plain(raw: str) -> str:
+    """Exclude what Java reads and JSON does not write: `1d`, `1f`, `0x1p3`, `NaN`, `Infinity`."""
+    return f"NOT rlike({raw}, '[A-DF-Za-df-z]')"

@@ -1,0 +1,99 @@
+"""Judged rows into Parquet, counted in the same pass, and checked against what lies on disk.
+
+A batch counts only if its write returned normally *and* what was observed agrees with the files
+(rule P21): after a cancelled job an observation answers with nothing, and without an error.
+"""
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from pyspark.sql import DataFrame, Observation
+from pyspark.sql import functions as fn
+
+from tasks.contract import Column, FailureCode
+from tasks.ingest.observed import METRIC, Kept, Observed, metric_sql, read_metric
+from tasks.ingest.sql import REASON_COLUMN, name
+from tasks.offsets import Offsets, TopicPartition
+from tasks.ports import DataFile, TaskError
+
+ROWS_PER_FILE = 100_000
+"""A batch is written into one more file for each so many records, up to one per reading task."""
+
+_METRIC_TIMEOUT_S = 60.0
+
+
+def write_rows(
+    judged: DataFrame, columns: Sequence[Column], folder: Path, *, start: Offsets, files_max: int
+) -> Observed:
+    """Write the rows of `decode`'s frame into a new `folder` and return what the pass saw.
+
+    Files have `__time`, the columns in order, `__partition`, `__offset`.  Runs one Spark job.
+    """
+    observation = Observation()
+    rows = (
+        judged.observe(observation, fn.expr(metric_sql(start)))
+        .where(f"{REASON_COLUMN} = 0")
+        .selectExpr(
+            "t AS __time",
+            *(f"c{number} AS {name(column.name)}" for number, column in enumerate(columns)),
+            "CAST(p AS INT) AS __partition",
+            "CAST(o AS BIGINT) AS __offset",
+        )
+        .coalesce(files_max)
+    )
+    rows.write.parquet(folder.as_uri())
+    return read_metric(_await_metric(observation), start)
+
+
+def check_rows(
+    observed: Observed, files: Sequence[DataFile], start: Offsets, end: Offsets
+) -> None:
+    """Make sure that files and observation tell the same, and only of offsets in `[start, end)`.
+
+    Raises:
+        TaskError: they do not; the batch must not count (WRITE_FAILED).
+    """
+    written = merge_spans(files)
+    if written != observed.kept:
+        raise TaskError(
+            FailureCode.WRITE_FAILED,
+            f"the files hold {written}, but the job observed {observed.kept}",
+        )
+    bounds = [(p, offset) for p, kept in written.items() for offset in (kept.first, kept.last)]
+    seen = bounds + [(reject.partition, reject.offset) for reject in observed.rejects]
+    outside = [(p, offset) for p, offset in seen if not start[p] <= offset < end[p]]
+    if outside:
+        raise TaskError(FailureCode.READ_FAILED, f"offsets outside the range: {outside[:5]}")
+    if observed.records != observed.rows + len(observed.rejects):
+        raise TaskError(
+            FailureCode.READ_FAILED,
+            f"{observed.records} records, but {observed.rows} rows "
+            f"and {len(observed.rejects)} rejects",
+        )
+
+
+def merge_spans(files: Sequence[DataFile]) -> dict[TopicPartition, Kept]:
+    """Return, per partition, rows and offset bounds over all files."""
+    found: dict[TopicPartition, Kept] = {}
+    for span in (span for file in files for span in file.spans):
+        partition = TopicPartition(span.topic, span.partition)
+        here = Kept(span.rows, span.first, span.last)
+        if (before := found.get(partition)) is not None:
+            first, last = min(before.first, here.first), max(before.last, here.last)
+            here = Kept(before.rows + here.rows, first, last)
+        found[partition] = here
+    return found
+
+
+def _await_metric(observation: Observation) -> str:
+    """Return the metric of a job that has ended.
+
+    It arrives by Spark's listeners, milliseconds later.  `Observation.get` would wait for ever
+    if they dropped it; `getOrEmpty` waits a tenth of a second.
+    """
+    deadline = time.monotonic() + _METRIC_TIMEOUT_S
+    while (found := observation._jo.getOrEmpty()).isEmpty():  # type: ignore[union-attr]  # noqa: SLF001 -- set by observe()
+        if time.monotonic() > deadline:
+            raise TaskError(FailureCode.INTERNAL, "Spark did not tell what the batch observed")
+    return str(found.apply(METRIC))

@@ -1,0 +1,355 @@
+"""What one ingestion task does next: (state, event) -> (state, effects), and nothing else.
+
+              looked                   an end is known            all read, merged
+    STARTING ────────► READING ──────────────► FINISHING ─────────────► PUBLISHING ──► SUCCESS
+                        │   ▲                    ▲                        │    ▲          ▲
+                  pause │   │ resume, or         │ an end                 ▼    │ turn,    │
+                        ▼   │ lease over         │                     WAITING─┘ 10 s     │
+                       PAUSED ───────────────────┘                        └───────────────┘
+    any ──a fact forbids to go on──► FAILED          any ──StopAsked──► stopped, journal kept
+
+The task's thread does one thing at a time (`TaskState.busy`); when it is idle, `_decide` looks at
+the whole state and picks the next, so no event is needed twice and none that is late does harm.
+A batch counts in this order: read, Kafka looked at (topic ids, P11), journaled.
+"""
+
+from dataclasses import replace
+from typing import assert_never
+
+from tasks.contract import (
+    DesiredTask,
+    FailureCode,
+    PublishAnswer,
+    PublishOutcome,
+    PublishRequest,
+    RunState,
+    TaskPhase,
+)
+from tasks.offsets import Offsets, reached
+from tasks.orders import Step, act_on, failed, ordered, without_lease_over
+from tasks.pacing import Limits, first_pace
+from tasks.ports import JournalEntry, MergeResult, StreamView
+from tasks.reading import beyond, next_batch, other_topics, unreadable
+from tasks.signals import (
+    Answered,
+    Append,
+    BatchRead,
+    Broke,
+    CancelJob,
+    Discard,
+    DropTail,
+    Effect,
+    Event,
+    JobDropped,
+    Journaled,
+    Look,
+    Looked,
+    LookFailed,
+    Merge,
+    Merged,
+    Ordered,
+    Publish,
+    StopAsked,
+    TailDropped,
+    Ticked,
+    TurnTold,
+    Unanswered,
+)
+from tasks.task_state import (
+    Dropping,
+    Failure,
+    Held,
+    Journaling,
+    Looking,
+    Merging,
+    Publishing,
+    Reading,
+    TaskState,
+    added,
+    newest_samples,
+    totals,
+)
+
+
+def begin(
+    task: DesiredTask, incarnation: int, held: Held | None, limits: Limits, now: float
+) -> Step:
+    """Return a task's first state; `held` is what a journal of its own holds, None without one.
+
+    A task that an earlier incarnation ran goes on from its journal, or fails JOURNAL_LOST.
+    """
+    state = TaskState(
+        task=task,
+        incarnation=incarnation,
+        limits=limits,
+        pace=first_pace(task.spec.tuning, limits),
+        phase=TaskPhase.STARTING,
+        order=task.order.model_copy(update={"end": None, "state": RunState.RUN}),
+        started_at=now,
+        progressed_at=now,
+        turn=task.turn,
+    )
+    if held is not None:
+        numbers = [entry.number for entry in held.entries]
+        state = replace(
+            state,
+            entries=held.entries,
+            end=held.end,
+            number=max(numbers, default=0) + 1,
+            counters=totals(held.entries, cancelled_rows=0),
+            samples=newest_samples(state, held.entries),
+        )
+    elif task.taken_up:
+        lost = "no journal of it that matches its start is left on this worker"
+        return failed(state, FailureCode.JOURNAL_LOST, lost)
+    state, effects = act_on(state, task.order, now)
+    return _then_decide(state, effects, now)
+
+
+def refuse(
+    task: DesiredTask, incarnation: int, limits: Limits, now: float, *, failure: Failure
+) -> TaskState:
+    """Return the state of a task that failed before it began."""
+    state, _ = begin(task.model_copy(update={"taken_up": False}), incarnation, None, limits, now)
+    return failed(replace(state, busy=None), failure.code, failure.detail)[0]
+
+
+def step(state: TaskState, event: Event) -> Step:
+    """Return the state after `event`, and what is to be done.  Same input, same result."""
+    if state.over:
+        return state, ()
+    state, effects = _take(state, event)
+    return _then_decide(state, effects, event.now)
+
+
+def _take(state: TaskState, event: Event) -> Step:
+    match event:
+        case Ordered(now, order):
+            return ordered(state, order, now)
+        case TurnTold(now, turn):
+            came = turn and not state.turn
+            return replace(state, turn=turn, ask_at=now if came else state.ask_at), ()
+        case Looked(now, view):
+            return _looked(replace(state, busy=None), view, now)
+        case LookFailed(now, reason):
+            return _later(replace(state, busy=None), f"Kafka does not answer: {reason}", now), ()
+        case BatchRead(now, entry):
+            return _batch_read(state, entry, now)
+        case JobDropped(now, trouble):
+            return _job_dropped(state, trouble, now), ()
+        case Journaled(now):
+            return _journaled(state, now), ()
+        case TailDropped():
+            return _tail_dropped(state), ()
+        case Merged(_, result):
+            return replace(state, busy=None, merged=result), ()
+        case Answered(now, answer):
+            return _answered(replace(state, busy=None, tries=0, note=""), answer, now)
+        case Unanswered(now, reason):
+            return _unanswered(replace(state, busy=None), reason, now), ()
+        case Broke(_, code, detail):
+            return failed(replace(state, busy=None), code, detail)
+        case Ticked():
+            return state, ()
+        case StopAsked(_, cancel_at):
+            return replace(state, stopping=True, cancel_at=cancel_at), ()
+        case _:
+            assert_never(event)
+
+
+# ---------------------------------------------------------------- answers to effects
+
+
+def _looked(state: TaskState, view: StreamView, now: float) -> Step:
+    if other := other_topics(state.task.topic_ids, view):
+        return failed(state, FailureCode.TOPIC_CHANGED, other)
+    if state.phase is TaskPhase.STARTING:
+        state = replace(state, phase=TaskPhase.READING)
+    state = replace(state, view=view, look_at=now)
+    entry = state.unchecked
+    if entry is None or state.stopping or (state.end and beyond(entry.end, state.end)):
+        return state, ()
+    return replace(state, unchecked=None, busy=Journaling(entry)), (Append(entry),)
+
+
+def _later(state: TaskState, note: str, now: float) -> TaskState:
+    tries = state.tries + 1
+    return replace(state, tries=tries, note=note, look_at=now + state.limits.retry_s(tries))
+
+
+def _batch_read(state: TaskState, entry: JournalEntry, now: float) -> Step:
+    work = state.busy
+    assert isinstance(work, Reading), "a batch ended that was not running"
+    state = replace(state, busy=None)
+    if (entry.number, entry.start, entry.end) != (work.number, work.start, work.end):
+        odd = f"batch {work.number} came back with another range: {entry.start} to {entry.end}"
+        return failed(state, FailureCode.INTERNAL, odd)
+    seconds = now - work.since
+    pace = state.pace.after(work.size, work.rows, seconds, state.tuning)
+    state = replace(state, pace=pace, batch_seconds=seconds, unchecked=entry)
+    return replace(state, view=None, look_at=now, tries=0, note=""), ()
+
+
+def _job_dropped(state: TaskState, trouble: str, now: float) -> TaskState:
+    work, state = state.busy, replace(state, busy=None)
+    if trouble:
+        return _later(replace(state, view=None), trouble, now)
+    if not isinstance(work, Reading):
+        return state
+    more = {"cancelled_rows": state.counters.cancelled_rows + work.rows}
+    pace = state.pace.cancelled(work.size, state.tuning)
+    state = replace(state, pace=pace, counters=state.counters.model_copy(update=more))
+    return replace(state, view=None, look_at=now, cancel_at=None)
+
+
+def _journaled(state: TaskState, now: float) -> TaskState:
+    work = state.busy
+    assert isinstance(work, Journaling), "an entry was journaled that was not asked for"
+    state = replace(state, busy=None, entries=(*state.entries, work.entry), progressed_at=now)
+    counters = added(state.counters, work.entry)
+    samples = newest_samples(state, (_sampled(work.entry, state), work.entry))
+    return replace(state, counters=counters, samples=samples, waiting_since=None)
+
+
+def _sampled(entry: JournalEntry, state: TaskState) -> JournalEntry:
+    """An entry that stands for all earlier ones when samples are put together."""
+    return entry.model_copy(update={"samples": state.samples})
+
+
+def _tail_dropped(state: TaskState) -> TaskState:
+    work = state.busy
+    assert isinstance(work, Dropping), "a tail was dropped that was not asked for"
+    kept = state.entries[: len(state.entries) - len(work.entries)]
+    counters = totals(kept, state.counters.cancelled_rows)
+    samples = newest_samples(state, kept)
+    return replace(state, busy=None, entries=kept, counters=counters, samples=samples)
+
+
+def _answered(state: TaskState, answer: PublishAnswer, now: float) -> Step:
+    match answer.outcome:
+        case PublishOutcome.COMMITTED | PublishOutcome.ALREADY_PUBLISHED:
+            return replace(state, phase=TaskPhase.SUCCESS, note=answer.reason), ()
+        case PublishOutcome.WAIT_FOR_PREDECESSOR:
+            wait = state.limits.retry_first_s if state.turn else state.limits.turn_s
+            note = answer.reason or "waits for its predecessor to be published"
+            return replace(state, phase=TaskPhase.WAITING, note=note, ask_at=now + wait), ()
+        case PublishOutcome.SUPERSEDED:
+            return failed(state, FailureCode.REFUSED, f"superseded: {answer.reason}")
+        case PublishOutcome.STALE:
+            alert = (
+                f"stale: {answer.reason}; this range starts behind the committed offsets and is "
+                "not published: a restored database or a bug, so the files are kept"
+            )
+            return failed(state, FailureCode.INTERNAL, alert)
+        case _:
+            assert_never(answer.outcome)
+
+
+def _unanswered(state: TaskState, reason: str, now: float) -> TaskState:
+    tries = state.tries + 1
+    note = f"no overlord answers the publish request: {reason}"
+    return replace(state, tries=tries, note=note, ask_at=now + state.limits.retry_s(tries))
+
+
+# ---------------------------------------------------------------- what is next
+
+
+def _then_decide(state: TaskState, effects: tuple[Effect, ...], now: float) -> Step:
+    if state.over:
+        return replace(state, wake_at=None), effects
+    state, more = _decide(replace(state, wake_at=None), now)
+    return state, effects + more
+
+
+def _decide(state: TaskState, now: float) -> Step:
+    state = without_lease_over(state, now)
+    if state.end is not None and state.phase in _BEFORE_THE_END:
+        state = replace(state, phase=TaskPhase.FINISHING)
+    if state.busy is not None:
+        return _hurry(state, now)
+    if state.unchecked is not None:
+        return _check(state, state.unchecked, now)
+    if state.stopping:
+        return replace(state, stopped=True), ()
+    if state.end is not None:
+        if tail := _tail_beyond(state.entries, state.end):
+            return replace(state, busy=Dropping(tail)), (DropTail(tail),)
+        if reached(state.position, state.end):
+            return _finish(state, state.end, now)
+    if state.paused_until is not None:
+        paused = replace(state, phase=TaskPhase.PAUSED, cancel_at=None, note="")
+        return replace(paused, wake_at=state.paused_until), ()
+    return _read_on(state, now)
+
+
+_BEFORE_THE_END = (TaskPhase.STARTING, TaskPhase.READING, TaskPhase.PAUSED)
+
+
+def _hurry(state: TaskState, now: float) -> Step:
+    """Something runs: only a due cancellation, or the end of a lease, is left to time."""
+    if isinstance(state.busy, Looking) and state.paused_until is not None and not state.unchecked:
+        state = replace(state, phase=TaskPhase.PAUSED)  # looking changes nothing
+    cancel_at = state.cancel_at
+    if cancel_at is None or not isinstance(state.busy, Reading | Merging):
+        return replace(state, wake_at=state.paused_until), ()
+    effects: tuple[Effect, ...] = ()
+    if now >= cancel_at:
+        cancel_at, effects = now + state.limits.cancel_again_s, (CancelJob(),)
+    wake_at = min(cancel_at, state.paused_until or cancel_at)
+    return replace(state, cancel_at=cancel_at, wake_at=wake_at), effects
+
+
+def _check(state: TaskState, entry: JournalEntry, now: float) -> Step:
+    """A batch is read, its topics' ids are not compared yet: look, or give it up."""
+    too_late = state.cancel_at is not None and now >= state.cancel_at
+    outside = state.end is not None and beyond(entry.end, state.end)
+    if too_late or outside or state.stopping:
+        rows = state.counters.cancelled_rows + sum(entry.end.values()) - sum(entry.start.values())
+        counters = state.counters.model_copy(update={"cancelled_rows": rows})
+        state = replace(state, unchecked=None, counters=counters, cancel_at=None)
+        state, effects = _decide(state, now)
+        return state, (Discard(entry), *effects)
+    if now >= state.look_at:
+        return replace(state, busy=Looking(), wake_at=state.paused_until), (Look(),)
+    due = [t for t in (state.look_at, state.cancel_at, state.paused_until) if t is not None]
+    return replace(state, wake_at=min(due)), ()
+
+
+def _tail_beyond(entries: tuple[JournalEntry, ...], end: Offsets) -> tuple[JournalEntry, ...]:
+    first = len(entries)
+    while first and beyond(entries[first - 1].end, end):
+        first -= 1
+    return entries[first:]
+
+
+def _finish(state: TaskState, end: Offsets, now: float) -> Step:
+    if state.merged is None:
+        if state.entries:
+            return replace(state, busy=Merging(), note=""), (Merge(state.entries),)
+        state = replace(state, merged=MergeResult((), None))
+    if now < state.ask_at:
+        return replace(state, wake_at=state.ask_at), ()
+    phase = state.phase if state.phase is TaskPhase.WAITING else TaskPhase.PUBLISHING
+    assert state.merged is not None
+    request = PublishRequest(
+        task_id=state.task.task_id,
+        incarnation=state.incarnation,
+        start=dict(state.start),
+        end=dict(end),
+        topic_ids=state.task.topic_ids,
+        segments=state.merged.segments,
+        rejects=state.merged.rejects,
+        counters=state.counters,
+        samples=state.samples,
+    )
+    return replace(state, phase=phase, busy=Publishing()), (Publish(request),)
+
+
+def _read_on(state: TaskState, now: float) -> Step:
+    if state.view is None:
+        if now < state.look_at:
+            return replace(state, wake_at=state.look_at), ()
+        return replace(state, busy=Looking()), (Look(),)
+    if lost := unreadable(state, state.view):
+        return failed(state, FailureCode.OFFSETS_UNREADABLE, lost)
+    return next_batch(state, state.view, now)

@@ -1,0 +1,59 @@
+"""What a worker is told when it starts: names, folders, addresses, bounds with their units."""
+
+import re
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+
+from tasks.pacing import Limits
+
+_SAFE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}")
+
+
+@dataclass(frozen=True)
+class WorkerOptions:
+    """One worker process; two of them never share a `data_dir`."""
+
+    worker_id: str
+    data_dir: Path
+    """Takes the lock, the incarnation and the journals."""
+    warehouse: str
+    """Folder or URL below which the engine writes."""
+    overlords: tuple[str, ...]
+    """Base addresses, tried in turn."""
+    host: str = "127.0.0.1"
+    port: int = 8091
+    """Of the control API; 0 lets the system choose."""
+    advertised_host: str | None = None
+    """What overlords call; None: `host`, or this machine's name if `host` means every address."""
+    slots: int = 4
+    """How many tasks may read at once; the overlord keeps to it."""
+    finishing_slots: int | None = None
+    """How many tasks may finish (read the rest, merge, publish) at once; None: as many as slots."""
+    kafka_allow: tuple[str, ...] | None = None
+    """Brokers (`host` or `host:port`) that a task may name; None: any."""
+    limits: Limits = field(default_factory=Limits)
+    long_poll: timedelta = timedelta(seconds=10)
+    """How long an overlord may keep a sync that has no news."""
+    report_period: timedelta = timedelta(seconds=1)
+    report_period_min: timedelta = timedelta(milliseconds=200)
+    """Reports are sent no more often, however much changes."""
+    stop_grace: timedelta = timedelta(seconds=4)
+    """A batch that still runs this long after a stop was asked for is cancelled."""
+    stop_timeout: timedelta = timedelta(seconds=15)
+    """The process ends at the latest this long after a stop was asked for."""
+    alive_period: timedelta = timedelta(seconds=1)
+    """How often the engine is asked whether it lives."""
+    threads_max: int = 16
+    """Requests that the control API serves at once."""
+
+    @property
+    def finishing(self) -> int:
+        """How many tasks may finish at once."""
+        return self.slots if self.finishing_slots is None else self.finishing_slots
+
+
+def is_safe_name(name: str) -> bool:
+    """Whether `name` can be one part of a path, on any file system, and no more than that."""
+    safe = _SAFE_NAME.fullmatch(name) is not None
+    return safe and ".." not in name and not name.endswith(".")

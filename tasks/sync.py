@@ -1,0 +1,188 @@
+"""Keeps a worker and its overlord of one mind: two loops over the same call.
+
+    long poll   known = newest revision, waits ~10 s: brings news the moment there are any
+    reporter    waits for nothing: carries news up at once, else every second
+
+Answers can overtake each other.  The one to the newest request counts whole; from an older one
+of the same term only the orders are taken, which carry a rank of their own, and a fresh report
+is sent to fetch the rest; one of a lower term counts for nothing.
+"""
+
+from collections.abc import Callable
+from datetime import timedelta
+from threading import Condition, Thread
+
+import structlog
+
+from tasks.contract import SyncRequest, SyncResponse, TaskReport
+from tasks.options import WorkerOptions
+from tasks.ports import Fenced, Overlord, OverlordUnavailable
+from tasks.roster import Roster
+
+_RETRY_FIRST_S = 0.5
+_RETRY_MAX_S = 5.0
+_POLL_PERIOD_MIN_S = 0.2
+
+
+class Sync:
+    """The exchange of one incarnation of a worker with whichever overlord leads."""
+
+    def __init__(
+        self,
+        options: WorkerOptions,
+        overlord: Overlord,
+        roster: Roster,
+        *,
+        url: str,
+        incarnation: int,
+        fenced: Callable[[], None],
+        monotonic: Callable[[], float],
+    ) -> None:
+        self._options = options
+        self._overlord = overlord
+        self._roster = roster
+        self._url = url
+        self._incarnation = incarnation
+        self._fenced = fenced
+        self._monotonic = monotonic
+        self._changed = Condition()
+        self._sequence = 0
+        self._newest = (-1, -1)
+        """(term, request) of the answer that counts."""
+        self._known: str | None = None
+        self._told: tuple[object, ...] = ()
+        self._ask_again = False
+        self._news = False
+        self._stopping = False
+        self._closed = False
+
+    def start(self) -> tuple[Thread, Thread]:
+        """Start both loops; they end some time after `close`, at once if nothing is in flight."""
+        loops = (("sync long poll", self._poll), ("sync reporter", self._report))
+        threads = [Thread(target=loop, name=name, daemon=True) for name, loop in loops]
+        for thread in threads:
+            thread.start()
+        return threads[0], threads[1]
+
+    def wake(self) -> None:
+        """Let the reporter see whether there is news; returns at once."""
+        with self._changed:
+            self._news = True
+            self._changed.notify_all()
+
+    def stopping(self) -> None:
+        """From now on tell the overlord that this worker is about to end."""
+        with self._changed:
+            self._stopping = True
+            self._ask_again = True
+            self._changed.notify_all()
+
+    def close(self) -> None:
+        """End both loops; answers that still arrive are not looked at."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+
+    def say_goodbye(self) -> None:
+        """Send the last report, once, after `close`; nobody needs to hear it."""
+        try:
+            self._overlord.sync(self._request(timedelta(0)))
+        except (OverlordUnavailable, Fenced) as error:
+            structlog.get_logger().info("last sync was not heard", why=str(error))
+
+    def _poll(self) -> None:
+        unanswered = 0
+        while not self._closed:
+            began, known = self._monotonic(), self._known
+            unanswered = 0 if self._exchange(self._options.long_poll) else unanswered + 1
+            least = _POLL_PERIOD_MIN_S if known == self._known else 0.0
+            self._rest(max(_retry_s(unanswered), least - (self._monotonic() - began)))
+
+    def _report(self) -> None:
+        unanswered = 0
+        while not self._closed:
+            self._rest(_retry_s(unanswered))
+            began = self._monotonic()
+            unanswered = 0 if self._exchange(timedelta(0)) else unanswered + 1
+            self._rest(self._options.report_period_min.total_seconds())
+            self._await_news(began)
+
+    def _exchange(self, wait: timedelta) -> bool:
+        """Ask and act on the answer; False if none came, or it could not be acted on."""
+        try:
+            return self._exchanged(wait)
+        except Exception as error:  # noqa: BLE001 -- a pass that fails is made again, whatever it is
+            structlog.get_logger().error("sync failed", exc_info=error)
+            return False
+
+    def _exchanged(self, wait: timedelta) -> bool:
+        request = self._request(wait)
+        try:
+            response = self._overlord.sync(request)
+        except OverlordUnavailable as error:
+            structlog.get_logger().warning("no overlord answers", why=str(error))
+            return False
+        except Fenced:
+            self._fenced()
+            self.close()
+            return False
+        with self._changed:
+            if not self._closed:
+                self._act_on(response, request.sequence)
+        return True
+
+    def _request(self, wait: timedelta) -> SyncRequest:
+        with self._changed:
+            self._sequence += 1
+            tasks = self._roster.reports()
+            self._told = _news_of(tasks)
+            self._ask_again = False
+            return SyncRequest(
+                worker_id=self._options.worker_id,
+                incarnation=self._incarnation,
+                sequence=self._sequence,
+                url=self._url,
+                slots=self._options.slots,
+                stopping=self._stopping,
+                tasks=tasks,
+                known=self._known,
+                wait=wait,
+            )
+
+    def _act_on(self, response: SyncResponse, sequence: int) -> None:
+        if response.term < self._newest[0]:
+            return
+        if (response.term, sequence) > self._newest:
+            self._newest = (response.term, sequence)
+            self._roster.apply(response.tasks)
+            self._known = response.revision
+        elif response.revision != self._known:
+            self._roster.tell(response.tasks)
+            self._ask_again = True
+            self._changed.notify_all()
+
+    def _await_news(self, since: float) -> None:
+        """Wait until a phase or an order changed, or a report is due anyway."""
+        until = since + self._options.report_period.total_seconds()
+        with self._changed:
+            while not (self._closed or self._ask_again):
+                self._news = False
+                left = until - self._monotonic()
+                if left <= 0 or _news_of(self._roster.reports()) != self._told:
+                    return
+                self._changed.wait_for(lambda: self._news or self._closed, left)
+
+    def _rest(self, seconds: float) -> None:
+        with self._changed:
+            self._changed.wait_for(lambda: self._closed, max(0.0, seconds))
+
+
+def _retry_s(unanswered: int) -> float:
+    if unanswered == 0:
+        return 0.0
+    return min(_RETRY_MAX_S, _RETRY_FIRST_S * 2.0 ** min(unanswered - 1, 10))
+
+
+def _news_of(reports: tuple[TaskReport, ...]) -> tuple[object, ...]:
+    """Return the parts of reports that an overlord waits for."""
+    return tuple((r.task_id, r.phase, r.order_term, r.order_sequence) for r in reports)

@@ -1,0 +1,225 @@
+"""Everything that `tasks/machine.py` knows of one task, and the report that is made of it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import TypeAlias
+
+from tasks.contract import (
+    Counters,
+    DesiredTask,
+    FailureCode,
+    Order,
+    RejectSample,
+    TaskPhase,
+    TaskReport,
+    Tuning,
+)
+from tasks.offsets import Offsets, TopicPartition
+from tasks.pacing import BatchSize, Limits, Pace
+from tasks.ports import JournalEntry, MergeResult, StreamView
+
+DETAIL_MAX = 4_000
+
+
+@dataclass(frozen=True)
+class Looking:
+    """Kafka was asked."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A batch over `[start, end)` runs since `since`."""
+
+    number: int
+    start: Offsets
+    end: Offsets
+    rows: int
+    size: BatchSize
+    since: float
+
+
+@dataclass(frozen=True)
+class Journaling:
+    """This entry is being written to the journal."""
+
+    entry: JournalEntry
+
+
+@dataclass(frozen=True)
+class Dropping:
+    """These entries are being taken off the journal."""
+
+    entries: tuple[JournalEntry, ...]
+
+
+@dataclass(frozen=True)
+class Merging:
+    """All files are being merged."""
+
+
+@dataclass(frozen=True)
+class Publishing:
+    """The overlord was asked to publish."""
+
+
+Work: TypeAlias = Looking | Reading | Journaling | Dropping | Merging | Publishing
+
+
+@dataclass(frozen=True)
+class Held:
+    """What the journal of an earlier incarnation holds."""
+
+    entries: tuple[JournalEntry, ...]
+    end: Offsets | None
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why a task failed: a code for programs, a text for people."""
+
+    code: FailureCode
+    detail: str
+
+
+@dataclass(frozen=True)
+class TaskState:
+    """One ingestion task at one moment; times are monotonic seconds."""
+
+    task: DesiredTask
+    """As first assigned: its order and turn are in the fields below."""
+    incarnation: int
+    limits: Limits
+    pace: Pace
+    phase: TaskPhase
+    order: Order
+    """The highest order seen, and acted on."""
+    started_at: float
+    progressed_at: float
+    """When the last batch was journaled; at first the start."""
+    number: int = 1
+    """Of the next batch; never given twice, since files are named after it."""
+    entries: tuple[JournalEntry, ...] = ()
+    counters: Counters = field(default_factory=Counters)
+    samples: tuple[RejectSample, ...] = ()
+    batch_seconds: float = 0.0
+    end: Offsets | None = None
+    paused_until: float | None = None
+    """A pause is asked for, and gives way by itself then."""
+    cancel_at: float | None = None
+    """What runs is to be cancelled if it still runs then."""
+    busy: Work | None = None
+    """What the task's thread does; one thing at a time."""
+    unchecked: JournalEntry | None = None
+    """Read, but its topics' ids are not yet compared (P11)."""
+    view: StreamView | None = None
+    """What Kafka holds; forgotten once decided upon."""
+    look_at: float = 0.0
+    """Kafka is not asked before."""
+    waiting_since: float | None = None
+    """Since when records are known to wait; None: none do, or a batch has taken them."""
+    read_at_once: bool = True
+    """What is there now has waited unseen: do not let it linger."""
+    merged: MergeResult | None = None
+    turn: bool = False
+    ask_at: float = 0.0
+    """The overlord is not asked to publish before."""
+    tries: int = 0
+    """Unanswered questions in a row."""
+    note: str = ""
+    """What the task waits for."""
+    lease_note: str = ""
+    """Says that a pause gave way by itself; until the next order."""
+    failure: Failure | None = None
+    stopping: bool = False
+    stopped: bool = False
+    """Nothing runs and nothing will: the thread may end, the journal stays."""
+    wake_at: float | None = None
+    """A `Ticked` is due then; None: nothing happens by time alone."""
+
+    @property
+    def start(self) -> Offsets:
+        """Where the generation's range starts."""
+        return self.task.start
+
+    @property
+    def position(self) -> Offsets:
+        """The next offsets to read, by journaled batches alone."""
+        return self.entries[-1].end if self.entries else self.task.start
+
+    @property
+    def tuning(self) -> Tuning:
+        """The spec's bounds of the loop."""
+        return self.task.spec.tuning
+
+    @property
+    def terminal(self) -> bool:
+        """Whether it has ended, well or not."""
+        return self.phase in {TaskPhase.SUCCESS, TaskPhase.FAILED}
+
+    @property
+    def over(self) -> bool:
+        """Whether its thread has nothing more to do."""
+        return self.terminal or self.stopped
+
+
+def report(state: TaskState, now: float) -> TaskReport:
+    """Return what the overlord is told of `state` at `now`."""
+    detail = state.failure.detail if state.failure else state.note or state.lease_note
+    return TaskReport(
+        task_id=state.task.task_id,
+        phase=state.phase,
+        order_term=state.order.term,
+        order_sequence=state.order.sequence,
+        position=dict(state.position),
+        counters=state.counters,
+        samples=state.samples,
+        failure=state.failure.code if state.failure else None,
+        detail=shortened(detail),
+        running_for=timedelta(seconds=max(0.0, now - state.started_at)),
+        idle_for=timedelta(seconds=max(0.0, now - state.progressed_at)),
+        batch_seconds=state.batch_seconds,
+    )
+
+
+def totals(entries: Sequence[JournalEntry], cancelled_rows: int) -> Counters:
+    """Return the sums over journaled batches."""
+    summed = {name: sum(getattr(e.counters, name) for e in entries) for name in _SUMMED}
+    return Counters(**summed, batches=len(entries), cancelled_rows=cancelled_rows)
+
+
+def added(counters: Counters, entry: JournalEntry) -> Counters:
+    """Return `counters` with one more batch in them."""
+    summed = {n: getattr(counters, n) + getattr(entry.counters, n) for n in _SUMMED}
+    batches = counters.batches + 1
+    return Counters(**summed, batches=batches, cancelled_rows=counters.cancelled_rows)
+
+
+_SUMMED = (
+    "processed",
+    "processed_with_error",
+    "unparseable",
+    "thrown_away",
+    "processed_bytes",
+)
+
+
+def newest_samples(state: TaskState, entries: Sequence[JournalEntry]) -> tuple[RejectSample, ...]:
+    """Return the last samples of `entries`, as many as the spec saves."""
+    most = state.tuning.saved_parse_exceptions_max
+    found: list[RejectSample] = []
+    for entry in reversed(entries):
+        if len(found) >= most:
+            break
+        found[:0] = entry.samples
+    return tuple(found[-most:]) if most else ()
+
+
+def written(offsets: Offsets) -> str:
+    """Return offsets as people read them: `clicks:0 17, clicks:1 4`."""
+    return ", ".join(f"{TopicPartition(*p)} {offsets[p]}" for p in sorted(offsets))
+
+
+def shortened(text: str, longest: int = DETAIL_MAX) -> str:
+    """Return `text`, cut where the contract bounds it."""
+    return text if len(text) <= longest else text[: longest - 1] + "…"

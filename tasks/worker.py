@@ -1,0 +1,223 @@
+"""A worker process: takes its data folder, registers, runs the tasks it is given, ends in order.
+
+    lock folder ─► new incarnation ─► control API ─► sync ─► tasks ... ─┬─ SIGTERM ──► exit 0
+                                                                       ├─ fenced ───► exit 1
+                                                                       └─ JVM died ─► exit 1
+Whatever the end, the journals stay: the next incarnation goes on from them.
+"""
+
+import fcntl
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from threading import Thread, current_thread, main_thread
+from types import FrameType
+
+import structlog
+
+from tasks.alarm import Alarm
+from tasks.folders import make_folder, replace_file
+from tasks.gate import Gate
+from tasks.journal import JournalFolder
+from tasks.options import WorkerOptions
+from tasks.ports import Engine, Overlord, Stream
+from tasks.roster import Roster
+from tasks.runner import StartThread, World, start_thread
+from tasks.server import ControlServer
+from tasks.sync import Sync
+
+_AT_ONCE_S = 3.0
+"""How long tasks that must stop at once are waited for."""
+
+
+class DataFolderBusy(Exception):
+    """Another worker process uses this data folder."""
+
+
+class Reason(StrEnum):
+    """Why a worker ends."""
+
+    STOPPED = "stopped"
+    FENCED = "fenced"
+    ENGINE_DIED = "engine died"
+
+
+@dataclass(frozen=True)
+class Outside:
+    """What a worker is given to work with."""
+
+    engine: Engine
+    stream: Stream
+    overlord: Overlord
+    engine_alive: Callable[[], bool] = lambda: True
+    """Whether the engine's process still runs."""
+    start_thread: StartThread = start_thread
+    """Spark wants threads of its own class for its job groups."""
+
+
+@contextmanager
+def locked_folder(data_dir: Path) -> Iterator[None]:
+    """Hold `data_dir` for this process, until the body ends or the process does.
+
+    Raises:
+        DataFolderBusy: another process holds it.
+    """
+    make_folder(data_dir)
+    descriptor = os.open(data_dir / "worker.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            text = f"another worker uses the data folder {data_dir}: give each one its own"
+            raise DataFolderBusy(text) from error
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def next_incarnation(data_dir: Path, unix_ms: int) -> int:
+    """Draw and store a number higher than any this folder has seen; call with the folder locked.
+
+    Milliseconds since the epoch as a rule, so that a lost folder does not start again at 1.
+    """
+    path = data_dir / "incarnation"
+    stored = int(path.read_text()) if path.exists() else 0
+    drawn = max(stored + 1, unix_ms)
+    replace_file(path, f"{drawn}\n".encode())
+    return drawn
+
+
+class Worker:
+    """One incarnation, from registration to its end; `run` is called once."""
+
+    def __init__(self, options: WorkerOptions, outside: Outside, incarnation: int) -> None:
+        self._options = options
+        self._outside = outside
+        self._ends: SimpleQueue[Reason] = SimpleQueue()  # its `put` is safe in a signal handler
+        self._gate = Gate(options.finishing)
+        self._world = World(
+            engine=outside.engine,
+            stream=outside.stream,
+            overlord=outside.overlord,
+            gate=self._gate,
+            changed=self._changed,
+            fenced=lambda: self._ends.put(Reason.FENCED),
+            engine_alive=outside.engine_alive,
+            start_thread=outside.start_thread,
+        )
+        journals = JournalFolder(options.data_dir)
+        self._roster = Roster(options, self._world, journals, incarnation)
+        self._server = ControlServer(options, self._roster)
+        self._alarm = Alarm(lambda: self._roster.runners, self._world.monotonic)
+        self._sync = Sync(
+            options,
+            outside.overlord,
+            self._roster,
+            url=self._server.url,
+            incarnation=incarnation,
+            fenced=self._world.fenced,
+            monotonic=self._world.monotonic,
+        )
+
+    @property
+    def url(self) -> str:
+        """Base address of the control API; it answers from `run` on."""
+        return self._server.url
+
+    def stop(self) -> None:
+        """Ask for a graceful end; may be called from a signal handler."""
+        self._ends.put(Reason.STOPPED)
+
+    def run(self) -> int:
+        """Work until something ends it; return the exit code of the process."""
+        self._server.start()
+        Thread(target=self._alarm.run, name="alarm", daemon=True).start()
+        self._sync.start()
+        structlog.get_logger().info("worker runs", worker=self._options.worker_id, url=self.url)
+        try:
+            reason = self._wait()
+            return self._end(reason)
+        finally:
+            self._sync.close()
+            self._alarm.close()
+            self._server.close()
+
+    def _changed(self) -> None:
+        self._alarm.wake()
+        self._sync.wake()
+
+    def _wait(self) -> Reason:
+        period = self._options.alive_period.total_seconds()
+        while True:
+            try:
+                return self._ends.get(timeout=period)
+            except Empty:
+                if not self._outside.engine_alive():
+                    return Reason.ENGINE_DIED
+
+    def _end(self, reason: Reason) -> int:
+        log = structlog.get_logger().bind(worker=self._options.worker_id)
+        if reason is not Reason.STOPPED:
+            said = {
+                Reason.FENCED: "fenced: a newer incarnation of this worker exists; stopping",
+                Reason.ENGINE_DIED: "the engine's process died; stopping, the journals stay",
+            }[reason]
+            log.error(said)
+            self._sync.close()
+            self._roster.close(cancel_after_s=0)
+            self._join(time.monotonic() + _AT_ONCE_S)
+            return 1
+        log.info("stopping at the next batch boundary")
+        until = time.monotonic() + self._options.stop_timeout.total_seconds()
+        self._sync.stopping()
+        self._roster.close(self._options.stop_grace.total_seconds())
+        left = self._join(until)
+        self._sync.close()
+        self._sync.say_goodbye()
+        log.info("stopped", still_running=left)
+        return 0
+
+    def _join(self, until: float) -> int:
+        """Wait for every task's thread; return how many still run at `until`."""
+        ended = [r.join(max(0.0, until - time.monotonic())) for r in self._roster.runners]
+        return ended.count(False)
+
+
+def run_worker(options: WorkerOptions, outside: Outside) -> int:
+    """Run one worker until SIGTERM or SIGINT, or until it must end; return its exit code.
+
+    0: stopped as asked.  1: fenced, or the engine died; started again, it goes on.
+
+    Raises:
+        DataFolderBusy: another worker uses the data folder.
+        OSError: the folder cannot be written, or the port is taken.
+    """
+    with locked_folder(options.data_dir):
+        incarnation = next_incarnation(options.data_dir, time.time_ns() // 1_000_000)
+        worker = Worker(options, outside, incarnation)
+        with _stopped_by_signals(worker.stop):
+            return worker.run()
+
+
+@contextmanager
+def _stopped_by_signals(stop: Callable[[], None]) -> Iterator[None]:
+    if current_thread() is not main_thread():  # signals are the main thread's
+        yield
+        return
+
+    def on_signal(_number: int, _frame: FrameType | None) -> None:
+        stop()
+
+    numbers = (signal.SIGTERM, signal.SIGINT)
+    before = [signal.signal(number, on_signal) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)

@@ -1,0 +1,303 @@
+"""Specs that are refused, or accepted with a warning: each says where, what, and what to do."""
+
+import pytest
+
+from supervisor.core.spec_notes import NOTES_MAX
+from supervisor.core.spec_reader import read_spec
+from supervisor.core.spec_tables import TUNING
+from tests.core.spec_documents import REMOVED, changed, created, errors_of, flat
+
+_DATA = "/spec/dataSchema"
+_DIMENSIONS = f"{_DATA}/dimensionsSpec/dimensions"
+_GRANULARITY = f"{_DATA}/granularitySpec"
+_IO = "/spec/ioConfig"
+_TUNING = "/spec/tuningConfig"
+
+# Where the change is made, to what, and words that the error there has (message, then hint).
+WRONG: list[tuple[str, object, str, str]] = [
+    ("/type", REMOVED, "type is required", '"type": "kafka"'),
+    ("/type", "nope", "unknown supervisor type nope", "known types: kafka"),
+    ("/id", "a/b", "is not a name", "choose a name"),
+    ("/id", 7, "must be a text", ""),
+    ("/suspended", "true", "must be true or false", ""),
+    ("/suspended", 1, "must be true or false", ""),
+    ("/context", ["a"], "must be an object", ""),
+    ("/context/spark.jars", "http://x/y.jar", "set up by the operator", "remove it"),
+    ("/spce", {}, "unknown field spce", "did you mean spec?"),
+    ("/spec", "text", "must be an object", "dataSchema"),
+    ("/spec/ioConfg", {}, "unknown field ioConfg", "did you mean ioConfig?"),
+    (_DATA, REMOVED, "dataSchema is required", "dataSource"),
+    (_DATA, [], "must be an object", "dataSource"),
+    (f"{_DATA}/dataSource", REMOVED, "dataSource is required", "name the table"),
+    (f"{_DATA}/dataSource", "", "must not be empty", "choose a name"),
+    (f"{_DATA}/dataSource", "../up", "is not a name", "choose a name"),
+    (f"{_DATA}/timestampSpec", REMOVED, "timestampSpec is required", "column"),
+    (f"{_DATA}/timestampSpec/format", "nano", "nano is not built yet", "iso, millis, posix, auto"),
+    (f"{_DATA}/timestampSpec/format", "yyyy-MM-dd", "not built yet", "iso, millis, posix, auto"),
+    (f"{_DATA}/timestampSpec/format", 5, "must be 'iso'", ""),
+    (f"{_DATA}/timestampSpec/missingValue", 0, "must be an ISO 8601 time", "2000-01-01"),
+    (f"{_DATA}/timestampSpec/missingValue", "soon", "soon is not an ISO 8601 time", "2000-01-01"),
+    (f"{_DATA}/timestampSpec/colum", "ts", "unknown field colum", "did you mean column?"),
+    (_DIMENSIONS, "user", "must be a list", ""),
+    (_DIMENSIONS, ["a", "b", "a"], "Cannot specify a column more than once: [a]", "once"),
+    (_DIMENSIONS, ["user", "User"], "[user] and [User] differ in case only", "keep one"),
+    (f"{_DIMENSIONS}/0", "", "must not be empty", ""),
+    (f"{_DIMENSIONS}/0", "x" * 201, "has 201 characters", "at most 200"),
+    (f"{_DIMENSIONS}/0", "a\nb", "control characters", ""),
+    (f"{_DIMENSIONS}/0", "__time", "column __time is reserved", "timestampSpec"),
+    (f"{_DIMENSIONS}/0", "__OFFSET", "column __OFFSET is reserved", "another name"),
+    (f"{_DIMENSIONS}/0", 5, "must be an object", ""),
+    (f"{_DIMENSIONS}/2/name", "__partition", "is reserved", "another name"),
+    (f"{_DIMENSIONS}/2/name", REMOVED, "name is required", "name the column"),
+    (f"{_DIMENSIONS}/2/type", "json", "json is not built yet", "string, long, float, double"),
+    (f"{_DIMENSIONS}/2/type", "auto", "auto is not built yet", "string, long, float, double"),
+    (f"{_DIMENSIONS}/2/type", "decimal", "decimal is not a type", "string, long, float, double"),
+    (f"{_DIMENSIONS}/2/nmae", "x", "unknown field nmae", "did you mean name?"),
+    (f"{_DATA}/dimensionsSpec/useSchemaDiscovery", True, "true is not built yet", "list the"),
+    (f"{_DATA}/dimensionsSpec/includeAllDimensions", True, "true is not built yet", "list the"),
+    (f"{_DATA}/metricsSpec", [{"type": "count", "name": "n"}], "not built yet", "leave it empty"),
+    (f"{_DATA}/transformSpec", {"filter": {"type": "selector"}}, "not built yet", "leave it out"),
+    (f"{_DATA}/transformSpec", {"transforms": [{"name": "x"}]}, "not built yet", "leave it out"),
+    (f"{_DATA}/parser", {"type": "string"}, "not built yet", "timestampSpec"),
+    (f"{_GRANULARITY}/type", "arbitrary", "must be uniform, not arbitrary", "uniform"),
+    (f"{_GRANULARITY}/rollup", True, "rollup true is not built yet", "set rollup to false"),
+    (f"{_GRANULARITY}/queryGranularity", "HOUR", "HOUR is not built yet", "NONE"),
+    (f"{_GRANULARITY}/intervals", ["2020/2021"], "not built yet", "leave it empty"),
+    (f"{_GRANULARITY}/segmentGranularity", "none", "not a segment granularity", "HOUR, SIX_HOUR"),
+    (f"{_GRANULARITY}/segmentGranularity", "HUOR", "; HOUR is", "HOUR, SIX_HOUR"),
+    (
+        f"{_GRANULARITY}/segmentGranularity",
+        {"type": "period", "period": "PT1H", "timeZone": "Europe/Berlin"},
+        "time zone",
+        "UTC",
+    ),
+    (f"{_GRANULARITY}/segmentGranularity", {"type": "period", "period": "PT2H"}, "not a", "HOUR"),
+    (_IO, REMOVED, "ioConfig is required", "topic"),
+    (f"{_IO}/topic", REMOVED, "topic is required", "name the Kafka topic"),
+    (f"{_IO}/topic", "a b", "not the name of a Kafka topic", "249"),
+    (f"{_IO}/topic", "..", "not the name of a Kafka topic", "249"),
+    (f"{_IO}/stream", "other", "stream and topic say different things", "change topic"),
+    (f"{_IO}/useEarliestSequenceNumber", False, "different things", "change useEarliestOffset"),
+    (f"{_IO}/topicPattern", "a.*", "topicPattern a.* is not built yet", "one topic"),
+    (f"{_IO}/type", "kinesis", "must be kafka", "kafka"),
+    (f"{_IO}/taskCount", 0, "must be at least 1", ""),
+    (f"{_IO}/taskCount", 1001, "must be at most 1000", ""),
+    (f"{_IO}/taskCount", "two", "must be a whole number", ""),
+    (f"{_IO}/taskCount", "2", "must be a whole number", ""),
+    (f"{_IO}/taskCount", 1.5, "must be a whole number", ""),
+    (f"{_IO}/taskCount", 2.0, "must be a whole number", ""),
+    (f"{_IO}/taskCount", True, "must be a whole number", ""),
+    (f"{_IO}/replicas", 0, "must be at least 1", ""),
+    (f"{_IO}/replicas", 11, "must be at most 10", ""),
+    (f"{_IO}/stopTaskCount", 0, "must be at least 1", ""),
+    (f"{_IO}/useEarliestOffset", "yes", "must be true or false", ""),
+    (f"{_IO}/useEarliestOffest", True, "unknown field", "did you mean useEarliestOffset?"),
+    (f"{_IO}/noSuchField", 1, "unknown field noSuchField", "known fields: completionTimeout"),
+    (f"{_IO}/a~1b", 1, "unknown field a~1b", "known fields"),
+    (f"{_IO}/taskDuration", "one hour", "one hour is not an ISO 8601 duration", "PT1M"),
+    (f"{_IO}/taskDuration", 60, "must be an ISO 8601 duration as text", "PT1M"),
+    (f"{_IO}/taskDuration", "PT0S", "PT0S is too short", "at least PT1S"),
+    (f"{_IO}/taskDuration", "PT0.9S", "too short", "at least PT1S"),
+    (f"{_IO}/taskDuration", "-PT1M", "negative", "PT1M"),
+    (f"{_IO}/taskDuration", "P1M", "months and years have no fixed length", "days"),
+    (f"{_IO}/taskDuration", "PT1000000000S", "too long", "31 years"),
+    (f"{_IO}/period", "PT0S", "too short", "at least PT1S"),
+    (f"{_IO}/completionTimeout", "PT0S", "too short", "at least PT1S"),
+    (f"{_IO}/inputFormat", REMOVED, "inputFormat is required", '{"type": "json"}'),
+    (f"{_IO}/inputFormat/type", "csv", "csv is not built yet", "use json"),
+    (f"{_IO}/inputFormat/type", "jsno", "jsno is not an input format", "use json"),
+    (f"{_IO}/inputFormat/flattenSpec", {"fields": [{"name": "a"}]}, "not built yet", "leave it"),
+    (f"{_IO}/inputFormat/featureSpec", {"ALLOW_COMMENTS": True}, "not built yet", "leave it out"),
+    (f"{_IO}/autoScalerConfig", {"enableTaskAutoScaler": True}, "not built yet", "taskCount"),
+    (f"{_IO}/autoScalerConfig", "on", "not built yet", "taskCount"),
+    (f"{_IO}/idleConfig", {"enabled": True}, "not built yet", "keeps its tasks"),
+    (f"{_IO}/lateMessageRejectionPeriod", "PT1H", "not built yet", "late records are kept"),
+    (f"{_IO}/earlyMessageRejectionPeriod", "PT1H", "not built yet", "early records are kept"),
+    (f"{_IO}/lateMessageRejectionStartDateTime", "2020", "not built yet", "late records"),
+    (f"{_IO}/boundedStreamConfig", {}, "not built yet", "leave it out"),
+    (f"{_IO}/consumerProperties", REMOVED, "is required", "bootstrap.servers"),
+    (f"{_IO}/consumerProperties", "kafka:9092", "must be an object", "bootstrap.servers"),
+    (_TUNING, [], "must be an object", ""),
+    (f"{_TUNING}/type", "kinesis", "must be 'kafka'", ""),
+    (f"{_TUNING}/maxRowsPerSegment", 0, "must be at least 1", ""),
+    (f"{_TUNING}/maxSavedParseExceptions", 1001, "must be at most 1000", ""),
+    (f"{_TUNING}/batchTarget", "PT0S", "too short", "PT0.1S"),
+    (f"{_TUNING}/linger", 5, "must be an ISO 8601 duration as text", "PT30S"),
+    (f"{_TUNING}/maxTotalRows", 5, "maxTotalRows 5 is not built yet", "leave it out"),
+    (f"{_TUNING}/intermediateHandoffPeriod", "PT5M", "not built yet", "taskDuration"),
+    (f"{_TUNING}/resetOffsetAutomatically", True, "not built yet", "until somebody decides"),
+    (f"{_TUNING}/reportParseExceptions", True, "not built yet", "leave it out"),
+    (f"{_TUNING}/maxParseExceptions", 0, "not built yet", "kept apart"),
+    (f"{_TUNING}/skipSequenceNumberAvailabilityCheck", True, "not built yet", "leave it out"),
+    (f"{_TUNING}/maxRowPerSegment", 5, "unknown field", "did you mean maxRowsPerSegment?"),
+]
+
+
+@pytest.mark.parametrize(
+    ("pointer", "value", "message", "hint"),
+    WRONG,
+    ids=[f"{number}-{pointer}" for number, (pointer, *_) in enumerate(WRONG)],
+)
+def test_a_wrong_field_is_named_with_what_to_do(
+    pointer: str, value: object, message: str, hint: str
+) -> None:
+    errors = errors_of(changed(pointer, value))
+    place = pointer.replace("a~1b", "a~01b")
+    told = [error for error in errors if error.pointer == place]
+    assert len(told) == 1, errors
+    assert message in told[0].message
+    assert hint in told[0].hint
+    assert errors == tuple(told)
+
+
+def test_fields_that_contradict_each_other_are_refused_where_they_stand() -> None:
+    excluded = changed(f"{_DATA}/dimensionsSpec/dimensionExclusions", ["user"])
+    assert [(e.pointer, e.message) for e in errors_of(excluded)] == [
+        (f"{_DATA}/dimensionsSpec", "column [user] is both a dimension and excluded")
+    ]
+    rows = changed(f"{_TUNING}/batchRowsMin", 600_000)
+    assert [(e.pointer, e.message) for e in errors_of(rows)] == [
+        (_TUNING, "batchRowsMin 600000 is more than batchRowsMax 500000")
+    ]
+
+
+def test_everything_that_is_wrong_is_told_at_once() -> None:
+    document = changed("/type", "nope")
+    document = changed("/suspended", "no", document)
+    document = changed(f"{_DATA}/dataSource", "a/b", document)
+    document = changed(f"{_DATA}/granularitySpec/rollup", True, document)
+    document = changed(f"{_IO}/taskDuration", "P1M", document)
+    document = changed(f"{_IO}/replicas", 0, document)
+    document = changed(f"{_IO}/nothing", 0, document)
+    document = changed(f"{_IO}/consumerProperties/group.id", "mine", document)
+    document = changed(f"{_TUNING}/linger", 5, document)
+    assert {error.pointer for error in errors_of(document)} == {
+        "/type",
+        "/suspended",
+        f"{_DATA}/dataSource",
+        f"{_DATA}/granularitySpec/rollup",
+        f"{_IO}/taskDuration",
+        f"{_IO}/replicas",
+        f"{_IO}/nothing",
+        f"{_IO}/consumerProperties/group.id",
+        f"{_TUNING}/linger",
+    }
+
+
+def test_in_the_flat_form_pointers_have_no_spec_in_front() -> None:
+    document = changed("/ioConfig/taskDuration", "P1M", flat(created()))
+    document = changed("/ioConfig/consumerProperties/debug", "all", document)
+    assert {error.pointer for error in errors_of(document)} == {
+        "/ioConfig/taskDuration",
+        "/ioConfig/consumerProperties/debug",
+    }
+
+
+def test_metrics_without_a_word_on_rollup_ask_for_one() -> None:
+    """Goal: nobody who comes from Druid gets unaggregated rows by surprise."""
+    metric = [{"type": "longSum", "name": "user", "fieldName": "bytes"}]
+    document = changed(f"{_DATA}/metricsSpec", metric, changed(f"{_GRANULARITY}/rollup", REMOVED))
+    errors = {error.pointer: error.message for error in errors_of(document)}
+    assert errors == {
+        f"{_GRANULARITY}/rollup": "metricsSpec is given, so say rollup true or false",
+        f"{_DATA}/metricsSpec/0": (
+            "Cannot specify a column more than once: [user] seen in dimensions list, "
+            "metricsSpec list"
+        ),
+        f"{_DATA}/metricsSpec": "metricsSpec is not built yet",
+    }
+
+
+@pytest.mark.parametrize("document", [None, [], "text", 5, True])
+def test_what_is_no_object_is_no_spec(document: object) -> None:
+    assert [error.message for error in errors_of(document)] == ["a spec must be an object"]
+
+
+def test_an_empty_object_is_told_what_a_spec_is_made_of() -> None:
+    assert {error.pointer for error in errors_of({})} == {
+        "/type",
+        "/spec/dataSchema",
+        "/spec/ioConfig",
+    }
+
+
+@pytest.mark.parametrize(
+    ("pointer", "value"),
+    [
+        (f"{_TUNING}/maxRowsInMemory", 5),
+        (f"{_TUNING}/maxRowsInMemory", -5),
+        (f"{_TUNING}/indexSpec", {"bitmap": {"type": "concise"}}),
+        (f"{_TUNING}/handoffConditionTimeout", 0),
+        (f"{_TUNING}/chatRetries", 9),
+        (f"{_TUNING}/releaseLocksOnHandoff", True),
+        (f"{_IO}/pollTimeout", 50),
+        (f"{_IO}/lagAggregator", {"type": "mine"}),
+        (f"{_IO}/autoScalerConfig", {"enableTaskAutoScaler": False, "taskCountMax": 3}),
+        (f"{_IO}/idleConfig", {"enabled": False}),
+        (f"{_DIMENSIONS}/2/createBitmapIndex", True),
+        (f"{_DIMENSIONS}/2/multiValueHandling", "ARRAY"),
+        ("/context/priority", 75),
+        ("/context/useConcurrentLocks", True),
+    ],
+)
+def test_a_field_without_a_meaning_here_is_accepted_with_a_warning(
+    pointer: str, value: object
+) -> None:
+    read = read_spec(changed(pointer, value))
+    assert len(read.warnings) == 1
+    assert read.warnings[0].startswith(pointer)
+    assert "no effect" in read.warnings[0]
+    context = {pointer.rpartition("/")[2]: value} if pointer.startswith("/context") else {}
+    assert read.spec.model_copy(update={"context": {}}) == read_spec(created()).spec
+    assert read.spec.context == context
+
+
+@pytest.mark.parametrize("name", TUNING.idle)
+def test_no_value_of_an_idle_field_is_kept_as_a_surprise(name: str) -> None:
+    quiet = [read_spec(changed(f"{_TUNING}/{name}", value)) for value in TUNING.idle[name]]
+    assert [read.warnings for read in quiet] == [()] * len(quiet)
+    loud = read_spec(changed(f"{_TUNING}/{name}", {"other": 1}))
+    assert loud.warnings == (f"{_TUNING}/{name} has no effect here: it is accepted and ignored",)
+
+
+@pytest.mark.parametrize(
+    ("pointer", "value"),
+    [
+        (f"{_GRANULARITY}/queryGranularity", {"type": "none"}),
+        (f"{_GRANULARITY}/queryGranularity", "none"),
+        (f"{_GRANULARITY}/segmentGranularity", "hour"),
+        (f"{_GRANULARITY}/segmentGranularity", {"type": "period", "period": "PT1H"}),
+        (
+            f"{_GRANULARITY}/segmentGranularity",
+            {"type": "period", "period": "PT1H", "timeZone": "UTC", "origin": None},
+        ),
+        (f"{_GRANULARITY}/intervals", None),
+        (f"{_DATA}/transformSpec", {}),
+        (f"{_DATA}/transformSpec", {"transforms": []}),
+        (f"{_DATA}/dimensionsSpec/dimensionExclusions", ["ts", "__time", "ts"]),
+        (f"{_IO}/inputFormat/flattenSpec", {"fields": [], "useFieldDiscovery": True}),
+        (f"{_IO}/type", "kafka"),
+        (f"{_IO}/stream", "samples"),
+        (f"{_IO}/configOverrides", {}),
+        (f"{_TUNING}/maxTotalRows", 20_000_000),
+        ("/spec/type", "kafka"),
+    ],
+)
+def test_another_way_to_say_the_same_is_the_same(pointer: str, value: object) -> None:
+    read = read_spec(changed(pointer, value))
+    assert read.spec == read_spec(created()).spec
+    assert read.warnings == ()
+
+
+def test_one_is_not_taken_for_true_nor_zero_for_false() -> None:
+    errors = errors_of(changed(f"{_TUNING}/resetOffsetAutomatically", 0))
+    assert [error.pointer for error in errors] == [f"{_TUNING}/resetOffsetAutomatically"]
+
+
+def test_a_flood_of_errors_is_bounded() -> None:
+    document = created()
+    for number in range(NOTES_MAX + 500):
+        document[f"field{number}"] = number
+    errors = errors_of(document)
+    assert len(errors) == NOTES_MAX + 1
+    assert errors[-1].message == f"more than {NOTES_MAX} errors"
