@@ -1,7 +1,7 @@
 """The composition root: turns settings into running processes.  It alone may import everything.
 
-    run_overlord   store, lease, loop, API           run_worker   Spark, engine, tasks
-    run_dev        broker, overlord and worker as child processes of one command
+run_overlord   store, lease, loop, API           run_worker   Spark, engine, tasks
+run_dev        broker, overlord and worker as child processes of one command
 """
 
 import importlib.metadata
@@ -9,7 +9,7 @@ import logging
 import os
 import socket
 import sys
-import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,6 +37,7 @@ from supervisor.settings import OVERLORD_PORT, WORKER_PORT, DevOptions, Settings
 from supervisor.setup import SetupProblem
 from supervisor.signals import Broadcast
 from supervisor.views import Views
+from tasks.runtime.errors import RuntimePartError
 
 log = structlog.get_logger()
 
@@ -171,7 +172,7 @@ class Overlord:
 
     def _clean(self) -> None:
         if self.leadership.leads():
-            _tolerating(lambda: self.cleaning.run_once())
+            _tolerating(self.cleaning.run_once)
 
     def stop(self, scheduler: BackgroundScheduler) -> None:
         """End in good order: no pass runs on, the lease is free for the next."""
@@ -182,7 +183,7 @@ class Overlord:
         self.store.close()
 
 
-def _tolerating(chore: "Callable[[], object]") -> None:
+def _tolerating(chore: Callable[[], object]) -> None:
     try:
         chore()
     except SupervisorError as error:
@@ -271,12 +272,35 @@ def run_worker(settings: Settings) -> int:
         SetupProblem: Java, jars, a folder or a port stands in the way.
     """
     # Imported here: the control plane starts without Java and without PySpark.
-    from supervisor.worker_process import serve
+    from tasks.options import WorkerOptions
+    from tasks.process import WorkerSetup, serve
 
     configure_logging()
     writable_folder(settings.data_dir, "TIDEGATE_DATA_DIR")
     writable_folder(settings.warehouse, "TIDEGATE_WAREHOUSE")
-    return serve(settings, stable_worker_id(settings), settings.port or WORKER_PORT)
+    port = settings.port or WORKER_PORT
+    listen(settings.host, port).close()  # told before Spark starts, which takes its time
+    setup = WorkerSetup(
+        options=WorkerOptions(
+            worker_id=stable_worker_id(settings),
+            data_dir=settings.data_dir.absolute(),
+            warehouse=str(settings.warehouse.absolute()),
+            overlords=settings.overlords,
+            host=settings.host,
+            port=port,
+            slots=settings.worker_slots,
+            kafka_allow=settings.allowed_brokers(),
+        ),
+        java=settings.java,
+        jars_dir=settings.data_dir.absolute() / "jars",
+        jars_folder=settings.jars,
+        spark_master=settings.spark_master,
+        spark_heap=settings.spark_heap,
+    )
+    try:
+        return serve(setup, read_secret)
+    except RuntimePartError as error:
+        raise SetupProblem(str(error), "`tidegate doctor` looks at each part") from error
 
 
 def run_dev(settings: Settings, options: DevOptions) -> int:

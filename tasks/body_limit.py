@@ -31,10 +31,14 @@ class BodyLimit:
             return message
 
         announced = dict(scope["headers"]).get(b"content-length", b"0")
+        if announced.isdigit() and int(announced) > self._bytes_max:
+            await self._refuse(scope, receive, send)
+            return
         try:
-            if announced.isdigit() and int(announced) > self._bytes_max:
-                raise _TooLarge
             await self._app(scope, counted, send)
         except _TooLarge:
-            text = f"a request has at most {self._bytes_max} bytes"
-            await JSONResponse({"error": text}, 413)(scope, receive, send)
+            await self._refuse(scope, receive, send)
+
+    async def _refuse(self, scope: Scope, receive: Receive, send: Send) -> None:
+        text = f"a request has at most {self._bytes_max} bytes"
+        await JSONResponse({"error": text}, 413)(scope, receive, send)

@@ -103,7 +103,7 @@ def create_app(roster: Roster, *, threads_max: int) -> FastAPI:
     """Return the control API over `roster`."""
 
     @asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncIterator[None]:  # noqa: RUF029 -- Starlette asks for it
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         anyio.to_thread.current_default_thread_limiter().total_tokens = threads_max
         yield
 

@@ -152,6 +152,8 @@ def _tuned(client: KafkaClient, column: int) -> dict[str, str]:
 
 def _jaas_quoted(text: str) -> str:
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    # Java's tokenizer ends a quoted text at a line break: what follows would be read as options.
+    escaped = escaped.replace("\n", "\\n").replace("\r", "\\r")
     return f'"{escaped}"'
 
 

@@ -35,6 +35,9 @@ FINISHING_POOL = "finishing"
 START_TIMEOUT_S = 180.0
 """From launch until the JVM tells its port: 3 s alone, ten times that on a busy machine."""
 
+LOG_NAME = "spark.log"
+"""What the JVM says, over all its starts; in the working folder."""
+
 _POLL_S = 0.05
 _STOP_TIMEOUT_S = 20.0
 _LOG_TAIL = 2_000
@@ -138,10 +141,13 @@ class SparkOptions:
 class SparkRuntime:
     """The running application: `session` for the engine, `alive` for the worker, `stop`."""
 
-    def __init__(self, session: SparkSession, process: subprocess.Popen[bytes], log: Path) -> None:
+    def __init__(
+        self, session: SparkSession, process: subprocess.Popen[bytes], work_dir: Path
+    ) -> None:
         """Keep what `start_spark` made."""
         self.session = session
-        self.log = log
+        self.work_dir = work_dir
+        self.log = work_dir / LOG_NAME
         self._process = process
 
     @property
@@ -179,7 +185,7 @@ def start_spark(options: SparkOptions) -> SparkRuntime:
     """
     work = options.work_dir.absolute()
     (work / "local").mkdir(parents=True, exist_ok=True)
-    log = work / "spark.log"
+    log = work / LOG_NAME
     told = work / f"gateway-{os.getpid()}"
     told.unlink(missing_ok=True)
     (work / "pools.xml").write_text(_POOLS)
@@ -200,7 +206,7 @@ def start_spark(options: SparkOptions) -> SparkRuntime:
         with _gateway_named(port, secret):
             gateway = launch_gateway()
         context = SparkContext(conf=SparkConf(_jvm=gateway.jvm), gateway=gateway)
-        return SparkRuntime(SparkSession(context), process, log)
+        return SparkRuntime(SparkSession(context), process, work)
     except BaseException:
         _end(process)
         _forget_gateway()

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field, replace
 import structlog
 from confluent_kafka import IsolationLevel, KafkaError, KafkaException, TopicCollection
 from confluent_kafka import TopicPartition as KafkaPartition
-from confluent_kafka.admin import (
+from confluent_kafka.admin import (  # type: ignore[attr-defined]  # in no __all__ of its stubs
     AdminClient,
-    OffsetSpec,  # type: ignore[attr-defined] -- exported at run time, missing in its stubs
+    OffsetSpec,
 )
 
 from supervisor.core.model import StreamState, StreamTrouble
@@ -31,6 +31,8 @@ THREADS = 4
 FRESH_FOR_S = 2.0
 """A look is repeated when its answer is older than this and somebody asks."""
 FAILED_FOR_S = 3.0
+_EARLIEST = OffsetSpec.earliest()  # type: ignore[no-untyped-call]
+_LATEST = OffsetSpec.latest()  # type: ignore[no-untyped-call]
 
 
 class _NoTopic(Exception):
@@ -130,9 +132,9 @@ class KafkaStreams:
         partitions = [KafkaPartition(topic, info.id) for info in description.partitions]
         return StreamState(
             topic_ids={topic: str(description.topic_id)},
-            earliest=_offsets(admin, partitions, OffsetSpec.earliest()  # type: ignore[no-untyped-call]),
-            latest=_offsets(admin, partitions, OffsetSpec.latest()),
-            stable=_offsets(admin, partitions, OffsetSpec.latest(), IsolationLevel.READ_COMMITTED),
+            earliest=_offsets(admin, partitions, _EARLIEST),
+            latest=_offsets(admin, partitions, _LATEST),
+            stable=_offsets(admin, partitions, _LATEST, IsolationLevel.READ_COMMITTED),
         )
 
     def _admin(self, client: KafkaClient) -> AdminClient:

@@ -3,7 +3,8 @@
 A property can run code (`plugin.library.paths` is loaded while a client is made), read files
 (`*.location`) or call addresses (`sasl.oauthbearer.*`), so what is not allowed is refused.
 
-Source: measured with librdkafka; CVE-2023-25194, CVE-2024-31141, CVE-2025-27817 for the Java client.
+Source: measured with librdkafka; for the Java client CVE-2023-25194, CVE-2024-31141 and
+CVE-2025-27817.
 """
 
 import re

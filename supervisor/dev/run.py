@@ -8,15 +8,18 @@ Broker, overlord and worker are children of this process: started again when the
 it is gone.  A second start in the same folder goes on where the first one stopped.
 """
 
+import fcntl
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from threading import Event
 
 import httpx
+from pydantic import JsonValue
 
 from supervisor.dev.broker import Broker
 from supervisor.dev.demo import Demo
@@ -35,6 +38,28 @@ WORKER_WITHIN = timedelta(seconds=180)
 ASK_TIMEOUT_S = 5.0
 STOP_GRACE = timedelta(seconds=25)
 """A worker ends its batch and its JVM before it goes."""
+
+
+@contextmanager
+def _only_one(folder: Path) -> Iterator[None]:
+    """Hold the data folder: a second run in it would start a second broker on the same files."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = (folder / "dev.lock").open("a")
+    except OSError as error:
+        raise SetupProblem(
+            f"{folder} is not writable: {error.strerror or error}",
+            "choose another with --data-dir or TIDEGATE_DATA_DIR",
+        ) from error
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise SetupProblem(
+                f"another `tidegate dev` runs in {folder}",
+                "stop it, or choose another folder with --data-dir",
+            ) from error
+        yield
 
 
 def _say(line: str) -> None:
@@ -80,9 +105,10 @@ class Dev:
             signal.signal(number, lambda *_: self._until.set())
         ports = self._choose_ports()
         try:
-            java = self._prepare()
-            with ProcessGroup(say=_say) as group:
-                return self._run_children(group, java, ports)
+            with _only_one(self._folder):
+                java = self._prepare()
+                with ProcessGroup(say=_say) as group:
+                    return self._run_children(group, java, ports)
         except (ChildFailed, RuntimePartError) as error:
             raise SetupProblem(str(error), "`tidegate doctor` checks each part") from error
 
@@ -151,9 +177,7 @@ class Dev:
         }
         return self._role("worker", ports.worker, ports, ports.worker_url, own)
 
-    def _role(
-        self, name: str, port: int, ports: Ports, url: str, own: dict[str, str]
-    ) -> ChildSpec:
+    def _role(self, name: str, port: int, ports: Ports, url: str, own: dict[str, str]) -> ChildSpec:
         shared = {
             "TIDEGATE_DATA_DIR": str(self._folder),
             "TIDEGATE_METADATA_URL": self._settings.metadata_url,
@@ -185,26 +209,30 @@ class Dev:
         )
         duration = f"PT{int(self._options.task_duration.total_seconds())}S"
         with httpx.Client(base_url=ports.overlord_url, timeout=ASK_TIMEOUT_S) as api:
-            self._supervise(api, sample_spec(bootstrap, TOPIC, task_duration=duration))
-
-    def _supervise(self, api: httpx.Client, wanted: dict[str, object]) -> None:
-        """Post the sample's spec unless it is there: what its user changed meanwhile stays."""
-        path = "/druid/indexer/v1/supervisor"
-        stored = api.get(f"{path}/{TOPIC}")
-        if stored.status_code == httpx.codes.OK:
-            spec = stored.json()
-            io = wanted["spec"]["ioConfig"]  # type: ignore[index]
-            moved = spec["spec"]["ioConfig"]["consumerProperties"] != io["consumerProperties"]
-            if not moved:
-                return
-            for section in ("dataSchema", "ioConfig", "tuningConfig"):
-                spec.pop(section, None)
-            spec["spec"]["ioConfig"]["consumerProperties"] = io["consumerProperties"]
-            wanted = spec
-        answer = api.post(path, json=wanted)
-        if answer.is_error:
-            raise SetupProblem(f"the sample's spec was refused: {answer.text}", "report this")
+            _supervise(api, sample_spec(bootstrap, TOPIC, task_duration=duration), bootstrap)
         _say(f"supervisor {TOPIC} reads topic {TOPIC}")
+
+
+def _supervise(api: httpx.Client, wanted: dict[str, JsonValue], bootstrap: str) -> None:
+    """Post the sample's spec unless it is there: what its user changed meanwhile stays.
+
+    A stored one is told the broker's address when that has changed.
+    """
+    path = "/druid/indexer/v1/supervisor"
+    stored = api.get(f"{path}/{TOPIC}")
+    if stored.status_code == httpx.codes.OK:
+        wanted = stored.json()
+        for repeated in ("dataSchema", "ioConfig", "tuningConfig"):
+            wanted.pop(repeated, None)
+        properties = stored.json()["spec"]["ioConfig"]["consumerProperties"]
+        if properties["bootstrap.servers"] == bootstrap:
+            return
+        moved = properties | {"bootstrap.servers": bootstrap}
+        spec = stored.json()["spec"]
+        wanted["spec"] = spec | {"ioConfig": spec["ioConfig"] | {"consumerProperties": moved}}
+    answer = api.post(path, json=wanted)
+    if answer.is_error:
+        raise SetupProblem(f"the sample's spec was refused: {answer.text}", "report this")
 
 
 def _healthy(url: str) -> Callable[[], bool]:

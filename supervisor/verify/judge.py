@@ -13,8 +13,9 @@ Source: protocol rule P25; faults.md I1-I4.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
-from supervisor.verify.runs import Runs
+from supervisor.verify.runs import NOTHING, Runs
 from supervisor.verify.verdict import (
     Finding,
     FindingKind,
@@ -31,12 +32,12 @@ from tasks.offsets import TopicPartition
 class Held:
     """What the files of one publication hold of one partition."""
 
-    rows: Runs = Runs()
-    repeated: Runs = Runs()
+    rows: Runs = NOTHING
+    repeated: Runs = NOTHING
     """Offsets of which there is more than one row."""
     surplus: int = 0
     """How many rows are one too many, in all."""
-    rejects: Runs = Runs()
+    rejects: Runs = NOTHING
     carries_offsets: bool = True
     """False: rows do not say their offsets (rolled up), so that only ranges can be checked."""
 
@@ -70,7 +71,7 @@ class PartitionFacts:
     next_offset: int
     topic: Runs
     """Records that a committed reader finds in the topic."""
-    unreadable: Runs = Runs()
+    unreadable: Runs = NOTHING
     """Offsets that Kafka no longer shows: deleted by age, or with the topic."""
     compacted: bool = False
     """The topic may drop records at any place."""
@@ -226,7 +227,7 @@ def _pieces(facts: PartitionFacts) -> Iterator[tuple[int, int, int, int, bool]]:
             changes.setdefault(end, [0, 0, 0, 0])[what] -= 1
     counts = [0, 0, 0, 0]
     cuts = sorted(changes)
-    for at, until in zip(cuts, cuts[1:], strict=False):
+    for at, until in pairwise(cuts):
         counts = [count + change for count, change in zip(counts, changes[at], strict=True)]
         yield at, until, counts[0], counts[1], counts[2] > 0
 

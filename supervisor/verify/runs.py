@@ -79,6 +79,10 @@ class Runs:
             self._ends.append(end)
 
 
+NOTHING = Runs()
+"""No offset at all."""
+
+
 class RunBuilder:
     """Collects ascending offsets one by one."""
 

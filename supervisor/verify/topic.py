@@ -26,7 +26,9 @@ from confluent_kafka import (
     TopicCollection,
 )
 from confluent_kafka import TopicPartition as Place
-from confluent_kafka.admin import AdminClient, ConfigEntry, ConfigResource, TopicDescription
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.admin._config import ConfigEntry, ConfigResource
+from confluent_kafka.admin._topic import TopicDescription
 
 from supervisor.core.errors import StreamUnavailable
 from supervisor.verify.runs import RunBuilder, Runs
@@ -116,7 +118,7 @@ class _Reading:
     def prepare(self, topic_ids: Mapping[str, str]) -> None:
         """Find out what is there at all, and begin to read it."""
         cluster = self._consumer.list_topics(timeout=_ASK_S)
-        admin = AdminClient(self._properties)
+        admin = AdminClient(dict(self._properties))
         for topic in sorted({p.topic for p in self._open}):
             metadata = cluster.topics.get(topic)
             if metadata is None or metadata.error is not None:

@@ -9,8 +9,9 @@ A folder is removed before it is written: what lies there was left by a crash, a
 names it.
 """
 
+import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -18,17 +19,26 @@ from pathlib import Path
 import pyarrow as pa
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame
 
-from tasks.contract import Column, Counters, FailureCode, IngestSpec, RejectsFile
-from tasks.ingest import files as disk
-from tasks.ingest.decode import OWN_COLUMNS, RejectReason, decode
+from tasks.contract import Column, Counters, RejectsFile
+from tasks.ingest.columns import columns_of, grown, known_keys, new_keys
+from tasks.ingest.decode import RejectReason, decode
 from tasks.ingest.failures import judge
+from tasks.ingest.files import (
+    data_paths,
+    describe,
+    local_folder,
+    prepare_folder,
+    remove_folder,
+    sync_folders,
+)
 from tasks.ingest.jobs import Jobs, Run
 from tasks.ingest.merge import Rewrite, as_segment, check_rewritten, may_stay, rewrite
 from tasks.ingest.observed import Observed
-from tasks.ingest.rejects import Run as RejectRun
 from tasks.ingest.rejects import as_runs, joined, read_rejects, write_rejects
-from tasks.ingest.source import peek_keys, read_range
+from tasks.ingest.source import read_range
+from tasks.ingest.warm import warm_up
 from tasks.ingest.write import ROWS_PER_FILE, check_rows, write_rows
 from tasks.kafka_client import ReadSecret, java_properties
 from tasks.offsets import Offsets, count
@@ -39,10 +49,247 @@ from tasks.ports import (
     JournalEntry,
     MergeJob,
     MergeResult,
-    StreamUnavailable,
     TaskError,
 )
 from tasks.spark_session import FINISHING_POOL, LIVE_POOL, SparkRuntime
 
-COLUMNS_MAX = 1_000
-"""A discovered table has no more columns; further keys are counted as errors of their rows."""
+_PEEK_ROWS = 1_000
+"""Records per partition that are looked at before the first batch of a table without columns."""
+
+_FAILURES = (PySparkException, Py4JError, OSError, pa.ArrowException)
+
+
+@dataclass(frozen=True)
+class _Range:
+    """The part of a batch that has something to read."""
+
+    start: Offsets
+    end: Offsets
+
+    @property
+    def topic(self) -> str:
+        return next(iter(self.start)).topic
+
+
+class SparkEngine:
+    """Reads, merges and drops for all tasks of one worker; safe to call from many threads."""
+
+    def __init__(
+        self,
+        runtime: SparkRuntime,
+        warehouse: str,
+        read_secret: ReadSecret,
+        *,
+        poll_timeout: timedelta = timedelta(seconds=30),
+    ) -> None:
+        """Use `warehouse`, a folder.  `poll_timeout` bounds each wait for a broker.
+
+        Raises:
+            TaskError: the warehouse is a store that is not built yet.
+        """
+        self._runtime = runtime
+        self._warehouse = local_folder(warehouse)
+        self._read_secret = read_secret
+        self._poll_timeout = poll_timeout
+        self._jobs = Jobs(runtime.context)
+
+    def read_batch(self, job: BatchJob) -> JournalEntry:
+        """Read `[start, end)` into files, synced and checked.  See `tasks.ports.Engine`.
+
+        Raises:
+            BatchCancelled: `cancel` was called; the batch's files are gone.
+            StreamUnavailable: the brokers did not answer in time; a repeat may succeed.
+            TaskError: the range cannot be read, or its rows not be written.
+        """
+        live = [p for p in sorted(job.start) if job.start[p] < job.end[p]]
+        span = _Range({p: job.start[p] for p in live}, {p: job.end[p] for p in live})
+        if not live:
+            return _entry(job, None, (), None, columns=job.columns)
+        number = f"b{job.number}-{job.incarnation}"
+        doing = f"batch {number} of {_told(span)}"
+        with self._jobs.run(job.task_id, LIVE_POOL) as run:
+            task = self._warehouse / job.spec.data_source / "data" / job.task_id
+            with self._guarded(run, task / number, doing):
+                prepare_folder(self._warehouse, job.spec.data_source, job.task_id)
+                return self._read(job, span, run, task / number)
+
+    def merge(self, job: MergeJob) -> MergeResult:
+        """Make segments of journaled files, synced and checked.  See `tasks.ports.Engine`.
+
+        Raises:
+            BatchCancelled: `cancel` was called; what the merge wrote is gone.
+            TaskError: the files cannot be read, or the segments not be written.
+        """
+        with self._jobs.run(job.task_id, FINISHING_POOL) as run:
+            task = prepare_folder(self._warehouse, job.spec.data_source, job.task_id)
+            folder = task / f"m{job.incarnation}"
+            with self._guarded(run, folder, f"merge of {len(job.entries)} batches"):
+                files = tuple(file for entry in job.entries for file in entry.files)
+                merged = self._merged(job, files, run, folder)
+                rejects = self._merged_rejects(job, task)
+                sync_folders(task, self._warehouse)
+                run.check()
+        granularity = job.spec.segment_granularity
+        return MergeResult(tuple(as_segment(file, granularity) for file in merged), rejects)
+
+    def cancel(self, task_id: str) -> None:
+        """Stop the job that `task_id` runs now, if it runs one; returns at once."""
+        self._jobs.cancel(task_id)
+
+    def drop(self, task_id: str, entries: Sequence[JournalEntry]) -> None:
+        """Delete the files of journaled batches that no longer count; repeatable.
+
+        Raises:
+            TaskError: a file of the task cannot be deleted, or one belongs to another task.
+        """
+        paths = [file.path for entry in entries for file in entry.files]
+        paths += [entry.rejects.path for entry in entries if entry.rejects is not None]
+        for path in (self._warehouse / path for path in paths):
+            assert path.parent.parent.name == task_id, f"{path} is no file of {task_id}"
+            try:
+                path.unlink(missing_ok=True)
+            except OSError as error:
+                raise judge(error, f"deleting {path}") from error
+            with suppress(OSError):  # not empty yet, or gone
+                path.parent.rmdir()
+
+    def warm(self) -> None:
+        """Run what a batch and a merge run, on made-up records: the first real ones start fast.
+
+        It leaves nothing in the warehouse.  What talks to Kafka is not warmed.
+        """
+        warm_up(self._runtime.session, self._runtime.work_dir / "warm")
+
+    @contextmanager
+    def _guarded(self, run: Run, folder: Path, doing: str) -> Iterator[None]:
+        """Leave no folder behind unless the body ends well; turn Spark's errors into ours."""
+        remove_folder(folder)
+        try:
+            yield
+        except (*_FAILURES, TaskError, BatchCancelled) as error:
+            self._clean(run, folder)
+            if run.cancelled:
+                raise BatchCancelled(run.group) from error
+            if isinstance(error, _FAILURES):
+                raise judge(error, doing) from error
+            raise
+        except BaseException:
+            self._clean(run, folder)
+            raise
+
+    def _clean(self, run: Run, folder: Path) -> None:
+        if self._runtime.alive():
+            with suppress(*_FAILURES):  # the first error is the one to tell
+                self._jobs.settle(run)
+        shutil.rmtree(folder, ignore_errors=True)
+
+    def _read(self, job: BatchJob, span: _Range, run: Run, folder: Path) -> JournalEntry:
+        names = job.columns
+        if not job.spec.columns and not names and count(span.start, span.end) > _PEEK_ROWS:
+            names = grown((), self._peek(job, span))
+        while True:
+            run.check()
+            observed = self._write(job, span, columns_of(job.spec, names), folder)
+            run.check()
+            wider = grown(names, observed.unknown)
+            if wider == names or job.spec.columns:
+                break
+            remove_folder(folder)  # a key that was no column yet: read the range again with it
+            names = wider
+        described = [describe(path, self._warehouse, span.topic) for path in data_paths(folder)]
+        files = tuple(file for file in described if file is not None)
+        check_rows(observed, files, span.start, span.end)
+        rejected = as_runs(observed.rejects)
+        rejects = write_rejects(rejected, folder / "rejects.parquet", self._warehouse)
+        if files or rejects:
+            sync_folders(folder, self._warehouse)
+        else:
+            remove_folder(folder)
+        run.check()
+        return _entry(job, observed, files, rejects, columns=names)
+
+    def _write(
+        self, job: BatchJob, span: _Range, columns: Sequence[Column], folder: Path
+    ) -> Observed:
+        records = self._records(job, span.start, span.end)
+        known = known_keys(job.spec, columns)
+        judged = decode(records, job.spec.timestamp, columns, known=known)
+        files = max(1, min(len(span.start) * 4, count(span.start, span.end) // ROWS_PER_FILE))
+        return write_rows(judged, columns, folder, start=span.start, files_max=files)
+
+    def _peek(self, job: BatchJob, span: _Range) -> list[str]:
+        """Return the keys of a range's first records: most often they are all there are."""
+        near = {p: min(span.end[p], span.start[p] + _PEEK_ROWS) for p in span.start}
+        return new_keys(self._records(job, span.start, near), job.spec)
+
+    def _records(self, job: BatchJob, start: Offsets, end: Offsets) -> DataFrame:
+        return read_range(
+            self._runtime.session,
+            start,
+            end,
+            client=java_properties(job.spec.kafka, self._read_secret),
+            group_id=job.task_id,
+            poll_timeout=self._poll_timeout,
+        )
+
+    def _merged(
+        self, job: MergeJob, files: tuple[DataFile, ...], run: Run, folder: Path
+    ) -> tuple[DataFile, ...]:
+        granularity, rows_max = job.spec.segment_granularity, job.spec.tuning.segment_rows_max
+        if may_stay(files, granularity, rows_max):
+            return files
+        names = tuple(sorted({name for entry in job.entries for name in entry.columns}))
+        work = Rewrite(files, columns_of(job.spec, names), granularity, rows_max)
+        run.check()
+        paths = rewrite(self._runtime.session, work, warehouse=self._warehouse, folder=folder)
+        run.check()
+        topic = files[0].spans[0].topic
+        described = [describe(path, self._warehouse, topic) for path in paths]
+        merged = tuple(file for file in described if file is not None)
+        check_rewritten(files, merged)
+        sync_folders(folder, self._warehouse)
+        return merged
+
+    def _merged_rejects(self, job: MergeJob, task: Path) -> RejectsFile | None:
+        named = [entry.rejects for entry in job.entries if entry.rejects is not None]
+        runs = [run for rejects in named for run in read_rejects(self._warehouse / rejects.path)]
+        path = task / f"rejects-{job.incarnation}.parquet"
+        return write_rejects(joined(runs), path, self._warehouse)
+
+
+def _entry(
+    job: BatchJob,
+    observed: Observed | None,
+    files: tuple[DataFile, ...],
+    rejects: RejectsFile | None,
+    *,
+    columns: tuple[str, ...],
+) -> JournalEntry:
+    counters = Counters(batches=1)
+    samples = ()
+    if observed is not None:
+        nulls = sum(r.reason is RejectReason.NULL_VALUE for r in observed.rejects)
+        counters = Counters(
+            processed=observed.rows - observed.rows_with_error,
+            processed_with_error=observed.rows_with_error,
+            unparseable=len(observed.rejects) - nulls,
+            thrown_away=nulls,  # a tombstone is no broken record
+            processed_bytes=observed.size_bytes,
+            batches=1,
+        )
+        samples = observed.samples[: job.spec.tuning.saved_parse_exceptions_max]
+    return JournalEntry(
+        number=job.number,
+        incarnation=job.incarnation,
+        start=dict(job.start),
+        end=dict(job.end),
+        files=files,
+        rejects=rejects,
+        counters=counters,
+        samples=samples,
+        columns=() if job.spec.columns else columns,
+    )
+
+
+def _told(span: _Range) -> str:
+    return ", ".join(f"{p} [{span.start[p]}, {span.end[p]})" for p in sorted(span.start))

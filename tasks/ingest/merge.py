@@ -76,7 +76,7 @@ def may_stay(files: Sequence[DataFile], granularity: Granularity, rows_max: int)
         rows[chunk] += file.rows
         number[chunk] += 1
     needed = {chunk: -(-rows[chunk] // rows_max) for chunk in rows}
-    return all(n == 1 or n <= 2 * needed[chunk] - (needed[chunk] == 1) for chunk, n in number.items())
+    return all(number[chunk] <= 2 * needed[chunk] for chunk in number)
 
 
 def rewrite(session: SparkSession, job: Rewrite, *, warehouse: Path, folder: Path) -> list[Path]:

@@ -46,7 +46,12 @@ def joined(runs: Iterable[Run]) -> list[Run]:
         topic, partition, first, last, reason = run
         if found:
             before = found[-1]
-            if (before[0], before[1], before[3] + 1, before[4]) == (topic, partition, first, reason):
+            if (before[0], before[1], before[3] + 1, before[4]) == (
+                topic,
+                partition,
+                first,
+                reason,
+            ):
                 found[-1] = (topic, partition, before[2], last, reason)
                 continue
         found.append(run)

@@ -46,9 +46,7 @@ def write_rows(
     return read_metric(_await_metric(observation), start)
 
 
-def check_rows(
-    observed: Observed, files: Sequence[DataFile], start: Offsets, end: Offsets
-) -> None:
+def check_rows(observed: Observed, files: Sequence[DataFile], start: Offsets, end: Offsets) -> None:
     """Make sure that files and observation tell the same, and only of offsets in `[start, end)`.
 
     Raises:

@@ -18,6 +18,10 @@ from tests.core.spec_documents import changed, created
 SERVERS: dict[str, JsonValue] = {"bootstrap.servers": "kafka:9092"}
 CANARY = "hunter2-canary"
 REFERENCE = SecretRef(environment="TIDEGATE_SECRET_X")
+SCRAM_LINE = (
+    "org.apache.kafka.common.security.scram.ScramLoginModule required "
+    'username="ann" password="${env:TIDEGATE_SECRET_X}";'
+)
 
 
 def _provider(**variables: str) -> JsonValue:
@@ -28,27 +32,19 @@ def _provider(**variables: str) -> JsonValue:
 
 
 def _errors(properties: object) -> tuple[FieldError, ...]:
+    found: tuple[FieldError, ...] = ()
     try:
         read_properties(properties)
     except InvalidSpec as error:
-        assert CANARY not in str(error)
-        return error.errors
-    return ()
+        found = error.errors
+    assert CANARY not in str(found), "a message repeats what may be a secret"
+    return found
 
 
 def _the_error(name: str, value: JsonValue) -> FieldError:
     (error,) = _errors({**SERVERS, name: value})
     assert error.pointer == f"{POINTER}/{name}"
     return error
-
-
-def _jaas(module: str, options: str) -> str:
-    return f"org.apache.kafka.common.security.{module} required {options};"
-
-
-PLAIN = "plain.PlainLoginModule"
-SCRAM = "scram.ScramLoginModule"
-BY_REFERENCE = 'username="ann" password="${env:TIDEGATE_SECRET_X}"'
 
 
 def test_java_names_and_librdkafka_names_say_the_same() -> None:
@@ -210,81 +206,7 @@ def test_a_private_key_beside_a_certificate_is_refused() -> None:
 def test_a_provider_names_variables_with_our_prefix_and_nothing_else(
     provider: JsonValue, message: str
 ) -> None:
-    assert (
-        message in _the_error("druid.dynamic.config.provider", provider).message
-        if not (isinstance(provider, dict) and "sasl.password" in str(provider.get("variables")))
-        else message in _errors({**SERVERS, "druid.dynamic.config.provider": provider})[0].message
-    )
-
-
-@pytest.mark.parametrize(
-    ("module", "mechanism", "options"),
-    [
-        (PLAIN, "PLAIN", BY_REFERENCE),
-        (PLAIN, "PLAIN", 'password="${env:TIDEGATE_SECRET_X}"   username="ann"'),
-        (PLAIN, "PLAIN", 'username = "ann"\n password = "${env:TIDEGATE_SECRET_X}" '),
-        (SCRAM, "SCRAM-SHA-512", BY_REFERENCE),
-    ],
-)
-def test_a_jaas_line_of_the_one_form_is_read_for_user_and_reference(
-    module: str, mechanism: str, options: str
-) -> None:
-    client = client_of(
-        {
-            **SERVERS,
-            "security.protocol": "SASL_SSL",
-            "sasl.mechanism": mechanism,
-            "sasl.jaas.config": _jaas(module, options),
-        }
-    )
-    assert client == KafkaClient(
-        bootstrap_servers="kafka:9092",
-        security_protocol=SecurityProtocol.SASL_SSL,
-        sasl_mechanism=SaslMechanism(mechanism),
-        sasl_username="ann",
-        sasl_password=REFERENCE,
-    )
-
-
-def test_a_quoted_user_name_is_read_as_it_is_meant() -> None:
-    line = _jaas(PLAIN, r'username="a\"n\\n" password="${env:TIDEGATE_SECRET_X}"')
-    client = client_of({**SERVERS, "security.protocol": "SASL_SSL", "sasl.jaas.config": line})
-    assert client.sasl_username == r'a"n\n'
-    assert client.sasl_mechanism is SaslMechanism.PLAIN
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "",
-        None,
-        5,
-        _jaas(PLAIN, f'username="ann" password="{CANARY}"'),
-        _jaas(PLAIN, f'username="{CANARY}"'),
-        _jaas(PLAIN, BY_REFERENCE + ' extra="1"'),
-        _jaas(PLAIN, BY_REFERENCE) + _jaas(PLAIN, BY_REFERENCE),
-        _jaas(PLAIN, BY_REFERENCE)[:-1],
-        _jaas(PLAIN, 'username="ann" password="${env:TIDEGATE_SECRET_X}${env:PATH}"'),
-        _jaas(PLAIN, 'username="ann" password="${file:/etc/passwd:x}"'),
-        _jaas("oauthbearer.OAuthBearerLoginModule", BY_REFERENCE),
-        f"com.sun.security.auth.module.JndiLoginModule required {BY_REFERENCE};",
-        f"com.sun.security.auth.module.LdapLoginModule required {BY_REFERENCE};",
-        f"org.apache.kafka.common.security.plain.PlainLoginModule optional {BY_REFERENCE};",
-        "x" * 100_000,
-    ],
-)
-def test_any_other_jaas_line_is_refused_with_one_text(line: JsonValue) -> None:
-    """Source: CVE-2023-25194, a login module named by a user runs code."""
-    error = _the_error("sasl.jaas.config", line)
-    assert "is accepted in one form only" in error.message
-    assert "${env:TIDEGATE_SECRET_X}" in error.hint
-
-
-def test_a_user_name_cannot_end_the_line_it_will_stand_in() -> None:
-    options = 'username="ann\n required; Evil required x=y; " password="${env:TIDEGATE_SECRET_X}"'
-    for name, value in (("sasl.jaas.config", _jaas(PLAIN, options)), ("sasl.username", "a\nb")):
-        errors = _errors({**SERVERS, "security.protocol": "SASL_SSL", name: value})
-        assert "sasl.username holds a control character" in [error.message for error in errors]
+    assert message in _the_error("druid.dynamic.config.provider", provider).message
 
 
 @pytest.mark.parametrize(
@@ -324,7 +246,7 @@ def test_a_user_name_cannot_end_the_line_it_will_stand_in() -> None:
             {
                 **SERVERS,
                 "security.protocol": "SASL_SSL",
-                "sasl.jaas.config": _jaas(SCRAM, BY_REFERENCE),
+                "sasl.jaas.config": SCRAM_LINE,
             },
             "sasl.mechanism",
             "needs a SCRAM mechanism",
@@ -400,8 +322,7 @@ def test_a_stored_spec_is_checked_again_when_it_is_loaded() -> None:
 def test_any_properties_make_a_client_or_are_refused(properties: dict[str, JsonValue]) -> None:
     try:
         read = read_properties(properties)
-    except InvalidSpec as error:
-        assert error.errors
+    except InvalidSpec:
         return
     again = read_properties(read.properties)
     assert (again.client, again.properties) == (read.client, read.properties)

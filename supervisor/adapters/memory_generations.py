@@ -1,0 +1,178 @@
+"""Generations in memory: the same guards as `metadata/generations.py`."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import datetime
+
+from supervisor.adapters.memory_rows import Tables
+from supervisor.core.actions import FixEnd, OpenGeneration
+from supervisor.core.errors import StateMoved
+from supervisor.core.model import Generation, GenerationState
+from tasks.offsets import count
+
+_READING = GenerationState.READING
+_PAUSING = GenerationState.PAUSING
+_PUBLISHING = GenerationState.PUBLISHING
+
+
+class MemoryGenerations:
+    """See `ports.Generations`."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._live = tables.live
+        self._ended = tables.ended
+
+    def open(
+        self, supervisor_id: str, data_source: str, action: OpenGeneration, now: datetime
+    ) -> bool:
+        """Insert the generation as READING; False, changing nothing, if its id exists.
+
+        Raises:
+            StateMoved: another open generation holds one of its partitions.
+        """
+        if self.get(action.generation_id) is not None:
+            return False
+        for other in self.live(supervisor_id):
+            if other.open and other.start.keys() & action.start.keys():
+                raise StateMoved(
+                    f"{action.generation_id} cannot open: {other.id} of {supervisor_id} "
+                    "holds one of its partitions"
+                )
+        self._live.put(action.generation_id, _opened(supervisor_id, data_source, action, now))
+        return True
+
+    def get(self, generation_id: str) -> Generation | None:
+        """Return one."""
+        return self._live.get_row(generation_id) or self._ended.get_row(generation_id)
+
+    def live(self, supervisor_id: str | None = None) -> list[Generation]:
+        """Return the live ones of one supervisor, or of all, by (supervisor, ordinal)."""
+        return _ordered(g for g in self._live.values() if supervisor_id in {None, g.supervisor_id})
+
+    def newest(self, supervisor_id: str) -> Generation | None:
+        """Return the one with the highest ordinal, whatever its state."""
+        newest = [*self.live(supervisor_id)[-1:], *self.recent(supervisor_id, 1)]
+        return max(newest, key=lambda g: (g.ordinal, g.id), default=None)
+
+    def recent(self, supervisor_id: str, limit: int) -> list[Generation]:
+        """Return the newest ended ones, newest first."""
+        ended = _ordered(g for g in self._ended.values() if g.supervisor_id == supervisor_id)
+        return ended[::-1][:limit]
+
+    def begin_handoff(
+        self, generation_id: str, expected_sequence: int, *, must_end: bool, why: str, now: datetime
+    ) -> bool:
+        """READING or PAUSING -> PAUSING, sequence + 1, `paused_at` = now.  False: it moved on."""
+        found = self._at(generation_id, expected_sequence, _READING, _PAUSING)
+        if found is None:
+            return False
+        return self._put(
+            replace(
+                found,
+                state=_PAUSING,
+                sequence=found.sequence + 1,
+                handoff_why=why,
+                must_end=must_end,
+                paused_at=now,
+            )
+        )
+
+    def resume(
+        self, generation_id: str, expected_sequence: int, *, restart_timer: bool, now: datetime
+    ) -> bool:
+        """PAUSING -> READING, sequence + 1, handoff fields cleared.  False: it moved on."""
+        found = self._at(generation_id, expected_sequence, _PAUSING)
+        if found is None:
+            return False
+        return self._put(
+            replace(
+                found,
+                state=_READING,
+                sequence=found.sequence + 1,
+                timer_started_at=now if restart_timer else found.timer_started_at,
+                handoff_why="",
+                must_end=False,
+                paused_at=None,
+            )
+        )
+
+    def fix_end(self, action: FixEnd, now: datetime) -> bool:
+        """PAUSING -> PUBLISHING with end, sequence + 1; its partitions are free.  False: moved.
+
+        Raises:
+            OffsetsError: the end does not fit the start; a bug.
+        """
+        found = self._at(action.generation_id, action.expected_sequence, _PAUSING)
+        if found is None:
+            return False
+        count(found.start, action.end)
+        return self._put(
+            replace(
+                found,
+                state=_PUBLISHING,
+                sequence=found.sequence + 1,
+                end=dict(sorted(action.end.items())),
+                end_fixed_at=now,
+            )
+        )
+
+    def close(self, generation_id: str, state: GenerationState, now: datetime) -> bool:
+        """Live -> EMPTY, DISCARDED or PUBLISHED; its partitions are free.  False: it was ended.
+
+        EMPTY comes from an open state, PUBLISHED from PUBLISHING; from elsewhere it is False too.
+        """
+        found = self._live.get_row(generation_id)
+        allowed = {
+            GenerationState.EMPTY: found is not None and found.open,
+            GenerationState.DISCARDED: found is not None,
+            GenerationState.PUBLISHED: found is not None and found.state is _PUBLISHING,
+        }[state]
+        if found is None or not allowed:
+            return False
+        self._live.drop(generation_id)
+        self._ended.put(generation_id, replace(found, state=state, ended_at=now))
+        return True
+
+    def predecessors(self, generation: Generation) -> list[Generation]:
+        """Return live generations with a lower ordinal that share a partition with it."""
+        return [
+            other
+            for other in self.live(generation.supervisor_id)
+            if other.ordinal < generation.ordinal and other.start.keys() & generation.start.keys()
+        ]
+
+    def _at(self, generation_id: str, sequence: int, *states: GenerationState) -> Generation | None:
+        """Return the generation if it stands where the change expects it."""
+        found = self._live.get_row(generation_id)
+        if found is None or found.sequence != sequence or found.state not in states:
+            return None
+        return found
+
+    def _put(self, changed: Generation) -> bool:
+        self._live.put(changed.id, changed)
+        return True
+
+
+def _ordered(found: Iterable[Generation]) -> list[Generation]:
+    return sorted(found, key=lambda g: (g.supervisor_id, g.ordinal, g.id))
+
+
+def _opened(
+    supervisor_id: str, data_source: str, action: OpenGeneration, now: datetime
+) -> Generation:
+    return Generation(
+        id=action.generation_id,
+        supervisor_id=supervisor_id,
+        data_source=data_source,
+        ordinal=action.ordinal,
+        layout_version=action.layout_version,
+        task_count=action.task_count,
+        partition_count=action.partition_count,
+        group=action.group,
+        spec_version=action.spec_version,
+        state=_READING,
+        start=dict(sorted(action.start.items())),
+        end=None,
+        opened_at=now,
+        timer_started_at=now,
+    )

@@ -1,0 +1,57 @@
+"""Committed offsets and gaps in memory."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from supervisor.adapters.memory_rows import Tables
+from supervisor.core.errors import StaleCommit
+from supervisor.core.model import CommittedOffset, OffsetGap
+from tasks.offsets import Offsets, TopicPartition, count
+
+
+class MemoryOffsets:
+    """See `ports.OffsetsTable`."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._rows = tables.offsets
+        self._gaps = tables.gaps
+
+    def of(self, supervisor_id: str) -> dict[TopicPartition, CommittedOffset]:
+        """Return the committed offsets of every partition."""
+        return dict(self._rows.get_row(supervisor_id) or {})
+
+    def initialise(self, supervisor_id: str, topic_id: str, offsets: Offsets) -> bool:
+        """Insert rows for partitions that have none yet, all or none; see the port."""
+        rows = self.of(supervisor_id)
+        if rows.keys() & offsets.keys():
+            return False
+        for partition, offset in offsets.items():
+            rows[partition] = CommittedOffset(supervisor_id, partition, offset, offset, topic_id)
+        self._rows.put(supervisor_id, dict(sorted(rows.items())))
+        return True
+
+    def advance(
+        self, supervisor_id: str, start: Offsets, end: Offsets, topic_ids: Mapping[str, str]
+    ) -> None:
+        """Compare and swap every partition from `start` to `end`, all or none.
+
+        Raises:
+            StaleCommit: a partition stands elsewhere, or belongs to another topic id.
+        """
+        count(start, end)  # refuses ranges that do not fit together
+        rows = self.of(supervisor_id)
+        for partition in sorted(start):
+            row, topic_id = rows.get(partition), topic_ids.get(partition.topic)
+            if row is None or (row.next_offset, row.topic_id) != (start[partition], topic_id):
+                raise StaleCommit(supervisor_id, str(partition), start[partition])
+            rows[partition] = replace(row, next_offset=end[partition])
+        self._rows.put(supervisor_id, rows)
+
+    def declare(self, gap: OffsetGap) -> None:
+        """Record a gap."""
+        before = self._gaps.get_row(gap.supervisor_id) or ()
+        self._gaps.put(gap.supervisor_id, (*before, gap))
+
+    def gaps(self, supervisor_id: str) -> list[OffsetGap]:
+        """Return the declared gaps, oldest first."""
+        return list(self._gaps.get_row(supervisor_id) or ())

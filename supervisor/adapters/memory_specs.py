@@ -1,0 +1,41 @@
+"""Spec versions in memory."""
+
+from datetime import datetime
+
+from supervisor.adapters.memory_rows import Tables
+from supervisor.core.model import SpecVersion
+from supervisor.core.spec import SupervisorSpec
+
+
+class MemorySpecs:
+    """See `ports.Specs`."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._rows = tables.specs
+
+    def append(
+        self, supervisor_id: str, spec: SupervisorSpec | None, now: datetime, author: str
+    ) -> SpecVersion:
+        """Add the next version (None: a tombstone) and return it."""
+        before = self._rows.get_row(supervisor_id) or ()
+        added = SpecVersion(supervisor_id, len(before) + 1, now, spec, author)
+        self._rows.put(supervisor_id, (*before, added))
+        return added
+
+    def newest(self, supervisor_id: str) -> SpecVersion | None:
+        """Return the newest version, tombstones included; None if the id was never used."""
+        versions = self._rows.get_row(supervisor_id)
+        return versions[-1] if versions else None
+
+    def version(self, supervisor_id: str, version: int) -> SpecVersion | None:
+        """Return one version."""
+        versions = self._rows.get_row(supervisor_id) or ()
+        return versions[version - 1] if 1 <= version <= len(versions) else None
+
+    def all_newest(self) -> list[SpecVersion]:
+        """Return the newest version of every id, tombstones included, by id."""
+        return [self._rows[supervisor_id][-1] for supervisor_id in sorted(self._rows)]
+
+    def history(self, supervisor_id: str, limit: int | None = None) -> list[SpecVersion]:
+        """Return the versions of one id, newest first."""
+        return list(reversed(self._rows.get_row(supervisor_id) or ()))[:limit]

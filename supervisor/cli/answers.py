@@ -1,0 +1,146 @@
+"""The answers of the API, as far as tables show them; a newer overlord may say more."""
+
+from datetime import datetime
+
+from pydantic import ConfigDict, Field, JsonValue
+
+from tasks.wire import Wire
+
+
+class Lenient(Wire):
+    """Read what is known, pass over the rest."""
+
+    model_config = ConfigDict(extra="ignore")
+
+
+class SupervisorRow(Lenient):
+    """One supervisor of the list."""
+
+    id: str
+    state: str
+    detailed_state: str = ""
+    healthy: bool = True
+    suspended: bool = False
+
+
+class TaskState(Lenient):
+    """One task of a status."""
+
+    id: str
+    starting_offsets: dict[str, int] = {}
+    current_offsets: dict[str, int] = {}
+    start_time: datetime | None = None
+    remaining_seconds: float | None = None
+    type: str = ""
+    lag: dict[str, int] | None = None
+
+
+class GroupState(Lenient):
+    """One generation of a status."""
+
+    generation_id: str
+    group: int = 0
+    state: str = ""
+    start: dict[str, int] = {}
+    end: dict[str, int] | None = None
+    opened_at: datetime | None = None
+    next_publish_due: datetime | None = None
+    handoff_why: str | None = None
+
+
+class RecentError(Lenient):
+    """One error of a status."""
+
+    timestamp: datetime | None = None
+    exception_class: str = ""
+    message: str = ""
+
+
+class Payload(Lenient):
+    """The inside of a status: Druid's members and ours."""
+
+    data_source: str = ""
+    stream: str = ""
+    partitions: int = 0
+    replicas: int = 1
+    state: str
+    detailed_state: str = ""
+    why: str | None = None
+    healthy: bool = True
+    suspended: bool = False
+    active_tasks: tuple[TaskState, ...] = ()
+    publishing_tasks: tuple[TaskState, ...] = ()
+    latest_offsets: dict[str, int | None] | None = None
+    minimum_lag: dict[str, int | None] | None = None
+    aggregate_lag: int | None = None
+    committed_offsets: dict[str, int] = {}
+    groups: tuple[GroupState, ...] = ()
+    slots_needed: int | None = None
+    slots_free: int | None = None
+    pending_replicas: int | None = None
+    recent_errors: tuple[RecentError, ...] = ()
+
+
+class Status(Lenient):
+    """How one supervisor stands."""
+
+    id: str
+    generation_time: datetime | None = None
+    payload: Payload
+
+
+class Applied(Lenient):
+    """What a POST of a spec did."""
+
+    id: str
+    modified: bool | None = None
+    version: int | None = None
+    warnings: tuple[str, ...] = ()
+
+
+class SpecVersion(Lenient):
+    """One row of a history."""
+
+    version: str
+    spec: dict[str, JsonValue]
+
+
+class TaskRow(Lenient):
+    """One task of the list, as Druid writes it."""
+
+    id: str
+    status_code: str = ""
+    created_time: datetime | None = None
+    duration: float | None = None
+    data_source: str = ""
+    location: dict[str, JsonValue] | None = None
+    error_msg: str | None = None
+
+
+class FileRow(Lenient):
+    """One file of a table."""
+
+    path: str
+    published: bool = True
+    rows: int = 0
+    size_bytes: int = 0
+    sha256: str | None = None
+    interval_start: datetime | None = None
+    interval_end: datetime | None = None
+    supervisor_id: str = ""
+    generation_id: str | None = None
+    task_id: str = ""
+
+
+class Files(Lenient):
+    """The files that are one table."""
+
+    data_source: str
+    warehouse: str
+    files: tuple[FileRow, ...]
+
+
+class DataSources(Lenient):
+    """The tables that have published files."""
+
+    data_sources: tuple[str, ...] = Field(default=())

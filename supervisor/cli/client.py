@@ -1,0 +1,188 @@
+"""The one helper that talks HTTP: it owns addresses, timeouts, and what an answer means.
+
+It tries each overlord in turn: one that is down, or does not lead, is passed over.  A request
+that may have been carried out is never sent twice.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self, TypeVar
+from urllib.parse import quote
+
+import httpx
+from pydantic import TypeAdapter, ValidationError
+
+from supervisor.cli.problems import ProblemAnswer, Unreachable
+from supervisor.core.errors import FieldError
+
+CONNECT_TIMEOUT_S = 5.0
+ANSWER_TIMEOUT_S = 30.0
+TEXT_MAX = 500
+SUPERVISORS = "/druid/indexer/v1/supervisor"
+TASKS = "/druid/indexer/v1/tasks"
+
+_NOT_HERE = {502, 503, 504}
+
+T = TypeVar("T")
+Params = Mapping[str, str | int | bool]
+
+
+def path_of(*parts: str) -> str:
+    """Return a path from a beginning and names, each name kept in one piece."""
+    first, *names = parts
+    return "/".join([first, *(quote(name, safe="") for name in names)])
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An answer with status below 400, or one that the caller expects."""
+
+    status: int
+    body: bytes
+    server: str
+
+    def json(self) -> object:
+        """Return the body as JSON values.
+
+        Raises:
+            ProblemAnswer: it is none: another server listens there.
+        """
+        try:
+            value: object = json.loads(self.body)
+        except ValueError as error:
+            raise ProblemAnswer(
+                f"{self.server} answered with something that is not JSON: is this an overlord?",
+                status=self.status,
+            ) from error
+        return value
+
+    def read(self, kind: type[T]) -> T:
+        """Return the body as a checked value.
+
+        Raises:
+            ProblemAnswer: it has another form than this version of the command knows.
+        """
+        try:
+            return TypeAdapter(kind).validate_python(self.json())
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            where = "/".join(str(part) for part in first["loc"])
+            raise ProblemAnswer(
+                f"{self.server} answered in another form than this version knows, "
+                f"at /{where}: {first['msg']}",
+                status=self.status,
+            ) from error
+
+
+class Client:
+    """A connection to whichever overlord answers."""
+
+    def __init__(self, servers: Sequence[str]) -> None:
+        """Connect to nothing yet; `servers` are base addresses, tried in order."""
+        self._servers = tuple(server.rstrip("/") for server in servers)
+        self._http = httpx.Client(
+            timeout=httpx.Timeout(ANSWER_TIMEOUT_S, connect=CONNECT_TIMEOUT_S),
+            follow_redirects=False,
+            headers={"Accept": "application/json"},
+            trust_env=False,  # a proxy of the environment knows no loopback
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._http.close()
+
+    @property
+    def servers(self) -> tuple[str, ...]:
+        """The addresses that are tried."""
+        return self._servers
+
+    def get(self, path: str, params: Params | None = None, *, also: Sequence[int] = ()) -> Answer:
+        """Ask.  A status in `also` is an answer like any other.
+
+        Raises:
+            Unreachable: no overlord answered.
+            ProblemAnswer: it answered with a problem.
+        """
+        return self._send(
+            lambda server: self._http.get(f"{server}{path}", params=dict(params or {})), also
+        )
+
+    def post(self, path: str, body: bytes = b"", params: Params | None = None) -> Answer:
+        """Send JSON text, or nothing; errors as in `get`."""
+        headers = {"Content-Type": "application/json"}
+        return self._send(
+            lambda server: self._http.post(
+                f"{server}{path}", content=body, params=dict(params or {}), headers=headers
+            ),
+            (),
+        )
+
+    def _send(self, call: Callable[[str], httpx.Response], also: Sequence[int]) -> Answer:
+        failures = []
+        for server in self._servers:
+            try:
+                response = call(server)
+            except (httpx.ConnectError, httpx.ConnectTimeout, httpx.UnsupportedProtocol) as error:
+                failures.append(f"{server}: {str(error) or type(error).__name__}")
+                continue
+            except httpx.HTTPError as error:
+                # It may have been carried out: asking another overlord could do it twice.
+                what = str(error) or type(error).__name__
+                raise Unreachable(f"{server} did not answer in good order: {what}") from error
+            if response.status_code < 400 or response.status_code in also:  # noqa: PLR2004 -- HTTP
+                return Answer(response.status_code, response.content, server)
+            problem = _problem(response, server)
+            if not _passed_over(response, problem):
+                raise problem
+            failures.append(f"{server}: {problem}")
+        raise Unreachable(
+            "no overlord can be reached: " + "; ".join(failures) + ". Start one (`tidegate dev` "
+            "or `tidegate overlord`), or name one with --server or TIDEGATE_OVERLORDS."
+        )
+
+
+def _passed_over(response: httpx.Response, problem: ProblemAnswer) -> bool:
+    """Whether this server is the wrong one to ask, so that another may answer."""
+    if response.status_code not in _NOT_HERE:
+        return False
+    told = _document(response)
+    kind = str(told.get("type", "")) if told is not None else ""
+    return told is None or kind.endswith("not-the-leader") or "leader" in problem.title.lower()
+
+
+def _document(response: httpx.Response) -> dict[str, object] | None:
+    try:
+        told: object = response.json()
+    except ValueError:
+        return None
+    return told if isinstance(told, dict) else None
+
+
+def _problem(response: httpx.Response, server: str) -> ProblemAnswer:
+    told = _document(response)
+    if told is None:
+        text = response.text.strip()[:TEXT_MAX]
+        html = "html" in response.headers.get("content-type", "") or not text
+        said = f"{server} answered {response.status_code} {response.reason_phrase}"
+        return ProblemAnswer(said if html else text, status=response.status_code)
+    title = str(told.get("title") or "")
+    detail = str(told.get("detail") or told.get("error") or title or response.reason_phrase)
+    listed = told.get("errors")
+    errors = [_field_error(each) for each in listed] if isinstance(listed, list) else []
+    return ProblemAnswer(detail, status=response.status_code, title=title, errors=errors)
+
+
+def _field_error(told: object) -> FieldError:
+    if not isinstance(told, dict):
+        return FieldError("", str(told))
+    message = str(told.get("message") or told.get("detail") or "is wrong")
+    return FieldError(str(told.get("pointer") or ""), message, str(told.get("hint") or ""))

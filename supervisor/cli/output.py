@@ -1,0 +1,174 @@
+"""What a command prints: answers on stdout, as a table or as JSON, and talk on stderr.
+
+A table is for people: it is as wide as its content when nobody watches, and colours stay away
+with NO_COLOR or without a terminal.  What others wrote cannot steer the terminal.
+"""
+
+import json
+import sys
+import unicodedata
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+from rich.text import Text
+
+from supervisor.core.errors import FieldError, SupervisorError
+from supervisor.cli.problems import CommandFailed, ProblemAnswer
+from supervisor.setup import SetupProblem
+
+_PIPE_WIDTH = 10_000
+_RED = {"UNHEALTHY_SUPERVISOR", "UNHEALTHY_TASKS", "FAILED", "violated", "problem"}
+_YELLOW = {"PENDING", "SUSPENDED", "STOPPING", "offsets only", "note"}
+_GREEN = {"RUNNING", "SUCCESS", "proven", "ok"}
+
+
+class Format(StrEnum):
+    """What `-o` takes."""
+
+    TABLE = "table"
+    JSON = "json"
+
+
+def say(text: str) -> None:
+    """Tell the user something that is not the answer."""
+    talk_console().print(printable(text), soft_wrap=True)
+
+
+def show_json(value: object) -> None:
+    """Print the answer as JSON."""
+    sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False, default=str) + "\n")
+
+
+def show_text(text: str) -> None:
+    """Print a line of the answer."""
+    _answer_console().print(_painted(text), soft_wrap=True)
+
+
+def show_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Print the answer as a table; None is shown as nothing."""
+    table = Table(box=None, pad_edge=False, header_style="bold", show_edge=False)
+    rows = [tuple(row) for row in rows]
+    for position, name in enumerate(columns):
+        numbers = bool(rows) and all(isinstance(row[position], int | float | None) for row in rows)
+        table.add_column(printable(name), justify="right" if numbers else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(_painted("" if cell is None else str(cell)) for cell in row))
+    _answer_console().print(table)
+
+
+def show_facts(facts: Iterable[tuple[str, object]]) -> None:
+    """Print names and values, one pair a line; pairs without a value are left out."""
+    table = Table(box=None, pad_edge=False, show_header=False, show_edge=False)
+    table.add_column(style="bold")
+    table.add_column(overflow="fold")
+    for name, value in facts:
+        if value not in {None, ""}:
+            table.add_row(printable(name), _painted(str(value)))
+    _answer_console().print(table)
+
+
+def progress_bar() -> Progress:
+    """Return a progress display on stderr; it shows nothing without a terminal."""
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=talk_console(),
+        transient=True,
+        disable=not sys.stderr.isatty(),
+    )
+
+
+def spinner(text: str) -> AbstractContextManager[object]:
+    """Return a display on stderr of something being waited for."""
+    console = talk_console()
+    if not console.is_terminal:
+        say(text)
+    return console.status(Text(printable(text)))
+
+
+def show_error(error: SupervisorError) -> None:
+    """Print what went wrong and, where it is known, what would help."""
+    console = talk_console()
+    title = error.title if isinstance(error, ProblemAnswer) else ""
+    console.print(Text("error:", style="bold red"), end=" ")
+    text = printable(str(error))
+    if title and title.lower() != text.lower():
+        console.print(printable(title), soft_wrap=True)
+    if not (isinstance(error, ProblemAnswer) and error.errors):
+        console.print(text, soft_wrap=True)
+    elif not title:
+        console.print("refused", soft_wrap=True)
+    if isinstance(error, ProblemAnswer):
+        for each in error.errors:
+            _show_field_error(console, each)
+    if isinstance(error, SetupProblem):
+        console.print(f"fix: {printable(error.fix)}", soft_wrap=True)
+    if isinstance(error, CommandFailed) and error.hint:
+        console.print(f"hint: {printable(error.hint)}", soft_wrap=True)
+
+
+def talk_console() -> Console:
+    """Return the console of stderr."""
+    return Console(stderr=True, markup=False, emoji=False, highlight=False)
+
+
+def printable(text: str) -> str:
+    """Return `text` without signs that steer a terminal; line breaks and tabs stay."""
+    return "".join(
+        sign if sign in "\n\t" or unicodedata.category(sign) not in {"Cc", "Cs"} else _named(sign)
+        for sign in text
+    )
+
+
+def ago(moment: datetime | None, now: datetime) -> str:
+    """Return how long ago, or in how long, in one unit or two."""
+    if moment is None:
+        return ""
+    apart = now - moment
+    return f"{_short(apart)} ago" if apart >= timedelta(0) else f"in {_short(-apart)}"
+
+
+def size(number: int) -> str:
+    """Return bytes for people."""
+    amount = float(number)
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if amount < 1024:  # noqa: PLR2004 -- the step between these units
+            return f"{amount:.0f} {unit}" if unit == "B" else f"{amount:.1f} {unit}"
+        amount /= 1024
+    return f"{amount:.1f} TiB"
+
+
+def _short(duration: timedelta) -> str:
+    seconds = int(duration.total_seconds())
+    for length, unit, smaller, below in ((86_400, "d", 3_600, "h"), (3_600, "h", 60, "m")):
+        if seconds >= length:
+            return f"{seconds // length}{unit}{seconds % length // smaller}{below}"
+    return f"{seconds // 60}m{seconds % 60}s" if seconds >= 60 else f"{seconds}s"  # noqa: PLR2004 -- a minute
+
+
+def _show_field_error(console: Console, error: FieldError) -> None:
+    hint = f" ({error.hint})" if error.hint else ""
+    console.print(printable(f"  {error.pointer or '/'}: {error.message}{hint}"), soft_wrap=True)
+
+
+def _answer_console() -> Console:
+    console = Console(markup=False, emoji=False, highlight=False)
+    if not console.is_terminal:
+        console.width = _PIPE_WIDTH
+    return console
+
+
+def _painted(text: str) -> Text:
+    style = "red" if text in _RED else "yellow" if text in _YELLOW else ""
+    return Text(printable(text), style="green" if text in _GREEN else style)
+
+
+def _named(sign: str) -> str:
+    return f"\\x{ord(sign):02x}" if ord(sign) < 256 else f"\\u{ord(sign):04x}"  # noqa: PLR2004 -- two digits

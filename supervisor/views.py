@@ -1,0 +1,318 @@
+"""What is shown, assembled from the rows and the soft state; reads only, waits for nobody.
+
+States, reports and lag need the soft state, which only the leader has: asked for these, another
+overlord raises LeaseLost with the leader's address.  What the rows alone tell, any overlord tells.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from supervisor.core.errors import SupervisorNotFound, TaskNotFound
+from supervisor.core.model import Observed, SpecVersion, Task, TaskStatus
+from supervisor.core.spec import SupervisorSpec
+from supervisor.core.states import SupervisorState
+from supervisor.leadership import Leadership
+from supervisor.loop import Loop
+from supervisor.observe import Sources, observe
+from supervisor.ports import Clock, Transaction
+from supervisor.registry import WorkerRegistry
+from supervisor.views_files import (
+    DataSourceNotFound,
+    DataSources,
+    Journals,
+    TableFiles,
+    journaled,
+    live_ranges,
+    published,
+)
+from supervisor.views_ledger import Ledger, PlansView, ledger_of, plans_of
+from supervisor.views_status import (
+    StatusFacts,
+    SupervisorStatus,
+    report_of,
+    state_of,
+    status_of,
+)
+from supervisor.views_tasks import (
+    ParseError,
+    TaskFilter,
+    TaskRow,
+    TaskStatusView,
+    parse_errors,
+    stats_leaf,
+    task_payload,
+    task_row,
+)
+from supervisor.views_workers import Capacity, WorkerLine, capacity_of, worker_lines
+
+FAILED_SHOWN = 10
+COMPLETED_LOOKED_AT = 500
+"""Newest tasks among which a worker's last completed one is looked for."""
+
+
+@dataclass(frozen=True)
+class SupervisorRow:
+    """One supervisor of the list, with its state."""
+
+    id: str
+    spec: SupervisorSpec
+    state: SupervisorState
+
+
+@dataclass(frozen=True)
+class Views:
+    """Answers to everything that only looks; one instance per process."""
+
+    sources: Sources
+    registry: WorkerRegistry
+    loop: Loop
+    leadership: Leadership
+    clock: Clock
+    warehouse: str
+    """Absolute path."""
+    journals: Journals
+
+    # -- supervisors ---------------------------------------------------------------------------
+
+    def rows(self) -> list[SupervisorRow]:
+        """Return every supervisor that is not terminated, with its state, by id."""
+        self.leadership.term()
+        with self.sources.store.reading() as tx:
+            newest = tx.specs.all_newest()
+        found = []
+        for version in newest:
+            seen = observe(version.supervisor_id, self.sources, self.clock.now())
+            if seen is not None and seen.current.spec is not None:
+                state = self._state(seen)
+                found.append(SupervisorRow(version.supervisor_id, seen.current.spec, state))
+        return found
+
+    def state(self, supervisor_id: str) -> SupervisorState:
+        """Return the state of one supervisor; STOPPING while a terminated one still works.
+
+        Raises:
+            SupervisorNotFound: it was never stored, or has ended.
+            LeaseLost: this overlord does not lead.
+        """
+        return self._state(self._seen(supervisor_id))
+
+    def status(self, supervisor_id: str) -> SupervisorStatus:
+        """Return Druid's status and its additions; raises as `state` does."""
+        seen = self._seen(supervisor_id)
+        with self.sources.store.reading() as tx:
+            spec = _last_spec(tx, supervisor_id).spec
+            failed = tx.tasks.find(
+                status=TaskStatus.FAILED, supervisor_id=supervisor_id, limit=FAILED_SHOWN
+            )
+            rejected = sum(p.rejected for p in tx.segments.publications(supervisor_id))
+        assert spec is not None
+        return status_of(
+            StatusFacts(
+                seen=seen,
+                spec=spec,
+                last_pass=self.loop.last_pass(supervisor_id),
+                pass_errors=self.loop.errors(supervisor_id),
+                failed=failed,
+                rejected_published=rejected,
+            )
+        )
+
+    def stats(self, supervisor_id: str) -> dict[str, dict[str, dict[str, object]]]:
+        """Return group -> task -> counters; tasks that have not reported are left out."""
+        seen = self._seen(supervisor_id)
+        groups = {g.id: str(g.group) for g in seen.generations}
+        found: dict[str, dict[str, dict[str, object]]] = {}
+        for task in seen.tasks:
+            report = report_of(seen, task)
+            if report is not None and task.generation_id in groups:
+                leaf = stats_leaf(report.counters)
+                found.setdefault(groups[task.generation_id], {})[task.id] = leaf
+        return found
+
+    def parse_errors(self, supervisor_id: str) -> list[ParseError]:
+        """Return samples of records that became no row, newest first, each once."""
+        seen = self._seen(supervisor_id)
+        live = [
+            (int((seen.now - report.idle_for).timestamp() * 1000), report)
+            for task in seen.tasks
+            if (report := report_of(seen, task)) is not None
+        ]
+        with self.sources.store.reading() as tx:
+            spec = _last_spec(tx, supervisor_id).spec
+            publications = tx.segments.publications(supervisor_id)
+        assert spec is not None
+        limit = spec.io_config.task_count * spec.tuning_config.max_saved_parse_exceptions
+        return parse_errors(live, publications, limit)
+
+    def _seen(self, supervisor_id: str) -> Observed:
+        self.leadership.term()
+        seen = observe(supervisor_id, self.sources, self.clock.now())
+        if seen is None or (seen.current.terminated and not (seen.generations or seen.tasks)):
+            raise SupervisorNotFound(supervisor_id)
+        return seen
+
+    def _state(self, seen: Observed) -> SupervisorState:
+        supervisor_id = seen.current.supervisor_id
+        return state_of(seen, self.loop.last_pass(supervisor_id), self.loop.errors(supervisor_id))
+
+    # -- tasks and workers ---------------------------------------------------------------------
+
+    def tasks(
+        self, state: TaskFilter | None, data_source: str | None, limit: int
+    ) -> list[TaskRow]:
+        """Return tasks as rows, newest first."""
+        with self.sources.store.reading() as tx:
+            found = [] if state is TaskFilter.COMPLETE else tx.tasks.active()
+            if state in {None, TaskFilter.COMPLETE}:
+                for status in (TaskStatus.SUCCESS, TaskStatus.FAILED):
+                    found += tx.tasks.find(status=status, data_source=data_source, limit=limit)
+            urls = _urls(tx)
+        mine = [t for t in found if data_source is None or t.data_source == data_source]
+        mine.sort(key=lambda task: (task.created_at, task.id), reverse=True)
+        rows = self._rows(mine, urls)
+        if state in {TaskFilter.RUNNING, TaskFilter.PENDING, TaskFilter.WAITING}:
+            rows = [row for row in rows if row.runner_status_code == state.upper()]
+        return rows[:limit]
+
+    def task(self, task_id: str) -> dict[str, object]:
+        """Return `{task, payload}` as Druid's clients know it.
+
+        Raises:
+            TaskNotFound: there is no such task.
+        """
+        with self.sources.store.reading() as tx:
+            task = tx.tasks.get(task_id)
+            if task is None:
+                raise TaskNotFound(task_id)
+            generation = tx.generations.get(task.generation_id)
+            assert generation is not None
+            version = tx.specs.version(task.supervisor_id, generation.spec_version)
+        return task_payload(task, generation, None if version is None else version.spec)
+
+    def task_status(self, task_id: str) -> TaskStatusView:
+        """Return one task's row; raises as `task` does."""
+        with self.sources.store.reading() as tx:
+            task = tx.tasks.get(task_id)
+            urls = _urls(tx)
+        if task is None:
+            raise TaskNotFound(task_id)
+        return TaskStatusView(task=task_id, status=self._rows([task], urls)[0])
+
+    def _rows(self, tasks: Sequence[Task], urls: Mapping[str, str]) -> list[TaskRow]:
+        """Only a leader knows who has reported; another overlord takes it for granted."""
+        if not self.leadership.leads():
+            return [task_row(task, urls, reported=True) for task in tasks]
+        reported = {(w.id, task) for w in self.registry.views() for task in w.reports}
+        return [task_row(t, urls, reported=(t.worker_id, t.id) in reported) for t in tasks]
+
+    def workers(self) -> list[WorkerLine]:
+        """Return the workers, lost ones only while tasks are assigned to them.
+
+        Raises:
+            LeaseLost: this overlord does not lead.
+        """
+        self.leadership.term()
+        with self.sources.store.reading() as tx:
+            registered = tx.workers.all()
+            active = tx.tasks.active()
+            used = tx.tasks.slots_in_use()
+            recent = tx.tasks.find(limit=COMPLETED_LOOKED_AT)
+        return worker_lines(registered, self.registry.views(), active, used=used, recent=recent)
+
+    def capacity(self) -> Capacity:
+        """Return the slots of workers that may be given tasks; raises as `workers` does."""
+        self.leadership.term()
+        with self.sources.store.reading() as tx:
+            used = tx.tasks.slots_in_use()
+        return capacity_of(self.registry.views(), used)
+
+    # -- what was published --------------------------------------------------------------------
+
+    def ledger(self, supervisor_id: str) -> Ledger:
+        """Return all that a supervisor committed and published, also of a terminated one.
+
+        Raises:
+            SupervisorNotFound: the id was never used.
+        """
+        with self.sources.store.reading() as tx:
+            spec = _last_spec(tx, supervisor_id).spec
+            committed = tx.offsets.of(supervisor_id)
+            gaps = tx.offsets.gaps(supervisor_id)
+            publications = tx.segments.publications(supervisor_id)
+            segments = tx.segments.of_supervisor(supervisor_id)
+        assert spec is not None
+        return ledger_of(
+            spec,
+            self.warehouse,
+            [committed[p] for p in sorted(committed)],
+            gaps,
+            publications=publications,
+            segments=segments,
+        )
+
+    def plans(self, supervisor_id: str, limit: int) -> PlansView:
+        """Return the last plans with their reasons, newest first; raises as `ledger` does."""
+        with self.sources.store.reading() as tx:
+            _last_spec(tx, supervisor_id)
+            stored = tx.plans.recent(supervisor_id, limit)
+        return plans_of(supervisor_id, stored)
+
+    def data_sources(self) -> DataSources:
+        """Return every table that is fed, or was published into."""
+        with self.sources.store.reading() as tx:
+            return DataSources(data_sources=sorted(_fed(tx) | set(tx.segments.data_sources())))
+
+    def files(self, data_source: str, *, with_journaled: bool) -> TableFiles:
+        """Return the files of a table; the journaled ones are asked from the workers.
+
+        Raises:
+            DataSourceNotFound: nobody feeds such a table, and nobody did.
+            LeaseLost: journaled files are wanted, and this overlord does not lead.
+        """
+        if with_journaled:
+            self.leadership.term()
+        with self.sources.store.reading() as tx:  # one view: a range is published, or it is live
+            segments = tx.segments.of_data_source(data_source)
+            if not segments and data_source not in _fed(tx) | set(tx.segments.data_sources()):
+                raise DataSourceNotFound(data_source)
+            live = [g for g in tx.generations.live() if g.data_source == data_source]
+            active = tx.tasks.active()
+            urls = _urls(tx)
+        files, missing = published(segments, self.warehouse), []
+        if with_journaled:
+            ranges = live_ranges(live, active, self.registry.views(), urls)
+            told, missing = journaled(ranges, self.journals, self.warehouse)
+            files += told
+        return TableFiles(
+            data_source=data_source, warehouse=self.warehouse, files=files, missing=missing
+        )
+
+    # -- this process --------------------------------------------------------------------------
+
+    def check(self) -> None:
+        """Return if the metadata database answers.
+
+        Raises:
+            Unavailable: it does not.
+        """
+        with self.sources.store.reading() as tx:
+            tx.lease.read()
+
+
+def _last_spec(tx: Transaction, supervisor_id: str) -> SpecVersion:
+    """Return the newest version that is no tombstone."""
+    newest = tx.specs.newest(supervisor_id)
+    if newest is not None and newest.terminated:
+        # A tombstone follows a spec: two rows are enough.
+        newest = next((v for v in tx.specs.history(supervisor_id, 2) if not v.terminated), None)
+    if newest is None:
+        raise SupervisorNotFound(supervisor_id)
+    return newest
+
+
+def _fed(tx: Transaction) -> set[str]:
+    return {_last_spec(tx, v.supervisor_id).spec.data_source for v in tx.specs.all_newest()}
+
+
+def _urls(tx: Transaction) -> dict[str, str]:
+    return {row.id: row.url for row in tx.workers.all()}

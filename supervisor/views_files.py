@@ -1,0 +1,197 @@
+"""The files of a table: the published ones from the rows, the journaled ones from workers.
+
+A reader takes this list, never a glob.  Journaled files are those of one live replica per live
+generation, and not yet part of the table: who asks for them sees rows early, or not at all.
+"""
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Protocol
+
+from supervisor.core.errors import Refused, WorkerUnavailable
+from supervisor.core.model import Generation, Liveness, Segment, Task, WorkerView
+from tasks.contract import JournalView, TaskPhase, TaskReport
+from tasks.offsets import Offsets
+from tasks.wire import Instant, Wire
+
+ASKED_AT_ONCE = 8
+_TELLING = frozenset(TaskPhase) - {TaskPhase.FAILED}
+
+
+class DataSourceNotFound(Refused):
+    """No supervisor feeds, and nothing was published into, a table of this name."""
+
+    def __init__(self, data_source: str) -> None:
+        """Name the table."""
+        super().__init__(f"Cannot find any dataSource with name: [{data_source}]")
+        self.data_source = data_source
+
+
+class Journals(Protocol):
+    """The control API of workers, as far as reading asks it."""
+
+    def journal(self, worker_url: str, task_id: str, token: str) -> JournalView:
+        """Return the journaled files of one live task.
+
+        Raises:
+            WorkerUnavailable: no usable answer came within a few seconds.
+        """
+        ...
+
+
+class TableFile(Wire):
+    """One Parquet file: `path` below the warehouse, `uri` the absolute path."""
+
+    path: str
+    uri: str
+    published: bool
+    rows: int
+    size_bytes: int
+    sha256: str | None
+    """None, like the interval, for a journaled file: it is known when it is published."""
+    interval_start: Instant | None
+    interval_end: Instant | None
+    supervisor_id: str
+    generation_id: str | None
+    task_id: str
+
+
+class TableFiles(Wire):
+    """The files of one table."""
+
+    data_source: str
+    warehouse: str
+    files: list[TableFile]
+    missing: list[str]
+    """Generations none of whose replicas told its journaled files, each with the reason."""
+
+
+class DataSources(Wire):
+    """Every table that is fed, or was published into, by name."""
+
+    data_sources: list[str]
+
+
+@dataclass(frozen=True)
+class Replica:
+    """A live task that can be asked, and where."""
+
+    task: Task
+    url: str
+
+
+@dataclass(frozen=True)
+class LiveRange:
+    """A live generation and whom to ask for its files, best first."""
+
+    generation: Generation
+    replicas: tuple[Replica, ...]
+
+
+def live_ranges(
+    generations: Sequence[Generation],
+    tasks: Sequence[Task],
+    workers: Sequence[WorkerView],
+    urls: Mapping[str, str],
+) -> list[LiveRange]:
+    """Return, per live generation, the replicas on workers that live, the furthest first."""
+    alive = {w.id: w.reports for w in workers if w.liveness is Liveness.ALIVE}
+    found = []
+    for generation in generations:
+        known: list[tuple[TaskReport, Task]] = []
+        for task in tasks:
+            report = alive.get(task.worker_id, {}).get(task.id)
+            if task.generation_id == generation.id and report and report.phase in _TELLING:
+                known.append((report, task))
+        known.sort(key=lambda pair: (-sum(pair[0].position.values()), pair[1].id))
+        replicas = tuple(Replica(t, urls[t.worker_id]) for _, t in known if t.worker_id in urls)
+        found.append(LiveRange(generation, replicas))
+    return found
+
+
+def published(segments: Sequence[Segment], warehouse: str) -> list[TableFile]:
+    """Return the published files."""
+    return [
+        TableFile(
+            path=segment.file.path,
+            uri=_uri(warehouse, segment.file.path),
+            published=True,
+            rows=segment.file.rows,
+            size_bytes=segment.file.size_bytes,
+            sha256=segment.file.sha256,
+            interval_start=segment.file.interval_start,
+            interval_end=segment.file.interval_end,
+            supervisor_id=segment.supervisor_id,
+            generation_id=segment.generation_id,
+            task_id=segment.task_id,
+        )
+        for segment in segments
+    ]
+
+
+def journaled(
+    ranges: Sequence[LiveRange], journals: Journals, warehouse: str
+) -> tuple[list[TableFile], list[str]]:
+    """Ask several workers at once; return the files, and which generations are missing, why."""
+    if not ranges:
+        return [], []
+    files: list[TableFile] = []
+    missing: list[str] = []
+    with ThreadPoolExecutor(ASKED_AT_ONCE, thread_name_prefix="journals") as pool:
+        for told in pool.map(lambda live: _ask(live, journals, warehouse), ranges):
+            if isinstance(told, str):
+                missing.append(told)
+            else:
+                files += told
+    return files, missing
+
+
+def _ask(live: LiveRange, journals: Journals, warehouse: str) -> list[TableFile] | str:
+    why = "no replica runs on a worker that answers"
+    for replica in live.replicas:
+        task = replica.task
+        try:
+            view = journals.journal(replica.url, task.id, task.token)
+        except WorkerUnavailable as error:
+            why = str(error)
+            continue
+        if (problem := _unusable(view, task, live.generation.end)) is not None:
+            why = problem
+            continue
+        return [
+            TableFile(
+                path=file.path,
+                uri=_uri(warehouse, file.path),
+                published=False,
+                rows=file.rows,
+                size_bytes=file.size_bytes,
+                sha256=None,
+                interval_start=None,
+                interval_end=None,
+                supervisor_id=task.supervisor_id,
+                generation_id=task.generation_id,
+                task_id=task.id,
+            )
+            for file in view.files
+        ]
+    return f"{live.generation.id}: {why}"
+
+
+def _unusable(view: JournalView, task: Task, end: Offsets | None) -> str | None:
+    """Refuse another task's files, and rows that the successor reads as well (P14)."""
+    if view.task_id != task.id:
+        return f"{task.id}: its worker answered for {view.task_id}"
+    if any(view.position.get(p, 0) > offset for p, offset in (end or {}).items()):
+        return f"{task.id} has read beyond the end and not yet dropped it"
+    folder = PurePosixPath(task.data_source, "data", task.id)
+    for file in view.files:
+        inside = PurePosixPath(file.path).is_relative_to(folder)
+        if not inside or ".." in PurePosixPath(file.path).parts:
+            return f"{task.id}: {file.path} does not lie in its folder"
+    return None
+
+
+def _uri(warehouse: str, path: str) -> str:
+    return str(PurePosixPath(warehouse) / path)

@@ -1,0 +1,161 @@
+"""What was committed and published, whole: what `verify` compares with the topic."""
+
+from collections.abc import Sequence
+
+from pydantic import Field
+
+from supervisor.core.model import CommittedOffset, OffsetGap, Publication, Segment, StoredPlan
+from supervisor.core.spec import SupervisorSpec
+from tasks.contract import RejectsFile, SegmentFile
+from tasks.kafka_client import KafkaClient
+from tasks.wire import Instant, Wire, WireOffsets
+
+
+class LedgerOffset(Wire):
+    """One partition's committed offsets: `[firstOffset, nextOffset)` is in the table."""
+
+    topic: str
+    partition: int
+    first_offset: int
+    next_offset: int
+    topic_id: str
+
+
+class LedgerGap(Wire):
+    """One declared break, `[from, to)`."""
+
+    topic: str
+    partition: int
+    first: int = Field(alias="from")
+    end: int = Field(alias="to")
+    kind: str
+    author: str
+    why: str
+    at: Instant
+
+
+class LedgerPublication(Wire):
+    """One published range with its files."""
+
+    generation_id: str
+    task_id: str
+    published_at: Instant
+    start: WireOffsets
+    end: WireOffsets
+    rows: int
+    rejected: int
+    rejects: RejectsFile | None
+    segments: list[SegmentFile]
+
+
+class Ledger(Wire):
+    """Everything that one supervisor has committed and published; publications oldest first."""
+
+    supervisor_id: str
+    data_source: str
+    warehouse: str
+    topic: str
+    kafka: KafkaClient
+    committed: list[LedgerOffset]
+    gaps: list[LedgerGap]
+    publications: list[LedgerPublication]
+
+
+class PlannedAction(Wire):
+    """One action of a pass: its name, what it is about, and why."""
+
+    action: str
+    about: str
+    why: str
+
+
+class PlanView(Wire):
+    """What one pass decided."""
+
+    at: Instant
+    term: int
+    actions: list[PlannedAction]
+    error: str
+
+
+class PlansView(Wire):
+    """The last plans of a supervisor that had something to do, newest first."""
+
+    supervisor_id: str
+    plans: list[PlanView]
+
+
+def ledger_of(
+    spec: SupervisorSpec,
+    warehouse: str,
+    committed: Sequence[CommittedOffset],
+    gaps: Sequence[OffsetGap],
+    *,
+    publications: Sequence[Publication],
+    segments: Sequence[Segment],
+) -> Ledger:
+    """Assemble the ledger of one supervisor."""
+    files: dict[str, list[SegmentFile]] = {}
+    for segment in segments:
+        files.setdefault(segment.generation_id, []).append(segment.file)
+    return Ledger(
+        supervisor_id=spec.id,
+        data_source=spec.data_source,
+        warehouse=warehouse,
+        topic=spec.io_config.topic,
+        kafka=spec.io_config.client,
+        committed=[_offset(row) for row in committed],
+        gaps=[_gap(gap) for gap in gaps],
+        publications=[_publication(p, files.get(p.generation_id, [])) for p in publications],
+    )
+
+
+def _offset(row: CommittedOffset) -> LedgerOffset:
+    return LedgerOffset(
+        topic=row.partition.topic,
+        partition=row.partition.partition,
+        first_offset=row.first_offset,
+        next_offset=row.next_offset,
+        topic_id=row.topic_id,
+    )
+
+
+def _gap(gap: OffsetGap) -> LedgerGap:
+    return LedgerGap.model_validate({
+        "topic": gap.partition.topic,
+        "partition": gap.partition.partition,
+        "from": gap.first,
+        "to": gap.end,
+        "kind": gap.kind.value,
+        "author": gap.author,
+        "why": gap.why,
+        "at": gap.at,
+    })
+
+
+def _publication(publication: Publication, files: list[SegmentFile]) -> LedgerPublication:
+    return LedgerPublication(
+        generation_id=publication.generation_id,
+        task_id=publication.task_id,
+        published_at=publication.published_at,
+        start=dict(publication.start),
+        end=dict(publication.end),
+        rows=publication.rows,
+        rejected=publication.rejected,
+        rejects=publication.rejects,
+        segments=files,
+    )
+
+
+def plans_of(supervisor_id: str, stored: Sequence[StoredPlan]) -> PlansView:
+    """Return stored plans as they are shown."""
+    plans = [
+        PlanView(
+            at=plan.at,
+            term=plan.term,
+            actions=[PlannedAction.model_validate(dict(action)) for action in plan.actions],
+            error=plan.error,
+        )
+        for plan in stored
+    ]
+    return PlansView(supervisor_id=supervisor_id, plans=plans)

@@ -1,0 +1,319 @@
+"""One supervisor's status: Druid's payload, and what Druid leaves out (why, ends, gaps, slots).
+
+Offset maps have the partition's number as text for key, as Druid's have for one topic.  Lag is
+counted against the last stable offsets: what lies beyond may still be aborted.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from supervisor.core.model import Generation, GenerationState, Observed, StreamTrouble, Task
+from supervisor.core.placement import Slots
+from supervisor.core.spec import SupervisorSpec
+from supervisor.core.states import State, SupervisorState, roll_up
+from supervisor.loop import PassError
+from supervisor.reconcile import Pass
+from tasks.contract import TaskPhase, TaskReport
+from tasks.offsets import Offsets, TopicPartition
+from tasks.wire import Wire, iso_utc
+
+ERRORS_SHOWN = 20
+Numbered = dict[str, int]
+"""Partition number as text -> offset or count."""
+
+
+class StatusTask(Wire):
+    """A task as the status lists it; the last six are additions to Druid's members."""
+
+    id: str
+    starting_offsets: Numbered
+    start_time: str | None
+    """None until its worker has reported it."""
+    remaining_seconds: int | None
+    """To the end of taskDuration, or of completionTimeout once it publishes."""
+    type: Literal["ACTIVE", "PUBLISHING"]
+    current_offsets: Numbered
+    lag: Numbered = {}
+    """Absent for a task that publishes."""
+    generation_id: str
+    group: int
+    replica: int
+    attempt: int
+    phase: TaskPhase | None
+    worker_id: str
+
+
+class StatusGroup(Wire):
+    """A live generation of one task group."""
+
+    generation_id: str
+    group: int
+    state: GenerationState
+    start: Numbered
+    end: Numbered | None
+    opened_at: str
+    next_publish_due: str | None
+    """When its handoff begins; None once it has begun."""
+    handoff_why: str
+
+
+class RecentError(Wire):
+    """Druid's shape of something that went wrong lately."""
+
+    timestamp: str
+    exception_class: str
+    message: str
+    stream_exception: bool
+
+
+class Rejected(Wire):
+    """Records that became no row."""
+
+    live: int
+    """Read by the live generations, counted once per generation."""
+    published: int
+
+
+class StatusPayload(Wire):
+    """Druid's status payload; from `why` on, additions."""
+
+    data_source: str
+    stream: str
+    partitions: int
+    replicas: int
+    duration_seconds: int
+    active_tasks: list[StatusTask]
+    publishing_tasks: list[StatusTask]
+    latest_offsets: Numbered = {}
+    """Last stable offsets; absent, like `offsetsLastUpdated`, before the first look at Kafka."""
+    minimum_lag: Numbered
+    aggregate_lag: int
+    offsets_last_updated: str = ""
+    suspended: bool
+    healthy: bool
+    state: State
+    detailed_state: str
+    recent_errors: list[RecentError]
+    why: str
+    committed_offsets: Numbered
+    groups: list[StatusGroup]
+    slots_needed: int
+    slots_free: int
+    pending_replicas: int
+    """Replicas of open generations that have no task."""
+    rejected: Rejected
+    version: int
+
+
+class SupervisorStatus(Wire):
+    """The answer to `GET /{id}/status`."""
+
+    id: str
+    generation_time: str
+    payload: StatusPayload
+
+
+@dataclass(frozen=True)
+class StatusFacts:
+    """What a status is made of."""
+
+    seen: Observed
+    spec: SupervisorSpec
+    """The newest spec that is no tombstone."""
+    last_pass: Pass | None
+    pass_errors: Sequence[PassError]
+    failed: Sequence[Task]
+    rejected_published: int
+
+
+def state_of(
+    seen: Observed, last_pass: Pass | None, pass_errors: Sequence[PassError]
+) -> SupervisorState:
+    """Return the state: PENDING before the first pass, unhealthy while passes fail."""
+    since = [e for e in pass_errors if last_pass is None or e.at > last_pass.seen.now]
+    if len(since) >= seen.limits.unhealthiness_threshold:
+        state = State.UNHEALTHY_SUPERVISOR
+        return SupervisorState(state, state, healthy=False, why=since[0].message)
+    wanted = seen.current.spec
+    if last_pass is None and wanted is not None and not wanted.suspended:
+        return SupervisorState(State.PENDING, State.PENDING, healthy=True, why="no pass made yet")
+    return roll_up(seen, None if last_pass is None else last_pass.decided.waiting_for_slots)
+
+
+def status_of(facts: StatusFacts) -> SupervisorStatus:
+    """Assemble the status; decides nothing."""
+    seen = facts.seen
+    payload = _payload(facts)
+    return SupervisorStatus(
+        id=seen.current.supervisor_id, generation_time=iso_utc(seen.now), payload=payload
+    )
+
+
+def _payload(facts: StatusFacts) -> StatusPayload:
+    seen, spec = facts.seen, facts.spec
+    state = state_of(seen, facts.last_pass, facts.pass_errors)
+    lag = _lag_by_partition(seen)
+    need = None if facts.last_pass is None else facts.last_pass.decided.waiting_for_slots
+    read_at = seen.stream.read_at
+    look = {} if read_at is None else {
+        "latest_offsets": numbered(seen.stream.stable),
+        "offsets_last_updated": iso_utc(read_at),
+    }
+    return StatusPayload.model_validate(look | {
+        "data_source": spec.data_source,
+        "stream": spec.io_config.topic,
+        "partitions": len(seen.stream.stable or seen.committed),
+        "replicas": spec.io_config.replicas,
+        "duration_seconds": int(spec.io_config.task_duration.total_seconds()),
+        "active_tasks": _tasks(seen, publishing=False),
+        "publishing_tasks": _tasks(seen, publishing=True),
+        "minimum_lag": numbered(lag),
+        "aggregate_lag": sum(lag.values()),
+        "suspended": spec.suspended,
+        "healthy": state.healthy,
+        "state": state.state,
+        "detailed_state": state.detailed,
+        "recent_errors": _recent_errors(facts),
+        "why": state.why,
+        "committed_offsets": numbered({p: c.next_offset for p, c in seen.committed.items()}),
+        "groups": [_group(g, seen) for g in seen.generations],
+        "slots_needed": 0 if need is None else need.needed,
+        "slots_free": Slots(seen.workers).free,
+        "pending_replicas": _pending_replicas(seen),
+        "rejected": Rejected(live=_rejected_live(seen), published=facts.rejected_published),
+        "version": seen.current.version,
+    })
+
+
+def numbered(offsets: Offsets) -> Numbered:
+    """Return offsets as Druid writes those of one topic: partition number -> offset."""
+    return {str(p.partition): offsets[p] for p in sorted(offsets)}
+
+
+def report_of(seen: Observed, task: Task) -> TaskReport | None:
+    """Return what a task's worker last said of it."""
+    found = (w.reports.get(task.id) for w in seen.workers if w.id == task.worker_id)
+    return next(found, None)
+
+
+def _tasks(seen: Observed, *, publishing: bool) -> list[StatusTask]:
+    live = {g.id: g for g in seen.generations}
+    chosen = [
+        (live[t.generation_id], t)
+        for t in seen.tasks
+        if t.generation_id in live and live[t.generation_id].open != publishing
+    ]
+    chosen.sort(key=lambda pair: (pair[0].group, pair[0].ordinal, pair[1].replica))
+    return [_task(seen, generation, task) for generation, task in chosen]
+
+
+def _task(seen: Observed, generation: Generation, task: Task) -> StatusTask:
+    report = report_of(seen, task)
+    publishing = generation.end is not None
+    position = {} if report is None else report.position
+    stable = seen.stream.stable
+    lag = {p: max(0, stable[p] - at) for p, at in position.items() if p in stable}
+    return StatusTask.model_validate({
+        "id": task.id,
+        "starting_offsets": numbered(generation.start),
+        "start_time": None if report is None else iso_utc(seen.now - report.running_for),
+        "remaining_seconds": None if report is None else _remaining_s(generation, seen),
+        "type": "PUBLISHING" if publishing else "ACTIVE",
+        "current_offsets": numbered(position),
+        **({} if publishing else {"lag": numbered(lag)}),
+        "generation_id": generation.id,
+        "group": generation.group,
+        "replica": task.replica,
+        "attempt": task.attempt,
+        "phase": None if report is None else report.phase,
+        "worker_id": task.worker_id,
+    })
+
+
+def _remaining_s(generation: Generation, seen: Observed) -> int | None:
+    bound = seen.specs.get(generation.spec_version)
+    if bound is None:
+        return None
+    if generation.end_fixed_at is None:
+        until = generation.timer_started_at + bound.io_config.task_duration
+    else:
+        until = generation.end_fixed_at + bound.io_config.completion_timeout
+    return max(0, int((until - seen.now).total_seconds()))
+
+
+def _group(generation: Generation, seen: Observed) -> StatusGroup:
+    bound = seen.specs.get(generation.spec_version)
+    due = None
+    if bound is not None and generation.state is GenerationState.READING:
+        due = iso_utc(generation.timer_started_at + bound.io_config.task_duration)
+    return StatusGroup(
+        generation_id=generation.id,
+        group=generation.group,
+        state=generation.state,
+        start=numbered(generation.start),
+        end=None if generation.end is None else numbered(generation.end),
+        opened_at=iso_utc(generation.opened_at),
+        next_publish_due=due,
+        handoff_why=generation.handoff_why,
+    )
+
+
+def _lag_by_partition(seen: Observed) -> dict[TopicPartition, int]:
+    """How far the best reader of each partition is behind the last stable offset."""
+    reached = {p: row.next_offset for p, row in seen.committed.items()}
+    for generation in seen.generations:  # by ordinal: a successor's start is its predecessor's end
+        reached |= generation.start if generation.end is None else generation.end
+        for task in seen.tasks:
+            report = report_of(seen, task)
+            if task.generation_id == generation.id and generation.open and report is not None:
+                reached |= {p: max(at, reached.get(p, at)) for p, at in report.position.items()}
+    stable = seen.stream.stable
+    return {p: max(0, stable[p] - at) for p, at in sorted(reached.items()) if p in stable}
+
+
+def _pending_replicas(seen: Observed) -> int:
+    wanted = 0
+    for generation in seen.generations:
+        bound = seen.specs.get(generation.spec_version)
+        if bound is not None and generation.open:
+            running = sum(t.generation_id == generation.id for t in seen.tasks)
+            wanted += max(0, bound.io_config.replicas - running)
+    return wanted
+
+
+def _rejected_live(seen: Observed) -> int:
+    most: dict[str, int] = {}
+    live = {g.id for g in seen.generations}
+    for task in seen.tasks:
+        report = report_of(seen, task)
+        if report is not None and task.generation_id in live:
+            counted = report.counters.unparseable + report.counters.thrown_away
+            most[task.generation_id] = max(most.get(task.generation_id, 0), counted)
+    return sum(most.values())
+
+
+def _recent_errors(facts: StatusFacts) -> list[RecentError]:
+    """Oldest first, as Druid lists them."""
+    found: list[tuple[datetime, RecentError]] = [
+        (e.at, _error(e.at, e.kind, e.message)) for e in facts.pass_errors
+    ]
+    found += [
+        (at, _error(at, "TaskFailed", f"{t.id}: {t.reason}"))
+        for t in facts.failed
+        if (at := t.ended_at) is not None
+    ]
+    stream = facts.seen.stream
+    if stream.trouble is not None and stream.trouble is not StreamTrouble.CONNECTING:
+        # Now, and last: it lasts.
+        at = facts.seen.now
+        found.append((at, _error(at, "StreamUnavailable", stream.detail, stream=True)))
+    found.sort(key=lambda pair: pair[0])
+    return [error for _, error in found[-ERRORS_SHOWN:]]
+
+
+def _error(at: datetime, kind: str, message: str, *, stream: bool = False) -> RecentError:
+    return RecentError(
+        timestamp=iso_utc(at), exception_class=kind, message=message, stream_exception=stream
+    )

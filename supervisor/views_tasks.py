@@ -1,0 +1,202 @@
+"""Tasks as Druid's clients list them: rows made of rows, counters and samples of reports."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from enum import StrEnum
+from urllib.parse import urlsplit
+
+from supervisor.core.model import Generation, Publication, Task, TaskStatus
+from supervisor.core.spec import SupervisorSpec
+from tasks.contract import Counters, RejectSample, TaskReport
+from tasks.offsets import Offsets
+from tasks.wire import Wire, iso_utc
+
+TASK_TYPE = "index_kafka"
+UNBOUNDED = 9_223_372_036_854_775_807
+"""Druid's end offset of a task whose end is not fixed."""
+EPOCH = "1970-01-01T00:00:00.000Z"
+
+
+class TaskFilter(StrEnum):
+    """What `?state=` takes; nothing ever waits here, since nothing takes locks."""
+
+    RUNNING = "running"
+    COMPLETE = "complete"
+    WAITING = "waiting"
+    PENDING = "pending"
+
+
+class TaskLocation(Wire):
+    """Where a task's worker listens; Druid's values for `nowhere` are null and -1."""
+
+    host: str | None
+    port: int
+    tls_port: int
+
+
+class TaskRow(Wire):
+    """Druid's row of a task; `reason` (also of a success) and what follows are additions."""
+
+    id: str
+    group_id: str
+    type: str
+    created_time: str
+    queue_insertion_time: str
+    status_code: TaskStatus
+    status: TaskStatus
+    runner_status_code: str
+    """RUNNING, PENDING (its worker has not reported it yet), or NONE once it has ended."""
+    duration: int
+    """Milliseconds; -1 while it runs."""
+    location: TaskLocation
+    data_source: str
+    error_msg: str | None
+    reason: str
+    supervisor_id: str
+    generation_id: str
+    replica: int
+    attempt: int
+    worker_id: str
+
+
+class TaskStatusView(Wire):
+    """The answer to `GET /task/{id}/status`."""
+
+    task: str
+    status: TaskRow
+
+
+class ParseError(Wire):
+    """A record that became no row, in Druid's shape; where it lies is an addition."""
+
+    input: str
+    error_type: str
+    details: list[str]
+    time_of_exception_millis: int
+    topic: str
+    partition: int
+    offset: int
+
+
+def task_row(task: Task, urls: Mapping[str, str], *, reported: bool) -> TaskRow:
+    """Return one row; `urls` maps worker -> address."""
+    ended = task.ended_at
+    created = iso_utc(task.created_at)
+    duration = -1 if ended is None else int((ended - task.created_at).total_seconds() * 1000)
+    runner = ("RUNNING" if reported else "PENDING") if task.active else "NONE"
+    return TaskRow(
+        id=task.id,
+        group_id=f"{TASK_TYPE}_{task.supervisor_id}",
+        type=TASK_TYPE,
+        created_time=created,
+        queue_insertion_time=created if task.active else EPOCH,
+        status_code=task.status,
+        status=task.status,
+        runner_status_code=runner,
+        duration=duration,
+        location=_location(urls.get(task.worker_id)),
+        data_source=task.data_source,
+        error_msg=task.reason if task.status is TaskStatus.FAILED else None,
+        reason=task.reason,
+        supervisor_id=task.supervisor_id,
+        generation_id=task.generation_id,
+        replica=task.replica,
+        attempt=task.attempt,
+        worker_id=task.worker_id,
+    )
+
+
+def _location(url: str | None) -> TaskLocation:
+    parts = urlsplit(url or "")
+    try:
+        port = parts.port or -1
+    except ValueError:
+        port = -1
+    if parts.scheme == "https":
+        return TaskLocation(host=parts.hostname, port=-1, tls_port=port)
+    return TaskLocation(host=parts.hostname, port=port, tls_port=-1)
+
+
+def task_payload(
+    task: Task, generation: Generation, spec: SupervisorSpec | None
+) -> dict[str, object]:
+    """Return `{task, payload}` with Druid's member names; the token is not shown."""
+    base = task.id.rpartition("_")[0]
+    topic = next(iter(generation.start)).topic if generation.start else ""
+    end = generation.end or dict.fromkeys(generation.start, UNBOUNDED)
+    sections = {} if spec is None else spec.normalised()
+    payload: dict[str, object] = {
+        "type": TASK_TYPE,
+        "id": task.id,
+        "resource": {"availabilityGroup": base, "requiredCapacity": 1},
+        "dataSchema": sections.get("dataSchema"),
+        "tuningConfig": sections.get("tuningConfig"),
+        "ioConfig": {
+            "type": "kafka",
+            "taskGroupId": generation.group,
+            "baseSequenceName": base,
+            "startSequenceNumbers": _sequence("start", topic, generation.start),
+            "endSequenceNumbers": _sequence("end", topic, end),
+        },
+        "groupId": f"{TASK_TYPE}_{task.supervisor_id}",
+        "dataSource": task.data_source,
+        "supervisorId": task.supervisor_id,
+        "generationId": generation.id,
+    }
+    return {"task": task.id, "payload": payload}
+
+
+def _sequence(kind: str, topic: str, offsets: Offsets) -> dict[str, object]:
+    by_number = {str(p.partition): offset for p, offset in sorted(offsets.items())}
+    return {
+        "type": kind,
+        "stream": topic,
+        "topic": topic,
+        "partitionSequenceNumberMap": by_number,
+        "partitionOffsetMap": by_number,
+    }
+
+
+def stats_leaf(counters: Counters) -> dict[str, object]:
+    """Return Druid's leaf of one task; rates over time are not kept, so none are claimed."""
+    totals = {
+        "processed": counters.processed,
+        "processedBytes": counters.processed_bytes,
+        "processedWithError": counters.processed_with_error,
+        "thrownAway": counters.thrown_away,
+        "unparseable": counters.unparseable,
+    }
+    return {"movingAverages": {"buildSegments": {}}, "totals": {"buildSegments": totals}}
+
+
+def parse_errors(
+    live: Iterable[tuple[int, TaskReport]], published: Sequence[Publication], limit: int
+) -> list[ParseError]:
+    """Return samples newest first, each record once; `live` has the time in millis beside."""
+    found: dict[tuple[str, int, int], ParseError] = {}
+    for at_millis, report in live:
+        for sample in report.samples:
+            _keep(found, sample, at_millis)
+    for publication in published:
+        at_millis = int(publication.published_at.timestamp() * 1000)
+        for sample in publication.samples:
+            _keep(found, sample, at_millis)
+    newest = sorted(
+        found.values(), key=lambda e: (e.time_of_exception_millis, e.offset), reverse=True
+    )
+    return newest[:limit]
+
+
+def _keep(
+    found: dict[tuple[str, int, int], ParseError], sample: RejectSample, at_millis: int
+) -> None:
+    key = (sample.topic, sample.partition, sample.offset)
+    error = ParseError(
+        input=sample.input,
+        error_type="unparseable",
+        details=[sample.reason],
+        time_of_exception_millis=at_millis,
+        topic=sample.topic,
+        partition=sample.partition,
+        offset=sample.offset,
+    )
+    found.setdefault(key, error)

@@ -1,0 +1,46 @@
+"""Which columns a table has: those that the spec declares, or the keys that records bring.
+
+A batch that meets a new key is read again with it, so each of its rows has the value; earlier
+batches had no such key, and the merge reads it as null there.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as fn
+
+from tasks.contract import Column, IngestSpec
+from tasks.ingest.decode import OWN_COLUMNS, decode
+
+COLUMNS_MAX = 1_000
+"""A discovered table has no more columns; further keys are counted as errors of their rows."""
+
+
+def columns_of(spec: IngestSpec, discovered: Sequence[str]) -> tuple[Column, ...]:
+    """Return the columns of a batch, in the order of its files."""
+    if spec.columns:
+        return tuple(column for column in spec.columns if column.name not in spec.excluded)
+    return tuple(Column(name=name) for name in sorted(discovered))
+
+
+def known_keys(spec: IngestSpec, columns: Iterable[Column]) -> frozenset[str]:
+    """Return the keys that are no news; empty if the spec declares its columns."""
+    if spec.columns:
+        return frozenset()
+    never = {spec.timestamp.column, *spec.excluded, *OWN_COLUMNS, ""}
+    return frozenset(never | {column.name for column in columns})
+
+
+def grown(names: Sequence[str], found: Iterable[str]) -> tuple[str, ...]:
+    """Return the columns with new ones among them, sorted, up to COLUMNS_MAX; none goes."""
+    new = sorted(set(found) - set(names))[: max(0, COLUMNS_MAX - len(names))]
+    return tuple(sorted({*names, *new}))
+
+
+def new_keys(records: DataFrame, spec: IngestSpec) -> list[str]:
+    """Return the keys of records that could be columns, sorted.  Runs one job."""
+    judged = decode(records, spec.timestamp, (), known=known_keys(spec, ()))
+    keys = fn.expr("to_json(array_sort(array_distinct(flatten(collect_set(unknown)))))")
+    found = judged.agg(keys.alias("keys")).first()
+    return [] if found is None else list(json.loads(found["keys"] or "[]"))

@@ -1,0 +1,157 @@
+"""The overlord by HTTP: tries each configured address until one leads.
+
+200 is the answer.  409 with /problems/worker-fenced is Fenced, for good.  After a 503, or without
+a connection, the next address is tried, beginning with the one that a follower names as leader.
+Anything else is OverlordUnavailable: a sentence for people, and the caller tries again.
+"""
+
+import time
+from collections.abc import Iterator, Sequence
+from datetime import timedelta
+from types import TracebackType
+from typing import Self, TypeVar
+from urllib.parse import quote
+
+import httpx
+from pydantic import TypeAdapter, ValidationError
+
+from tasks.contract import (
+    DesiredTask,
+    PublishAnswer,
+    PublishRequest,
+    SyncRequest,
+    SyncResponse,
+)
+from tasks.ports import Fenced, OverlordUnavailable
+from tasks.wire import Wire
+
+FENCED = "/problems/worker-fenced"
+"""`type` of the problem that tells an old incarnation to stop."""
+
+_CONNECT_S = 2.0
+_ANSWER_S = 5.0
+_PUBLISH_S = 30.0
+_BYTES_MAX = 64 * 1024 * 1024
+_TEXT_MAX = 500
+
+
+class HttpOverlord:
+    """`Overlord` over HTTP; safe to call from many threads.
+
+    Args:
+        addresses: base addresses of all overlords, tried beginning with the last that led.
+        connections_max: calls in flight at once: two syncs and one publish per finishing task.
+    """
+
+    def __init__(self, addresses: Sequence[str], connections_max: int = 64) -> None:
+        self._addresses = tuple(address.rstrip("/") for address in addresses)
+        self._leader = self._addresses[0]
+        limits = httpx.Limits(max_connections=connections_max, max_keepalive_connections=8)
+        self._client = httpx.Client(limits=limits, follow_redirects=False, trust_env=False)
+
+    def __enter__(self) -> Self:
+        """Nothing connects before the first call."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close the connections."""
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections; calls in flight end with OverlordUnavailable."""
+        self._client.close()
+
+    def sync(self, request: SyncRequest) -> SyncResponse:
+        """Exchange states.  Raises as `Overlord.sync`."""
+        path = f"/internal/v1/workers/{quote(request.worker_id, safe='')}/sync"
+        body = self._post(path, request.to_json(), request.wait, {})
+        return _parsed(SyncResponse, body)
+
+    def publish(self, task: DesiredTask, request: PublishRequest) -> PublishAnswer:
+        """Ask to publish.  Raises as `Overlord.publish`; the commit may have happened then."""
+        path = f"/internal/v1/tasks/{quote(task.task_id, safe='')}/publish"
+        token = {"Authorization": f"Bearer {task.token}"}
+        body = self._post(path, request.to_json(), timedelta(seconds=_PUBLISH_S), token)
+        return _parsed(PublishAnswer, body)
+
+    def _post(self, path: str, json: str, wait: timedelta, headers: dict[str, str]) -> bytes:
+        waits_s = wait.total_seconds() + _ANSWER_S
+        troubles: list[str] = []
+        untried = self._in_turn()
+        while untried:
+            address = untried.pop(0)
+            try:
+                status, body = self._answer(f"{address}{path}", json, waits_s, headers)
+            except (httpx.HTTPError, httpx.StreamError, RuntimeError) as error:
+                # RuntimeError: the client was closed by another thread.
+                troubles.append(f"{address}: {str(error) or type(error).__name__}")
+                continue
+            if status == httpx.codes.OK:
+                self._leader = address
+                return body
+            problem = _Problem(body)
+            if status == httpx.codes.CONFLICT and problem.is_fenced:
+                raise Fenced(problem.text)
+            troubles.append(f"{address}: {status} {problem.text}")
+            if status == httpx.codes.SERVICE_UNAVAILABLE and problem.leader in untried:
+                untried.remove(problem.leader)
+                untried.insert(0, problem.leader)
+            elif status != httpx.codes.SERVICE_UNAVAILABLE:
+                break  # it leads, and it will not have this: asking others changes nothing
+        raise OverlordUnavailable("; ".join(troubles))
+
+    def _in_turn(self) -> list[str]:
+        first = self._leader
+        return [first, *(address for address in self._addresses if address != first)]
+
+    def _answer(
+        self, url: str, json: str, waits_s: float, headers: dict[str, str]
+    ) -> tuple[int, bytes]:
+        timeout = httpx.Timeout(waits_s, connect=_CONNECT_S)
+        sent = {"Content-Type": "application/json", **headers}
+        with self._client.stream(
+            "POST", url, content=json, headers=sent, timeout=timeout
+        ) as response:
+            return response.status_code, b"".join(_bounded(response, waits_s))
+
+
+class _Problem:
+    """What can be read of an error's body, whatever it is."""
+
+    def __init__(self, body: bytes) -> None:
+        try:
+            members = TypeAdapter(dict[str, object]).validate_json(body)
+        except ValidationError:
+            members = {"detail": body[:_TEXT_MAX].decode(errors="replace")}
+        self.is_fenced = members.get("type") == FENCED
+        self.leader = str(members.get("leader") or "").rstrip("/")
+        said = members.get("detail") or members.get("error") or members.get("title") or ""
+        self.text = str(said)[:_TEXT_MAX]
+
+
+def _bounded(response: httpx.Response, waits_s: float) -> Iterator[bytes]:
+    """Yield the body; an endless or a dripping one ends in an error."""
+    size, until = 0, time.monotonic() + waits_s
+    for chunk in response.iter_bytes():
+        size += len(chunk)
+        if size > _BYTES_MAX:
+            raise httpx.ReadError(f"the answer has more than {_BYTES_MAX} bytes")
+        if time.monotonic() > until:
+            raise httpx.ReadTimeout(f"the answer was not complete within {waits_s:g} s")
+        yield chunk
+
+
+_Message = TypeVar("_Message", bound=Wire)
+
+
+def _parsed(message: type[_Message], body: bytes) -> _Message:
+    try:
+        return message.from_json(body)
+    except ValidationError as error:
+        text = f"the overlord's answer is no {message.__name__}: {error.error_count()} errors"
+        raise OverlordUnavailable(text) from error

@@ -1,0 +1,91 @@
+"""The composition root of the data plane: what a worker process is made of, from Java to tasks."""
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Thread
+
+import structlog
+from pyspark import InheritableThread
+
+from tasks.ingest.engine import SparkEngine
+from tasks.kafka_client import ReadSecret
+from tasks.options import WorkerOptions
+from tasks.overlord_http import HttpOverlord
+from tasks.runtime.errors import RuntimePartError
+from tasks.runtime.jars import SPARK, ensure_jars
+from tasks.runtime.java import find_java
+from tasks.spark_session import SparkOptions, start_spark
+from tasks.stream import KafkaStream, environment_secret
+from tasks.worker import DataFolderBusy, Outside, run_worker
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True)
+class WorkerSetup:
+    """What the operator has set, for one worker process."""
+
+    options: WorkerOptions
+    java: str
+    """`auto`, `bundled` or a path."""
+    jars_dir: Path
+    """Cache of the fetched jars."""
+    jars_folder: Path | None
+    """The operator's own jars: then nothing is fetched."""
+    spark_master: str
+    spark_heap: str
+
+
+def serve(setup: WorkerSetup, read_secret: ReadSecret = environment_secret) -> int:
+    """Start Spark, run tasks until told to stop; return the exit code.
+
+    Call it from the main thread: the JVM lives as long as the thread that started it.
+
+    Raises:
+        RuntimePartError: Java or a jar is missing, Spark did not start, or another worker uses
+            the data folder.
+    """
+    options = setup.options
+    java = find_java(setup.java, options.data_dir / "truststore")
+    jars = ensure_jars(setup.jars_dir, java, SPARK, jars_folder=setup.jars_folder, say=_say)
+    runtime = start_spark(
+        SparkOptions(
+            java=java,
+            jars=jars,
+            work_dir=options.data_dir / "spark",
+            master=setup.spark_master,
+            heap=setup.spark_heap,
+            slots=options.slots,
+            app_name=f"tidegate-{options.worker_id}",
+        )
+    )
+    try:
+        engine = SparkEngine(runtime, options.warehouse, read_secret)
+        engine.warm()
+        log.info("spark is warm", worker=options.worker_id, java=java.version, jvm=runtime.pid)
+        with HttpOverlord(options.overlords) as overlord:
+            outside = Outside(
+                engine=engine,
+                stream=KafkaStream(read_secret),
+                overlord=overlord,
+                engine_alive=runtime.alive,
+                start_thread=start_spark_thread,
+            )
+            return run_worker(options, outside)
+    except DataFolderBusy as error:
+        raise RuntimePartError(str(error)) from error
+    finally:
+        runtime.stop()
+
+
+def start_spark_thread(name: str, run: Callable[[], None]) -> Thread:
+    """Start a thread of Spark's kind: it gives its connection to the JVM back when it ends."""
+    thread = InheritableThread(target=run, name=name, daemon=True)
+    thread.start()
+    return thread
+
+
+def _say(line: str) -> None:
+    sys.stderr.write(f"{line}\n")

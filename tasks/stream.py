@@ -1,0 +1,161 @@
+"""Kafka as a task sees it between batches: offsets and topic ids, by confluent-kafka.
+
+A look is three requests, each with a deadline.  A partition's earliest offset is read first and
+the topics' ids last: a topic that is recreated in between shows its new id, so its offsets are
+never taken for those of the old one.
+"""
+
+import os
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeout
+from threading import Event, Lock
+from typing import TypeVar
+
+from confluent_kafka import IsolationLevel, KafkaError, KafkaException, TopicCollection
+from confluent_kafka import TopicPartition as KafkaPartition
+from confluent_kafka.admin import (  # type: ignore[attr-defined] # no __all__, yet documented
+    AdminClient,
+    ListOffsetsResultInfo,
+    OffsetSpec,
+    TopicDescription,
+)
+
+from tasks.contract import FailureCode
+from tasks.kafka_client import KafkaClient, ReadSecret, SecretRef, librdkafka_properties
+from tasks.offsets import TopicPartition
+from tasks.ports import StreamUnavailable, StreamView, TaskError
+
+_CLIENTS_MAX = 64
+_MARGIN_S = 0.5
+"""How much longer than a request's own timeout its future is waited for."""
+
+_AGAIN_S = 0.5
+"""Pause before a topic that seems to be missing is looked for again."""
+
+_MISSING = {
+    KafkaError.UNKNOWN_TOPIC_OR_PART,
+    KafkaError._UNKNOWN_TOPIC,  # noqa: SLF001 -- librdkafka's names for its own findings
+    KafkaError._UNKNOWN_PARTITION,  # noqa: SLF001 -- same
+    KafkaError.TOPIC_EXCEPTION,
+}
+
+_Value = TypeVar("_Value")
+
+
+def environment_secret(secret: SecretRef) -> str:
+    """Return a secret of this process's environment.
+
+    Raises:
+        TaskError: it is not set here (REFUSED).
+    """
+    value = os.environ.get(secret.environment)
+    if value is None:
+        text = f"the environment of this worker has no {secret.environment}"
+        raise TaskError(FailureCode.REFUSED, text)
+    return value
+
+
+class KafkaStream:
+    """`Stream` by librdkafka; one client per connection settings, kept for the next look."""
+
+    def __init__(
+        self, read_secret: ReadSecret = environment_secret, timeout_s: float = 5.0
+    ) -> None:
+        """Connect to nothing yet; `timeout_s` bounds a whole look."""
+        self._read_secret = read_secret
+        self._timeout_s = timeout_s
+        self._lock = Lock()
+        self._clients: dict[str, AdminClient] = {}
+
+    def look(self, client: KafkaClient, partitions: Sequence[tuple[str, int]]) -> StreamView:
+        """Read earliest and last stable offsets and topic ids.  Raises as `Stream.look`."""
+        until = time.monotonic() + self._timeout_s
+        admin = self._client(client)
+        wanted = [TopicPartition(*p) for p in partitions]
+        while True:
+            try:
+                return _looked(admin, wanted, until)
+            except TaskError:
+                # A topic just made is unknown to some brokers for a moment: ask until it is a fact.
+                if time.monotonic() + _AGAIN_S >= until:
+                    raise
+            Event().wait(_AGAIN_S)
+
+    def _client(self, client: KafkaClient) -> AdminClient:
+        key = client.to_json()
+        with self._lock:
+            if key not in self._clients:
+                if len(self._clients) >= _CLIENTS_MAX:  # the oldest: dicts keep their order
+                    self._clients.pop(next(iter(self._clients)))
+                self._clients[key] = self._connected(client)
+            return self._clients[key]
+
+    def _connected(self, client: KafkaClient) -> AdminClient:
+        properties = librdkafka_properties(client, self._read_secret)
+        try:
+            # Without a logger librdkafka writes to stderr; its errors reach us by exceptions.
+            return AdminClient({**_admin_only(properties), "log_level": 0})
+        except KafkaException as error:
+            text = f"Kafka's client refuses these properties: {error.args[0].str()}"
+            raise TaskError(FailureCode.REFUSED, text) from error
+
+
+def _admin_only(properties: Mapping[str, str]) -> dict[str, str]:
+    """Leave out what only consumers know: librdkafka warns of it otherwise."""
+    consumer = ("fetch.", "session.timeout.ms", "max.partition.fetch.bytes")
+    return {k: v for k, v in properties.items() if not k.startswith(consumer)}
+
+
+def _looked(admin: AdminClient, wanted: Sequence[TopicPartition], until: float) -> StreamView:
+    earliest = _offsets(admin, wanted, OffsetSpec.earliest(), until)  # type: ignore[no-untyped-call]
+    stable = _offsets(admin, wanted, OffsetSpec.latest(), until)  # type: ignore[no-untyped-call]
+    return StreamView(earliest, stable, _topic_ids(admin, wanted, until))
+
+
+def _offsets(
+    admin: AdminClient, partitions: Sequence[TopicPartition], spec: OffsetSpec, until: float
+) -> dict[TopicPartition, int]:
+    asked = {KafkaPartition(*p): spec for p in partitions}
+    futures: dict[KafkaPartition, Future[ListOffsetsResultInfo]] = admin.list_offsets(
+        asked,
+        isolation_level=IsolationLevel.READ_COMMITTED,
+        request_timeout=_left(until),
+    )
+    found = {
+        TopicPartition(p.topic, p.partition): _result(future, f"{p.topic}:{p.partition}", until)
+        for p, future in futures.items()
+    }
+    return {partition: found[partition].offset for partition in partitions}
+
+
+def _topic_ids(
+    admin: AdminClient, partitions: Sequence[TopicPartition], until: float
+) -> dict[str, str]:
+    topics = sorted({partition.topic for partition in partitions})
+    futures: dict[str, Future[TopicDescription]] = admin.describe_topics(
+        TopicCollection(topics), request_timeout=_left(until)
+    )
+    return {t: str(_result(future, t, until).topic_id) for t, future in futures.items()}
+
+
+def _left(until: float) -> float:
+    left = until - time.monotonic()
+    if left <= 0:
+        raise StreamUnavailable("no answer within the deadline")
+    return left
+
+
+def _result(future: "Future[_Value]", what: str, until: float) -> _Value:
+    try:
+        return future.result(max(0.0, until - time.monotonic()) + _MARGIN_S)
+    except FutureTimeout as error:
+        raise StreamUnavailable(f"{what}: no answer within the deadline") from error
+    except KafkaException as error:
+        known: KafkaError = error.args[0]
+        if known.code() in _MISSING:
+            raise TaskError(
+                FailureCode.OFFSETS_UNREADABLE, f"{what} does not exist: {known.str()}"
+            ) from error
+        raise StreamUnavailable(f"{what}: {known.str()}") from error

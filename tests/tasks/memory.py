@@ -1,0 +1,325 @@
+"""The world of a worker in memory: a log, an engine that can be held, an overlord of one thread."""
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from threading import Condition, Event
+
+from tasks.contract import (
+    Counters,
+    DesiredTask,
+    IngestSpec,
+    OffsetSpan,
+    Order,
+    PublishAnswer,
+    PublishOutcome,
+    PublishRequest,
+    RunState,
+    SegmentFile,
+    SyncRequest,
+    SyncResponse,
+    TaskReport,
+    Tuning,
+)
+from tasks.kafka_client import KafkaClient
+from tasks.offsets import TopicPartition
+from tasks.ports import (
+    BatchCancelled,
+    BatchJob,
+    DataFile,
+    JournalEntry,
+    MergeJob,
+    MergeResult,
+    OverlordUnavailable,
+    StreamUnavailable,
+    StreamView,
+)
+
+NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
+P0 = TopicPartition("clicks", 0)
+P1 = TopicPartition("clicks", 1)
+IDS = {"clicks": "id-1"}
+DEADLINE_S = 20.0
+
+LIVELY = Tuning(linger=timedelta(0), batch_rows_min=1)
+"""Reads what there is at once."""
+
+
+def at(*offsets: int) -> dict[TopicPartition, int]:
+    """Offsets of the partitions 0, 1, ... of `clicks`."""
+    return {TopicPartition("clicks", n): offset for n, offset in enumerate(offsets)}
+
+
+def order(
+    sequence: int = 1,
+    state: RunState = RunState.RUN,
+    end: Mapping[TopicPartition, int] | None = None,
+    *,
+    term: int = 1,
+    lease_s: float = 60,
+) -> Order:
+    lease = timedelta(seconds=lease_s)
+    fixed = None if end is None else dict(end)
+    return Order(term=term, sequence=sequence, state=state, end=fixed, pause_lease=lease)
+
+
+def pause(sequence: int, *, term: int = 1, lease_s: float = 60) -> Order:
+    return order(sequence, RunState.PAUSE, term=term, lease_s=lease_s)
+
+
+def desired(
+    task_id: str = "task-1",
+    *,
+    start: Mapping[TopicPartition, int] | None = None,
+    first: Order | None = None,
+    tuning: Tuning = LIVELY,
+    taken_up: bool = False,
+    turn: bool = False,
+    servers: str = "broker:9092",
+    data_source: str = "clicks",
+) -> DesiredTask:
+    spec = IngestSpec(
+        data_source=data_source, kafka=KafkaClient(bootstrap_servers=servers), tuning=tuning
+    )
+    return DesiredTask(
+        task_id=task_id,
+        token=f"token of {task_id}",
+        supervisor_id="clicks",
+        generation_id=f"generation of {task_id}",
+        group=0,
+        replica=0,
+        attempt=0,
+        taken_up=taken_up,
+        spec=spec,
+        start=dict(start) if start is not None else at(0),
+        topic_ids=IDS,
+        order=first or order(),
+        turn=turn,
+    )
+
+
+def entry_of(job: BatchJob) -> JournalEntry:
+    """What an engine would return for `job` if each offset is one row."""
+    rows = sum(job.end[p] - job.start[p] for p in job.start)
+    spans = tuple(
+        OffsetSpan(
+            topic=p.topic,
+            partition=p.partition,
+            first=job.start[p],
+            last=job.end[p] - 1,
+            rows=job.end[p] - job.start[p],
+        )
+        for p in job.start
+        if job.end[p] > job.start[p]
+    )
+    path = f"clicks/data/{job.task_id}/{job.incarnation}-{job.number}.parquet"
+    data = DataFile(
+        path=path,
+        rows=rows,
+        size_bytes=rows + 1,
+        sha256=hashlib.sha256(path.encode()).hexdigest(),
+        time_min=NOON,
+        time_max=NOON,
+        spans=spans,
+    )
+    return JournalEntry(
+        number=job.number,
+        incarnation=job.incarnation,
+        start=dict(job.start),
+        end=dict(job.end),
+        files=(data,) if rows else (),
+        counters=Counters(processed=rows, processed_bytes=rows * 10),
+    )
+
+
+@dataclass
+class MemoryLog:
+    """What Kafka holds of `clicks`; a Stream."""
+
+    earliest: dict[TopicPartition, int]
+    stable: dict[TopicPartition, int]
+    topic_ids: Mapping[str, str] = field(default_factory=lambda: dict(IDS))
+    down: str = ""
+    """Why Kafka does not answer; empty: it does."""
+
+    def look(self, client: KafkaClient, partitions: Sequence[tuple[str, int]]) -> StreamView:
+        del client, partitions
+        if self.down:
+            raise StreamUnavailable(self.down)
+        return StreamView(dict(self.earliest), dict(self.stable), dict(self.topic_ids))
+
+
+class MemoryEngine:
+    """An Engine whose files are names; a job can be held until it is released or cancelled."""
+
+    def __init__(self) -> None:
+        self.files: set[str] = set()
+        self.running: dict[str, BatchJob | MergeJob] = {}
+        self.running_most = 0
+        self.failure: Exception | None = None
+        self._held = False
+        self._deaf = False
+        self._cancelled: set[str] = set()
+        self._changed = Condition()
+
+    def read_batch(self, job: BatchJob) -> JournalEntry:
+        entry = entry_of(job)
+        with self._job(job):
+            self.files |= {file.path for file in entry.files}
+        return entry
+
+    def merge(self, job: MergeJob) -> MergeResult:
+        with self._job(job):
+            rows = sum(file.rows for entry in job.entries for file in entry.files)
+            path = f"clicks/data/{job.task_id}/{job.incarnation}-merged.parquet"
+            self.files.add(path)
+        segment = SegmentFile(
+            path=path,
+            interval_start=NOON.replace(hour=0),
+            interval_end=NOON.replace(hour=0, day=2),
+            rows=rows,
+            size_bytes=rows,
+            sha256="0" * 64,
+            time_min=NOON,
+            time_max=NOON,
+            spans=tuple(s for e in job.entries for f in e.files for s in f.spans),
+        )
+        return MergeResult((segment,) if rows else (), None)
+
+    def cancel(self, task_id: str) -> None:
+        with self._changed:
+            if task_id in self.running and not self._deaf:
+                self._cancelled.add(task_id)
+                self._changed.notify_all()
+
+    def drop(self, task_id: str, entries: Sequence[JournalEntry]) -> None:
+        del task_id
+        self.files -= {file.path for entry in entries for file in entry.files}
+
+    def hold(self, *, deaf: bool = False) -> None:
+        """Let every job from now on wait for `release`; deaf jobs cannot be cancelled."""
+        with self._changed:
+            self._held, self._deaf = True, deaf
+
+    def release(self) -> None:
+        with self._changed:
+            self._held = False
+            self._changed.notify_all()
+
+    def wait_running(self, task_id: str) -> BatchJob | MergeJob:
+        with self._changed:
+            assert self._changed.wait_for(lambda: task_id in self.running, DEADLINE_S)
+            return self.running[task_id]
+
+    @contextmanager
+    def _job(self, job: BatchJob | MergeJob) -> Iterator[None]:
+        with self._changed:
+            self.running[job.task_id] = job
+            self.running_most = max(self.running_most, len(self.running))
+            self._changed.notify_all()
+            done = lambda: not self._held or job.task_id in self._cancelled  # noqa: E731
+            assert self._changed.wait_for(done, DEADLINE_S), "nobody released the job"
+            cancelled = job.task_id in self._cancelled
+            self._cancelled.discard(job.task_id)
+            del self.running[job.task_id]
+            self._changed.notify_all()
+            if self.failure is not None:
+                raise self.failure
+            if cancelled:
+                raise BatchCancelled
+            yield
+
+
+class MemoryOverlord:
+    """An Overlord that lists what a test puts on its list and remembers what it heard."""
+
+    def __init__(self) -> None:
+        self.term = 1
+        self.tasks: dict[str, DesiredTask] = {}
+        self.requests: list[SyncRequest] = []
+        self.published: list[PublishRequest] = []
+        self.outcome = PublishOutcome.COMMITTED
+        self.failure: Exception | None = None
+        self._revision = 0
+        self._changed = Condition()
+
+    def sync(self, request: SyncRequest) -> SyncResponse:
+        with self._changed:
+            self.requests.append(request)
+            self._changed.notify_all()
+            wait_s = request.wait.total_seconds()
+            self._changed.wait_for(lambda: self._is_news(request), wait_s)
+            self._fail()
+            tasks = tuple(self.tasks.values())
+            return SyncResponse(term=self.term, revision=self._name(), tasks=tasks)
+
+    def publish(self, task: DesiredTask, request: PublishRequest) -> PublishAnswer:
+        del task
+        with self._changed:
+            self._fail()
+            self.published.append(request)
+            self._changed.notify_all()
+            return PublishAnswer(outcome=self.outcome, reason=f"because {self.outcome}")
+
+    def list(self, *tasks: DesiredTask) -> None:
+        """Replace the list of desired tasks."""
+        with self._changed:
+            self.tasks = {task.task_id: task for task in tasks}
+            self._revision += 1
+            self._changed.notify_all()
+
+    def send(self, task_id: str, new: Order, *, turn: bool = False) -> None:
+        """Change what one listed task should do."""
+        update = {"order": new, "turn": turn}
+        self.list(
+            *(
+                task.model_copy(update=update) if task.task_id == task_id else task
+                for task in self.tasks.values()
+            )
+        )
+
+    def fail(self, failure: Exception | None) -> None:
+        with self._changed:
+            self.failure = failure
+            self._changed.notify_all()
+
+    def wait_for(self, claim: Callable[["MemoryOverlord"], bool]) -> None:
+        with self._changed:
+            assert self._changed.wait_for(lambda: claim(self), DEADLINE_S), self.reports()
+
+    def wait_report(self, task_id: str, claim: Callable[[TaskReport], bool]) -> TaskReport:
+        def told(_: "MemoryOverlord") -> bool:
+            return any(r.task_id == task_id and claim(r) for r in self.reports())
+
+        self.wait_for(told)
+        return next(r for r in self.reports() if r.task_id == task_id)
+
+    def reports(self) -> tuple[TaskReport, ...]:
+        """What the newest request said."""
+        newest = max(self.requests, key=lambda r: (r.incarnation, r.sequence), default=None)
+        return newest.tasks if newest else ()
+
+    def _is_news(self, request: SyncRequest) -> bool:
+        return request.known != self._name() or self.failure is not None
+
+    def _name(self) -> str:
+        return f"{self.term}-{self._revision}"
+
+    def _fail(self) -> None:
+        if self.failure is not None:
+            raise self.failure
+
+
+DOWN = OverlordUnavailable("nobody leads")
+
+
+def moved(log: MemoryLog, **changes: dict[TopicPartition, int]) -> MemoryLog:
+    """A copy of `log` with these fields changed."""
+    return replace(log, **changes)  # type: ignore[arg-type] # field by name
+
+
+def wait_event(event: Event) -> None:
+    """Wait for `event`, with the bound of all waits here."""
+    assert event.wait(DEADLINE_S)
