@@ -7,17 +7,22 @@ run_dev        broker, overlord and worker as child processes of one command
 import importlib.metadata
 import logging
 import os
+import signal
 import socket
 import sys
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
+from urllib.parse import urlsplit
 
 import structlog
 import uvicorn
 from apscheduler.schedulers.background import BackgroundScheduler
 
 from supervisor.adapters.clock import SystemClock
+from supervisor.adapters.journals_http import HttpJournals
 from supervisor.adapters.kafka import KafkaStreams
 from supervisor.adapters.secret import read_secret
 from supervisor.api.server import ApiParts, create_api
@@ -226,7 +231,8 @@ def wire_overlord(settings: Settings, store: SqlStore, url: str) -> Overlord:
     )
     warehouse = settings.warehouse.absolute()
     publishing = Publishing(store, clock, leadership, loop, changed)
-    views = Views(sources, registry, loop, leadership, clock, str(warehouse))
+    journals = HttpJournals()
+    views = Views(sources, registry, loop, leadership, clock, str(warehouse), journals)
     cleaning = Cleaning(store, registry, clock, leadership.term, warehouse, settings.gc_delay)
     api = ApiParts(
         service=service,
@@ -234,6 +240,7 @@ def wire_overlord(settings: Settings, store: SqlStore, url: str) -> Overlord:
         views=views,
         changed=changed,
         version=importlib.metadata.version("tidegate"),
+        hosts=(urlsplit(url).hostname or "", settings.host),
     )
     return Overlord(store, leadership, service, loop, streams, cleaning, api)
 
@@ -259,10 +266,39 @@ def run_overlord(settings: Settings) -> int:
             access_log=False,
             timeout_graceful_shutdown=GRACEFUL_S,
         )
-        uvicorn.Server(config).run(sockets=[bound])
+        return _serve(uvicorn.Server(config), bound)
     finally:
         overlord.stop(scheduler)
-    return 0
+
+
+def _serve(server: uvicorn.Server, bound: socket.socket) -> int:
+    """Serve until SIGTERM or SIGINT, or until the server fails; return the exit code.
+
+    In a thread, for uvicorn's own handlers raise the signal again once it has stopped: the lease
+    would never be given back.
+    """
+    ended = threading.Event()
+
+    def run() -> None:
+        try:
+            server.run(sockets=[bound])
+        finally:
+            ended.set()
+
+    asked: list[int] = []
+
+    def on_signal(number: int, _: FrameType | None) -> None:
+        asked.append(number)
+        server.should_exit = True
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, on_signal)
+    thread = threading.Thread(target=run, name="http", daemon=True)
+    thread.start()
+    while not ended.wait(0.2):  # a bare wait would not let the handlers run
+        pass
+    thread.join()
+    return 0 if asked else 1
 
 
 def run_worker(settings: Settings) -> int:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from supervisor.core.errors import SupervisorNotFound, TaskNotFound
-from supervisor.core.model import Observed, SpecVersion, Task, TaskStatus
+from supervisor.core.model import Observed, Task, TaskStatus
 from supervisor.core.spec import SupervisorSpec
 from supervisor.core.states import SupervisorState
 from supervisor.leadership import Leadership
@@ -100,12 +100,11 @@ class Views:
         """Return Druid's status and its additions; raises as `state` does."""
         seen = self._seen(supervisor_id)
         with self.sources.store.reading() as tx:
-            spec = _last_spec(tx, supervisor_id).spec
+            spec = _last_spec(tx, supervisor_id)
             failed = tx.tasks.find(
                 status=TaskStatus.FAILED, supervisor_id=supervisor_id, limit=FAILED_SHOWN
             )
             rejected = sum(p.rejected for p in tx.segments.publications(supervisor_id))
-        assert spec is not None
         return status_of(
             StatusFacts(
                 seen=seen,
@@ -138,9 +137,8 @@ class Views:
             if (report := report_of(seen, task)) is not None
         ]
         with self.sources.store.reading() as tx:
-            spec = _last_spec(tx, supervisor_id).spec
+            spec = _last_spec(tx, supervisor_id)
             publications = tx.segments.publications(supervisor_id)
-        assert spec is not None
         limit = spec.io_config.task_count * spec.tuning_config.max_saved_parse_exceptions
         return parse_errors(live, publications, limit)
 
@@ -157,9 +155,7 @@ class Views:
 
     # -- tasks and workers ---------------------------------------------------------------------
 
-    def tasks(
-        self, state: TaskFilter | None, data_source: str | None, limit: int
-    ) -> list[TaskRow]:
+    def tasks(self, state: TaskFilter | None, data_source: str | None, limit: int) -> list[TaskRow]:
         """Return tasks as rows, newest first."""
         with self.sources.store.reading() as tx:
             found = [] if state is TaskFilter.COMPLETE else tx.tasks.active()
@@ -235,12 +231,11 @@ class Views:
             SupervisorNotFound: the id was never used.
         """
         with self.sources.store.reading() as tx:
-            spec = _last_spec(tx, supervisor_id).spec
+            spec = _last_spec(tx, supervisor_id)
             committed = tx.offsets.of(supervisor_id)
             gaps = tx.offsets.gaps(supervisor_id)
             publications = tx.segments.publications(supervisor_id)
             segments = tx.segments.of_supervisor(supervisor_id)
-        assert spec is not None
         return ledger_of(
             spec,
             self.warehouse,
@@ -278,7 +273,8 @@ class Views:
             live = [g for g in tx.generations.live() if g.data_source == data_source]
             active = tx.tasks.active()
             urls = _urls(tx)
-        files, missing = published(segments, self.warehouse), []
+        files = published(segments, self.warehouse)
+        missing: list[str] = []
         if with_journaled:
             ranges = live_ranges(live, active, self.registry.views(), urls)
             told, missing = journaled(ranges, self.journals, self.warehouse)
@@ -299,19 +295,21 @@ class Views:
             tx.lease.read()
 
 
-def _last_spec(tx: Transaction, supervisor_id: str) -> SpecVersion:
-    """Return the newest version that is no tombstone."""
-    newest = tx.specs.newest(supervisor_id)
-    if newest is not None and newest.terminated:
-        # A tombstone follows a spec: two rows are enough.
-        newest = next((v for v in tx.specs.history(supervisor_id, 2) if not v.terminated), None)
-    if newest is None:
+def _last_spec(tx: Transaction, supervisor_id: str) -> SupervisorSpec:
+    """Return the newest spec, also of a terminated supervisor."""
+    # A tombstone follows a spec: two rows are enough.
+    specs = (version.spec for version in tx.specs.history(supervisor_id, 2))
+    found = next((spec for spec in specs if spec is not None), None)
+    if found is None:
         raise SupervisorNotFound(supervisor_id)
-    return newest
+    return found
 
 
 def _fed(tx: Transaction) -> set[str]:
-    return {_last_spec(tx, v.supervisor_id).spec.data_source for v in tx.specs.all_newest()}
+    """Tables that a supervisor feeds, or, terminated, still works for."""
+    specs = (version.spec for version in tx.specs.all_newest())
+    fed = {spec.data_source for spec in specs if spec is not None}
+    return fed | {generation.data_source for generation in tx.generations.live()}
 
 
 def _urls(tx: Transaction) -> dict[str, str]:

@@ -121,16 +121,18 @@ def _offset(row: CommittedOffset) -> LedgerOffset:
 
 
 def _gap(gap: OffsetGap) -> LedgerGap:
-    return LedgerGap.model_validate({
-        "topic": gap.partition.topic,
-        "partition": gap.partition.partition,
-        "from": gap.first,
-        "to": gap.end,
-        "kind": gap.kind.value,
-        "author": gap.author,
-        "why": gap.why,
-        "at": gap.at,
-    })
+    return LedgerGap.model_validate(
+        {
+            "topic": gap.partition.topic,
+            "partition": gap.partition.partition,
+            "from": gap.first,
+            "to": gap.end,
+            "kind": gap.kind.value,
+            "author": gap.author,
+            "why": gap.why,
+            "at": gap.at,
+        }
+    )
 
 
 def _publication(publication: Publication, files: list[SegmentFile]) -> LedgerPublication:

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+from pydantic import Field
+
 from supervisor.core.model import Generation, GenerationState, Observed, StreamTrouble, Task
 from supervisor.core.placement import Slots
 from supervisor.core.spec import SupervisorSpec
@@ -35,7 +37,7 @@ class StatusTask(Wire):
     """To the end of taskDuration, or of completionTimeout once it publishes."""
     type: Literal["ACTIVE", "PUBLISHING"]
     current_offsets: Numbered
-    lag: Numbered = {}
+    lag: Numbered = Field(default_factory=dict)
     """Absent for a task that publishes."""
     generation_id: str
     group: int
@@ -86,7 +88,7 @@ class StatusPayload(Wire):
     duration_seconds: int
     active_tasks: list[StatusTask]
     publishing_tasks: list[StatusTask]
-    latest_offsets: Numbered = {}
+    latest_offsets: Numbered = Field(default_factory=dict)
     """Last stable offsets; absent, like `offsetsLastUpdated`, before the first look at Kafka."""
     minimum_lag: Numbered
     aggregate_lag: int
@@ -157,34 +159,41 @@ def _payload(facts: StatusFacts) -> StatusPayload:
     lag = _lag_by_partition(seen)
     need = None if facts.last_pass is None else facts.last_pass.decided.waiting_for_slots
     read_at = seen.stream.read_at
-    look = {} if read_at is None else {
-        "latest_offsets": numbered(seen.stream.stable),
-        "offsets_last_updated": iso_utc(read_at),
-    }
-    return StatusPayload.model_validate(look | {
-        "data_source": spec.data_source,
-        "stream": spec.io_config.topic,
-        "partitions": len(seen.stream.stable or seen.committed),
-        "replicas": spec.io_config.replicas,
-        "duration_seconds": int(spec.io_config.task_duration.total_seconds()),
-        "active_tasks": _tasks(seen, publishing=False),
-        "publishing_tasks": _tasks(seen, publishing=True),
-        "minimum_lag": numbered(lag),
-        "aggregate_lag": sum(lag.values()),
-        "suspended": spec.suspended,
-        "healthy": state.healthy,
-        "state": state.state,
-        "detailed_state": state.detailed,
-        "recent_errors": _recent_errors(facts),
-        "why": state.why,
-        "committed_offsets": numbered({p: c.next_offset for p, c in seen.committed.items()}),
-        "groups": [_group(g, seen) for g in seen.generations],
-        "slots_needed": 0 if need is None else need.needed,
-        "slots_free": Slots(seen.workers).free,
-        "pending_replicas": _pending_replicas(seen),
-        "rejected": Rejected(live=_rejected_live(seen), published=facts.rejected_published),
-        "version": seen.current.version,
-    })
+    look = (
+        {}
+        if read_at is None
+        else {
+            "latest_offsets": numbered(seen.stream.stable),
+            "offsets_last_updated": iso_utc(read_at),
+        }
+    )
+    return StatusPayload.model_validate(
+        look
+        | {
+            "data_source": spec.data_source,
+            "stream": spec.io_config.topic,
+            "partitions": len(seen.stream.stable or seen.committed),
+            "replicas": spec.io_config.replicas,
+            "duration_seconds": int(spec.io_config.task_duration.total_seconds()),
+            "active_tasks": _tasks(seen, publishing=False),
+            "publishing_tasks": _tasks(seen, publishing=True),
+            "minimum_lag": numbered(lag),
+            "aggregate_lag": sum(lag.values()),
+            "suspended": spec.suspended,
+            "healthy": state.healthy,
+            "state": state.state,
+            "detailed_state": state.detailed,
+            "recent_errors": _recent_errors(facts),
+            "why": state.why,
+            "committed_offsets": numbered({p: c.next_offset for p, c in seen.committed.items()}),
+            "groups": [_group(g, seen) for g in seen.generations],
+            "slots_needed": 0 if need is None else need.needed,
+            "slots_free": Slots(seen.workers).free,
+            "pending_replicas": _pending_replicas(seen),
+            "rejected": Rejected(live=_rejected_live(seen), published=facts.rejected_published),
+            "version": seen.current.version,
+        }
+    )
 
 
 def numbered(offsets: Offsets) -> Numbered:
@@ -215,21 +224,23 @@ def _task(seen: Observed, generation: Generation, task: Task) -> StatusTask:
     position = {} if report is None else report.position
     stable = seen.stream.stable
     lag = {p: max(0, stable[p] - at) for p, at in position.items() if p in stable}
-    return StatusTask.model_validate({
-        "id": task.id,
-        "starting_offsets": numbered(generation.start),
-        "start_time": None if report is None else iso_utc(seen.now - report.running_for),
-        "remaining_seconds": None if report is None else _remaining_s(generation, seen),
-        "type": "PUBLISHING" if publishing else "ACTIVE",
-        "current_offsets": numbered(position),
-        **({} if publishing else {"lag": numbered(lag)}),
-        "generation_id": generation.id,
-        "group": generation.group,
-        "replica": task.replica,
-        "attempt": task.attempt,
-        "phase": None if report is None else report.phase,
-        "worker_id": task.worker_id,
-    })
+    return StatusTask.model_validate(
+        {
+            "id": task.id,
+            "starting_offsets": numbered(generation.start),
+            "start_time": None if report is None else iso_utc(seen.now - report.running_for),
+            "remaining_seconds": None if report is None else _remaining_s(generation, seen),
+            "type": "PUBLISHING" if publishing else "ACTIVE",
+            "current_offsets": numbered(position),
+            **({} if publishing else {"lag": numbered(lag)}),
+            "generation_id": generation.id,
+            "group": generation.group,
+            "replica": task.replica,
+            "attempt": task.attempt,
+            "phase": None if report is None else report.phase,
+            "worker_id": task.worker_id,
+        }
+    )
 
 
 def _remaining_s(generation: Generation, seen: Observed) -> int | None:

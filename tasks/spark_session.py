@@ -18,6 +18,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from py4j.java_gateway import JavaGateway
 from pyspark import SparkConf, SparkContext
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
@@ -72,8 +73,10 @@ _JVM_FLAGS = (
     # A login module that a user names runs code (CVE-2023-25194, CVE-2025-27818), an OAuth URL
     # reads files and inner hosts (CVE-2025-27817).  Specs cannot carry either; this is the
     # second door.
-    "-Dorg.apache.kafka.disallowed.login.modules="
-    "com.sun.security.auth.module.JndiLoginModule,com.sun.security.auth.module.LdapLoginModule",
+    (
+        "-Dorg.apache.kafka.disallowed.login.modules=com.sun.security.auth.module.JndiLoginModule,"
+        "com.sun.security.auth.module.LdapLoginModule"
+    ),
     "-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls=",
 )
 
@@ -142,10 +145,15 @@ class SparkRuntime:
     """The running application: `session` for the engine, `alive` for the worker, `stop`."""
 
     def __init__(
-        self, session: SparkSession, process: subprocess.Popen[bytes], work_dir: Path
+        self,
+        session: SparkSession,
+        process: subprocess.Popen[bytes],
+        gateway: JavaGateway,
+        work_dir: Path,
     ) -> None:
         """Keep what `start_spark` made."""
         self.session = session
+        self._gateway = gateway
         self.work_dir = work_dir
         self.log = work_dir / LOG_NAME
         self._process = process
@@ -171,7 +179,7 @@ class SparkRuntime:
             with suppress(Exception):
                 self.session.stop()
         _end(self._process)
-        _forget_gateway()
+        _forget(self._gateway)
 
 
 def start_spark(options: SparkOptions) -> SparkRuntime:
@@ -201,15 +209,17 @@ def start_spark(options: SparkOptions) -> SparkRuntime:
             env=_environment(told),
             start_new_session=True,  # Ctrl-C is for the worker, which then stops the JVM in order
         )
+    gateway: JavaGateway | None = None
     try:
         port, secret = _await_gateway(process, told, log)
         with _gateway_named(port, secret):
-            gateway = launch_gateway()
+            gateway = launch_gateway()  # type: ignore[no-untyped-call]  # PySpark leaves it untyped
         context = SparkContext(conf=SparkConf(_jvm=gateway.jvm), gateway=gateway)
-        return SparkRuntime(SparkSession(context), process, work)
+        return SparkRuntime(SparkSession(context), process, gateway, work)
     except BaseException:
         _end(process)
-        _forget_gateway()
+        if gateway is not None:
+            _forget(gateway)
         raise
     finally:
         told.unlink(missing_ok=True)
@@ -311,15 +321,14 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         process.wait()
 
 
-def _forget_gateway() -> None:
+def _forget(gateway: JavaGateway) -> None:
     """PySpark keeps its gateway for the life of the process; a new JVM needs a new one."""
-    gateway = SparkContext._gateway  # noqa: SLF001 -- there is no public way
-    if gateway is not None:
-        with suppress(Exception):
-            gateway.shutdown()
-    SparkContext._gateway = None  # noqa: SLF001
-    SparkContext._jvm = None  # noqa: SLF001
-    SparkContext._active_spark_context = None  # noqa: SLF001
+    with suppress(Exception):  # the JVM at its other end has ended
+        gateway.shutdown()
+    if SparkContext._gateway is gateway:  # noqa: SLF001 -- there is no public way
+        SparkContext._gateway = None  # noqa: SLF001
+        SparkContext._jvm = None  # noqa: SLF001
+        SparkContext._active_spark_context = None  # noqa: SLF001
 
 
 def _tail(log: Path) -> str:

@@ -27,8 +27,8 @@ class TaskState(Lenient):
     """One task of a status."""
 
     id: str
-    starting_offsets: dict[str, int] = {}
-    current_offsets: dict[str, int] = {}
+    starting_offsets: dict[str, int] = Field(default_factory=dict)
+    current_offsets: dict[str, int] = Field(default_factory=dict)
     start_time: datetime | None = None
     remaining_seconds: float | None = None
     type: str = ""
@@ -41,7 +41,7 @@ class GroupState(Lenient):
     generation_id: str
     group: int = 0
     state: str = ""
-    start: dict[str, int] = {}
+    start: dict[str, int] = Field(default_factory=dict)
     end: dict[str, int] | None = None
     opened_at: datetime | None = None
     next_publish_due: datetime | None = None
@@ -73,7 +73,7 @@ class Payload(Lenient):
     latest_offsets: dict[str, int | None] | None = None
     minimum_lag: dict[str, int | None] | None = None
     aggregate_lag: int | None = None
-    committed_offsets: dict[str, int] = {}
+    committed_offsets: dict[str, int] = Field(default_factory=dict)
     groups: tuple[GroupState, ...] = ()
     slots_needed: int | None = None
     slots_free: int | None = None
@@ -138,6 +138,8 @@ class Files(Lenient):
     data_source: str
     warehouse: str
     files: tuple[FileRow, ...]
+    missing: tuple[str, ...] = ()
+    """Ranges whose journaled files could not be asked for."""
 
 
 class DataSources(Lenient):

@@ -85,7 +85,7 @@ class Client:
         self._http = httpx.Client(
             timeout=httpx.Timeout(ANSWER_TIMEOUT_S, connect=CONNECT_TIMEOUT_S),
             follow_redirects=False,
-            headers={"Accept": "application/json"},
+            headers={"Accept": "application/json, application/problem+json"},
             trust_env=False,  # a proxy of the environment knows no loopback
         )
 
@@ -127,11 +127,14 @@ class Client:
         )
 
     def _send(self, call: Callable[[str], httpx.Response], also: Sequence[int]) -> Answer:
-        failures = []
-        for server in self._servers:
+        waiting, failures = list(self._servers), []
+        tried: set[str] = set()
+        while waiting:
+            server = waiting.pop(0)
+            tried.add(server)
             try:
                 response = call(server)
-            except (httpx.ConnectError, httpx.ConnectTimeout, httpx.UnsupportedProtocol) as error:
+            except (httpx.ConnectError, httpx.ConnectTimeout) as error:
                 failures.append(f"{server}: {str(error) or type(error).__name__}")
                 continue
             except httpx.HTTPError as error:
@@ -140,23 +143,29 @@ class Client:
                 raise Unreachable(f"{server} did not answer in good order: {what}") from error
             if response.status_code < 400 or response.status_code in also:  # noqa: PLR2004 -- HTTP
                 return Answer(response.status_code, response.content, server)
-            problem = _problem(response, server)
-            if not _passed_over(response, problem):
-                raise problem
-            failures.append(f"{server}: {problem}")
+            if not _passed_over(response):
+                raise _problem(response, server)
+            failures.append(f"{server}: {_problem(response, server)}")
+            leader = _leader(response)
+            if leader is not None and leader not in tried and leader not in waiting:
+                waiting.insert(0, leader)
         raise Unreachable(
             "no overlord can be reached: " + "; ".join(failures) + ". Start one (`tidegate dev` "
             "or `tidegate overlord`), or name one with --server or TIDEGATE_OVERLORDS."
         )
 
 
-def _passed_over(response: httpx.Response, problem: ProblemAnswer) -> bool:
-    """Whether this server is the wrong one to ask, so that another may answer."""
+def _passed_over(response: httpx.Response) -> bool:
+    """Whether this server does not lead, or is a proxy without one: another may answer."""
     if response.status_code not in _NOT_HERE:
         return False
     told = _document(response)
-    kind = str(told.get("type", "")) if told is not None else ""
-    return told is None or kind.endswith("not-the-leader") or "leader" in problem.title.lower()
+    return told is None or str(told.get("type", "")).endswith("/not-the-leader")
+
+
+def _leader(response: httpx.Response) -> str | None:
+    leader = (_document(response) or {}).get("leader")
+    return leader.rstrip("/") if isinstance(leader, str) and leader.startswith("http") else None
 
 
 def _document(response: httpx.Response) -> dict[str, object] | None:

@@ -17,8 +17,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from supervisor.core.errors import FieldError, SupervisorError
 from supervisor.cli.problems import CommandFailed, ProblemAnswer
+from supervisor.core.errors import FieldError, SupervisorError
 from supervisor.setup import SetupProblem
 
 _PIPE_WIDTH = 10_000

@@ -44,7 +44,7 @@ def plan(seen: Observed) -> Plan:
     ended = {action.task_id for action in settled}
     step = _Steps(view)
     moved = tuple(step.move_generations())
-    opened = (*_commit_initial_offsets(view), *step.open_missing_groups())
+    opened: tuple[Action, ...] = (*_commit_initial_offsets(view), *step.open_missing_groups())
     starts = _Starts(view, Slots(seen.workers), ended, closing=step.closing)
     started = tuple(starts.start_missing_replicas())
     actions: tuple[Action, ...] = (*settled, *moved, *opened, *started)

@@ -7,11 +7,12 @@ batches had no such key, and the merge reads it as null there.
 import json
 from collections.abc import Iterable, Sequence
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, Observation
 from pyspark.sql import functions as fn
 
 from tasks.contract import Column, IngestSpec
 from tasks.ingest.decode import OWN_COLUMNS, decode
+from tasks.ingest.write import await_metric
 
 COLUMNS_MAX = 1_000
 """A discovered table has no more columns; further keys are counted as errors of their rows."""
@@ -40,7 +41,9 @@ def grown(names: Sequence[str], found: Iterable[str]) -> tuple[str, ...]:
 
 def new_keys(records: DataFrame, spec: IngestSpec) -> list[str]:
     """Return the keys of records that could be columns, sorted.  Runs one job."""
+    keys, observation = "keys", Observation()
     judged = decode(records, spec.timestamp, (), known=known_keys(spec, ()))
-    keys = fn.expr("to_json(array_sort(array_distinct(flatten(collect_set(unknown)))))")
-    found = judged.agg(keys.alias("keys")).first()
-    return [] if found is None else list(json.loads(found["keys"] or "[]"))
+    found = "to_json(array_sort(array_distinct(flatten(collect_set(unknown)))))"
+    seen = judged.observe(observation, fn.expr(found).alias(keys))
+    seen.write.format("noop").mode("overwrite").save()
+    return list(json.loads(await_metric(observation, keys)))

@@ -59,8 +59,8 @@ def decode(
 
     The result has `p`, `o`, `s` (the value as text), `size` (bytes), `t` (time), `c0`, `c1`, …
     (the columns, in order), `bad` (a value did not fit), `reason` (0: a row) and `unknown` (an
-    array of top-level keys that `known` does not name; null if it names all, and always null
-    when `known` is empty: then the columns are declared).
+    array of a row's top-level keys that `known` does not name; null if it names all, and always
+    null when `known` is empty: then the columns are declared).
     """
     fields = sorted({column.name for column in columns} | {timestamp.column})
     corrupt = _unused("corrupt", fields)
@@ -91,7 +91,7 @@ def decode(
         *(f"c{n}" for n in range(len(columns))),
         f"(misfit OR unknown IS NOT NULL) AS {ERROR_COLUMN}",
         f"{_with_time()} AS {REASON_COLUMN}",
-        "unknown",
+        "CASE WHEN t IS NOT NULL THEN unknown END AS unknown",
     )
 
 

@@ -21,7 +21,7 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 
-from tasks.contract import Column, Counters, RejectsFile
+from tasks.contract import Column, Counters, RejectSample, RejectsFile
 from tasks.ingest.columns import columns_of, grown, known_keys, new_keys
 from tasks.ingest.decode import RejectReason, decode
 from tasks.ingest.failures import judge
@@ -266,7 +266,7 @@ def _entry(
     columns: tuple[str, ...],
 ) -> JournalEntry:
     counters = Counters(batches=1)
-    samples = ()
+    samples: tuple[RejectSample, ...] = ()
     if observed is not None:
         nulls = sum(r.reason is RejectReason.NULL_VALUE for r in observed.rejects)
         counters = Counters(

@@ -8,6 +8,7 @@ from tasks.contract import FailureCode
 from tasks.ports import StreamUnavailable, TaskError
 
 _TEXT_MAX = 3_000
+_CAUSES_MAX = 10
 
 _UNREADABLE = (
     "KAFKA_DATA_LOSS",
@@ -64,8 +65,9 @@ def judge(error: Exception, doing: str) -> Exception:
 
 
 def _java_causes(error: Exception) -> str:
-    cause, said = getattr(error, "java_exception", None), []
-    while cause is not None and len(said) < 10:
+    said: list[str] = []
+    cause = getattr(error, "java_exception", None)
+    while cause is not None and len(said) < _CAUSES_MAX:
         said.append(str(cause.toString()))
         cause = cause.getCause()
     return "\n".join(said)

@@ -45,14 +45,9 @@ def joined(runs: Iterable[Run]) -> list[Run]:
     for run in sorted(runs):
         topic, partition, first, last, reason = run
         if found:
-            before = found[-1]
-            if (before[0], before[1], before[3] + 1, before[4]) == (
-                topic,
-                partition,
-                first,
-                reason,
-            ):
-                found[-1] = (topic, partition, before[2], last, reason)
+            *where, begun, ended, why = found[-1]
+            if (*where, ended + 1, why) == (topic, partition, first, reason):
+                found[-1] = (topic, partition, begun, last, reason)
                 continue
         found.append(run)
     return found

@@ -43,7 +43,7 @@ def write_rows(
         .coalesce(files_max)
     )
     rows.write.parquet(folder.as_uri())
-    return read_metric(_await_metric(observation), start)
+    return read_metric(await_metric(observation, METRIC), start)
 
 
 def check_rows(observed: Observed, files: Sequence[DataFile], start: Offsets, end: Offsets) -> None:
@@ -84,8 +84,8 @@ def merge_spans(files: Sequence[DataFile]) -> dict[TopicPartition, Kept]:
     return found
 
 
-def _await_metric(observation: Observation) -> str:
-    """Return the metric of a job that has ended.
+def await_metric(observation: Observation, metric: str) -> str:
+    """Return a metric of a job that has ended.
 
     It arrives by Spark's listeners, milliseconds later.  `Observation.get` would wait for ever
     if they dropped it; `getOrEmpty` waits a tenth of a second.
@@ -94,4 +94,4 @@ def _await_metric(observation: Observation) -> str:
     while (found := observation._jo.getOrEmpty()).isEmpty():  # type: ignore[union-attr]  # noqa: SLF001 -- set by observe()
         if time.monotonic() > deadline:
             raise TaskError(FailureCode.INTERNAL, "Spark did not tell what the batch observed")
-    return str(found.apply(METRIC))
+    return str(found.apply(metric))

@@ -3,9 +3,9 @@
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from threading import Condition, Event
+from threading import Condition
 
 from tasks.contract import (
     Counters,
@@ -21,6 +21,7 @@ from tasks.contract import (
     SyncRequest,
     SyncResponse,
     TaskReport,
+    TimestampSpec,
     Tuning,
 )
 from tasks.kafka_client import KafkaClient
@@ -81,7 +82,10 @@ def desired(
     data_source: str = "clicks",
 ) -> DesiredTask:
     spec = IngestSpec(
-        data_source=data_source, kafka=KafkaClient(bootstrap_servers=servers), tuning=tuning
+        data_source=data_source,
+        kafka=KafkaClient(bootstrap_servers=servers),
+        timestamp=TimestampSpec(),
+        tuning=tuning,
     )
     return DesiredTask(
         task_id=task_id,
@@ -313,13 +317,3 @@ class MemoryOverlord:
 
 
 DOWN = OverlordUnavailable("nobody leads")
-
-
-def moved(log: MemoryLog, **changes: dict[TopicPartition, int]) -> MemoryLog:
-    """A copy of `log` with these fields changed."""
-    return replace(log, **changes)  # type: ignore[arg-type] # field by name
-
-
-def wait_event(event: Event) -> None:
-    """Wait for `event`, with the bound of all waits here."""
-    assert event.wait(DEADLINE_S)

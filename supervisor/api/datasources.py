@@ -1,0 +1,46 @@
+"""What Druid lacks: tables and their files, ledgers, plans with their reasons."""
+
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Query
+
+from supervisor.api.deps import Parts
+from supervisor.views_files import DataSources, TableFiles
+from supervisor.views_ledger import Ledger, PlansView
+
+router = APIRouter(prefix="/api/v1", tags=["tables"])
+
+PLANS_MAX = 200
+
+
+@router.get("/datasources")
+def list_data_sources(parts: Parts) -> DataSources:
+    """List the tables."""
+    return parts.views.data_sources()
+
+
+@router.get("/datasources/{data_source}/files")
+def list_files(
+    data_source: str,
+    parts: Parts,
+    include: Annotated[
+        Literal["journaled"] | None,
+        Query(description="Also what live tasks have written and not yet published."),
+    ] = None,
+) -> TableFiles:
+    """List the files that make up a table: what is not listed is no part of it."""
+    return parts.views.files(data_source, with_journaled=include is not None)
+
+
+@router.get("/supervisors/{supervisor_id}/ledger")
+def get_ledger(supervisor_id: str, parts: Parts) -> Ledger:
+    """Return all that a supervisor has committed and published, also of a terminated one."""
+    return parts.views.ledger(supervisor_id)
+
+
+@router.get("/supervisors/{supervisor_id}/plans")
+def get_plans(
+    supervisor_id: str, parts: Parts, limit: Annotated[int, Query(ge=1, le=PLANS_MAX)] = 50
+) -> PlansView:
+    """Return what the last passes decided and why, newest first."""
+    return parts.views.plans(supervisor_id, limit)

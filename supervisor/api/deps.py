@@ -1,0 +1,60 @@
+"""What routes are given: the parts of this process, the author, the body."""
+
+from dataclasses import dataclass
+from typing import Annotated, cast
+
+from fastapi import Depends, Header, Request
+
+from supervisor.core.documents import parse_document
+from supervisor.core.errors import NotAllowed
+from supervisor.publishing import Publishing
+from supervisor.service import Service
+from supervisor.signals import Broadcast
+from supervisor.views import Views
+
+AUTHOR_SHOWN_MAX = 200
+
+
+@dataclass(frozen=True)
+class ApiParts:
+    """What the routes call; wired in app.py."""
+
+    service: Service
+    publishing: Publishing
+    views: Views
+    changed: Broadcast
+    version: str
+    """Of this Tidegate."""
+    hosts: tuple[str, ...] = ()
+    """Names, or `name:port`, beside loopback's under which clients reach this overlord."""
+
+
+def _parts(request: Request) -> ApiParts:
+    return cast("ApiParts", request.app.state.parts)
+
+
+def _author(
+    x_druid_author: Annotated[
+        str, Header(description="Who asks; a comment in the audit log, proves nothing.")
+    ] = "",
+) -> str:
+    shown = "".join(c for c in x_druid_author if c.isprintable())[:AUTHOR_SHOWN_MAX]
+    return shown or "anonymous"
+
+
+async def _document(request: Request) -> dict[str, object]:
+    """Read the body by our own strict reader: FastAPI's takes NaN and repeated keys."""
+    return parse_document(await request.body())
+
+
+def _token(authorization: Annotated[str, Header(description="`Bearer` and a token.")] = "") -> str:
+    scheme, _, token = authorization.partition(" ")
+    if scheme.lower() != "bearer" or not token.strip():
+        raise NotAllowed("send the task's token: Authorization: Bearer <token>")
+    return token.strip()
+
+
+Parts = Annotated[ApiParts, Depends(_parts)]
+Author = Annotated[str, Depends(_author)]
+Document = Annotated[dict[str, object], Depends(_document)]
+Token = Annotated[str, Depends(_token)]

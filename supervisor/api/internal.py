@@ -1,0 +1,47 @@
+"""What workers ask of the overlord: the two calls of the seam."""
+
+import asyncio
+
+from fastapi import APIRouter, Request
+from starlette.concurrency import run_in_threadpool
+
+from supervisor.api.deps import Parts, Token
+from supervisor.api.problems import InvalidRequest
+from supervisor.core.errors import FieldError
+from tasks.contract import PublishAnswer, PublishRequest, SyncRequest, SyncResponse
+
+router = APIRouter(prefix="/internal/v1", tags=["workers"])
+
+WAIT_S_MAX = 20.0
+
+
+@router.post("/workers/{worker}/sync")
+async def sync(worker: str, body: SyncRequest, request: Request, parts: Parts) -> SyncResponse:
+    """Take a worker's report; answer what it should run, at once if that is news to it."""
+    if worker != body.worker_id:
+        raise InvalidRequest([FieldError("/workerId", f"is {body.worker_id}, the path {worker}")])
+    clock = asyncio.get_running_loop().time
+    until = clock() + min(body.wait.total_seconds(), WAIT_S_MAX)
+    # First: a change between the look and the wait would be missed.
+    woken = parts.changed.subscribe()
+    try:
+        while True:
+            woken.clear()
+            answer = await run_in_threadpool(parts.service.sync, body)
+            if answer.revision != body.known or clock() >= until:
+                return answer
+            try:
+                async with asyncio.timeout_at(until):
+                    await woken.wait()
+            except TimeoutError:
+                return answer
+            if await request.is_disconnected():
+                return answer  # not heard of again: another look would count as a sign of life
+    finally:
+        parts.changed.unsubscribe(woken)
+
+
+@router.post("/tasks/{task}/publish")
+def publish(task: str, body: PublishRequest, token: Token, parts: Parts) -> PublishAnswer:
+    """Judge a task's publish request and, if it is its turn, make its files the table's rows."""
+    return parts.publishing.publish(task, token, body)

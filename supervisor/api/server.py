@@ -1,0 +1,65 @@
+"""The overlord's HTTP server, built from its parts; nothing connects here.
+
+    request ─► SecurityHeaders ─► Gate (host, origin, type, size) ─► route ─► service or views
+                                    └──────── refused ────────────────┴─► problems
+
+Everything that is not a route's own answer is a problem (`problems.py`).
+"""
+
+from collections.abc import Sequence
+
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+
+from supervisor.api import datasources, internal, status, supervisors, tasks, workers
+from supervisor.api.deps import ApiParts
+from supervisor.api.edge import Gate, SecurityHeaders
+from supervisor.api.openapi import described
+from supervisor.api.problems import render_bug, render_error, render_http, render_invalid
+from supervisor.core.errors import SupervisorError
+
+__all__ = ["ApiParts", "build_routes", "create_api"]
+
+ROUTERS = (
+    supervisors.router,
+    tasks.router,
+    workers.router,
+    datasources.router,
+    status.router,
+    internal.router,
+)
+
+
+class Api(FastAPI):
+    """FastAPI whose description tells our problems, not FastAPI's own."""
+
+    def openapi(self) -> dict[str, object]:
+        """Return the OpenAPI document."""
+        return described(super().openapi())
+
+
+def create_api(parts: ApiParts) -> FastAPI:
+    """Return the application; it serves once a server runs it."""
+    api = build_routes(parts.hosts)
+    api.state.parts = parts
+    return api
+
+
+def build_routes(hosts: Sequence[str] = ()) -> FastAPI:
+    """Return the application without its parts: enough to describe it."""
+    api = Api(
+        title="Tidegate overlord",
+        version="v1",
+        docs_url=None,  # these pages load scripts from elsewhere
+        redoc_url=None,
+        middleware=[Middleware(SecurityHeaders), Middleware(Gate, hosts=tuple(hosts))],
+    )
+    api.add_exception_handler(SupervisorError, render_error)
+    api.add_exception_handler(RequestValidationError, render_invalid)
+    api.add_exception_handler(HTTPException, render_http)
+    api.add_exception_handler(Exception, render_bug)
+    for router in ROUTERS:
+        api.include_router(router)
+    return api

@@ -1,0 +1,190 @@
+"""Druid's supervisor routes.  Source: druid-supervisor.md 1.1."""
+
+import json
+from http import HTTPStatus
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from fastapi.responses import JSONResponse
+
+from supervisor.api.deps import Author, Document, Parts
+from supervisor.core.model import SpecVersion
+from supervisor.views import SupervisorRow
+from supervisor.views_status import SupervisorStatus
+from supervisor.views_tasks import ParseError
+from tasks.wire import Wire, iso_utc
+
+router = APIRouter(prefix="/druid/indexer/v1/supervisor", tags=["supervisors"])
+
+SPEC_BODY: dict[str, object] = {
+    "requestBody": {
+        "required": True,
+        "description": "A Kafka supervisor spec, as Druid's: nested, flat, or as GET answers it.",
+        "content": {"application/json": {"schema": {"type": "object"}}},
+    }
+}
+
+
+class Posted(Wire):
+    """What a POST of a spec did; `id` is Druid's."""
+
+    id: str
+    modified: bool
+    """False: the stored spec says the same, and no version was added."""
+    version: int
+    warnings: tuple[str, ...] = ()
+    """What the document says that has no effect; absent if there is nothing to say."""
+
+
+class Named(Wire):
+    """Druid's answer to a verb that has only the id to tell."""
+
+    id: str
+
+
+class Health(Wire):
+    """Druid's answer; 503 if it is false."""
+
+    healthy: bool
+
+
+class HistoryRow(Wire):
+    """One stored version: a spec as GET answers it, or a tombstone (`"type": "noop"`)."""
+
+    spec: dict[str, object]
+    version: str
+    """When it was stored, as in Druid."""
+
+
+@router.post("", response_model_exclude_unset=True, openapi_extra=SPEC_BODY)
+def post_spec(document: Document, author: Author, parts: Parts) -> Posted:
+    """Create a supervisor, or give it a new spec version unless the newest says the same."""
+    done = parts.service.apply_spec(document, author)
+    warned = {"warnings": done.warnings} if done.warnings else {}
+    return Posted.model_validate(
+        {"id": done.supervisor_id, "modified": done.modified, "version": done.version} | warned
+    )
+
+
+@router.get("")
+def list_supervisors(
+    parts: Parts, *, full: bool = False, state: bool = False, system: bool = False
+) -> list[str] | list[dict[str, object]]:
+    """List the ids, or rows: `full` with specs, `state` without, `system` with specs as text."""
+    if not (full or state or system):
+        return parts.service.supervisor_ids()
+    return [_row(row, full=full, system=system) for row in parts.views.rows()]
+
+
+def _row(row: SupervisorRow, *, full: bool, system: bool) -> dict[str, object]:
+    found: dict[str, object] = {
+        "id": row.id,
+        "dataSource": row.spec.data_source,
+        "state": row.state.state,
+        "detailedState": row.state.detailed,
+        "healthy": row.state.healthy,
+        "suspended": row.spec.suspended,
+    }
+    if full:
+        found["spec"] = row.spec.normalised()
+    elif system:
+        text = json.dumps(row.spec.normalised(), separators=(",", ":"))
+        found |= {"type": row.spec.type, "source": row.spec.io_config.topic, "specString": text}
+    return found
+
+
+@router.get("/history")
+def get_histories(parts: Parts) -> dict[str, list[HistoryRow]]:
+    """Return every stored version by id, newest first, terminated supervisors included."""
+    return {k: _history(versions) for k, versions in parts.service.histories().items()}
+
+
+@router.get("/{supervisor_id}")
+def get_spec(supervisor_id: str, parts: Parts) -> dict[str, object]:
+    """Return the newest spec with its defaults written out."""
+    return parts.service.spec(supervisor_id).normalised()
+
+
+@router.get("/{supervisor_id}/status", response_model_exclude_unset=True)
+def get_status(supervisor_id: str, parts: Parts) -> SupervisorStatus:
+    """Return state, tasks, offsets and lag, and why it stands so."""
+    return parts.views.status(supervisor_id)
+
+
+@router.get(
+    "/{supervisor_id}/health",
+    response_model=Health,
+    responses={503: {"model": Health, "description": "Unhealthy"}},
+)
+def get_health(supervisor_id: str, parts: Parts) -> JSONResponse:
+    """Answer 200 if the supervisor is healthy, 503 if not."""
+    healthy = parts.views.state(supervisor_id).healthy
+    status = HTTPStatus.OK if healthy else HTTPStatus.SERVICE_UNAVAILABLE
+    return JSONResponse({"healthy": healthy}, status)
+
+
+@router.get("/{supervisor_id}/stats")
+def get_stats(supervisor_id: str, parts: Parts) -> dict[str, dict[str, dict[str, object]]]:
+    """Return group -> task -> counters of the live tasks."""
+    return parts.views.stats(supervisor_id)
+
+
+@router.get("/{supervisor_id}/parseErrors")
+def get_parse_errors(supervisor_id: str, parts: Parts) -> list[ParseError]:
+    """Return samples of the records that became no row, newest first."""
+    return parts.views.parse_errors(supervisor_id)
+
+
+@router.get("/{supervisor_id}/history")
+def get_history(
+    supervisor_id: str, parts: Parts, count: Annotated[int | None, Query(ge=1)] = None
+) -> list[HistoryRow]:
+    """Return the stored versions, newest first; `count` of them, else all."""
+    # All are read: a tombstone names the tables of the specs before it.
+    return _history(parts.service.history(supervisor_id))[:count]
+
+
+def _history(versions: list[SpecVersion]) -> list[HistoryRow]:
+    tables = sorted({v.spec.data_source for v in versions if v.spec is not None})
+    return [
+        HistoryRow(
+            spec=_tombstone(tables) if v.spec is None else v.spec.normalised(),
+            version=iso_utc(v.created_at),
+        )
+        for v in versions
+    ]
+
+
+def _tombstone(data_sources: list[str]) -> dict[str, object]:
+    return {
+        "type": "noop",
+        "id": None,
+        "dataSources": data_sources,
+        "suspended": False,
+        "source": "noop",
+    }
+
+
+@router.post("/{supervisor_id}/suspend")
+def suspend(supervisor_id: str, author: Author, parts: Parts) -> dict[str, object]:
+    """Start nothing new; groups that read now hand off and publish what they have."""
+    return parts.service.suspend(supervisor_id, author).normalised()
+
+
+@router.post("/{supervisor_id}/resume")
+def resume(supervisor_id: str, author: Author, parts: Parts) -> dict[str, object]:
+    """Go on where it stopped."""
+    return parts.service.resume(supervisor_id, author).normalised()
+
+
+@router.post("/{supervisor_id}/terminate")
+def terminate(supervisor_id: str, author: Author, parts: Parts) -> Named:
+    """End a supervisor: its tasks hand off and publish, its history and its table stay."""
+    parts.service.terminate(supervisor_id, author)
+    return Named(id=supervisor_id)
+
+
+@router.post("/{supervisor_id}/shutdown", deprecated=True)
+def shutdown(supervisor_id: str, author: Author, parts: Parts) -> Named:
+    """Do what terminate does, under Druid's older name."""
+    return terminate(supervisor_id, author, parts)

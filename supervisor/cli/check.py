@@ -1,0 +1,22 @@
+"""One line of `tidegate doctor`."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Result(StrEnum):
+    """How a part was found; only the last one makes `doctor` fail."""
+
+    OK = "ok"
+    NOTE = "note"
+    PROBLEM = "problem"
+
+
+@dataclass(frozen=True)
+class Check:
+    """One line of `doctor`."""
+
+    part: str
+    result: Result
+    found: str
+    fix: str = ""

@@ -1,0 +1,185 @@
+"""DuckDB over the listed files: it can read these and nothing else, and write nothing.
+
+Each table is a view over exactly the files that the overlord lists, never over a folder: a file
+that a task is still writing, or that nobody published, is not in it.
+"""
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+
+from supervisor.cli.answers import Files
+from supervisor.cli.client import Client
+from supervisor.cli.problems import CommandFailed, ProblemAnswer
+from supervisor.cli.segments import data_sources, files_of
+from supervisor.core.data_source import name_problem
+
+_BATCH_ROWS = 1_000
+_NOT_FOUND = 404
+
+
+@dataclass(frozen=True)
+class Table:
+    """The answer to a query."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[object, ...], ...]
+    more: bool = False
+    """There are more rows than were asked for."""
+
+
+def tables_of(client: Client, sql: str, *, fresh: bool) -> list[Files]:
+    """Return the tables that the query names; all of them if it does not let itself be read."""
+    return list(_tables(client, sql, fresh=fresh))
+
+
+def run_query(
+    sql: str, tables: Sequence[Files], warehouse: Path | None, rows_max: int | None
+) -> Table:
+    """Return what the query finds, at most `rows_max` rows.
+
+    Raises:
+        CommandFailed: DuckDB refuses it, or the files are not to be seen from here.
+    """
+    filled = [table for table in tables if table.files]
+    with _connection() as connection:
+        try:
+            _add_views(connection, filled, warehouse)
+            return _fetch(_run(connection, sql), rows_max)
+        except duckdb.Error as error:
+            empty = [table.data_source for table in tables if not table.files]
+            raise _failure(error, empty, filled) from None
+
+
+@contextmanager
+def _connection() -> Iterator[duckdb.DuckDBPyConnection]:
+    with tempfile.TemporaryDirectory(prefix="tidegate-query-") as spill:
+        connection = _connect(spill)
+        try:
+            yield connection
+        finally:
+            connection.close()
+
+
+def _tables(client: Client, sql: str, *, fresh: bool) -> Iterator[Files]:
+    """Yield the tables that the query names; all of them if it does not let itself be read."""
+    names = _named_tables(sql)
+    for name in data_sources(client) if names is None else sorted(names):
+        if name_problem(name) is None:
+            try:
+                yield files_of(client, name, fresh=fresh)
+            except ProblemAnswer as error:
+                if error.status != _NOT_FOUND:
+                    raise
+
+
+def _named_tables(sql: str) -> set[str] | None:
+    connection = duckdb.connect(config={"enable_external_access": False})
+    try:
+        return connection.get_table_names(sql) or None
+    except duckdb.Error:
+        return None
+    finally:
+        connection.close()
+
+
+def _connect(spill: str) -> duckdb.DuckDBPyConnection:
+    return duckdb.connect(
+        config={
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
+            "allow_community_extensions": False,
+            "temp_directory": spill,
+            "TimeZone": "UTC",
+        }
+    )
+
+
+def _add_views(
+    connection: duckdb.DuckDBPyConnection, tables: Sequence[Files], warehouse: Path | None
+) -> None:
+    """Make the views, then lock everything else away."""
+    paths = {table.data_source: _paths(table, warehouse) for table in tables}
+    every = ", ".join(_quoted(path) for found in paths.values() for path in found)
+    connection.execute(f"SET allowed_paths = [{every}]")
+    for name, found in paths.items():
+        files = ", ".join(_quoted(path) for path in found)
+        view = '"' + name.replace('"', '""') + '"'
+        connection.execute(
+            f"CREATE VIEW {view} AS SELECT * FROM read_parquet([{files}], "  # noqa: S608 -- both quoted
+            "union_by_name = true, hive_partitioning = false)"
+        )
+    connection.execute("SET enable_external_access = false")
+    connection.execute("SET lock_configuration = true")
+
+
+def _paths(table: Files, warehouse: Path | None) -> list[str]:
+    root = (warehouse or Path(table.warehouse)).resolve()
+    if not root.is_dir():
+        raise CommandFailed(
+            f"the warehouse {root} is not to be seen from here",
+            "run this where the overlord's warehouse is mounted, or name it with --warehouse",
+        )
+    found = [(root / file.path).resolve() for file in table.files]
+    if strangers := [path for path in found if not path.is_relative_to(root)]:
+        raise CommandFailed(f"{strangers[0]} lies outside of the warehouse")
+    return [str(path) for path in found]
+
+
+def _run(connection: duckdb.DuckDBPyConnection, sql: str) -> pa.RecordBatchReader | None:
+    relation = connection.sql(sql)
+    # A statement without an answer, whatever the stub says.
+    known: duckdb.DuckDBPyRelation | None = relation
+    return None if known is None else known.to_arrow_reader(_BATCH_ROWS)
+
+
+def _fetch(reader: pa.RecordBatchReader | None, rows_max: int | None) -> Table:
+    """Read the answer through Arrow: it keeps times with their zone without a further library."""
+    if reader is None:
+        return Table((), ())
+    columns = _distinct(reader.schema.names)
+    rows: list[tuple[object, ...]] = []
+    for batch in reader:
+        rows.extend(zip(*(column.to_pylist() for column in batch.columns), strict=True))
+        if rows_max is not None and len(rows) > rows_max:
+            return Table(columns, tuple(rows[:rows_max]), more=True)
+    return Table(columns, tuple(rows))
+
+
+def _distinct(names: Sequence[str]) -> tuple[str, ...]:
+    """Number repeated names, so that none is lost in JSON."""
+    seen: dict[str, int] = {}
+    found = []
+    for name in names:
+        seen[name] = seen.get(name, 0) + 1
+        found.append(name if seen[name] == 1 else f"{name}_{seen[name]}")
+    return tuple(found)
+
+
+def _failure(error: duckdb.Error, empty: Sequence[str], tables: Sequence[Files]) -> CommandFailed:
+    message = _one_line(str(error))
+    if any(f"name {name} does not exist" in str(error) for name in empty):
+        return CommandFailed(
+            f"{', '.join(empty)} has no published rows yet",
+            "it publishes when its taskDuration is over (see `tidegate supervisor status`); "
+            "--fresh shows what is written by now",
+        )
+    if isinstance(error, duckdb.CatalogException) and "Table with name" in message:
+        known = ", ".join(table.data_source for table in tables) or "none that the query names"
+        return CommandFailed(message, f"tables with published files: {known}")
+    return CommandFailed(message)
+
+
+def _one_line(text: str) -> str:
+    """Return DuckDB's message without the drawing of the place below it."""
+    said = text.partition("\n\nLINE")[0]
+    return " ".join(said.split())
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"

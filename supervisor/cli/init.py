@@ -1,0 +1,117 @@
+"""`tidegate supervisor init`: look at a topic, print a spec for it."""
+
+import json
+import re
+from datetime import timedelta
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from supervisor.cli.infer import Inferred, NothingToInfer, infer
+from supervisor.cli.output import say, show_json, spinner
+from supervisor.cli.problems import CommandFailed
+from supervisor.core.data_source import name_problem
+from supervisor.core.errors import InvalidSpec
+from supervisor.core.spec_reader import read_spec
+
+_ADDRESS = re.compile(r"[^\s:,]+:\d{1,5}(,[^\s:,]+:\d{1,5})*|\[[0-9a-fA-F:]+\]:\d{1,5}")
+
+
+def init(
+    kafka: Annotated[
+        str, typer.Option("--kafka", metavar="HOST:PORT", help="Kafka's bootstrap servers.")
+    ],
+    topic: Annotated[str, typer.Option("--topic", metavar="TOPIC", help="The topic to look at.")],
+    datasource: Annotated[
+        str | None,
+        typer.Option(
+            "--datasource", metavar="TABLE", help="Name of the table. [default: the topic's]"
+        ),
+    ] = None,
+    timestamp: Annotated[
+        str | None,
+        typer.Option("--timestamp", metavar="FIELD", help="The field that holds the time."),
+    ] = None,
+    records: Annotated[
+        int, typer.Option("--records", min=1, max=100_000, help="Look at so many at most.")
+    ] = 1_000,
+    within: Annotated[
+        float, typer.Option("--within", min=1.0, max=600.0, help="Seconds to read for, at most.")
+    ] = 10.0,
+    file: Annotated[
+        Path | None, typer.Option("--file", "-f", metavar="FILE", help="Write it there.")
+    ] = None,
+) -> None:
+    """Look at a topic's newest records and print a supervisor spec for it.
+
+    Finds the field that holds the time, how it is written, and the type of each column. Read it,
+    change what you like, and give it to `tidegate supervisor apply -f`.
+    """
+    from supervisor.cli.sampling import sample_topic  # Kafka's client is loaded only when asked
+
+    if _ADDRESS.fullmatch(kafka) is None:
+        raise typer.BadParameter(f"{kafka!r} is not host:port", param_hint="--kafka")
+    if file is not None and file.exists():
+        raise CommandFailed(f"{file} is there already", "name another file, or remove it")
+    with spinner(f"looking at {topic}"):
+        sample = sample_topic(kafka, topic, records=records, within=timedelta(seconds=within))
+    try:
+        found = infer(sample.values, timestamp)
+    except NothingToInfer as error:
+        raise CommandFailed(f"{topic}: {error}") from error
+    spec = make_spec(kafka, topic, datasource or table_name(topic), found)
+    try:
+        read_spec(spec)
+    except InvalidSpec as error:
+        raise CommandFailed(f"{topic} does not make a spec: {error}") from error
+    say(
+        f"{len(sample.values)} records of {sample.partitions} partitions; the time is "
+        f"{found.timestamp_column} ({found.timestamp_format}), with {len(found.columns)} columns"
+    )
+    for note in found.notes:
+        say(f"note: {note}")
+    if file is None:
+        show_json(spec)
+        return
+    try:
+        file.write_text(json.dumps(spec, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise CommandFailed(f"{file} cannot be written: {error.strerror}") from error
+    say(f"written to {file}; next: tidegate supervisor apply -f {file}")
+
+
+def make_spec(kafka: str, topic: str, table: str, found: Inferred) -> dict[str, object]:
+    """Return a spec in Druid's form: from the earliest offset, published once a minute."""
+    return {
+        "type": "kafka",
+        "spec": {
+            "dataSchema": {
+                "dataSource": table,
+                "timestampSpec": {
+                    "column": found.timestamp_column,
+                    "format": found.timestamp_format,
+                },
+                "dimensionsSpec": {
+                    "dimensions": [{"type": kind, "name": name} for name, kind in found.columns]
+                },
+                "granularitySpec": {"segmentGranularity": "DAY", "rollup": False},
+            },
+            "ioConfig": {
+                "topic": topic,
+                "consumerProperties": {"bootstrap.servers": kafka},
+                "inputFormat": {"type": "json"},
+                "useEarliestOffset": True,
+                "taskDuration": "PT1M",
+                "taskCount": 1,
+                "replicas": 1,
+            },
+            "tuningConfig": {"type": "kafka"},
+        },
+    }
+
+
+def table_name(topic: str) -> str:
+    """Return a name for the table of a topic; topics may have signs that tables may not."""
+    name = re.sub(r"\.\.+", ".", topic).strip("._-") or "table"
+    return name[:128].rstrip(".") if name_problem(name[:128]) is None else f"t_{name}"[:128]

@@ -1,0 +1,99 @@
+"""The command `tidegate`, and what becomes of an error: one line, and an exit code.
+
+See `problems.py` for the exit codes.  A command that fails in a way that nobody foresaw says so
+in one line; TIDEGATE_DEBUG=1 shows where.
+"""
+
+import importlib.metadata
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import Annotated
+
+import typer
+
+from supervisor.cli import segments, supervisors, tasks
+from supervisor.cli.doctor import doctor
+from supervisor.cli.init import init
+from supervisor.cli.output import say, show_error, show_text
+from supervisor.cli.problems import FAILED, exit_code
+from supervisor.cli.query import query
+from supervisor.cli.serve import dev, overlord, worker
+from supervisor.cli.verify import verify
+from supervisor.core.errors import SupervisorError
+
+_INTERRUPTED = 130
+
+app = typer.Typer(
+    name="tidegate",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    help="Turn Kafka topics into Parquet tables, each record exactly once.",
+)
+app.add_typer(supervisors.commands, name="supervisor")
+app.add_typer(tasks.commands, name="task")
+app.add_typer(segments.commands, name="segment")
+supervisors.commands.command()(init)
+for _command in (verify, query, doctor, overlord, worker, dev):
+    app.command()(_command)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        show_text(f"tidegate {importlib.metadata.version('tidegate')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Print the version."),
+    ] = False,
+) -> None:
+    """Turn Kafka topics into Parquet tables, each record exactly once."""
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Carry out one command line and return its exit code."""
+    return _guarded(lambda: app(list(arguments), prog_name="tidegate"))
+
+
+def _guarded(command: Callable[[], object]) -> int:
+    try:
+        command()
+    except SystemExit as ended:
+        return ended.code if isinstance(ended.code, int) else 0
+    except SupervisorError as error:
+        if _debug():
+            raise
+        show_error(error)
+        return exit_code(error)
+    except KeyboardInterrupt:
+        return _INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read our answer has enough of it; the interpreter must not flush it again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+    except Exception as error:
+        if _debug():
+            raise
+        what = str(error).partition("\n")[0][:500]
+        say(f"error: {type(error).__name__}: {what}")
+        say("This was not foreseen. TIDEGATE_DEBUG=1 shows where it happened.")
+        return FAILED
+    return 0
+
+
+def _debug() -> bool:
+    return os.environ.get("TIDEGATE_DEBUG", "") not in {"", "0"}
+
+
+def main() -> None:
+    """Run the command line of this process, and end it."""
+    sys.exit(run(sys.argv[1:]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,53 @@
+"""The options that many commands share."""
+
+import re
+from typing import Annotated
+
+import typer
+
+from supervisor.cli.client import Client
+from supervisor.cli.output import Format
+from supervisor.settings import load_settings
+
+
+def _address(text: str | None) -> str | None:
+    if text is None:
+        return None
+    url = text if "://" in text else f"http://{text}"
+    if not re.fullmatch(r"https?://[^\s/?#]+/?", url):
+        raise typer.BadParameter(f"{text!r} is not an address such as http://127.0.0.1:8090")
+    return url
+
+
+Server = Annotated[
+    str | None,
+    typer.Option(
+        "--server",
+        "-s",
+        metavar="URL",
+        callback=_address,
+        show_default=False,
+        help="The overlord to talk to. [default: each of TIDEGATE_OVERLORDS in turn]",
+    ),
+]
+Output = Annotated[
+    Format, typer.Option("--output", "-o", help="How to print the answer on stdout.")
+]
+Wait = Annotated[
+    float | None,
+    typer.Option(
+        "--wait",
+        metavar="SECONDS",
+        min=0.0,
+        show_default=False,
+        help="Wait until it is done, at most so long; exit code 4 if it is not.",
+    ),
+]
+SupervisorId = Annotated[
+    str, typer.Argument(metavar="ID", help="Id of the supervisor.", show_default=False)
+]
+
+
+def connect(server: str | None) -> Client:
+    """Return a client for the named overlord, or for those of the settings."""
+    return Client((server,) if server is not None else load_settings().overlords)

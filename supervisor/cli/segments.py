@@ -1,0 +1,67 @@
+"""`tidegate segment ...`: the published files that are a table."""
+
+from typing import Annotated
+
+import typer
+
+from supervisor.cli.answers import DataSources, FileRow, Files
+from supervisor.cli.client import Client, path_of
+from supervisor.cli.options import Output, Server, connect
+from supervisor.cli.output import Format, say, show_json, show_table, size
+
+commands = typer.Typer(no_args_is_help=True, help="Published files: together they are the table.")
+DATA_SOURCES = "/api/v1/datasources"
+
+
+@commands.callback()
+def _group() -> None:
+    """Published files: together they are the table."""
+
+
+@commands.command("list")
+def list_all(
+    datasource: Annotated[
+        str | None, typer.Argument(metavar="[TABLE]", help="Only of this table.")
+    ] = None,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Also files that are written and not yet published.")
+    ] = False,
+    server: Server = None,
+    output: Output = Format.TABLE,
+) -> None:
+    """List the files of a table, or of all tables."""
+    with connect(server) as client:
+        names = (datasource,) if datasource is not None else data_sources(client)
+        answers = [files_of(client, name, fresh=fresh) for name in names]
+    if output is Format.JSON:
+        files = [
+            {"dataSource": each.data_source} | file.model_dump(mode="json")
+            for each in answers
+            for file in each.files
+        ]
+        show_json(files)
+        return
+    rows = [_row(each.data_source, file) for each in answers for file in each.files]
+    show_table(("TABLE", "FROM", "TO", "ROWS", "SIZE", "PUBLISHED", "BY", "PATH"), rows)
+    say(f"{len(rows)} files, {sum(f.rows for each in answers for f in each.files)} rows")
+
+
+def data_sources(client: Client) -> tuple[str, ...]:
+    """Return the tables that have published files."""
+    return client.get(DATA_SOURCES).read(DataSources).data_sources
+
+
+def files_of(client: Client, data_source: str, *, fresh: bool) -> Files:
+    """Return the files that are a table; `fresh` adds those not yet published."""
+    params = {"include": "journaled"} if fresh else None
+    return client.get(path_of(DATA_SOURCES, data_source, "files"), params).read(Files)
+
+
+def _row(data_source: str, file: FileRow) -> tuple[object, ...]:
+    start, end = (
+        "" if moment is None else moment.strftime("%Y-%m-%d %H:%M")
+        for moment in (file.interval_start, file.interval_end)
+    )
+    published = "yes" if file.published else "not yet"
+    sized = size(file.size_bytes)
+    return data_source, start, end, file.rows, sized, published, file.supervisor_id, file.path

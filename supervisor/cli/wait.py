@@ -1,0 +1,96 @@
+"""`--wait`: look again and again, at a bounded pace, until it is so or the deadline passes."""
+
+import time
+from collections.abc import Callable
+
+from supervisor.cli.answers import Status, TaskRow
+from supervisor.cli.client import SUPERVISORS, TASKS, Client, path_of
+from supervisor.cli.output import spinner
+from supervisor.cli.problems import DeadlinePassed, Unreachable
+
+_FIRST_S, _LONGEST_S = 0.25, 2.0
+_NOT_FOUND = 404
+_TASKS_MAX = 1_000
+
+
+def status_of(client: Client, supervisor_id: str) -> Status | None:
+    """Return how a supervisor stands; None if there is none of this id."""
+    path = path_of(SUPERVISORS, supervisor_id, "status")
+    answer = client.get(path, also=(_NOT_FOUND,))
+    return None if answer.status == _NOT_FOUND else answer.read(Status)
+
+
+def wait_until_reading(client: Client, supervisor_id: str, seconds: float) -> None:
+    """Wait until all replicas run, or until it rests, if its spec is suspended.
+
+    Raises:
+        DeadlinePassed: it did not come so far in time.
+    """
+
+    def look() -> str | None:
+        status = status_of(client, supervisor_id)
+        if status is None:
+            return "it is not there yet"
+        now = status.payload
+        if now.suspended:
+            return None if now.state == "SUSPENDED" else _told(status)
+        running = (now.state, now.detailed_state or now.state) == ("RUNNING", "RUNNING")
+        complete = bool(now.active_tasks) and not now.pending_replicas
+        return None if running and complete else _told(status)
+
+    _wait(f"waiting until {supervisor_id} reads", look, seconds)
+
+
+def wait_until_at_rest(client: Client, supervisor_id: str, seconds: float) -> None:
+    """Wait until a suspended or terminated supervisor has published what it had read.
+
+    Raises:
+        DeadlinePassed: it had not in time.
+    """
+
+    def look() -> str | None:
+        status = status_of(client, supervisor_id)
+        if status is not None:
+            now = status.payload
+            busy = now.groups or now.active_tasks or now.publishing_tasks
+            return _told(status) if busy or now.state == "RUNNING" else None
+        running = [task for task in _running(client) if _is_of(task.id, supervisor_id)]
+        return f"{len(running)} of its tasks still publish" if running else None
+
+    _wait(f"waiting until {supervisor_id} has published and rests", look, seconds)
+
+
+def _wait(what: str, look: Callable[[], str | None], seconds: float) -> None:
+    """Call `look` until it returns None; what it returns otherwise says what is missing."""
+    deadline = time.monotonic() + seconds
+    pause = _FIRST_S
+    with spinner(what):
+        while True:
+            try:
+                missing = look()
+            except Unreachable as error:  # an overlord that restarts comes back
+                missing = str(error)
+            if missing is None:
+                return
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise DeadlinePassed(f"{what}: not within {seconds:g} s; {missing}")
+            time.sleep(min(pause, left))
+            pause = min(pause * 1.5, _LONGEST_S)
+
+
+def _told(status: Status) -> str:
+    now = status.payload
+    detail = now.detailed_state if now.detailed_state != now.state else ""
+    more = "; ".join(part for part in (detail, now.why or "") if part)
+    return f"it is {now.state}" + (f" ({more})" if more else "")
+
+
+def _running(client: Client) -> list[TaskRow]:
+    found = client.get(TASKS, {"state": "running", "max": _TASKS_MAX})
+    return found.read(list[TaskRow])
+
+
+def _is_of(task_id: str, supervisor_id: str) -> bool:
+    """Whether `index_kafka_<supervisor>_<15 hex>_<8 letters>` is a task of this supervisor."""
+    return task_id.rsplit("_", 2)[0] == f"index_kafka_{supervisor_id}"

@@ -1,0 +1,207 @@
+"""Syncs of workers, the long poll, and what is shown of the cluster."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from supervisor.core.model import Lease
+from tasks.contract import SyncResponse
+from tests.api.world import SUPERVISORS, TASKS, TOPIC, URL, World, post_json, spec_document
+from tests.waiting import wait_until
+
+# Copied from an answer of Druid 33.0.0.
+WORKER = {
+    "worker",
+    "currCapacityUsed",
+    "currParallelIndexCapacityUsed",
+    "availabilityGroups",
+    "runningTasks",
+    "lastCompletedTaskTime",
+}
+IDENTITY = {"scheme", "host", "ip", "capacity", "version", "category"}
+
+
+def _sync_path(worker: str) -> str:
+    return f"/internal/v1/workers/{worker}/sync"
+
+
+def test_a_long_poll_is_answered_at_once_when_its_tasks_change(world: World) -> None:
+    """Goal: the poll waits for 20 s of real time at most, and is woken by the pass that starts."""
+    world.streams.create(TOPIC, 1)
+    agent = world.agent("w1")
+    agent.sync()
+
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(agent.post, agent.request(wait_s=60))
+        wait_until(lambda: bool(world.changed._waiting))
+        assert not waiting.done()
+        world.post(SUPERVISORS, spec_document(replicas=1))
+        answer = waiting.result(timeout=15)
+
+    told = SyncResponse.from_json(answer.content)
+    assert [task.supervisor_id for task in told.tasks] == [TOPIC]
+    assert not world.changed._waiting
+
+
+def test_a_wake_without_a_change_is_not_answered(world: World) -> None:
+    agent = world.agent("w1")
+    agent.sync()
+    woken = threading.Event()
+
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(agent.post, agent.request(wait_s=60))
+        wait_until(lambda: bool(world.changed._waiting))
+        world.changed.notify()
+        assert not woken.wait(0.2)  # time for a wrong answer to arrive
+        assert not waiting.done()
+        newer = world.agent("w1", incarnation=2)
+        newer.sync()  # ends the poll of the older one
+        world.changed.notify()
+        answer = waiting.result(timeout=15)
+
+    assert (answer.status_code, answer.json()["type"]) == (409, "/problems/worker-fenced")
+
+
+def test_a_poll_that_knows_nothing_or_waits_for_nothing_is_answered_at_once(world: World) -> None:
+    agent = world.agent("w1")
+
+    new = agent.post(agent.request(wait_s=60))
+    agent.sync()
+    impatient = agent.post(agent.request(wait_s=0))
+    backwards = agent.post(agent.request(wait_s=-5))
+
+    assert [a.status_code for a in (new, impatient, backwards)] == [200] * 3
+
+
+def test_a_poll_ends_after_its_wait(world: World) -> None:
+    agent = world.agent("w1")
+    agent.sync()
+
+    answer = agent.post(agent.request(wait_s=0.05))
+
+    assert SyncResponse.from_json(answer.content).revision == agent.known
+    assert not world.changed._waiting
+
+
+def test_an_older_incarnation_of_a_worker_is_fenced(world: World) -> None:
+    world.agent("w1", incarnation=7).sync()
+    older = world.agent("w1", incarnation=6)
+
+    answer = older.post(older.request())
+
+    assert (answer.status_code, answer.json()["type"]) == (409, "/problems/worker-fenced")
+    assert answer.json()["workerId"] == "w1"
+
+
+def test_a_worker_speaks_for_itself_alone(world: World) -> None:
+    agent = world.agent("w1")
+
+    answer = post_json(world.client, _sync_path("w2"), agent.request().to_json())
+
+    assert answer.status_code == 400
+    assert answer.json()["errors"][0]["pointer"] == "/workerId"
+    assert world.get_rows(f"{TASKS}/workers") == []
+
+
+@pytest.mark.parametrize(
+    ("body", "pointer"),
+    [
+        ('{"workerId": "w1"}', "/incarnation"),
+        ('{"workerId": "../w1", "incarnation": 1, "sequence": 1, "url": "u", "slots": 1}', "/workerId"),
+        ('{"workerId": "w1", "incarnation": "x", "sequence": 1, "url": "u", "slots": 1}', "/incarnation"),
+        ('{"workerId": "w1", "incarnation": 1, "sequence": 1, "url": "u", "slots": 1, "more": 1}', "/more"),
+        ("[]", ""),
+        ("{", "/1"),
+    ],
+)
+def test_a_body_that_is_no_sync_is_a_400_that_points_at_it(
+    world: World, body: str, pointer: str
+) -> None:
+    answer = post_json(world.client, _sync_path("w1"), body)
+
+    assert answer.status_code == 400
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert pointer in [error["pointer"] for error in answer.json()["errors"]]
+
+
+def test_workers_are_listed_as_druids_with_their_slots(world: World) -> None:
+    first, _ = world.start(partitions=2, task_count=2, replicas=1)
+
+    rows = world.get_rows(f"{TASKS}/workers")
+
+    assert [row["liveness"] for row in rows] == ["ALIVE", "ALIVE"]
+    row = rows[0]
+    assert row.keys() >= WORKER
+    identity = row["worker"]
+    assert isinstance(identity, dict)
+    assert identity.keys() >= IDENTITY
+    assert (identity["host"], identity["scheme"], identity["capacity"]) == (
+        "w1.example:8091",
+        "http",
+        4,
+    )
+    assert row["runningTasks"] == sorted(first.held)
+    assert [r["currCapacityUsed"] for r in rows] == [1, 1]
+    assert world.get_object(f"{TASKS}/totalWorkerCapacity") == {
+        "currentClusterCapacity": 8,
+        "maximumCapacityWithAutoScale": -1,
+        "usedClusterCapacity": 2,
+    }
+
+
+def test_the_leader_tells_that_it_leads(world: World) -> None:
+    assert world.client.get(f"{TASKS}/leader").text == URL
+    assert world.get(f"{TASKS}/isLeader") == {"leader": True}
+    assert world.get_object("/status") == {
+        "version": "1.2.3",
+        "modules": [],
+        "leader": True,
+        "leaderUrl": URL,
+    }
+
+
+def test_another_overlord_refuses_writes_and_soft_state_and_names_the_leader(
+    follower: World,
+) -> None:
+    with follower.store.writing() as tx:
+        tx.lease.take(None, "two", "http://two.example:8090")
+    follower.leadership.step()
+    agent = follower.agent("w1")
+
+    answers = [
+        follower.post(SUPERVISORS, spec_document()),
+        follower.post(f"{SUPERVISORS}/x/suspend"),
+        follower.client.get(f"{SUPERVISORS}/x/status"),
+        follower.client.get(f"{SUPERVISORS}?full=true"),
+        follower.client.get(f"{TASKS}/workers"),
+        agent.post(agent.request()),
+    ]
+
+    for answer in answers:
+        assert answer.status_code == 503
+        assert answer.json()["type"] == "/problems/not-the-leader"
+        assert answer.json()["leader"] == "http://two.example:8090"
+        assert answer.headers["retry-after"] == "1"
+    assert follower.get(f"{TASKS}/isLeader", 404) == {"leader": False}
+    assert follower.client.get(f"{TASKS}/leader").text == "http://two.example:8090"
+    assert follower.get(SUPERVISORS) == []  # what the rows tell, any overlord tells
+    assert follower.get_rows(f"{TASKS}/tasks") == []
+    assert follower.get("/status/health") is True
+
+
+def test_nobody_leads_and_says_so(follower: World) -> None:
+    answer = follower.client.get(f"{TASKS}/leader")
+
+    assert (answer.status_code, answer.json()["type"]) == (503, "/problems/not-the-leader")
+
+
+def test_a_new_leader_fences_the_old_ones_writes(world: World) -> None:
+    with world.store.writing() as tx:
+        seen = tx.lease.read()
+        assert isinstance(tx.lease.take(seen, "two", "http://two.example:8090"), Lease)
+
+    answer = world.post(SUPERVISORS, spec_document())
+
+    assert (answer.status_code, answer.json()["leader"]) == (503, "http://two.example:8090")
+    assert world.get(SUPERVISORS) == []

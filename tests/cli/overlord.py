@@ -1,0 +1,106 @@
+"""A real HTTP server with prepared answers, in the place of an overlord."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from urllib.parse import parse_qs, unquote, urlsplit
+
+JSON = "application/json"
+PROBLEM = "application/problem+json"
+
+
+@dataclass(frozen=True)
+class Reply:
+    """One prepared answer."""
+
+    body: object
+    status: int = 200
+    content_type: str = JSON
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One request as it arrived."""
+
+    method: str
+    path: str
+    query: dict[str, list[str]]
+    body: bytes
+    content_type: str | None
+
+
+@dataclass
+class Overlord:
+    """What the server will answer, and what it was asked."""
+
+    url: str
+    replies: dict[tuple[str, str], list[Reply]] = field(default_factory=dict)
+    asked: list[Asked] = field(default_factory=list)
+
+    def on(self, method: str, path: str, *replies: Reply) -> None:
+        """Prepare answers, given in turn; the last one stays."""
+        self.replies[method, path] = list(replies)
+
+    def refuse(self, method: str, path: str, status: int, **members: object) -> None:
+        """Prepare a problem."""
+        told = {"type": "/problems/refused", "status": status} | members
+        self.on(method, path, Reply(told, status, PROBLEM))
+
+    def reply_to(self, asked: Asked) -> Reply:
+        """Note the request and return its answer."""
+        self.asked.append(asked)
+        prepared = self.replies.get((asked.method, asked.path))
+        if not prepared:
+            return Reply(f"nothing at {asked.path}", 404, "text/plain")
+        return prepared.pop(0) if len(prepared) > 1 else prepared[0]
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: "_Server"
+
+    def do_GET(self) -> None:  # noqa: N802 -- the library's name
+        self._answer("GET")
+
+    def do_POST(self) -> None:  # noqa: N802 -- same
+        self._answer("POST")
+
+    def _answer(self, method: str) -> None:
+        parts = urlsplit(self.path)
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        path, kind = unquote(parts.path), self.headers.get("Content-Type")
+        reply = self.server.overlord.reply_to(
+            Asked(method, path, parse_qs(parts.query), body, kind)
+        )
+        text = reply.body if isinstance(reply.body, str) else json.dumps(reply.body)
+        if reply.content_type == JSON:
+            text = json.dumps(reply.body)
+        self.send_response(reply.status)
+        self.send_header("Content-Type", reply.content_type)
+        self.send_header("Content-Length", str(len(text.encode())))
+        self.end_headers()
+        self.wfile.write(text.encode())
+
+    def log_message(self, format: str, *arguments: object) -> None:  # noqa: A002 -- its signature
+        pass
+
+
+class _Server(ThreadingHTTPServer):
+    overlord: Overlord
+
+
+@contextmanager
+def overlord() -> Iterator[Overlord]:
+    """Run the server on a free port of loopback."""
+    server = _Server(("127.0.0.1", 0), _Handler)
+    server.overlord = Overlord(f"http://127.0.0.1:{server.server_address[1]}")
+    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+    thread.start()
+    try:
+        yield server.overlord
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()

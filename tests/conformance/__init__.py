@@ -1,0 +1,4 @@
+"""One story per rule of the metadata ports, told to every implementation.
+
+Read first: `conftest.py` (who listens), then `test_transactions.py`.
+"""

@@ -1,0 +1,164 @@
+"""Memory and SQLite answer every sequence of calls alike."""
+
+import shutil
+import tempfile
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+
+from supervisor.adapters.memory import MemoryStore
+from supervisor.core.errors import SupervisorError
+from supervisor.core.model import GenerationState, TaskStatus
+from supervisor.metadata.migrate import migrate
+from supervisor.metadata.store import SqlStore
+from supervisor.ports import Transaction
+from tasks.offsets import Offsets, OffsetsError
+from tests.conformance.stories import (
+    CLICKS,
+    LEASE_TTL,
+    NOON,
+    P0,
+    P1,
+    P2,
+    Leader,
+    attempt,
+    end_at,
+    opening,
+    take_lease,
+)
+
+Answer = object
+Call = Callable[[Transaction], Answer]
+
+_offsets = st.dictionaries(st.sampled_from([P0, P1, P2]), st.integers(0, 3), min_size=1)
+_generations = st.integers(1, 5).map(lambda number: f"g{number}")
+_tasks = st.integers(1, 6).map(lambda number: f"t{number}")
+_sequences = st.integers(0, 3)
+_minutes = st.integers(0, 60).map(lambda n: NOON + timedelta(minutes=n))
+_ended = st.sampled_from(
+    [GenerationState.EMPTY, GenerationState.DISCARDED, GenerationState.PUBLISHED]
+)
+_topic_ids = st.sampled_from([{"topic": "one"}, {"topic": "two"}])
+
+
+class _Rollback(Exception):
+    """Ends a block that is not to be kept."""
+
+
+class Alike(RuleBasedStateMachine):
+    """Whatever is called, in whatever order: one answer, and one state of the tables."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.folder = Path(tempfile.mkdtemp(prefix="tg-alike-"))
+        url = f"sqlite:///{self.folder / 'tidegate.db'}"
+        migrate(url)
+        self.sqlite = SqlStore(url, lease_ttl=LEASE_TTL)
+        self.leaders = [Leader(s, take_lease(s)) for s in (MemoryStore(), self.sqlite)]
+
+    def teardown(self) -> None:
+        self.sqlite.close()
+        shutil.rmtree(self.folder)
+
+    @initialize(start=_offsets)
+    def a_generation_is_open(self, start: Offsets) -> None:
+        self._both(lambda tx: tx.generations.open(CLICKS, "t", opening("g1", 1, start), NOON))
+
+    @rule(offsets=_offsets, ids=_topic_ids)
+    def initialise(self, offsets: Offsets, ids: dict[str, str]) -> None:
+        self._both(lambda tx: tx.offsets.initialise(CLICKS, ids["topic"], offsets))
+
+    @rule(start=_offsets, end=_offsets, ids=_topic_ids)
+    def advance(self, start: Offsets, end: Offsets, ids: dict[str, str]) -> None:
+        self._both(lambda tx: tx.offsets.advance(CLICKS, start, end, ids))
+
+    @rule(generation_id=_generations, ordinal=st.integers(1, 9), start=_offsets, now=_minutes)
+    def open(self, generation_id: str, ordinal: int, start: Offsets, now: datetime) -> None:
+        action = opening(generation_id, ordinal, start)
+        self._both(lambda tx: tx.generations.open(CLICKS, "t", action, now))
+
+    @rule(generation_id=_generations, sequence=_sequences, must_end=st.booleans())
+    def begin_handoff(self, generation_id: str, sequence: int, *, must_end: bool) -> None:
+        self._both(
+            lambda tx: tx.generations.begin_handoff(
+                generation_id, sequence, must_end=must_end, why="why", now=NOON
+            )
+        )
+
+    @rule(generation_id=_generations, sequence=_sequences, restart_timer=st.booleans())
+    def resume(self, generation_id: str, sequence: int, *, restart_timer: bool) -> None:
+        later = NOON + timedelta(hours=1)
+        self._both(
+            lambda tx: tx.generations.resume(
+                generation_id, sequence, restart_timer=restart_timer, now=later
+            )
+        )
+
+    @rule(generation_id=_generations, sequence=_sequences, end=_offsets)
+    def fix_end(self, generation_id: str, sequence: int, end: Offsets) -> None:
+        self._both(lambda tx: tx.generations.fix_end(end_at(generation_id, sequence, end), NOON))
+
+    @rule(generation_id=_generations, state=_ended)
+    def close(self, generation_id: str, state: GenerationState) -> None:
+        self._both(lambda tx: tx.generations.close(generation_id, state, NOON))
+
+    @rule(task_id=_tasks, replica=st.integers(0, 1), number=st.integers(0, 2))
+    def start(self, task_id: str, replica: int, number: int) -> None:
+        self._both(lambda tx: tx.tasks.start(attempt(task_id, "g1", replica, number)))
+
+    @rule(
+        task_id=_tasks,
+        status=st.sampled_from([TaskStatus.SUCCESS, TaskStatus.FAILED]),
+        now=_minutes,
+    )
+    def end(self, task_id: str, status: TaskStatus, now: datetime) -> None:
+        self._both(lambda tx: tx.tasks.end(task_id, status, "why", now))
+
+    @rule(offsets=_offsets)
+    def roll_back(self, offsets: Offsets) -> None:
+        def call(tx: Transaction) -> Answer:
+            tx.offsets.initialise(CLICKS, "one", offsets)
+            tx.generations.close("g1", GenerationState.DISCARDED, NOON)
+            raise _Rollback
+
+        self._both(call)
+
+    @invariant()
+    def everything_is_read_alike(self) -> None:
+        memory, sqlite = (self._state(leader) for leader in self.leaders)
+        assert memory == sqlite
+
+    def _both(self, call: Call) -> None:
+        memory, sqlite = (self._answer(leader, call) for leader in self.leaders)
+        assert memory == sqlite
+
+    def _answer(self, leader: Leader, call: Call) -> Answer:
+        try:
+            with leader.writes() as tx:
+                return call(tx)
+        except (SupervisorError, OffsetsError, _Rollback) as error:
+            return type(error)
+
+    def _state(self, leader: Leader) -> list[Answer]:
+        ids = [f"g{number}" for number in range(1, 6)]
+        with leader.reads() as tx:
+            found = [tx.generations.get(one) for one in ids]
+            return [
+                found,
+                [tx.generations.predecessors(one) for one in found if one],
+                tx.generations.live(CLICKS),
+                tx.generations.newest(CLICKS),
+                tx.generations.recent(CLICKS, 2),
+                tx.offsets.of(CLICKS),
+                tx.tasks.of_generations(ids),
+                tx.tasks.active(),
+                tx.tasks.slots_in_use(),
+                tx.tasks.undeleted(3),
+                tx.tasks.failures_in_a_row(CLICKS),
+            ]
+
+
+TestAlike = Alike.TestCase

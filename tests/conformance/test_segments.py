@@ -1,0 +1,120 @@
+"""Publications and their files: one per generation, each file once."""
+
+from dataclasses import replace
+
+import pytest
+
+from supervisor.core.errors import StateMoved
+from tasks.contract import RejectSample, RejectsFile
+from tests.conformance.stories import (
+    CLICKS,
+    HOUR,
+    NOON,
+    P0,
+    P1,
+    Leader,
+    attempt,
+    opening,
+    publication,
+    segment,
+)
+
+
+@pytest.fixture
+def ready(leader: Leader) -> Leader:
+    """Task t1 of generation g1 and t2 of g2 are about to publish."""
+    leader.opens(opening("g1", 1, {P0: 0}))
+    leader.opens(opening("g2", 2, {P1: 0}))
+    with leader.writes() as tx:
+        tx.tasks.start(attempt("t1", "g1"))
+        tx.tasks.start(attempt("t2", "g2"))
+    return leader
+
+
+def test_a_publication_is_read_back_whole(ready: Leader) -> None:
+    rejects = RejectsFile(path="table/data/t1/r.parquet", records=2, size_bytes=9, sha256="1" * 64)
+    sample = RejectSample(topic="topic", partition=0, offset=2**40, reason="bad", input="\0{")
+    whole = replace(publication(), rows=2**40, rejected=2, rejects=rejects, samples=(sample,))
+    files = [segment("table/b", NOON), segment("table/a", NOON)]
+    with ready.writes() as tx:
+        tx.segments.add(whole, files)
+
+    with ready.reads() as tx:
+        assert tx.segments.publication("g1") == whole
+        assert tx.segments.publications(CLICKS) == [whole]
+        assert tx.segments.of_data_source("table") == files[::-1]
+        assert tx.segments.of_supervisor(CLICKS) == files[::-1]
+
+
+def test_a_range_without_rows_is_published_without_files(ready: Leader) -> None:
+    with ready.writes() as tx:
+        tx.segments.add(replace(publication(), rows=0), [])
+    with ready.reads() as tx:
+        assert tx.segments.publication("g1") == replace(publication(), rows=0)
+        assert tx.segments.of_data_source("table") == []
+        assert tx.segments.data_sources() == ["table"]
+
+
+def test_a_generation_is_published_once(ready: Leader) -> None:
+    """Goal: at most one winner per range; nothing is left of the loser's files (I3)."""
+    with ready.writes() as tx:
+        tx.segments.add(publication(), [segment("table/a", NOON)])
+    with ready.writes() as tx:
+        with pytest.raises(StateMoved):
+            tx.segments.add(publication(task_id="t2"), [segment("table/b", NOON)])
+        tx.segments.add(publication("g2", "t2"), [])
+
+    with ready.reads() as tx:
+        assert [s.file.path for s in tx.segments.of_data_source("table")] == ["table/a"]
+        assert [p.task_id for p in tx.segments.publications(CLICKS)] == ["t1", "t2"]
+
+
+def test_a_file_is_published_once(ready: Leader) -> None:
+    with ready.writes() as tx:
+        tx.segments.add(publication(), [segment("table/a", NOON)])
+    again = replace(segment("table/a", NOON, "g2", "t2"), id="another id")
+    with pytest.raises(StateMoved), ready.writes() as tx:
+        tx.segments.add(publication("g2", "t2"), [segment("table/b", NOON, "g2", "t2"), again])
+
+    with ready.reads() as tx:
+        assert tx.segments.publication("g2") is None
+        assert [s.file.path for s in tx.segments.of_data_source("table")] == ["table/a"]
+
+
+def test_files_come_by_interval_then_path(ready: Leader) -> None:
+    files = [
+        segment("z", NOON - HOUR),
+        segment("B", NOON),
+        segment("a", NOON),
+        segment("b", NOON),
+    ]
+    with ready.writes() as tx:
+        tx.segments.add(publication(), [files[3], files[1]])
+        tx.segments.add(publication("g2", "t2"), [files[2], files[0]])
+    with ready.reads() as tx:
+        assert [s.file.path for s in tx.segments.of_data_source("table")] == ["z", "B", "a", "b"]
+
+
+def test_tables_and_supervisors_are_told_apart(ready: Leader) -> None:
+    """Goal: two supervisors may feed one table, and one id may name another's table."""
+    other = replace(publication("g2", "t2"), supervisor_id="other", data_source="A table")
+    file = replace(segment("x", NOON, "g2", "t2"), supervisor_id="other", data_source="A table")
+    with ready.writes() as tx:
+        tx.segments.add(publication(), [segment("a", NOON)])
+        tx.segments.add(other, [file])
+
+    with ready.reads() as tx:
+        assert tx.segments.data_sources() == ["A table", "table"]
+        assert tx.segments.of_data_source("A table") == [file]
+        assert tx.segments.of_supervisor("other") == [file]
+        assert tx.segments.publications("other") == [other]
+        assert tx.segments.publication("never") is None
+        assert tx.segments.of_supervisor("never") == []
+
+
+def test_publications_come_oldest_first(ready: Leader) -> None:
+    with ready.writes() as tx:
+        tx.segments.add(publication("g1", "t1", NOON + HOUR), [])
+        tx.segments.add(publication("g2", "t2", NOON), [])
+    with ready.reads() as tx:
+        assert [p.generation_id for p in tx.segments.publications(CLICKS)] == ["g2", "g1"]

@@ -1,0 +1,66 @@
+"""Spec versions: append-only, the newest counts, a tombstone ends a supervisor."""
+
+from supervisor.core.spec import SupervisorSpec
+from supervisor.core.spec_reader import read_spec
+from tests.conformance.stories import CLICKS, HOUR, NOON, Leader
+from tests.core.spec_documents import changed, created
+
+
+def _spec(task_count: int = 2) -> SupervisorSpec:
+    return read_spec(changed("/spec/ioConfig/taskCount", task_count, created())).spec
+
+
+def test_a_version_is_read_back_as_it_was_stored(leader: Leader) -> None:
+    with leader.writes() as tx:
+        stored = tx.specs.append(CLICKS, _spec(), NOON, "ada")
+
+    with leader.reads() as tx:
+        assert tx.specs.newest(CLICKS) == stored
+        assert tx.specs.version(CLICKS, 1) == stored
+    assert (stored.version, stored.spec, stored.author) == (1, _spec(), "ada")
+
+
+def test_versions_count_up_and_the_newest_comes_first(leader: Leader) -> None:
+    for number in (1, 2, 3):
+        with leader.writes() as tx:
+            assert tx.specs.append(CLICKS, _spec(number), NOON, "").version == number
+
+    with leader.reads() as tx:
+        assert [v.version for v in tx.specs.history(CLICKS)] == [3, 2, 1]
+        assert [v.version for v in tx.specs.history(CLICKS, limit=2)] == [3, 2]
+        newest = tx.specs.newest(CLICKS)
+        assert newest is not None
+        assert newest.spec == _spec(3)
+
+
+def test_a_tombstone_is_the_newest_version_and_a_spec_may_follow_it(leader: Leader) -> None:
+    with leader.writes() as tx:
+        tx.specs.append(CLICKS, _spec(), NOON, "")
+        assert tx.specs.append(CLICKS, None, NOON + HOUR, "").terminated
+
+    with leader.reads() as tx:
+        newest = tx.specs.newest(CLICKS)
+        assert newest is not None
+        assert newest.terminated
+
+    with leader.writes() as tx:
+        assert tx.specs.append(CLICKS, _spec(), NOON + 2 * HOUR, "").version == 3
+
+
+def test_all_newest_names_each_supervisor_once_by_id(leader: Leader) -> None:
+    with leader.writes() as tx:
+        for supervisor_id in ("b", "a", "C", "b"):
+            tx.specs.append(supervisor_id, _spec(), NOON, "")
+        tx.specs.append("a", None, NOON, "")
+
+    with leader.reads() as tx:
+        newest = [(v.supervisor_id, v.version, v.terminated) for v in tx.specs.all_newest()]
+    assert newest == [("C", 1, False), ("a", 2, True), ("b", 2, False)]
+
+
+def test_an_id_that_was_never_used_has_no_version(leader: Leader) -> None:
+    with leader.reads() as tx:
+        assert tx.specs.newest("never") is None
+        assert tx.specs.version("never", 1) is None
+        assert tx.specs.history("never") == []
+        assert tx.specs.all_newest() == []

@@ -1,0 +1,45 @@
+"""Workers: a newer incarnation fences the older."""
+
+from supervisor.core.model import WorkerRow
+from tests.conformance.stories import HOUR, NOON, Leader
+
+
+def _register(leader: Leader, worker_id: str, incarnation: int, slots: int = 4) -> int:
+    row = WorkerRow(worker_id, incarnation, f"http://{worker_id}", slots, NOON + incarnation * HOUR)
+    with leader.writes() as tx:
+        return tx.workers.register(row)
+
+
+def test_workers_come_by_id_as_they_registered(leader: Leader) -> None:
+    assert _register(leader, "w2", 1) == 1
+    assert _register(leader, "w1", 2**20) == 2**20
+
+    with leader.reads() as tx:
+        found = tx.workers.all()
+    assert [(w.id, w.incarnation) for w in found] == [("w1", 2**20), ("w2", 1)]
+    assert found[1] == WorkerRow("w2", 1, "http://w2", 4, NOON + HOUR)
+
+
+def test_a_newer_incarnation_replaces_the_older(leader: Leader) -> None:
+    _register(leader, "w1", 1)
+    assert _register(leader, "w1", 2, slots=8) == 2
+
+    with leader.reads() as tx:
+        [found] = tx.workers.all()
+    assert (found.incarnation, found.slots, found.registered_at) == (2, 8, NOON + 2 * HOUR)
+
+
+def test_an_older_incarnation_changes_nothing_and_hears_the_newest(leader: Leader) -> None:
+    _register(leader, "w1", 2)
+    assert _register(leader, "w1", 1, slots=8) == 2
+
+    with leader.reads() as tx:
+        [found] = tx.workers.all()
+    assert (found.incarnation, found.slots) == (2, 4)
+
+
+def test_the_same_incarnation_may_register_again(leader: Leader) -> None:
+    _register(leader, "w1", 2)
+    assert _register(leader, "w1", 2, slots=8) == 2
+    with leader.reads() as tx:
+        assert [w.slots for w in tx.workers.all()] == [8]

@@ -1,0 +1,79 @@
+"""What the tests of batches and merges share: jobs, and what files on disk hold."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from tasks.contract import Column, Granularity, IngestSpec, TimestampSpec, Tuning
+from tasks.kafka_client import KafkaClient
+from tasks.offsets import TopicPartition
+from tasks.ports import BatchJob, DataFile, JournalEntry
+
+COLUMNS = (Column(name="id", type="long"), Column(name="user"))
+
+
+def spec_for(
+    bootstrap: str,
+    *,
+    columns: Sequence[Column] = COLUMNS,
+    granularity: Granularity = Granularity.DAY,
+    segment_rows_max: int = 5_000_000,
+) -> IngestSpec:
+    return IngestSpec(
+        data_source="clicks",
+        kafka=KafkaClient(bootstrap_servers=bootstrap),
+        timestamp=TimestampSpec(column="t", format="millis"),
+        columns=tuple(columns),
+        segment_granularity=granularity,
+        tuning=Tuning(segment_rows_max=segment_rows_max),
+    )
+
+
+def batch(
+    spec: IngestSpec,
+    topic: str,
+    ranges: Mapping[int, tuple[int, int]],
+    *,
+    number: int = 0,
+    columns: Sequence[str] = (),
+) -> BatchJob:
+    """A batch of task `task-<topic>` over `[from, to)` per partition."""
+    return BatchJob(
+        task_id=f"task-{topic}",
+        incarnation=1,
+        number=number,
+        spec=spec,
+        start={TopicPartition(topic, p): start for p, (start, _) in ranges.items()},
+        end={TopicPartition(topic, p): end for p, (_, end) in ranges.items()},
+        columns=tuple(columns),
+    )
+
+
+def record(number: int, time_ms: int = 1_700_000_000_000) -> str:
+    return f'{{"t":{time_ms},"id":{number},"user":"user-{number}"}}'
+
+
+def table_of(warehouse: Path, files: Sequence[DataFile]) -> pa.Table:
+    tables = [pq.read_table(warehouse / file.path, partitioning=None) for file in files]
+    return pa.concat_tables(tables, promote_options="default")
+
+
+def places_of(warehouse: Path, files: Sequence[DataFile]) -> Counter[tuple[int, int]]:
+    """Every row's (partition, offset), with how often it is there."""
+    table = table_of(warehouse, files).select(["__partition", "__offset"])
+    return Counter((row["__partition"], row["__offset"]) for row in table.to_pylist())
+
+
+def rejected(warehouse: Path, entry: JournalEntry) -> list[tuple[int, int, int, str]]:
+    """(partition, first, last, reason) of an entry's rejects file."""
+    if entry.rejects is None:
+        return []
+    rows = pq.read_table(warehouse / entry.rejects.path).to_pylist()
+    return [(row["partition"], row["first"], row["last"], row["reason"]) for row in rows]
+
+
+def paths_below(warehouse: Path) -> set[str]:
+    return {str(p.relative_to(warehouse)) for p in warehouse.rglob("*") if p.is_file()}

@@ -1,0 +1,291 @@
+"""What becomes of each record: the table of results, the same for the same bytes."""
+
+import json
+import math
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from itertools import count
+from typing import Literal
+
+import pyarrow.parquet as pq
+import pytest
+
+from tasks.contract import Column, ColumnType, TimestampSpec
+from tasks.ingest.decode import RejectReason, decode
+from tasks.spark_session import SparkRuntime
+
+pytestmark = pytest.mark.spark
+
+Row = dict[str, object]
+_folders = count(1)
+
+TIME = b'"t":"2024-05-01T10:00:00Z"'
+NOON = datetime(2024, 5, 1, 10, tzinfo=UTC)
+DEEP = b"[" * 10_000 + b"]" * 10_000
+
+
+def judged(
+    spark: SparkRuntime,
+    values: Sequence[bytes | None],
+    *,
+    columns: Sequence[Column] = (Column(name="a"),),
+    timestamp: TimestampSpec | None = None,
+    known: Sequence[str] = (),
+) -> list[Row]:
+    """Decode values as the records 0, 1, … of partition 0; the result in their order."""
+    timestamp = timestamp or TimestampSpec(column="t")
+    rows = [(0, offset, None if v is None else bytearray(v)) for offset, v in enumerate(values)]
+    records = spark.session.createDataFrame(rows, "p int, o long, v binary")
+    frame = decode(records, timestamp, columns, known=known)
+    folder = spark.work_dir / f"decoded-{next(_folders)}"
+    # Not collect(): PySpark leaves its socket to the garbage collector, which is a warning.
+    frame.selectExpr("*", "unix_micros(t) AS micros").drop("t", "s").write.parquet(folder.as_uri())
+    found = sorted(pq.read_table(folder).to_pylist(), key=lambda row: int(row["o"]))
+    assert len(found) == len(values)
+    return found
+
+
+def reason(row: Row) -> str | None:
+    code = row["reason"]
+    assert isinstance(code, int)
+    return None if code == 0 else list(RejectReason)[code - 1].value
+
+
+def with_a(text: bytes) -> bytes:
+    return b'{"a":' + text + b"," + TIME + b"}"
+
+
+# value, reason or None, a as a string column
+TABLE: list[tuple[bytes | None, str | None, str | None]] = [
+    (None, "null-value", None),
+    (b"", "empty", None),
+    (b" \t\r\n ", "empty", None),
+    (with_a(b'"x"'), None, "x"),
+    (b" \n" + with_a(b'"x"') + b"\r\n ", None, "x"),
+    (with_a(b'"\xff"'), "not-json", None),  # no UTF-8
+    (b"\xef\xbb\xbf" + with_a(b"1"), "not-json", None),  # a byte order mark
+    (with_a(b'"\xed\xa0\x80"'), "not-json", None),  # half a surrogate pair, as bytes
+    (with_a(b'"\\ud800"'), None, "?"),  # the same, escaped: there is no such character
+    (with_a(b'"\\u0000"'), None, "\x00"),
+    (with_a(DEEP), "not-json", None),
+    (b'{"zz":' + DEEP + b"," + TIME + b"}", "not-json", None),
+    (DEEP, "not-json", None),
+    (b'{"a":1,"a":2,' + TIME + b"}", None, "2"),  # the last of duplicate keys counts
+    (b'{"a":1,"a":null,' + TIME + b"}", None, None),
+    (b'{"A":1,' + TIME + b"}", None, None),  # keys differ by case
+    (with_a(b"NaN"), "not-json", None),
+    (with_a(b"-Infinity"), "not-json", None),
+    (with_a(b'"NaN"'), None, "NaN"),
+    (with_a(b"1e999"), None, '"Infinity"'),  # numbers are read as doubles
+    (with_a(b"1.10"), None, "1.1"),
+    (with_a(b"123456789012345678901234567890"), None, "123456789012345678901234567890"),
+    (with_a(b"9" * 2_000), "not-json", None),  # the parser's limit is 1,000 digits
+    (with_a(b"true"), None, "true"),
+    (with_a(b"null"), None, None),
+    (with_a(b'{"x": [1,  2.50, "e"]}'), None, '{"x":[1,2.5,"e"]}'),
+    (with_a(b'"}"'), None, "}"),
+    (with_a(b'[{"b":{}}]'), None, '[{"b":{}}]'),
+    (b"{" + TIME + b"}", None, None),
+    (b"[1]", "not-an-object", None),
+    (b"[" + with_a(b"1") + b"]", "not-an-object", None),
+    (b"null", "not-an-object", None),
+    (b'"x"', "not-an-object", None),
+    (b"12", "not-an-object", None),
+    (b"hello", "not-json", None),
+    (b"{'a':1," + TIME + b"}", "not-json", None),
+    (b'{"a":1,}', "not-json", None),
+    (b"{a:1}", "not-json", None),
+    (b'{"a":"x', "not-json", None),
+    (with_a(b'"a\tb"'), "not-json", None),  # a control character must be escaped
+    (with_a(b"tru"), "not-json", None),
+    (with_a(b"007"), "not-json", None),
+    (with_a(b"1") + with_a(b"2"), "not-json", None),  # one record is one object
+    (with_a(b"1") + b"\n" + with_a(b"2"), "not-json", None),
+    (with_a(b"1") + b" tail", "not-json", None),
+    (with_a(b"1") + b"}", "not-json", None),
+    (with_a(b"1") + b"]", "not-json", None),
+    (with_a(b"1") + b"," + with_a(b"2"), "not-json", None),
+    (with_a(b"1") + b',"b":{}}', "not-json", None),
+    (b"{}", "no-timestamp", None),
+    (b'{"t":null}', "no-timestamp", None),
+    (b'{"t":" "}', "no-timestamp", None),
+    (b'{"t":"12:30"}', "bad-timestamp", None),  # Spark alone would take today's 12:30
+    (b'{"t":"now"}', "bad-timestamp", None),
+    (b'{"t":{"a":1}}', "bad-timestamp", None),
+    (b'{"t":true}', "bad-timestamp", None),
+]
+
+
+def test_each_value_has_its_row_or_its_reason(spark: SparkRuntime) -> None:
+    found = judged(spark, [value for value, _, _ in TABLE])
+
+    told = [
+        (v, reason(row), row["c0"] if row["reason"] == 0 else None)
+        for (v, _, _), row in zip(TABLE, found, strict=True)
+    ]
+    assert told == TABLE
+    assert not any(row["bad"] for row in found if row["reason"] == 0)
+    assert [row["size"] for row in found] == [len(value or b"") for value, _, _ in TABLE]
+
+
+Format = Literal["iso", "millis", "posix", "auto"]
+
+# format, JSON of the timestamp, expected time or the reason
+TIMES: list[tuple[Format, bytes, datetime | str]] = [
+    ("iso", b'"2024-05-01T10:00:00Z"', NOON),
+    ("iso", b'"2024-05-01T10:00:00"', NOON),
+    ("iso", b'"2024-05-01 12:00:00+02:00"', NOON),
+    ("iso", b'"2024-05-01T12:00:00+0200"', NOON),
+    ("iso", b'"2024-05-01T10:00:00.123456789Z"', NOON.replace(microsecond=123_456)),
+    ("iso", b'"2024-05-01"', NOON.replace(hour=0)),
+    ("iso", b'"2024-05"', NOON.replace(hour=0)),
+    ("iso", b'"2024"', "bad-timestamp"),
+    ("iso", b"1714557600000", "bad-timestamp"),
+    ("iso", b'"T10:00:00"', "bad-timestamp"),
+    ("iso", b'"2024-13-01"', "bad-timestamp"),
+    ("iso", b'"2023-02-29"', "bad-timestamp"),
+    ("iso", b'"2024-05-01T24:00:00Z"', "bad-timestamp"),
+    ("iso", b'"2024-12-31T23:59:60Z"', "bad-timestamp"),
+    ("iso", b'"2024-05-01T10:00:00 Nowhere/Land"', "bad-timestamp"),
+    ("iso", b'"0000-01-01"', "bad-timestamp"),
+    ("iso", b'"0001-01-01"', datetime(1, 1, 1, tzinfo=UTC)),
+    ("iso", b'"9999-12-31T23:59:59.999999Z"', datetime.max.replace(tzinfo=UTC)),
+    ("iso", b'"9999-12-31T23:59:59-18:00"', "bad-timestamp"),
+    ("iso", b'"+10000-01-01"', "bad-timestamp"),
+    ("millis", b"1714557600000", NOON),
+    ("millis", b'"1714557600000"', NOON),
+    ("millis", b"1714557600000.0", NOON),
+    ("millis", b"1714557600000.5", NOON.replace(microsecond=500)),
+    ("millis", b"-1", datetime(1969, 12, 31, 23, 59, 59, 999_000, tzinfo=UTC)),
+    ("millis", b"253402300799999", datetime(9999, 12, 31, 23, 59, 59, 999_000, tzinfo=UTC)),
+    ("millis", b"253402300800000", "bad-timestamp"),
+    ("millis", b"9223372036854775807", "bad-timestamp"),
+    ("millis", b"-9223372036854775808", "bad-timestamp"),
+    ("millis", b"123456789012345678901234567890", "bad-timestamp"),
+    ("millis", b"1e300", "bad-timestamp"),
+    ("millis", b"1e999", "bad-timestamp"),
+    ("millis", b'"2024-05-01"', "bad-timestamp"),
+    ("posix", b"1714557600", NOON),
+    ("posix", b"1714557600.25", NOON.replace(microsecond=250_000)),
+    ("posix", b"253402300800", "bad-timestamp"),
+    ("posix", b'"soon"', "bad-timestamp"),
+    ("auto", b"1714557600000", NOON),
+    ("auto", b'"1714557600000"', NOON),
+    ("auto", b'"2024-05-01T10:00:00Z"', NOON),
+    ("auto", b'"12:30"', "bad-timestamp"),
+    ("auto", b"true", "bad-timestamp"),
+]
+
+
+@pytest.mark.parametrize("written", ["iso", "millis", "posix", "auto"])
+def test_a_time_is_read_as_its_format_says(spark: SparkRuntime, written: Format) -> None:
+    cases = [(raw, expected) for form, raw, expected in TIMES if form == written]
+    spec = TimestampSpec(column="t", format=written)
+    values = [b'{"t":' + raw + b"}" for raw, _ in cases]
+
+    found = judged(spark, values, columns=(), timestamp=spec)
+
+    epoch = datetime(1970, 1, 1, tzinfo=UTC)
+    expected = [
+        e
+        if isinstance(e, str)
+        else ((e - epoch).days * 86_400 + (e - epoch).seconds) * 1_000_000 + e.microsecond
+        for _, e in cases
+    ]
+    assert [reason(row) or row["micros"] for row in found] == expected
+
+
+def test_a_missing_time_takes_the_value_given_for_it_and_a_bad_one_does_not(
+    spark: SparkRuntime,
+) -> None:
+    spec = TimestampSpec(column="t", missing_value=NOON)
+    values = [b"{}", b'{"t":null}', b'{"t":""}', b'{"t":"soon"}']
+
+    found = judged(spark, values, columns=(), timestamp=spec)
+
+    assert [reason(row) for row in found] == [None, None, None, "bad-timestamp"]
+    assert {row["micros"] for row in found[:3]} == {int(NOON.timestamp()) * 1_000_000}
+
+
+# type, JSON, value or None (does not fit)
+VALUES: list[tuple[ColumnType, bytes, float | None]] = [
+    ("long", b"1", 1),
+    ("long", b"1.0", 1),
+    ("long", b"1e3", 1000),
+    ("long", b'"17"', 17),
+    ("long", b"-9223372036854775808", -(2**63)),
+    ("long", b"9223372036854775807", 2**63 - 1),
+    ("long", b"9223372036854775808", None),
+    ("long", b"1.5", None),
+    ("long", b"1e300", None),
+    ("long", b'"1d"', None),
+    ("long", b'"0x10"', None),
+    ("long", b'""', None),
+    ("long", b"true", None),
+    ("long", b"[1]", None),
+    ("double", b"1.25", 1.25),
+    ("double", b"7", 7.0),
+    ("double", b"1e300", 1e300),
+    ("double", b"1e999", None),
+    ("double", b'"NaN"', None),
+    ("double", b'"Infinity"', None),
+    ("double", b'"1d"', None),
+    ("double", b'"0x1p3"', None),
+    ("double", b"{}", None),
+    ("float", b"1.5", 1.5),
+    ("float", b"1e39", None),
+    ("float", b'"x"', None),
+]
+
+
+@pytest.mark.parametrize("kind", ["long", "double", "float"])
+def test_a_value_that_does_not_fit_is_null_and_its_row_is_marked(
+    spark: SparkRuntime, kind: ColumnType
+) -> None:
+    cases = [(raw, expected) for form, raw, expected in VALUES if form == kind]
+    values = [with_a(raw) for raw, _ in cases]
+
+    found = judged(spark, values, columns=[Column(name="a", type=kind)])
+
+    assert [reason(row) for row in found] == [None] * len(cases)
+    assert [(raw, row["c0"]) for (raw, _), row in zip(cases, found, strict=True)] == cases
+    assert [row["bad"] for row in found] == [expected is None for _, expected in cases]
+    assert not any(isinstance(row["c0"], float) and math.isnan(row["c0"]) for row in found)
+
+
+def test_a_null_or_absent_value_fits_every_type(spark: SparkRuntime) -> None:
+    found = judged(
+        spark, [with_a(b"null"), b"{" + TIME + b"}"], columns=[Column(name="a", type="long")]
+    )
+
+    assert [(row["c0"], row["bad"]) for row in found] == [(None, False)] * 2
+
+
+def test_names_may_hold_any_character(spark: SparkRuntime) -> None:
+    names = [
+        "a b",
+        "a.b",
+        "a`b",
+        "a'b",
+        'a"b',
+        "a\\b",
+        "größe",
+        "corrupt",
+        "p",
+        "v",
+        "日本",
+        "a\nb",
+    ]
+    record = "{" + ",".join(f"{json.dumps(n)}:{i}" for i, n in enumerate(names)) + ',"t":0}'
+
+    [row] = judged(spark, [record.encode()], columns=[Column(name=n) for n in names])
+
+    assert [row[f"c{i}"] for i in range(len(names))] == [str(i) for i in range(len(names))]
+
+
+def test_unknown_keys_of_rows_are_told_and_those_of_rejects_are_not(spark: SparkRuntime) -> None:
+    values = [with_a(b"1"), b'{"a":1,"b":2,"c":3,"t":0}', b'{"d":1}', b"[1]", b'{"it\'s":1,"t":0}']
+
+    found = judged(spark, values, known=["a", "t"])
+
+    assert [row["unknown"] for row in found] == [None, ["b", "c"], None, None, ["it's"]]

@@ -1,0 +1,1 @@
+"""The product as its users run it: real processes, real Kafka, real Spark."""

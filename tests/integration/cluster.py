@@ -1,0 +1,219 @@
+"""A Tidegate of real processes for one test: overlord and workers as children, on free ports.
+
+Nothing of the machine helps it: its PATH is an empty folder, and Java is the bundled one.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from typing import Self
+
+import httpx
+from pydantic import JsonValue
+
+from supervisor.dev.ports import LOOPBACK, free_port
+from supervisor.dev.processes import Child, ChildFailed, ChildSpec
+from tests.brokers import shared_jars_dir
+from tests.waiting import wait_until
+
+START_WITHIN_S = 120.0
+ASK_TIMEOUT_S = 15.0
+SUPERVISORS = "/druid/indexer/v1/supervisor"
+
+
+@dataclass
+class Cluster:
+    """One overlord and its workers over one folder; stop and start them as the test needs."""
+
+    folder: Path
+    metadata_url: str | None = None
+    gc_delay: str = "PT2S"
+    more: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Choose ports; they stay the same over restarts."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        (self.folder / "empty-path").mkdir(exist_ok=True)
+        self.port = free_port()
+        self.url = f"http://{LOOPBACK}:{self.port}"
+        self._worker_ports: dict[str, int] = {}
+        self.children: dict[str, Child] = {}
+        self.http = httpx.Client(base_url=self.url, timeout=ASK_TIMEOUT_S)
+
+    @property
+    def warehouse(self) -> Path:
+        """Where the tables lie."""
+        return self.folder / "warehouse"
+
+    def environment(self) -> dict[str, str]:
+        """What each child gets; PATH leads nowhere."""
+        url = self.metadata_url or f"sqlite:///{self.folder}/metadata.db"
+        return {
+            "PATH": str(self.folder / "empty-path"),
+            "JAVA_HOME": "",
+            "TIDEGATE_JAVA": "bundled",
+            "TIDEGATE_METADATA_URL": url,
+            "TIDEGATE_WAREHOUSE": str(self.warehouse),
+            "TIDEGATE_DATA_DIR": str(self.folder / "overlord"),
+            "TIDEGATE_OVERLORDS": self.url,
+            "TIDEGATE_GC_DELAY": self.gc_delay,
+            "TIDEGATE_LEASE_TTL": "PT5S",
+            "TIDEGATE_WORKER_TIMEOUT": "PT15S",
+            **self.more,
+        }
+
+    def start_overlord(self) -> None:
+        """Start it and wait until it leads."""
+        self._start("overlord", "overlord", self.port, {})
+        wait_until(self._leads, within_s=30)
+
+    def start_worker(self, name: str = "w1", slots: int = 4) -> None:
+        """Start a worker with a folder of its own and wait until it serves."""
+        port = self._worker_ports.setdefault(name, free_port({self.port}))
+        own = {
+            "TIDEGATE_DATA_DIR": str(self.folder / name),
+            "TIDEGATE_JARS": str(shared_jars_dir()),
+            "TIDEGATE_WORKER_ID": name,
+            "TIDEGATE_WORKER_SLOTS": str(slots),
+            "TIDEGATE_SPARK_MASTER": "local[2]",
+        }
+        self._start(name, "worker", port, own)
+
+    def _start(self, name: str, role: str, port: int, own: dict[str, str]) -> None:
+        url = f"http://{LOOPBACK}:{port}/status/health"
+        child = Child(
+            ChildSpec(
+                name=name,
+                argv=(sys.executable, "-m", "supervisor.cli.main", role),
+                folder=self.folder / "logs",
+                env=self.environment() | {"TIDEGATE_PORT": str(port)} | own,
+                grace=timedelta(seconds=40),
+            )
+        )
+        child.start()
+        self.children[name] = child
+        wait_until(lambda: _healthy(url) or not child.alive(), within_s=START_WITHIN_S)
+        if not child.alive():
+            raise ChildFailed(name, f"ended with {child.exit_code()}", child.log)
+
+    def stop(self, name: str) -> int | None:
+        """End a child in good order and return its exit code."""
+        child = self.children.pop(name)
+        child.signal(signal.SIGTERM)
+        wait_until(lambda: not child.alive(), within_s=40)
+        return child.exit_code()
+
+    def kill(self, name: str) -> None:
+        """End a child, and its JVM, as a crash would."""
+        self.children.pop(name).kill()
+
+    def close(self) -> None:
+        """End all that runs."""
+        for child in reversed(list(self.children.values())):
+            child.stop()
+        self.children.clear()
+        self.http.close()
+
+    def __enter__(self) -> Self:
+        """Use it for one test."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Leave nothing running."""
+        self.close()
+
+    def _leads(self) -> bool:
+        try:
+            return self.http.get("/druid/indexer/v1/isLeader").status_code == httpx.codes.OK
+        except httpx.HTTPError:
+            return False
+
+    # -- what users do -------------------------------------------------------------------------
+
+    def apply(self, spec: Mapping[str, JsonValue]) -> str:
+        """Post a spec and return the supervisor's id."""
+        answer = self.http.post(SUPERVISORS, json=dict(spec))
+        assert answer.status_code == httpx.codes.OK, answer.text
+        return str(answer.json()["id"])
+
+    def post(self, supervisor_id: str, verb: str) -> None:
+        """Suspend, resume or terminate."""
+        answer = self.http.post(f"{SUPERVISORS}/{supervisor_id}/{verb}")
+        assert answer.status_code == httpx.codes.OK, answer.text
+
+    def status(self, supervisor_id: str) -> dict[str, JsonValue]:
+        """Return the status payload."""
+        answer = self.http.get(f"{SUPERVISORS}/{supervisor_id}/status")
+        assert answer.status_code == httpx.codes.OK, answer.text
+        payload: dict[str, JsonValue] = answer.json()["payload"]
+        return payload
+
+    def tasks(self, data_source: str) -> list[dict[str, JsonValue]]:
+        """Return every task of a table, running or not."""
+        found: list[dict[str, JsonValue]] = []
+        for state in ("running", "complete"):
+            params = {"datasource": data_source, "state": state, "max": "1000"}
+            answer = self.http.get("/druid/indexer/v1/tasks", params=params)
+            assert answer.status_code == httpx.codes.OK, answer.text
+            found += answer.json()
+        return found
+
+    def ledger(self, supervisor_id: str) -> dict[str, JsonValue]:
+        """Return committed offsets, publications and gaps."""
+        answer = self.http.get(f"/api/v1/supervisors/{supervisor_id}/ledger")
+        assert answer.status_code == httpx.codes.OK, answer.text
+        found: dict[str, JsonValue] = answer.json()
+        return found
+
+    def publications(self, supervisor_id: str) -> list[dict[str, JsonValue]]:
+        """Return what was published, oldest first."""
+        found = self.ledger(supervisor_id)["publications"]
+        assert isinstance(found, list)
+        return [p for p in found if isinstance(p, dict)]
+
+    def files(self, data_source: str) -> list[Path]:
+        """Return the published files of a table; none before its first publish."""
+        answer = self.http.get(f"/api/v1/datasources/{data_source}/files")
+        if answer.status_code == httpx.codes.NOT_FOUND:
+            return []
+        assert answer.status_code == httpx.codes.OK, answer.text
+        return [Path(file["uri"]) for file in answer.json()["files"]]
+
+    def tidegate(self, *arguments: str, timeout_s: float = 180) -> subprocess.CompletedProcess[str]:
+        """Run a command as a user would."""
+        return subprocess.run(
+            (sys.executable, "-m", "supervisor.cli.main", *arguments),
+            env={**os.environ, **self.environment()},
+            capture_output=True,
+            text=True,
+            timeout=timeout_s,
+            check=False,
+        )
+
+    def is_suspended_and_quiet(self, supervisor_id: str) -> bool:
+        """Whether a suspended supervisor has published what it had read."""
+        status = self.status(supervisor_id)
+        return not status["activeTasks"] and not status["publishingTasks"] and not status["groups"]
+
+
+def _healthy(url: str) -> bool:
+    try:
+        return httpx.get(url, timeout=1.0).status_code == httpx.codes.OK
+    except httpx.HTTPError:
+        return False
+
+
+@contextmanager
+def running(cluster: Cluster, workers: tuple[str, ...] = ("w1",)) -> Iterator[Cluster]:
+    """Start a cluster's overlord and workers; the body's end ends them."""
+    with cluster:
+        cluster.start_overlord()
+        for name in workers:
+            cluster.start_worker(name)
+        yield cluster

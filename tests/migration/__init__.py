@@ -1,0 +1,4 @@
+"""The schema's way up and down, on both databases.
+
+Read first: `test_schema.py`.
+"""
