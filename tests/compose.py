@@ -43,8 +43,9 @@ class Health(_Part):
     @property
     def url(self) -> SplitResult:
         """The address that it asks."""
-        [found] = _URL.findall(" ".join(self.argv))
-        return urlsplit(found)
+        found = [match.group() for match in _URL.finditer(" ".join(self.argv))]
+        assert len(found) == 1, f"{self.argv} asks {len(found)} addresses"
+        return urlsplit(found[0])
 
 
 class Dependency(_Part):

@@ -48,9 +48,9 @@ def _parts(settings: Settings, *, fetch: bool) -> Iterator[Check]:
         yield check_jars(part, settings.data_dir, settings.jars, java, fetch=fetch)
     yield check_metadata(settings.metadata_url)
     yield check_folder("data folder", settings.data_dir, "TIDEGATE_DATA_DIR")
-    yield check_disk("data folder", settings.data_dir)
+    yield check_disk("room for data", settings.data_dir)
     yield check_folder("warehouse", settings.warehouse, "TIDEGATE_WAREHOUSE")
-    yield check_disk("warehouse", settings.warehouse)
+    yield check_disk("room for tables", settings.warehouse)
     yield check_port("overlord's port", settings.port or OVERLORD_PORT, "/status")
     if settings.port is None:
         yield check_port("worker's port", WORKER_PORT, "/druid/worker/v1/enabled")

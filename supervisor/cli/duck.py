@@ -95,7 +95,6 @@ def _connect(spill: str) -> duckdb.DuckDBPyConnection:
             "autoload_known_extensions": False,
             "allow_community_extensions": False,
             "temp_directory": spill,
-            "TimeZone": "UTC",
         }
     )
 
@@ -114,6 +113,7 @@ def _add_views(
             f"CREATE VIEW {view} AS SELECT * FROM read_parquet([{files}], "  # noqa: S608 -- both quoted
             "union_by_name = true, hive_partitioning = false)"
         )
+    connection.execute("SET TimeZone = 'UTC'")
     connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")
 

@@ -5,18 +5,27 @@ from pathlib import Path
 
 import pytest
 
+from supervisor.metadata.migrate import migrate
 from tests.api.world import World, a_world
 
 
+@pytest.fixture(scope="session")
+def migrated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A metadata database without rows; each world copies it."""
+    file = tmp_path_factory.mktemp("migrated") / "metadata.db"
+    migrate(f"sqlite:///{file}")
+    return file
+
+
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
+def world(tmp_path: Path, migrated: Path) -> Iterator[World]:
     """An overlord that leads."""
-    with a_world(tmp_path) as made:
+    with a_world(tmp_path, migrated) as made:
         yield made
 
 
 @pytest.fixture
-def follower(tmp_path: Path) -> Iterator[World]:
+def follower(tmp_path: Path, migrated: Path) -> Iterator[World]:
     """An overlord that does not lead; nobody does."""
-    with a_world(tmp_path, leads=False) as made:
+    with a_world(tmp_path, migrated, leads=False) as made:
         yield made

@@ -73,9 +73,9 @@ def test_no_other_site_is_allowed_to_read(world: World) -> None:
         assert not [name for name in answer.headers if name.startswith("access-control")]
 
 
-@pytest.mark.parametrize("path", [SUPERVISORS, "/no-such-route", "/status/health", f"{SUPERVISORS}/x"])
+@pytest.mark.parametrize("path", ["", "/no-such", "/no-such/no-such-route"])
 def test_every_answer_carries_the_security_headers(world: World, path: str) -> None:
-    headers = world.client.get(path).headers
+    headers = world.client.get(SUPERVISORS + path).headers
 
     assert headers["content-security-policy"] == "default-src 'self'; frame-ancestors 'none'"
     assert headers["x-content-type-options"] == "nosniff"

@@ -48,7 +48,7 @@ def worker() -> Iterator[Worker]:
             except OSError:
                 return  # the other side has heard enough
 
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 -- its name there
+        def log_message(self, *_: object) -> None:
             return
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:

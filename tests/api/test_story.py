@@ -27,7 +27,7 @@ def test_a_group_is_handed_off_and_published_once_while_its_successor_reads(worl
     assert _states(world) == ["PAUSING", "PAUSING"]
     world.round(agents)  # they pause, the end is fixed, they read to it; successors start
 
-    assert sorted(_states(world)) == ["PUBLISHING", "PUBLISHING", "READING", "READING"]
+    assert sorted(map(str, _states(world))) == ["PUBLISHING", "PUBLISHING", "READING", "READING"]
     payload = world.payload()
     assert [g["end"] for g in _groups(world) if g["end"]] == [{"0": 600}, {"1": 600}]
     assert payload["committedOffsets"] == {"0": 0, "1": 0}  # nothing counts before it is published

@@ -28,7 +28,8 @@ def test_a_running_task_is_a_row_with_its_workers_place(world: World) -> None:
     [row] = world.get_rows(f"{TASKS}/tasks")
 
     assert row.keys() >= ROW
-    assert (row["id"], row["type"], row["groupId"]) == (task_id, "index_kafka", "index_kafka_clicks")
+    assert (row["id"], row["type"]) == (task_id, "index_kafka")
+    assert row["groupId"] == f"index_kafka_{TOPIC}"
     assert (row["statusCode"], row["status"], row["runnerStatusCode"]) == ("RUNNING",) * 3
     assert (row["duration"], row["errorMsg"], row["dataSource"]) == (-1, None, TOPIC)
     place = {"host": f"{agent.id}.example", "port": 8091, "tlsPort": -1}

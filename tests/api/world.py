@@ -1,5 +1,6 @@
 """An overlord without Kafka, Spark and time: its own loop and store, workers played by agents."""
 
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -16,7 +17,6 @@ from supervisor.core.errors import WorkerUnavailable
 from supervisor.core.model import Limits
 from supervisor.leadership import Leadership
 from supervisor.loop import Loop
-from supervisor.metadata.migrate import migrate
 from supervisor.metadata.store import SqlStore
 from supervisor.observe import Sources
 from supervisor.publishing import Publishing
@@ -115,9 +115,7 @@ class Agent:
 
     def post(self, request: SyncRequest) -> httpx.Response:
         """Send one sync as a worker does."""
-        return post_json(
-            self.client, f"/internal/v1/workers/{self.id}/sync", request.to_json()
-        )
+        return post_json(self.client, f"/internal/v1/workers/{self.id}/sync", request.to_json())
 
     def sync(self) -> None:
         """Say what it runs, and take up what it is told."""
@@ -245,6 +243,7 @@ class AgentJournals:
 class World:
     """One overlord, its surroundings, and a client of its API."""
 
+    database: Path
     store: SqlStore
     clock: ManualClock
     streams: MemoryStreams
@@ -318,7 +317,9 @@ class World:
 
     def post(self, path: str, body: object = None) -> httpx.Response:
         """POST JSON, or no body."""
-        return self.client.post(path) if body is None else self.client.post(path, json=body)
+        sent: httpx.Response
+        sent = self.client.post(path) if body is None else self.client.post(path, json=body)
+        return sent
 
     def payload(self, supervisor_id: str = TOPIC) -> Json:
         """The payload of the supervisor's status."""
@@ -332,7 +333,8 @@ def post_json(
 ) -> httpx.Response:
     """POST a text that is JSON already."""
     told = {"Content-Type": "application/json"} | (headers or {})
-    return client.post(path, content=text, headers=told)
+    sent: httpx.Response = client.post(path, content=text, headers=told)
+    return sent
 
 
 def task_ids(agents: list[Agent]) -> Iterator[tuple[Agent, str]]:
@@ -343,11 +345,11 @@ def task_ids(agents: list[Agent]) -> Iterator[tuple[Agent, str]]:
 
 
 @contextmanager
-def a_world(folder: Path, *, leads: bool = True) -> Iterator[World]:
-    """Build an overlord over SQLite in a folder; its loop runs until the block ends."""
-    url = f"sqlite:///{folder}/metadata.db"
-    migrate(url)
-    store = SqlStore(url, lease_ttl=timedelta(seconds=60))
+def a_world(folder: Path, migrated: Path, *, leads: bool = True) -> Iterator[World]:
+    """Build an overlord over a copy of `migrated`; its loop runs until the block ends."""
+    database = folder / "metadata.db"
+    shutil.copy(migrated, database)
+    store = SqlStore(f"sqlite:///{database}", lease_ttl=timedelta(seconds=60))
     clock = ManualClock(NOON)
     leadership = Leadership(store, clock, holder="one", url=URL, ttl=timedelta(days=1))
     changed = Broadcast()
@@ -380,7 +382,7 @@ def a_world(folder: Path, *, leads: bool = True) -> Iterator[World]:
         leadership.step()
         loop.start()
     with TestClient(create_api(parts), URL, raise_server_exceptions=False) as client:
-        yield World(store, clock, streams, loop, leadership, changed, journals, client)
+        yield World(database, store, clock, streams, loop, leadership, changed, journals, client)
     if leads:
         loop.stop()
     store.close()

@@ -61,10 +61,10 @@ class Overlord:
 class _Handler(BaseHTTPRequestHandler):
     server: "_Server"
 
-    def do_GET(self) -> None:  # noqa: N802 -- the library's name
+    def do_GET(self) -> None:
         self._answer("GET")
 
-    def do_POST(self) -> None:  # noqa: N802 -- same
+    def do_POST(self) -> None:
         self._answer("POST")
 
     def _answer(self, method: str) -> None:

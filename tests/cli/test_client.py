@@ -145,9 +145,7 @@ def test_what_nobody_foresaw_is_one_line(
     ]
 
 
-def test_debug_shows_where_it_happened(
-    tidegate: Tidegate, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_debug_shows_where_it_happened(tidegate: Tidegate, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(_: object) -> None:
         raise RuntimeError("here")
 

@@ -318,7 +318,7 @@ def test_what_others_wrote_cannot_steer_the_terminal(tidegate: Tidegate, server:
     assert "\x1b" not in out
 
 
-def test_the_last_pointer_of_a_spec_survives_json(tidegate: Tidegate, server: Overlord) -> None:
+def test_get_keeps_every_value(tidegate: Tidegate, server: Overlord) -> None:
     spec = {"spec": {"context": {"größe": "ä", "n": [1, None, True, 1.5]}}}
     server.on("GET", f"{BASE}/clicks", Reply(spec))
 

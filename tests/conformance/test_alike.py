@@ -6,6 +6,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
 
+from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
@@ -162,3 +163,4 @@ class Alike(RuleBasedStateMachine):
 
 
 TestAlike = Alike.TestCase
+TestAlike.settings = settings(stateful_step_count=20)  # each step is a transaction on a disk

@@ -98,9 +98,14 @@ def test_a_leader_that_sleeps_inside_a_transaction_loses_it(postgresql_url: str)
     sleepy = SqlStore(postgresql_url, lease_ttl=SOON)
     term = take_lease(sleepy, "sleepy")
     patient = SqlStore(postgresql_url, lease_ttl=LEASE_TTL)
-    with pytest.raises((MetadataBusy, MetadataUnavailable)), sleepy.leading(term) as tx:
-        tx.specs.append(CLICKS, None, NOON, "")
-        assert take_lease(patient, "patient") == term + 1
+
+    def sleep_inside_a_transaction() -> None:
+        with sleepy.leading(term) as tx:
+            tx.specs.append(CLICKS, None, NOON, "")
+            assert take_lease(patient, "patient") == term + 1  # waits until that is cut off
+
+    with pytest.raises((MetadataBusy, MetadataUnavailable)):
+        sleep_inside_a_transaction()
     with patient.reading() as tx:
         assert tx.specs.newest(CLICKS) is None
     sleepy.close()

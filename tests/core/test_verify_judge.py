@@ -55,9 +55,7 @@ def test_ranges_that_tile_and_hold_every_record_are_proven() -> None:
 
 
 def test_a_rejected_record_is_explained() -> None:
-    seen = judge_partition(
-        facts(published(0, 100, rows=[(0, 30), (31, 100)], rejects=[(30, 31)]))
-    )
+    seen = judge_partition(facts(published(0, 100, rows=[(0, 30), (31, 100)], rejects=[(30, 31)])))
 
     assert (seen.verdict, seen.records, seen.rejected) == (Verdict.PROVEN, 100, 1)
 
@@ -199,9 +197,7 @@ def test_an_expired_part_hides_no_violation_of_the_rest() -> None:
 
 
 def test_a_compacted_topic_may_have_dropped_what_is_a_row() -> None:
-    partition = replace(
-        facts(published(0, 100)), topic=Runs([(0, 70), (71, 100)]), compacted=True
-    )
+    partition = replace(facts(published(0, 100)), topic=Runs([(0, 70), (71, 100)]), compacted=True)
 
     seen = judge_partition(partition)
 
@@ -240,9 +236,7 @@ def test_a_declared_repeat_is_no_overlap() -> None:
 
 def test_a_reset_that_was_not_yet_read_again_is_no_overlap() -> None:
     partition = facts(published(0, 100), end=60)
-    reset = replace(
-        partition, topic=Runs([(0, 100)]), gaps=(DeclaredGap(60, 100, repeated=True),)
-    )
+    reset = replace(partition, topic=Runs([(0, 100)]), gaps=(DeclaredGap(60, 100, repeated=True),))
 
     assert judge_partition(reset).verdict is Verdict.PROVEN
 
@@ -267,9 +261,7 @@ def test_a_declaration_explains_its_own_offsets_only() -> None:
 def test_a_spoiled_file_spoils_its_ranges_and_the_whole() -> None:
     spoiled = Finding(FindingKind.DIGEST_MISMATCH, "a.parquet differs", "g40")
 
-    seen = judge(
-        "clicks", [facts(published(0, 40), published(40, 100))], [spoiled], publications=2
-    )
+    seen = judge("clicks", [facts(published(0, 40), published(40, 100))], [spoiled], publications=2)
 
     assert seen.verdict is Verdict.VIOLATED
     [partition] = seen.partitions

@@ -281,8 +281,8 @@ def test_a_cancelled_batch_leaves_no_file_and_can_be_read_again(
     broker: Broker, engine: SparkEngine, new_topic: NewTopic, tmp_path: Path
 ) -> None:
     topic = new_topic(1)
-    produce(broker.bootstrap, topic, [record(n) for n in range(200_000)])
-    job = batch(spec_for(broker.bootstrap), topic, {0: (0, 200_000)})
+    produce(broker.bootstrap, topic, [record(n) for n in range(100_000)])
+    job = batch(spec_for(broker.bootstrap), topic, {0: (0, 100_000)})
     folder = tmp_path / "clicks" / "data" / job.task_id / "b0-1"
     ended: list[BaseException] = []
 
@@ -301,7 +301,7 @@ def test_a_cancelled_batch_leaves_no_file_and_can_be_read_again(
     assert not reader.is_alive()
     assert [type(error) for error in ended] == [BatchCancelled]
     assert not folder.exists()
-    assert len(places_of(tmp_path, engine.read_batch(job).files)) == 200_000
+    assert len(places_of(tmp_path, engine.read_batch(job).files)) == 100_000
 
 
 def test_a_cancel_that_comes_before_the_job_counts(

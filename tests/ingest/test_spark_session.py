@@ -23,7 +23,7 @@ from tasks.spark_session import SparkOptions, start_spark
 
 work, truststore, *jars = map(Path, sys.argv[1:])
 java = find_java("bundled", truststore)
-runtime = start_spark(SparkOptions(java, jars, work, master="local[1]", heap="300m"))
+runtime = start_spark(SparkOptions(java, jars, work, master="local[1]", heap="500m"))
 print(runtime.pid, runtime.session.range(10).selectExpr("sum(id)").schema.simpleString())
 sys.stdout.flush()
 sys.stdin.read()
@@ -75,7 +75,7 @@ def test_the_jvm_refuses_what_runs_code_or_reads_files_through_kafka(spark: Spar
 @pytest.mark.spark
 def test_spark_listens_on_loopback_alone_and_writes_below_its_folder(spark: SparkRuntime) -> None:
     listening = [c for c in psutil.Process(spark.pid).net_connections() if c.status == "LISTEN"]
-    addresses = {c.laddr.ip.removeprefix("::ffff:") for c in listening if c.laddr}
+    addresses = {c.laddr.ip.removeprefix("::ffff:") for c in listening}
 
     assert addresses == {"127.0.0.1"}
     assert psutil.Process(spark.pid).cwd() == str(spark.work_dir)

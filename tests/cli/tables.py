@@ -1,0 +1,149 @@
+"""Published files as a worker writes them, and what an overlord says of them."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+MIDNIGHT = datetime(2026, 11, 21, tzinfo=UTC)
+TOPIC_ID = ""
+
+
+@dataclass
+class Publisher:
+    """Writes files below a warehouse and keeps the ledger that an overlord would answer."""
+
+    warehouse: Path
+    kafka: str = "127.0.0.1:9"
+    publications: list[dict[str, object]] = field(default_factory=list)
+    committed: dict[int, tuple[int, int]] = field(default_factory=dict)
+    files: list[dict[str, object]] = field(default_factory=list)
+
+    def publish(
+        self,
+        start: Mapping[int, int],
+        end: Mapping[int, int],
+        rows: Sequence[tuple[int, int]],
+        rejects: Sequence[tuple[int, int, int]] = (),
+    ) -> str:
+        """Publish a range: `rows` are (partition, offset), `rejects` (partition, first, last)."""
+        generation = f"g{len(self.publications)}"
+        segments = [self._segment(generation, rows)] if rows else []
+        self.publications.append(
+            {
+                "generationId": generation,
+                "taskId": f"task-{generation}",
+                "publishedAt": MIDNIGHT.isoformat(),
+                "start": {f"clicks:{p}": offset for p, offset in start.items()},
+                "end": {f"clicks:{p}": offset for p, offset in end.items()},
+                "rows": len(rows),
+                "rejected": sum(last - first + 1 for _, first, last in rejects),
+                "rejects": self._rejects(generation, rejects) if rejects else None,
+                "segments": segments,
+            }
+        )
+        for partition, offset in end.items():
+            first = self.committed.get(partition, (start[partition], 0))[0]
+            self.committed[partition] = first, offset
+        return generation
+
+    def ledger(self, gaps: Sequence[Mapping[str, object]] = ()) -> dict[str, object]:
+        """Return what `/api/v1/supervisors/clicks/ledger` answers."""
+        return {
+            "supervisorId": "clicks",
+            "dataSource": "clicks",
+            "warehouse": str(self.warehouse),
+            "topic": "clicks",
+            "kafka": {"bootstrapServers": self.kafka},
+            "committed": [
+                {
+                    "topic": "clicks",
+                    "partition": partition,
+                    "firstOffset": first,
+                    "nextOffset": end,
+                    "topicId": TOPIC_ID,
+                }
+                for partition, (first, end) in self.committed.items()
+            ],
+            "gaps": list(gaps),
+            "publications": self.publications,
+        }
+
+    def listed(self) -> dict[str, object]:
+        """Return what `/api/v1/datasources/clicks/files` answers."""
+        return {"dataSource": "clicks", "warehouse": str(self.warehouse), "files": self.files}
+
+    def _segment(self, generation: str, rows: Sequence[tuple[int, int]]) -> dict[str, object]:
+        path = f"clicks/data/task-{generation}/0.parquet"
+        table = pa.table(
+            {
+                "__time": pa.array([MIDNIGHT] * len(rows), pa.timestamp("us", "UTC")),
+                "user": [f"user {offset % 3}" for _, offset in rows],
+                "__partition": pa.array([p for p, _ in rows], pa.int32()),
+                "__offset": pa.array([offset for _, offset in rows], pa.int64()),
+            }
+        )
+        written = self._write(path, table)
+        spans = []
+        for partition in sorted({p for p, _ in rows}):
+            offsets = [offset for p, offset in rows if p == partition]
+            spans.append(
+                {
+                    "topic": "clicks",
+                    "partition": partition,
+                    "first": min(offsets),
+                    "last": max(offsets),
+                    "rows": len(offsets),
+                }
+            )
+        interval = {
+            "intervalStart": MIDNIGHT.isoformat(),
+            "intervalEnd": MIDNIGHT.replace(day=22).isoformat(),
+        }
+        self.files.append(
+            {
+                "path": path,
+                "uri": f"file://{self.warehouse}/{path}",
+                "published": True,
+                "supervisorId": "clicks",
+                "generationId": generation,
+                "taskId": f"task-{generation}",
+                "rows": len(rows),
+            }
+            | written
+            | interval
+        )
+        times = {"timeMin": MIDNIGHT.isoformat(), "timeMax": MIDNIGHT.isoformat()}
+        return {"path": path, "rows": len(rows), "spans": spans} | written | interval | times
+
+    def _rejects(
+        self, generation: str, rejects: Sequence[tuple[int, int, int]]
+    ) -> dict[str, object]:
+        path = f"clicks/data/task-{generation}/rejects.parquet"
+        table = pa.table(
+            {
+                "topic": ["clicks"] * len(rejects),
+                "partition": pa.array([p for p, _, _ in rejects], pa.int32()),
+                "first": pa.array([first for _, first, _ in rejects], pa.int64()),
+                "last": pa.array([last for _, _, last in rejects], pa.int64()),
+                "reason": ["unparseable"] * len(rejects),
+            }
+        )
+        records = sum(last - first + 1 for _, first, last in rejects)
+        return {"path": path, "records": records} | self._write(path, table)
+
+    def _write(self, path: str, table: pa.Table) -> dict[str, object]:
+        place = self.warehouse / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        pq.write_table(table, place)
+        content = place.read_bytes()
+        return {"sizeBytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+
+
+def rows_of(partition: int, first: int, end: int) -> list[tuple[int, int]]:
+    """Return one row for each offset of a range."""
+    return [(partition, offset) for offset in range(first, end)]

@@ -1,0 +1,190 @@
+"""`tidegate query`: SQL over the listed files, and over nothing else."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Tidegate
+from tests.cli.overlord import Overlord, Reply
+from tests.cli.tables import Publisher, rows_of
+
+FILES = "/api/v1/datasources/clicks/files"
+
+
+@pytest.fixture
+def publisher(server: Overlord, tmp_path: Path) -> Publisher:
+    """A table of 10 published rows, and a server that lists it."""
+    made = Publisher(tmp_path / "ware house's")
+    made.publish({0: 0}, {0: 6}, rows_of(0, 0, 6))
+    made.publish({0: 6}, {0: 10}, rows_of(0, 6, 10))
+    server.on("GET", "/api/v1/datasources", Reply({"dataSources": ["clicks"]}))
+    server.on("GET", FILES, Reply(made.listed()))
+    return made
+
+
+def test_a_table_is_its_listed_files(
+    tidegate: Tidegate, server: Overlord, publisher: Publisher
+) -> None:
+    """Goal: a file that lies in the folder and is not listed is no part of the table."""
+    unlisted = Publisher(publisher.warehouse, publications=[{}] * 7)
+    unlisted.publish({0: 90}, {0: 99}, rows_of(0, 90, 99))
+
+    ended = tidegate("query", 'select count(*) as n, max("__offset") as last from clicks')
+
+    assert (ended.code, [line.split() for line in ended.out.splitlines()]) == (
+        0,
+        [["n", "last"], ["10", "9"]],
+    )
+    assert [asked.path for asked in server.asked] == [FILES]
+
+
+def test_json_keeps_types_and_times(tidegate: Tidegate, publisher: Publisher) -> None:
+    sql = (
+        "select __time, user, __offset as o, 1.5::decimal(9,2) as d, null as nothing, "
+        "[1, 2] as l, {'a': true} as s, 9007199254740993 as big, 'x'::blob as b, "
+        "'nan'::double as nan, count(*) over () as n, 1 as n from clicks order by o limit 1"
+    )
+
+    assert tidegate("query", sql, "-o", "json").json() == [
+        {
+            "__time": "2026-11-21T00:00:00+00:00",
+            "user": "user 0",
+            "o": 0,
+            "d": "1.50",
+            "nothing": None,
+            "l": [1, 2],
+            "s": {"a": True},
+            "big": "9007199254740993",
+            "b": "eA==",
+            "nan": None,
+            "n": 10,
+            "n_2": 1,
+        }
+    ]
+    assert publisher.files
+
+
+def test_fresh_rows_are_asked_for(
+    tidegate: Tidegate, server: Overlord, publisher: Publisher
+) -> None:
+    listed = publisher.listed()
+    publisher.files[-1] |= {"published": False, "sha256": None, "generationId": None}
+    server.on("GET", FILES, Reply(listed | {"missing": ["g9: worker w1 did not answer"]}))
+
+    ended = tidegate("query", "--fresh", "select count(*) as n from clicks", "-o", "json")
+
+    assert ended.json() == [{"n": 10}]
+    assert server.asked[0].query == {"include": ["journaled"]}
+    assert "worker w1 did not answer" in ended.err
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "select * from read_csv('{secret}')",
+        "select * from '{secret}'",
+        "select content from read_text('{secret}')",
+        "copy clicks to '{folder}/out.csv'",
+        "copy clicks to '{table}'",
+        "attach '{folder}/x.db'",
+        "set enable_external_access = true",
+        "set allowed_paths = ['{secret}']",
+        "install httpfs",
+        "load '{secret}'",
+    ],
+)
+def test_nothing_but_the_tables_can_be_read_and_nothing_written(
+    tidegate: Tidegate, publisher: Publisher, tmp_path: Path, sql: str
+) -> None:
+    secret = tmp_path / "secret.csv"
+    secret.write_text("a\nhush\n")
+    table = publisher.warehouse / str(publisher.files[0]["path"])
+    before = {path for path in tmp_path.rglob("*") if path.is_file()}
+    content = table.read_bytes()
+    quoted = str(table).replace("'", "''")
+
+    ended = tidegate("query", sql.format(secret=secret, folder=tmp_path, table=quoted))
+
+    assert (ended.code, ended.out) == (1, "")
+    assert "hush" not in ended.err
+    assert "not foreseen" not in ended.err
+    assert {path for path in tmp_path.rglob("*") if path.is_file()} == before
+    assert table.read_bytes() == content
+
+
+def test_an_error_of_sql_is_one_line(tidegate: Tidegate, publisher: Publisher) -> None:
+    ended = tidegate("query", "selec 1")
+
+    assert (ended.code, ended.err) == (1, 'error: Parser Error: syntax error at or near "selec"\n')
+    assert publisher.files
+
+
+def test_a_table_that_is_not_there_is_told(tidegate: Tidegate, publisher: Publisher) -> None:
+    ended = tidegate("query", "select * from clickz")
+
+    assert ended.code == 1
+    assert "Table with name clickz does not exist" in ended.err
+    assert publisher.files
+
+
+def test_a_table_without_published_files_says_when_to_come_back(
+    tidegate: Tidegate, server: Overlord, publisher: Publisher
+) -> None:
+    server.on("GET", FILES, Reply(publisher.listed() | {"files": []}))
+
+    ended = tidegate("query", "select count(*) from clicks")
+
+    assert (ended.code, ended.out) == (1, "")
+    assert ended.err.startswith("error: clicks has no published rows yet\nhint: ")
+    assert "--fresh" in ended.err
+
+
+def test_tables_that_the_query_does_not_name_are_not_asked_for(
+    tidegate: Tidegate, server: Overlord
+) -> None:
+    server.on("GET", "/api/v1/datasources", Reply({"dataSources": []}))
+
+    assert tidegate("query", "select 6 * 7 as answer", "-o", "json").json() == [{"answer": 42}]
+    assert [asked.path for asked in server.asked] == ["/api/v1/datasources"]
+
+
+def test_all_tables_are_shown(tidegate: Tidegate, publisher: Publisher) -> None:
+    assert tidegate("query", "show tables", "-o", "json").json() == [{"name": "clicks"}]
+    assert publisher.files
+
+
+def test_a_long_answer_is_cut_for_people_only(tidegate: Tidegate, publisher: Publisher) -> None:
+    ended = tidegate("query", "select range from range(1500)")
+
+    assert len(ended.out.splitlines()) == 1001
+    assert "1000 rows" in ended.err
+    assert tidegate("query", "select sum(range)::int as s from range(1500)", "-o", "json").json()
+    assert publisher.files
+
+
+def test_a_warehouse_that_is_not_mounted_here_is_told(
+    tidegate: Tidegate, server: Overlord, publisher: Publisher, tmp_path: Path
+) -> None:
+    server.on("GET", FILES, Reply(publisher.listed() | {"warehouse": "/not/here"}))
+
+    ended = tidegate("query", "select count(*) from clicks")
+    assert (ended.code, "/not/here" in ended.err) == (1, True)
+
+    elsewhere = str(publisher.warehouse)
+    ended = tidegate(
+        "query", "select count(*) as n from clicks", "--warehouse", elsewhere, "-o", "json"
+    )
+    assert ended.json() == [{"n": 10}]
+    assert tmp_path.is_dir()
+
+
+def test_a_file_outside_of_the_warehouse_is_refused(
+    tidegate: Tidegate, server: Overlord, publisher: Publisher
+) -> None:
+    listed = publisher.listed()
+    publisher.files[0]["path"] = "../outside.parquet"
+    server.on("GET", FILES, Reply(listed))
+
+    ended = tidegate("query", "select * from clicks")
+
+    assert (ended.code, "outside of the warehouse" in ended.err) == (1, True)
