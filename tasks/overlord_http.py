@@ -29,9 +29,7 @@ FENCED = "/problems/worker-fenced"
 """`type` of the problem that tells an old incarnation to stop."""
 
 _CONNECT_S = 2.0
-_ANSWER_S = 5.0
 _PUBLISH_S = 30.0
-_BYTES_MAX = 64 * 1024 * 1024
 _TEXT_MAX = 500
 
 
@@ -41,11 +39,22 @@ class HttpOverlord:
     Args:
         addresses: base addresses of all overlords, tried beginning with the last that led.
         connections_max: calls in flight at once: two syncs and one publish per finishing task.
+        answer_s: how long an answer may take beyond the wait that the request allows.
+        bytes_max: a longer answer is none.
     """
 
-    def __init__(self, addresses: Sequence[str], connections_max: int = 64) -> None:
+    def __init__(
+        self,
+        addresses: Sequence[str],
+        *,
+        connections_max: int = 64,
+        answer_s: float = 5.0,
+        bytes_max: int = 64 * 1024 * 1024,
+    ) -> None:
         self._addresses = tuple(address.rstrip("/") for address in addresses)
         self._leader = self._addresses[0]
+        self._answer_s = answer_s
+        self._bytes_max = bytes_max
         limits = httpx.Limits(max_connections=connections_max, max_keepalive_connections=8)
         self._client = httpx.Client(limits=limits, follow_redirects=False, trust_env=False)
 
@@ -80,7 +89,7 @@ class HttpOverlord:
         return _parsed(PublishAnswer, body)
 
     def _post(self, path: str, json: str, wait: timedelta, headers: dict[str, str]) -> bytes:
-        waits_s = wait.total_seconds() + _ANSWER_S
+        waits_s = wait.total_seconds() + self._answer_s
         troubles: list[str] = []
         untried = self._in_turn()
         while untried:
@@ -117,7 +126,7 @@ class HttpOverlord:
         with self._client.stream(
             "POST", url, content=json, headers=sent, timeout=timeout
         ) as response:
-            return response.status_code, b"".join(_bounded(response, waits_s))
+            return response.status_code, b"".join(_bounded(response, waits_s, self._bytes_max))
 
 
 class _Problem:
@@ -134,13 +143,13 @@ class _Problem:
         self.text = str(said)[:_TEXT_MAX]
 
 
-def _bounded(response: httpx.Response, waits_s: float) -> Iterator[bytes]:
+def _bounded(response: httpx.Response, waits_s: float, bytes_max: int) -> Iterator[bytes]:
     """Yield the body; an endless or a dripping one ends in an error."""
     size, until = 0, time.monotonic() + waits_s
     for chunk in response.iter_bytes():
         size += len(chunk)
-        if size > _BYTES_MAX:
-            raise httpx.ReadError(f"the answer has more than {_BYTES_MAX} bytes")
+        if size > bytes_max:
+            raise httpx.ReadError(f"the answer has more than {bytes_max} bytes")
         if time.monotonic() > until:
             raise httpx.ReadTimeout(f"the answer was not complete within {waits_s:g} s")
         yield chunk

@@ -103,7 +103,8 @@ _CONF = {
     ),
     "spark.sql.files.maxPartitionBytes": str(256 * 1024 * 1024),
     "spark.hadoop.mapreduce.fileoutputcommitter.marksuccessfuljobs": "false",
-    "spark.hadoop.mapreduce.fileoutputcommitter.algorithm.version": "2",
+    # With version 2 a task puts its files in place itself, also a late one of a cancelled job.
+    "spark.hadoop.mapreduce.fileoutputcommitter.algorithm.version": "1",
     # The checksummed local file system leaves a .crc beside each file.
     "spark.hadoop.fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",
     "spark.hadoop.fs.AbstractFileSystem.file.impl": "org.apache.hadoop.fs.local.RawLocalFs",

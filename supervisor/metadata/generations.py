@@ -151,12 +151,14 @@ class SqlGenerations:
 
     def predecessors(self, generation: Generation) -> list[Generation]:
         """Return live generations with a lower ordinal that share a partition with it."""
-        mine = generation_partitions.alias("mine")
+        # Both under names of their own: `_where` joins the table itself, for whole ranges.
+        mine = generation_partitions.alias("mine").c
+        theirs = generation_partitions.alias("theirs").c
         shares = exists().where(
-            _PART.generation_id == _AT.id,
-            mine.c.generation_id == generation.id,
-            mine.c.topic == _PART.topic,
-            mine.c.partition == _PART.partition,
+            theirs.generation_id == _AT.id,
+            mine.generation_id == generation.id,
+            mine.topic == theirs.topic,
+            mine.partition == theirs.partition,
         )
         return self._where(
             _LIVE,

@@ -169,7 +169,7 @@ class _Reading:
         if at not in self._open:
             return
         if error is not None:
-            self._take_error(at, error)
+            self._take_error(at, error, offset or 0)
             return
         assert offset is not None
         if offset < self._end[at]:
@@ -178,9 +178,9 @@ class _Reading:
         if self._position[at] >= self._end[at]:
             self._finish(at)
 
-    def _take_error(self, at: TopicPartition, error: KafkaError) -> None:
+    def _take_error(self, at: TopicPartition, error: KafkaError, offset: int) -> None:
         if error.code() == KafkaError._PARTITION_EOF:  # noqa: SLF001 -- its public name
-            self._finish(at)  # the topic ends before ours: what lies beyond holds no record
+            self._take_end(at, offset)
         elif error.code() in {KafkaError._AUTO_OFFSET_RESET, KafkaError.OFFSET_OUT_OF_RANGE}:  # noqa: SLF001 -- same
             before = self._position[at]
             self._skip_expired(at)
@@ -189,11 +189,22 @@ class _Reading:
             if self._position[at] == before:
                 self._finish(at)  # it lies beyond the topic's end
             else:
-                self._consumer.seek(Place(*at, self._position[at]))
+                # After such an error the partition is stopped, and cannot be sought in.
+                self._consumer.incremental_unassign([Place(*at)])
+                self._consumer.incremental_assign([Place(*at, self._position[at])])
         elif error.code() in {KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_PARTITION}:  # noqa: SLF001 -- same
             self._skip_to(at, self._end[at])
         elif not error.retriable():
             raise KafkaException(error)
+
+    def _take_end(self, at: TopicPartition, reached: int) -> None:
+        """The partition ends here for now; go on only if the broker has more to show.
+
+        A leader that has just taken over shows less for a moment: its watermark comes late.
+        """
+        _, high = self._consumer.get_watermark_offsets(Place(*at), timeout=_ASK_S)
+        if reached >= self._end[at] or high < self._end[at]:
+            self._finish(at)
 
     def _skip_expired(self, at: TopicPartition) -> None:
         low, _ = self._consumer.get_watermark_offsets(Place(*at), timeout=_ASK_S)

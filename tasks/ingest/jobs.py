@@ -14,7 +14,7 @@ from pyspark import SparkContext
 
 from tasks.ports import BatchCancelled
 
-_SETTLE_TIMEOUT_S = 10.0
+_SETTLE_TIMEOUT_S = 2.0
 _SETTLE_POLL_S = 0.02
 
 
@@ -81,8 +81,10 @@ class Jobs:
     def settle(self, run: Run) -> None:
         """Wait, within a bound, until no task of a failed or cancelled run works any more.
 
-        A cancelled job returns before its tasks have stopped, and one that still writes would
-        make its folder anew after we have removed it.
+        A cancelled job returns before its tasks have stopped, and one that still writes may make
+        its folder anew after we have removed it.  A task inside a fetch stops only after it, so
+        the wait is bounded: a late one cannot commit, and leaves at most a `_temporary` folder,
+        which the next try removes.
         """
         tracker, deadline = self._context.statusTracker(), time.monotonic() + _SETTLE_TIMEOUT_S
         jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(run.group)]

@@ -95,7 +95,7 @@ def rewrite(session: SparkSession, job: Rewrite, *, warehouse: Path, folder: Pat
         own = _unused("chunk", [column.name for column in job.columns])
         chunked = merged.selectExpr("*", f"{chunk_sql('__time', job.granularity)} AS {name(own)}")
         writer = chunked.sortWithinPartitions(name(own), *order).write.partitionBy(own)
-    writer.option("maxRecordsPerFile", job.rows_max).parquet(folder.as_uri())
+    writer.mode("append").option("maxRecordsPerFile", job.rows_max).parquet(folder.as_uri())
     return _flattened(folder)
 
 

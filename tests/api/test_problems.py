@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from http import HTTPStatus
 
 import pytest
+from structlog.testing import capture_logs
 
 import supervisor.api
 from supervisor.api.edge import EDGE_PROBLEMS
@@ -137,7 +138,7 @@ def test_a_route_that_is_not_there_is_a_problem_too(world: World) -> None:
 
 
 def test_a_bug_is_a_plain_500_with_the_usual_headers(
-    world: World, capsys: pytest.CaptureFixture[str]
+    world: World,
 ) -> None:
     """Goal: the caller learns nothing of the inside; the log has the trace."""
 
@@ -145,7 +146,8 @@ def test_a_bug_is_a_plain_500_with_the_usual_headers(
         raise RuntimeError("the inside")
 
     world.client.app.add_api_route("/burst", burst)  # type: ignore[attr-defined]  # a FastAPI
-    answer = world.client.get("/burst")
+    with capture_logs() as logged:
+        answer = world.client.get("/burst")
 
     assert answer.status_code == 500
     assert answer.headers["content-type"] == "application/problem+json"
@@ -153,7 +155,8 @@ def test_a_bug_is_a_plain_500_with_the_usual_headers(
     assert "inside" not in answer.text
     assert "Traceback" not in answer.text
     assert answer.headers["x-content-type-options"] == "nosniff"
-    assert "the inside" in capsys.readouterr().out
+    [entry] = [e for e in logged if e["event"] == "a request failed"]
+    assert (entry["path"], str(entry["exc_info"])) == ("/burst", "the inside")
 
 
 def test_a_database_that_is_gone_makes_the_process_unhealthy(world: World) -> None:

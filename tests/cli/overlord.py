@@ -59,8 +59,6 @@ class Overlord:
 
 
 class _Handler(BaseHTTPRequestHandler):
-    server: "_Server"
-
     def do_GET(self) -> None:
         self._answer("GET")
 
@@ -71,9 +69,9 @@ class _Handler(BaseHTTPRequestHandler):
         parts = urlsplit(self.path)
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         path, kind = unquote(parts.path), self.headers.get("Content-Type")
-        reply = self.server.overlord.reply_to(
-            Asked(method, path, parse_qs(parts.query), body, kind)
-        )
+        assert isinstance(self.server, _Server)
+        asked = Asked(method, path, parse_qs(parts.query), body, kind)
+        reply = self.server.overlord.reply_to(asked)
         text = reply.body if isinstance(reply.body, str) else json.dumps(reply.body)
         if reply.content_type == JSON:
             text = json.dumps(reply.body)

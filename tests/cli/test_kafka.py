@@ -1,6 +1,7 @@
 """`verify` and `supervisor init` against a real broker: what Kafka does, seen from outside."""
 
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import cast
 
@@ -10,7 +11,7 @@ from confluent_kafka.admin import AdminClient
 
 from supervisor.dev.broker import Broker
 from supervisor.verify.runs import Runs
-from supervisor.verify.topic import TopicRead, read_topic
+from supervisor.verify.topic import TopicRead, _Reading, read_topic
 from tasks.kafka_client import KafkaClient, SecretRef
 from tasks.offsets import TopicPartition as Partition
 from tests.brokers import create_topic, produce, start_test_broker
@@ -31,8 +32,8 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
 
 
 @pytest.fixture
-def publisher(broker: Broker, server: Overlord, tmp_path: Path) -> Iterator[Publisher]:
-    """A topic `clicks` of two partitions with 50 records each, and an overlord that knows it."""
+def publisher(broker: Broker, tmp_path: Path) -> Iterator[Publisher]:
+    """A topic `clicks` of two partitions with 50 records each; nothing of it is published."""
     create_topic(broker.bootstrap, "clicks", partitions=2)
     produce(broker.bootstrap, "clicks", (f'{{"n": {n}}}' for n in range(100)))
     made = Publisher(tmp_path / "warehouse", broker.bootstrap)
@@ -187,7 +188,7 @@ def test_a_range_that_ends_in_markers_ends(
 
 
 def test_a_topic_made_anew_proves_nothing_of_the_old_one(
-    broker: Broker, tidegate: Tidegate, server: Overlord, publisher: Publisher
+    tidegate: Tidegate, server: Overlord, publisher: Publisher
 ) -> None:
     publisher.publish({0: 0}, {0: 50}, rows_of(0, 0, 50))
     ledger = publisher.ledger()
@@ -202,11 +203,8 @@ def test_a_topic_made_anew_proves_nothing_of_the_old_one(
     assert "clicks: offsets only: 0 records" in ended.out
 
 
-def test_a_compacted_topic_may_have_fewer_records_than_rows(
-    broker: Broker, tidegate: Tidegate, server: Overlord, publisher: Publisher
-) -> None:
+def test_the_reader_knows_a_compacted_topic(broker: Broker) -> None:
     create_topic(broker.bootstrap, "compacted", partitions=1, config={"cleanup.policy": "compact"})
-    produce(broker.bootstrap, "compacted", [])
 
     found = read(broker, {Partition("compacted", 0): (0, 5)})
 
@@ -235,6 +233,40 @@ def test_the_reader_counts_every_offset_once(broker: Broker, publisher: Publishe
     assert found.unreadable == {}
 
 
+def test_offsets_past_the_topics_end_hold_no_records(broker: Broker, publisher: Publisher) -> None:
+    """Goal: an end that was lost by an unclean election ends the reading, and explains nothing."""
+    at = Partition("clicks", 0)
+    assert publisher.kafka == broker.bootstrap
+
+    found = read(broker, {at: (60, 70)})
+
+    assert (found.records, found.unreadable) == ({at: Runs()}, {})
+
+
+def test_what_is_deleted_while_we_read_is_unreadable(broker: Broker, publisher: Publisher) -> None:
+    """Goal: retention runs between the look at the low watermark and the first fetch."""
+
+    class LooksTooEarly(_Reading):
+        looks = 0
+
+        def _skip_expired(self, at: Partition) -> None:
+            self.looks += 1
+            if self.looks > 1:
+                super()._skip_expired(at)
+
+    at = Partition("clicks", 0)
+    delete_records(broker, 0, 20)
+    properties = {"bootstrap.servers": publisher.kafka}
+    reading = LooksTooEarly(properties, {at: (0, 50)}, lambda _: None, timedelta(seconds=WAIT_S))
+    reading.prepare({})
+    reading.run()
+    reading.close()
+
+    found = reading.result()
+    assert found.unreadable == {at: Runs([(0, 20)])}
+    assert found.records == {at: Runs([(20, 50)])}
+
+
 def test_a_topic_that_is_gone_is_unreadable(broker: Broker) -> None:
     gone = Partition("gone", 0)
 
@@ -245,8 +277,9 @@ def test_a_topic_that_is_gone_is_unreadable(broker: Broker) -> None:
 
 
 def test_a_broker_that_is_down_is_exit_code_3(
-    tidegate: Tidegate, server: Overlord, tmp_path: Path
+    tidegate: Tidegate, server: Overlord, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("supervisor.verify.topic._ASK_S", 1.0)
     publisher = Publisher(tmp_path, "127.0.0.1:1")
     publisher.publish({0: 0}, {0: 5}, rows_of(0, 0, 5))
     server.on("GET", LEDGER, Reply(publisher.ledger()))
@@ -320,7 +353,10 @@ def test_init_of_an_empty_topic_says_so(broker: Broker, tidegate: Tidegate) -> N
     assert (ended.code, "the topic nothing is empty" in ended.err) == (1, True)
 
 
-def test_init_of_a_broker_that_is_down_is_exit_code_3(tidegate: Tidegate) -> None:
+def test_init_of_a_broker_that_is_down_is_exit_code_3(
+    tidegate: Tidegate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("supervisor.cli.sampling._ASK_S", 1.0)
     ended = tidegate("supervisor", "init", "--kafka", "127.0.0.1:1", "--topic", "t")
 
     assert (ended.code, ended.out) == (3, "")

@@ -146,6 +146,9 @@ def test_predecessors_are_earlier_live_and_share_a_partition(leader: Leader) -> 
         with leader.reads() as tx:
             return [g.id for g in tx.generations.predecessors(generation)]
 
+    with leader.reads() as tx:
+        [first] = tx.generations.predecessors(leader.generation("g3"))
+    assert first == leader.generation("g1"), "whole, not the shared partitions alone"
     assert [before(f"g{n}") for n in (1, 2, 3, 4)] == [[], [], ["g1"], ["g1", "g2"]]
     with leader.writes() as tx:
         tx.generations.close("g1", GenerationState.PUBLISHED, NOON)

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -295,7 +296,7 @@ class History:
     def facts(self, rows: Counter[int] | None = None) -> PartitionFacts:
         """What is found if the table has `rows`; by default, what it should have."""
         found = Counter(self.records - self.rejected) if rows is None else rows
-        spans = list(zip(self.cuts, self.cuts[1:], strict=False))
+        spans = pairwise(self.cuts)
         return PartitionFacts(
             P0,
             self.cuts[0],

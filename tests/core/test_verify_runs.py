@@ -1,5 +1,7 @@
 """Runs of offsets behave as sets do."""
 
+from itertools import pairwise
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -42,7 +44,7 @@ def test_runs_neither_touch_nor_overlap(some: set[int]) -> None:
     runs = list(as_runs(some))
 
     assert all(first < end for first, end in runs)
-    assert all(end < later for (_, end), (later, _) in zip(runs, runs[1:], strict=False))
+    assert all(end < later for (_, end), (later, _) in pairwise(runs))
 
 
 @given(st.lists(st.tuples(st.integers(0, 40), st.integers(0, 8))))

@@ -1,0 +1,55 @@
+"""Two replicas on two workers: one set of segments, and no file of the loser."""
+
+from pathlib import Path
+
+import pytest
+
+from supervisor.dev.broker import Broker
+from tests.brokers import create_topic
+from tests.integration.cluster import Cluster, running
+from tests.integration.oracle import ids_in_files, ids_in_topic, spec, streaming
+from tests.postgres import Postgres
+from tests.waiting import wait_until
+
+pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.pg]
+
+
+@pytest.mark.timeout(600)
+def test_of_two_replicas_one_publishes_and_both_succeed(
+    broker: Broker, postgres: Postgres, tmp_path: Path
+) -> None:
+    """Goal: one winner per range (I3); redundant replicas end SUCCESS (PR #2656, demand 15)."""
+    topic = "two-replicas"
+    create_topic(broker.bootstrap, topic, partitions=6)
+    wanted = spec(broker.bootstrap, topic, replicas=2, task_duration="PT15S")
+    cluster = Cluster(tmp_path, metadata_url=postgres.new_database())
+    with running(cluster, workers=("w1", "w2")):
+        with streaming(broker.bootstrap, topic, rate_per_s=1_000, total=30_000) as sent:
+            cluster.apply(wanted)
+            wait_until(lambda: sent.is_set() and len(cluster.publications(topic)) >= 2, 180)
+        wait_until(lambda: cluster.status(topic)["aggregateLag"] == 0, within_s=90)
+        cluster.post(topic, "suspend")
+        wait_until(lambda: cluster.is_suspended_and_quiet(topic), within_s=90)
+
+        tasks = cluster.tasks(topic)
+        publications = cluster.publications(topic)
+        files = cluster.files(topic)
+        in_table = ids_in_files(files)
+        wait_until(lambda: _folders(cluster, topic) == _winners(publications), within_s=90)
+        verified = cluster.tidegate("verify", topic)
+
+    assert in_table == ids_in_topic(broker.bootstrap, topic)
+    assert sum(in_table.values()) == 30_000
+    assert {task["status"] for task in tasks} == {"SUCCESS"}
+    assert len(tasks) == 2 * len(publications)
+    assert {file.parts[-3] if file.parent.name != "data" else "" for file in files}
+    assert verified.returncode == 0, verified.stdout + verified.stderr
+
+
+def _folders(cluster: Cluster, topic: str) -> set[str]:
+    data = cluster.warehouse / topic / "data"
+    return {folder.name for folder in data.iterdir() if any(folder.rglob("*.parquet"))}
+
+
+def _winners(publications: list[dict[str, object]]) -> set[str]:
+    return {str(p["taskId"]) for p in publications if p["segments"]}
