@@ -240,9 +240,15 @@ def wire_overlord(settings: Settings, store: SqlStore, url: str) -> Overlord:
         views=views,
         changed=changed,
         version=importlib.metadata.version("tidegate"),
-        hosts=(urlsplit(url).hostname or "", settings.host),
+        hosts=_names(url, settings.host),
     )
     return Overlord(store, leadership, service, loop, streams, cleaning, api)
+
+
+def _names(url: str, host: str) -> tuple[str, ...]:
+    """Return the names under which clients may call; an address that means all is no name."""
+    own = {urlsplit(url).hostname or "", host} - {"", "0.0.0.0", "::"}  # noqa: S104 -- left out
+    return tuple(sorted(own))
 
 
 def run_overlord(settings: Settings) -> int:
@@ -324,6 +330,7 @@ def run_worker(settings: Settings) -> int:
             overlords=settings.overlords,
             host=settings.host,
             port=port,
+            advertised_host=urlsplit(settings.url(port)).hostname,
             slots=settings.worker_slots,
             kafka_allow=settings.allowed_brokers(),
         ),

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from py4j.java_gateway import JavaGateway
+from py4j.protocol import Py4JError
 from pyspark import SparkConf, SparkContext
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
@@ -68,6 +69,9 @@ _JVM_FLAGS = (
     "-Djdk.reflect.useDirectMethodHandle=false",
     "-Dio.netty.tryReflectionSetAccessible=true",
     "-XX:-UsePerfData",
+    # Spark makes one method per step of a query; with some ten columns it exceeds the 8,000
+    # bytes above which the JVM would only ever interpret it.
+    "-XX:-DontCompileHugeMethods",
     "-Djava.awt.headless=true",
     "-Dfile.encoding=UTF-8",
     # A login module that a user names runs code (CVE-2023-25194, CVE-2025-27818), an OAuth URL
@@ -136,6 +140,7 @@ class SparkOptions:
     """Below the data folder: working directory, scratch space, log."""
     master: str = "local[*]"
     heap: str = "768m"
+    """Spark refuses less than some 512m."""
     slots: int = 4
     app_name: str = "tidegate"
     conf: Mapping[str, str] = field(default_factory=dict)
@@ -217,10 +222,12 @@ def start_spark(options: SparkOptions) -> SparkRuntime:
             gateway = launch_gateway()  # type: ignore[no-untyped-call]  # PySpark leaves it untyped
         context = SparkContext(conf=SparkConf(_jvm=gateway.jvm), gateway=gateway)
         return SparkRuntime(SparkSession(context), process, gateway, work)
-    except BaseException:
+    except BaseException as error:
         _end(process)
         if gateway is not None:
             _forget(gateway)
+        if isinstance(error, Py4JError):
+            raise SparkFailed(f"the application did not start: {_tail(log)}") from error
         raise
     finally:
         told.unlink(missing_ok=True)

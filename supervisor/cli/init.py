@@ -18,30 +18,46 @@ from supervisor.core.spec_reader import read_spec
 _ADDRESS = re.compile(r"[^\s:,]+:\d{1,5}(,[^\s:,]+:\d{1,5})*|\[[0-9a-fA-F:]+\]:\d{1,5}")
 
 
+Kafka = Annotated[
+    str, typer.Option("--kafka", metavar="HOST:PORT", help="Kafka's bootstrap servers.")
+]
+Topic = Annotated[str, typer.Option("--topic", metavar="TOPIC", help="The topic to look at.")]
+Table = Annotated[
+    str | None,
+    typer.Option(
+        "--datasource",
+        metavar="TABLE",
+        show_default=False,
+        help="Name of the table. [default: the topic's]",
+    ),
+]
+Timestamp = Annotated[
+    str | None,
+    typer.Option(
+        "--timestamp", metavar="FIELD", show_default=False, help="The field that holds the time."
+    ),
+]
+Records = Annotated[
+    int, typer.Option("--records", min=1, max=100_000, help="Look at so many at most.")
+]
+Within = Annotated[
+    float, typer.Option("--within", min=1.0, max=600.0, help="Seconds to read for, at most.")
+]
+File = Annotated[
+    Path | None,
+    typer.Option("--file", "-f", metavar="FILE", show_default=False, help="Write it there."),
+]
+
+
 def init(
-    kafka: Annotated[
-        str, typer.Option("--kafka", metavar="HOST:PORT", help="Kafka's bootstrap servers.")
-    ],
-    topic: Annotated[str, typer.Option("--topic", metavar="TOPIC", help="The topic to look at.")],
-    datasource: Annotated[
-        str | None,
-        typer.Option(
-            "--datasource", metavar="TABLE", help="Name of the table. [default: the topic's]"
-        ),
-    ] = None,
-    timestamp: Annotated[
-        str | None,
-        typer.Option("--timestamp", metavar="FIELD", help="The field that holds the time."),
-    ] = None,
-    records: Annotated[
-        int, typer.Option("--records", min=1, max=100_000, help="Look at so many at most.")
-    ] = 1_000,
-    within: Annotated[
-        float, typer.Option("--within", min=1.0, max=600.0, help="Seconds to read for, at most.")
-    ] = 10.0,
-    file: Annotated[
-        Path | None, typer.Option("--file", "-f", metavar="FILE", help="Write it there.")
-    ] = None,
+    *,
+    kafka: Kafka,
+    topic: Topic,
+    datasource: Table = None,
+    timestamp: Timestamp = None,
+    records: Records = 1_000,
+    within: Within = 10.0,
+    file: File = None,
 ) -> None:
     """Look at a topic's newest records and print a supervisor spec for it.
 
@@ -58,11 +74,10 @@ def init(
         sample = sample_topic(kafka, topic, records=records, within=timedelta(seconds=within))
     try:
         found = infer(sample.values, timestamp)
+        spec = make_spec(kafka, topic, datasource or table_name(topic), found)
+        read_spec(spec)
     except NothingToInfer as error:
         raise CommandFailed(f"{topic}: {error}") from error
-    spec = make_spec(kafka, topic, datasource or table_name(topic), found)
-    try:
-        read_spec(spec)
     except InvalidSpec as error:
         raise CommandFailed(f"{topic} does not make a spec: {error}") from error
     say(
@@ -73,7 +88,11 @@ def init(
         say(f"note: {note}")
     if file is None:
         show_json(spec)
-        return
+    else:
+        _write(spec, file)
+
+
+def _write(spec: dict[str, object], file: Path) -> None:
     try:
         file.write_text(json.dumps(spec, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     except OSError as error:

@@ -58,7 +58,7 @@ def show_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None
         table.add_column(printable(name), justify="right" if numbers else "left", overflow="fold")
     for row in rows:
         table.add_row(*(_painted("" if cell is None else str(cell)) for cell in row))
-    _answer_console().print(table)
+    _print_table(table)
 
 
 def show_facts(facts: Iterable[tuple[str, object]]) -> None:
@@ -69,7 +69,7 @@ def show_facts(facts: Iterable[tuple[str, object]]) -> None:
     for name, value in facts:
         if value not in {None, ""}:
             table.add_row(printable(name), _painted(str(value)))
-    _answer_console().print(table)
+    _print_table(table)
 
 
 def progress_bar() -> Progress:
@@ -163,6 +163,17 @@ def _answer_console() -> Console:
     if not console.is_terminal:
         console.width = _PIPE_WIDTH
     return console
+
+
+def _print_table(table: Table) -> None:
+    console = _answer_console()
+    if console.is_terminal:
+        console.print(table)
+        return
+    with console.capture() as captured:
+        console.print(table)
+    # A table is padded to its width, which is no good in a file or a pipe.
+    sys.stdout.write("".join(f"{line.rstrip()}\n" for line in captured.get().splitlines()))
 
 
 def _painted(text: str) -> Text:

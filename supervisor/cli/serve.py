@@ -55,6 +55,7 @@ def worker(
 
 
 def dev(
+    *,
     sample: Annotated[
         bool, typer.Option("--sample", help="Fill a topic with a sample stream and supervise it.")
     ] = False,

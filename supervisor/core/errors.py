@@ -1,9 +1,11 @@
 """The one error tree of the control plane: raised on purpose, with its facts as attributes.
 
-SupervisorError
-├─ Refused       terminal for the request: the same request fails again
-├─ Unavailable   transient: something outside did not answer
-└─ LeaseLost     terminal for this leader: a newer term exists
+    SupervisorError
+    ├─ Refused       terminal for the request: the same request fails again
+    ├─ Unavailable   transient: something outside did not answer
+    └─ LeaseLost     terminal for this leader: a newer term exists
+
+A bug is outside the tree, and nobody catches it by name.
 """
 
 from collections.abc import Sequence

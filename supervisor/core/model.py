@@ -1,10 +1,12 @@
 """What is: the rows of the metadata database, as frozen values that every layer shares.
 
-generation   READING ──► PAUSING ──► PUBLISHING ──► PUBLISHED
-│ ▲         │ │           └───────► DISCARDED
-│ └─ resume ┘ └─ nothing read ───► EMPTY
-└──────────────────────────────► EMPTY, DISCARDED
-task         RUNNING ──► SUCCESS | FAILED
+    generation   READING ──► PAUSING ──► PUBLISHING ──► PUBLISHED
+                    │ ▲         │ │           └───────► DISCARDED
+                    │ └─ resume ┘ └─ nothing read ────► EMPTY
+                    └─────────────────────────────────► EMPTY, DISCARDED
+    task         RUNNING ──► SUCCESS | FAILED
+
+Times are aware and UTC; offsets are exclusive at the end.
 """
 
 from collections.abc import Mapping

@@ -103,6 +103,8 @@ class _Reading:
             }
         )
         self._progress = progress
+        self._passed = 0
+        """Offsets that `progress` has not been told of yet: once a batch, not once a record."""
         self._silence_s = silence.total_seconds()
         self._end = {p: end for p, (first, end) in wanted.items() if first < end}
         self._position = {p: wanted[p][0] for p in self._end}
@@ -149,6 +151,8 @@ class _Reading:
                 )
             for message in messages:
                 self._take(message)
+            self._progress(self._passed)
+            self._passed = 0
 
     def result(self) -> TopicRead:
         return TopicRead(
@@ -223,7 +227,7 @@ class _Reading:
             self._skip_to(at, self._end[at])
 
     def _pass(self, at: TopicPartition, position: int) -> None:
-        self._progress(position - self._position[at])
+        self._passed += position - self._position[at]
         self._position[at] = position
 
     def _finish(self, at: TopicPartition) -> None:

@@ -77,7 +77,12 @@ def test_a_journal_is_asked_with_the_tasks_own_token(
 
 @pytest.mark.parametrize(
     ("status", "body"),
-    [(500, b"{}"), (200, b"{}"), (200, b"<html>"), (200, b" " * (SIZE_BYTES_MAX + 1))],
+    [
+        (500, b"{}"),
+        (200, b"{}"),
+        (200, b"<html>"),
+        (200, VIEW.to_json().encode() + b" " * SIZE_BYTES_MAX),
+    ],
 )
 def test_an_unusable_answer_is_as_none(
     worker: Worker, journals: HttpJournals, status: int, body: bytes

@@ -130,11 +130,12 @@ def test_a_publish_needs_the_tasks_own_token(world: World) -> None:
     agent.read(task_id, 5)
     path, body = f"/internal/v1/tasks/{task_id}/publish", agent.publish_request(task_id).to_json()
 
+    token = agent.held[task_id].wanted.token
     answers = {
         "another's": agent.publish(task_id, token=other.held[other_id].wanted.token),
         "wrong": agent.publish(task_id, token="wrong"),
         "none": post_json(world.client, path, body),
-        "no bearer": post_json(world.client, path, body, {"Authorization": "Basic eDp5"}),
+        "no bearer": post_json(world.client, path, body, {"Authorization": f"Basic {token}"}),
     }
 
     assert {name: a.status_code for name, a in answers.items()} == dict.fromkeys(answers, 403)

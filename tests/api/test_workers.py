@@ -194,6 +194,22 @@ def test_another_overlord_refuses_writes_and_soft_state_and_names_the_leader(
     assert follower.get("/status/health") is True
 
 
+def test_who_has_lost_the_lead_still_lists_tasks_and_takes_the_running_for_reported(
+    world: World,
+) -> None:
+    world.streams.create(TOPIC, 1)
+    world.agent("w1").sync()
+    world.post(SUPERVISORS, spec_document(replicas=1))
+    world.settle()
+    assert [r["runnerStatusCode"] for r in world.get_rows(f"{TASKS}/tasks")] == ["PENDING"]
+
+    with world.store.writing() as tx:
+        tx.lease.take(tx.lease.read(), "two", "http://two.example:8090")
+    world.leadership.step()
+
+    assert [r["runnerStatusCode"] for r in world.get_rows(f"{TASKS}/tasks")] == ["RUNNING"]
+
+
 def test_nobody_leads_and_says_so(follower: World) -> None:
     answer = follower.client.get(f"{TASKS}/leader")
 

@@ -146,13 +146,12 @@ class Alike(RuleBasedStateMachine):
     def _state(self, leader: Leader) -> list[Answer]:
         ids = [f"g{number}" for number in range(1, 6)]
         with leader.reads() as tx:
-            found = [tx.generations.get(one) for one in ids]
+            live = tx.generations.live(CLICKS)
             return [
-                found,
-                [tx.generations.predecessors(one) for one in found if one],
-                tx.generations.live(CLICKS),
+                live,
+                [tx.generations.predecessors(one) for one in live],
                 tx.generations.newest(CLICKS),
-                tx.generations.recent(CLICKS, 2),
+                tx.generations.recent(CLICKS, 9),
                 tx.offsets.of(CLICKS),
                 tx.tasks.of_generations(ids),
                 tx.tasks.active(),
@@ -163,4 +162,4 @@ class Alike(RuleBasedStateMachine):
 
 
 TestAlike = Alike.TestCase
-TestAlike.settings = settings(stateful_step_count=20)  # each step is a transaction on a disk
+TestAlike.settings = settings(stateful_step_count=15)  # each step is a transaction on a disk

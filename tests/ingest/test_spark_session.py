@@ -23,7 +23,7 @@ from tasks.spark_session import SparkOptions, start_spark
 
 work, truststore, *jars = map(Path, sys.argv[1:])
 java = find_java("bundled", truststore)
-runtime = start_spark(SparkOptions(java, jars, work, master="local[1]", heap="500m"))
+runtime = start_spark(SparkOptions(java, jars, work, master="local[1]", heap="600m"))
 print(runtime.pid, runtime.session.range(10).selectExpr("sum(id)").schema.simpleString())
 sys.stdout.flush()
 sys.stdin.read()

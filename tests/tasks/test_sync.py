@@ -1,0 +1,141 @@
+"""The exchange with the overlord when answers overtake each other."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Condition, Event
+
+import pytest
+
+from tasks.contract import DesiredTask, PublishAnswer, PublishRequest, SyncRequest, SyncResponse
+from tasks.options import WorkerOptions
+from tasks.sync import Sync
+from tests.tasks.memory import DEADLINE_S, desired, order
+from tests.tasks.test_runner import QUICK, Site
+from tests.waiting import wait_until
+
+
+@dataclass
+class HandOverlord:
+    """Answers a request when the test says so, with what the test says."""
+
+    waiting: dict[int, SyncRequest] = field(default_factory=dict)
+    answers: dict[int, SyncResponse] = field(default_factory=dict)
+    changed: Condition = field(default_factory=Condition)
+
+    def sync(self, request: SyncRequest) -> SyncResponse:
+        with self.changed:
+            self.waiting[request.sequence] = request
+            self.changed.notify_all()
+            assert self.changed.wait_for(lambda: request.sequence in self.answers, DEADLINE_S)
+            del self.waiting[request.sequence]
+            return self.answers[request.sequence]
+
+    def publish(self, task: DesiredTask, request: PublishRequest) -> PublishAnswer:
+        raise AssertionError(f"{task.task_id} asked to publish {request.end}")
+
+    def next_request(self, *, long: bool) -> SyncRequest:
+        """Return the request of the long poll, or of the reporter, that waits for its answer."""
+
+        def found() -> list[SyncRequest]:
+            return [r for r in self.waiting.values() if bool(r.wait) == long]
+
+        with self.changed:
+            assert self.changed.wait_for(found, DEADLINE_S)
+            return found()[0]
+
+    def answer(self, request: SyncRequest, term: int, revision: str, *tasks: DesiredTask) -> None:
+        with self.changed:
+            response = SyncResponse(term=term, revision=revision, tasks=tasks)
+            self.answers[request.sequence] = response
+            self.changed.notify_all()
+            gone = self.changed.wait_for(lambda: request.sequence not in self.waiting, DEADLINE_S)
+            assert gone
+
+
+@dataclass
+class Desk:
+    site: Site
+    hand: HandOverlord
+    sync: Sync
+    fenced: Event
+
+    def task_ids(self) -> set[str]:
+        return {runner.desired.task_id for runner in self.site.roster.runners}
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    site, hand, fenced = Site(tmp_path), HandOverlord(), Event()
+    options = WorkerOptions("w", tmp_path, "warehouse", ("http://o",), limits=QUICK)
+    sync = Sync(
+        options,
+        hand,
+        site.roster,
+        url="http://w",
+        incarnation=7,
+        fenced=fenced.set,
+        monotonic=site.world.monotonic,
+    )
+    threads = sync.start()
+    yield Desk(site, hand, sync, fenced)
+    sync.close()
+    for request in list(hand.waiting.values()):
+        hand.answer(request, 0, "over")
+    for thread in threads:
+        thread.join(DEADLINE_S)
+        assert not thread.is_alive()
+    site.close()
+
+
+def test_an_overtaken_answer_brings_its_orders_but_not_its_list(desk: Desk) -> None:
+    long = desk.hand.next_request(long=True)
+    short = desk.hand.next_request(long=False)
+    older, newer = sorted([long, short], key=lambda r: r.sequence)
+    desk.hand.answer(newer, 1, "b", desired("task-1"), desired("task-2"))
+    wait_until(lambda: desk.task_ids() == {"task-1", "task-2"})
+
+    desk.hand.answer(older, 1, "a", desired("task-1", first=order(5)), desired("task-3"))
+
+    wait_until(lambda: desk.site.roster.runners[0].state.order.sequence == 5)
+    assert desk.task_ids() == {"task-1", "task-2"}
+
+
+def test_an_overtaken_answer_with_news_makes_the_reporter_ask_again(desk: Desk) -> None:
+    long, short = desk.hand.next_request(long=True), desk.hand.next_request(long=False)
+    older, newer = sorted([long, short], key=lambda r: r.sequence)
+    desk.hand.answer(newer, 1, "b")
+    desk.hand.answer(older, 1, "c", desired("task-1"))
+    again = desk.hand.next_request(long=False)
+    assert again.known == "b"
+
+    desk.hand.answer(again, 1, "c", desired("task-1"))
+
+    wait_until(lambda: desk.task_ids() == {"task-1"})
+
+
+def test_an_answer_of_a_lower_term_counts_for_nothing(desk: Desk) -> None:
+    """Source: faults D2: a former leader speaks on."""
+    first = desk.hand.next_request(long=False)
+    desk.hand.answer(first, 2, "2-a", desired("task-1"))
+    wait_until(lambda: desk.task_ids() == {"task-1"})
+    wait_until(lambda: desk.hand.next_request(long=False).sequence > first.sequence)
+
+    late = desired("task-1", first=order(99, term=3))
+    desk.hand.answer(desk.hand.next_request(long=False), 1, "1-z", late, desired("task-9"))
+    probe = desk.hand.next_request(long=False)
+
+    assert desk.task_ids() == {"task-1"}
+    assert desk.site.roster.runners[0].state.order.sequence == 1
+    assert probe.known == "2-a"
+
+
+def test_a_higher_term_counts_even_for_an_older_request(desk: Desk) -> None:
+    long, short = desk.hand.next_request(long=True), desk.hand.next_request(long=False)
+    older, newer = sorted([long, short], key=lambda r: r.sequence)
+    desk.hand.answer(newer, 1, "1-a", desired("task-1"))
+    wait_until(lambda: desk.task_ids() == {"task-1"})
+
+    desk.hand.answer(older, 2, "2-a", desired("task-2"))
+
+    wait_until(lambda: desk.task_ids() == {"task-2"})
