@@ -69,9 +69,6 @@ _JVM_FLAGS = (
     "-Djdk.reflect.useDirectMethodHandle=false",
     "-Dio.netty.tryReflectionSetAccessible=true",
     "-XX:-UsePerfData",
-    # Spark makes one method per step of a query; with some ten columns it exceeds the 8,000
-    # bytes above which the JVM would only ever interpret it.
-    "-XX:-DontCompileHugeMethods",
     "-Djava.awt.headless=true",
     "-Dfile.encoding=UTF-8",
     # A login module that a user names runs code (CVE-2023-25194, CVE-2025-27818), an OAuth URL

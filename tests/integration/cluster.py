@@ -1,6 +1,6 @@
 """A Tidegate of real processes for one test: overlord and workers as children, on free ports.
 
-Nothing of the machine helps it: its PATH is an empty folder, and Java is the bundled one.
+Nothing of the machine helps it: its PATH has no java, node or psql, and Java is the bundled one.
 """
 
 import os
@@ -19,6 +19,7 @@ from pydantic import JsonValue
 
 from supervisor.dev.ports import LOOPBACK, free_port
 from supervisor.dev.processes import Child, ChildFailed, ChildSpec
+from tests.bare_path import bare_path
 from tests.brokers import shared_jars_dir
 from tests.waiting import wait_until
 
@@ -39,7 +40,7 @@ class Cluster:
     def __post_init__(self) -> None:
         """Choose ports; they stay the same over restarts."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        (self.folder / "empty-path").mkdir(exist_ok=True)
+        self._path = bare_path(self.folder / "bare-path")
         self.port = free_port()
         self.url = f"http://{LOOPBACK}:{self.port}"
         self._worker_ports: dict[str, int] = {}
@@ -52,10 +53,10 @@ class Cluster:
         return self.folder / "warehouse"
 
     def environment(self) -> dict[str, str]:
-        """What each child gets; PATH leads nowhere."""
+        """What each child gets."""
         url = self.metadata_url or f"sqlite:///{self.folder}/metadata.db"
         return {
-            "PATH": str(self.folder / "empty-path"),
+            "PATH": self._path,
             "JAVA_HOME": "",
             "TIDEGATE_JAVA": "bundled",
             "TIDEGATE_METADATA_URL": url,

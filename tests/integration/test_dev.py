@@ -9,6 +9,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from tests.bare_path import bare_path
 from tests.brokers import shared_jars_dir
 from tests.waiting import wait_until
 
@@ -16,14 +17,12 @@ pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 
 
 def _dev(folder: Path, *arguments: str) -> "subprocess.Popen[str]":
-    """Start it with a PATH that leads nowhere: no java, node or psql of the machine helps it."""
-    empty = folder.parent / "empty-path"
-    empty.mkdir(exist_ok=True)
+    """Start it with a PATH without java, node or psql: nothing of the machine helps it."""
     return subprocess.Popen(
         (sys.executable, "-m", "supervisor.cli.main", "dev", "--data-dir", str(folder), *arguments),
         env={
             **os.environ,
-            "PATH": str(empty),
+            "PATH": bare_path(folder.parent / "bare-path"),
             "JAVA_HOME": "",
             "TIDEGATE_JAVA": "bundled",
             "TIDEGATE_JARS": str(shared_jars_dir()),

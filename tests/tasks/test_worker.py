@@ -53,7 +53,7 @@ class Site:
             port=0,
             limits=QUICK,
             kafka_allow=self.kafka_allow,
-            long_poll=timedelta(seconds=1),
+            long_poll=timedelta(milliseconds=200),
             report_period_min=timedelta(milliseconds=20),
             stop_grace=timedelta(milliseconds=100),
             stop_timeout=timedelta(seconds=3),
