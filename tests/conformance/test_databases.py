@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
@@ -66,6 +67,30 @@ def test_a_row_that_another_writer_holds_makes_the_database_busy(
         with pytest.raises(MetadataBusy), hasty.leading(leader.term) as other:
             other.offsets.advance(CLICKS, {P0: 0}, {P0: 2}, IDS)
     assert leader.committed() == {P0: 1}
+
+
+def test_processes_that_read_and_then_write_wait_their_turn(sqlite_url: str) -> None:
+    """Goal: no "database is locked" among writers that SQLite can line up.
+
+    Source: faults.md F8.
+    """
+    stores = [SqlStore(sqlite_url, lease_ttl=5 * LEASE_TTL) for _ in range(4)]
+    term = take_lease(stores[0])
+
+    def append(store: SqlStore) -> None:
+        for _ in range(5):
+            with store.leading(term) as tx:
+                tx.specs.append(CLICKS, None, NOON, "")
+
+    with ThreadPoolExecutor(4) as pool:
+        for done in [pool.submit(append, store) for store in stores]:
+            done.result(timeout=60)
+    with stores[0].reading() as tx:
+        newest = tx.specs.newest(CLICKS)
+    assert newest is not None
+    assert newest.version == 20
+    for store in stores:
+        store.close()
 
 
 def test_an_exhausted_pool_is_busy_and_recovers(leader: Leader, hasty: SqlStore) -> None:

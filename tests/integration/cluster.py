@@ -197,6 +197,18 @@ class Cluster:
             check=False,
         )
 
+    def has_read(self, supervisor_id: str, ends: Mapping[str, int]) -> bool:
+        """Whether the tasks that read now have journaled everything up to `ends`."""
+        tasks = self.status(supervisor_id)["activeTasks"]
+        assert isinstance(tasks, list)
+        reached: dict[str, JsonValue] = {}
+        for task in tasks:
+            assert isinstance(task, dict)
+            current = task["currentOffsets"]
+            assert isinstance(current, dict)
+            reached |= current
+        return reached == dict(ends)
+
     def is_suspended_and_quiet(self, supervisor_id: str) -> bool:
         """Whether a suspended supervisor has published what it had read."""
         status = self.status(supervisor_id)

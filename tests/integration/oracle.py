@@ -10,6 +10,7 @@ from pathlib import Path
 from threading import Event
 
 import pyarrow.parquet as pq
+from confluent_kafka import Consumer, TopicPartition
 from pydantic import JsonValue
 
 from tests.brokers import produce, read_all
@@ -19,6 +20,21 @@ def ids_in_topic(bootstrap: str, topic: str) -> Counter[str]:
     """Return id -> how often the topic has it, committed records only."""
     values = read_all(bootstrap, topic)
     return Counter(json.loads(value)["id"] for found in values.values() for value in found)
+
+
+def ends_of(bootstrap: str, topic: str) -> dict[str, int]:
+    """Return partition number as text -> where a topic ends now."""
+    consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "tests-ends"})
+    try:
+        partitions = consumer.list_topics(topic, timeout=30).topics[topic].partitions
+        return {
+            str(number): consumer.get_watermark_offsets(TopicPartition(topic, number), timeout=30)[
+                1
+            ]
+            for number in partitions
+        }
+    finally:
+        consumer.close()
 
 
 def ids_in_files(files: Iterable[Path]) -> Counter[str]:
@@ -99,7 +115,7 @@ def streaming(
                     produce(bootstrap, topic, (record(sent + n) for n in range(due)))
                     sent += due
                 stop.wait(0.2)
-        except BaseException as error:  # handed to the test's own thread below
+        except BaseException as error:  # noqa: BLE001 -- handed to the test's own thread below
             errors.append(error)
         finally:
             done.set()

@@ -45,7 +45,7 @@ def test_the_demo_shows_rows_proves_them_and_leaves_nothing_running(tmp_path: Pa
 
     second = _dev(folder, "--sample")
     try:
-        wait_until(lambda: (folder / "logs" / "sample.pid").exists(), within_s=120)
+        wait_until((folder / "logs" / "sample.pid").exists, within_s=120)
     finally:
         second.send_signal(signal.SIGINT)
         again, _ = second.communicate(timeout=90)

@@ -7,7 +7,7 @@ import pytest
 from supervisor.dev.broker import Broker
 from tests.brokers import create_topic
 from tests.integration.cluster import Cluster, running
-from tests.integration.oracle import ids_in_files, ids_in_topic, spec, streaming
+from tests.integration.oracle import ends_of, ids_in_files, ids_in_topic, spec, streaming
 from tests.waiting import wait_until
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
@@ -22,7 +22,8 @@ def test_every_record_becomes_one_row_over_several_handoffs(broker: Broker, tmp_
         with streaming(broker.bootstrap, topic, rate_per_s=2_500, total=200_000) as sent:
             cluster.apply(spec(broker.bootstrap, topic, task_duration="PT20S"))
             wait_until(lambda: sent.is_set() and _handoffs(cluster, topic) >= 3, within_s=240)
-        wait_until(lambda: cluster.status(topic)["aggregateLag"] == 0, within_s=90)
+        ends = ends_of(broker.bootstrap, topic)
+        wait_until(lambda: cluster.has_read(topic, ends), within_s=90)
         cluster.post(topic, "suspend")
         wait_until(lambda: cluster.is_suspended_and_quiet(topic), within_s=90)
 

@@ -3,11 +3,12 @@
 from pathlib import Path
 
 import pytest
+from pydantic import JsonValue
 
 from supervisor.dev.broker import Broker
 from tests.brokers import create_topic
 from tests.integration.cluster import Cluster, running
-from tests.integration.oracle import ids_in_files, ids_in_topic, spec, streaming
+from tests.integration.oracle import ends_of, ids_in_files, ids_in_topic, spec, streaming
 from tests.waiting import wait_until
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.pg]
@@ -26,7 +27,8 @@ def test_of_two_replicas_one_publishes_and_both_succeed(
         with streaming(broker.bootstrap, topic, rate_per_s=1_000, total=30_000) as sent:
             cluster.apply(wanted)
             wait_until(lambda: sent.is_set() and len(cluster.publications(topic)) >= 2, 180)
-        wait_until(lambda: cluster.status(topic)["aggregateLag"] == 0, within_s=90)
+        ends = ends_of(broker.bootstrap, topic)
+        wait_until(lambda: cluster.has_read(topic, ends), within_s=90)
         cluster.post(topic, "suspend")
         wait_until(lambda: cluster.is_suspended_and_quiet(topic), within_s=90)
 
@@ -49,5 +51,5 @@ def _folders(cluster: Cluster, topic: str) -> set[str]:
     return {folder.name for folder in data.iterdir() if any(folder.rglob("*.parquet"))}
 
 
-def _winners(publications: list[dict[str, object]]) -> set[str]:
+def _winners(publications: list[dict[str, JsonValue]]) -> set[str]:
     return {str(p["taskId"]) for p in publications if p["segments"]}

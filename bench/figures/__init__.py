@@ -1,0 +1,53 @@
+"""One file per figure, all of one shape: `NAME`, and `run(world) -> Result`.
+
+The order here is that of the page; figures that look at the same run stand together.
+"""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from bench.figures import (
+    bytes_per_row,
+    catch_up,
+    catch_up_cpu,
+    end_to_commit,
+    end_to_commit_live,
+    handoff_gap,
+    merged,
+    pass_time,
+    pause,
+    post_to_batch,
+    publish_postgresql,
+    publish_sqlite,
+    resident_memory,
+    small_batch,
+    status_time,
+    task_duration,
+)
+from bench.result import Result
+from bench.world import World
+
+BENCHMARKS: Mapping[str, Callable[[World], Result]] = MappingProxyType(
+    {
+        module.NAME: module.run
+        for module in (
+            catch_up,
+            catch_up_cpu,
+            merged,
+            bytes_per_row,
+            small_batch,
+            post_to_batch,
+            end_to_commit,
+            handoff_gap,
+            pause,
+            task_duration,
+            end_to_commit_live,
+            resident_memory,
+            pass_time,
+            status_time,
+            publish_sqlite,
+            publish_postgresql,
+        )
+    }
+)
+"""Name -> what measures it."""

@@ -1,0 +1,118 @@
+"""What benchmarks share: each run is made once, when the first figure asks for it."""
+
+import os
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Self
+
+from bench.batch_runs import BatchBench, CatchUp, Timed, measure_catch_up, measure_small
+from bench.control_run import Passes, measure_passes
+from bench.live_run import Live, LiveSizes, measure_live
+from bench.publish_run import measure_publishes
+from bench.records import fill
+from bench.result import Spread
+from supervisor.dev.broker import Broker
+from tasks.runtime.jars import SPARK
+from tasks.spark_session import SparkOptions, start_spark
+from tests.brokers import shared_jars, shared_java, start_test_broker
+from tests.postgres import postgres
+
+_SMALL_ROWS = 1_000
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How much work the runs do; `--quick` makes it little, to see that they run at all."""
+
+    rows: int = 2_000_000
+    repeats: int = 3
+    small_repeats: int = 15
+    live: LiveSizes = field(default_factory=LiveSizes)
+    supervisors: int = 1_000
+    publishes: int = 300
+
+
+QUICK = Sizes(
+    rows=200_000,
+    repeats=1,
+    small_repeats=3,
+    live=LiveSizes(first_topics=1, backlog_topics=1, rate_per_s=3_000, handoffs=2),
+    supervisors=100,
+    publishes=50,
+)
+
+
+class World:
+    """Runs and the processes they need; use it in a `with`.  One JVM with Spark at a time."""
+
+    def __init__(self, folder: Path, sizes: Sizes) -> None:
+        """Start nothing yet; everything is written below `folder`."""
+        self.sizes = sizes
+        self._folder = folder
+        self._open = ExitStack()
+        self._spark = ExitStack()
+
+    def __enter__(self) -> Self:
+        """Nothing starts before it is asked for."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End all processes."""
+        with self._open, self._spark:
+            pass
+
+    @cached_property
+    def catch_up(self) -> CatchUp:
+        """Long batches, engine and bare job in turn."""
+        filled = fill(self._broker.bootstrap, "long", self.sizes.rows)
+        return measure_catch_up(self._batches, filled, self.sizes.repeats)
+
+    @cached_property
+    def small(self) -> Mapping[str, Timed]:
+        """Batches of 1,000 records, engine and bare job in turn."""
+        filled = fill(self._broker.bootstrap, "small", _SMALL_ROWS)
+        return measure_small(self._batches, filled, self.sizes.small_repeats)
+
+    @cached_property
+    def live(self) -> Live:
+        """The whole system as processes.  Ends the Spark of the figures above."""
+        self.__dict__.pop("_batches", None)
+        self._spark.close()
+        return measure_live(self._broker.bootstrap, self._folder / "live", self.sizes.live)
+
+    @cached_property
+    def passes(self) -> tuple[Passes, Passes]:
+        """Passes over a tenth of the supervisors, then over all of them."""
+        few, many = self.sizes.supervisors // 10, self.sizes.supervisors
+        folder = self._folder / "passes"
+        return measure_passes(folder, few), measure_passes(folder, many)
+
+    @cached_property
+    def publishes_sqlite(self) -> Spread:
+        """Milliseconds of publish transactions."""
+        url = f"sqlite:///{self._folder}/publish.db"
+        return measure_publishes(url, self.sizes.publishes)
+
+    @cached_property
+    def publishes_postgresql(self) -> Spread:
+        """Milliseconds of publish transactions, on a server of this run."""
+        with postgres() as server, server.database() as url:
+            return measure_publishes(url, self.sizes.publishes)
+
+    @cached_property
+    def _broker(self) -> Broker:
+        return self._open.enter_context(start_test_broker(self._folder / "broker"))
+
+    @cached_property
+    def _batches(self) -> BatchBench:
+        cores = os.cpu_count() or 1
+        work = self._folder / "spark"
+        options = SparkOptions(shared_java(), shared_jars(SPARK), work, master=f"local[{cores}]")
+        runtime = start_spark(options)
+        self._spark.callback(runtime.stop)
+        warehouse = self._folder / "warehouse"
+        warehouse.mkdir()
+        return BatchBench(runtime, self._broker.bootstrap, warehouse)
