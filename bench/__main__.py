@@ -5,10 +5,13 @@ its figures mean nothing and are never written.
 """
 
 import argparse
+import logging
 import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+
+import structlog
 
 from bench.figures import BENCHMARKS
 from bench.machine import load_average, machine
@@ -31,6 +34,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(f"no benchmark {', '.join(sorted(unknown))}; --list names them")
     if options.write and (options.names or options.quick):
         parser.error("--write needs a full run of all benchmarks")
+    quiet = structlog.make_filtering_bound_logger(logging.WARNING)
+    structlog.configure(wrapper_class=quiet)
     measured = measure(options.names or list(BENCHMARKS), QUICK if options.quick else Sizes())
     if options.write:
         PAGE.write_text(page(machine(), measured))

@@ -47,7 +47,7 @@ class LiveSizes:
     first_topics: int = 5
     backlog_topics: int = 3
     rate_per_s: int = 11_000
-    handoffs: int = 6
+    handoffs: int = 5
     """Per group."""
 
 
@@ -70,6 +70,8 @@ class Live:
     """What was measured; times in seconds."""
 
     post_to_batch_s: Spread
+    post_to_start_s: Spread
+    """Of these, until the batch began."""
     backlog_commit_s: Spread
     backlog_rewritten: int
     """How many of those publications needed a merge."""
@@ -100,7 +102,8 @@ def measure_live(bootstrap: str, folder: Path, sizes: LiveSizes) -> Live:
         finally:
             store.close()
     return Live(
-        post_to_batch_s=spread(posts),
+        post_to_batch_s=spread([whole for whole, _ in posts]),
+        post_to_start_s=spread([start for _, start in posts]),
         backlog_commit_s=spread([seconds for seconds, _ in backlogs]),
         backlog_rewritten=sum(rewritten for _, rewritten in backlogs),
         gap_s=spread(list(_gaps(rows, steady))),
@@ -120,15 +123,16 @@ class _Parts:
     watch: Watch
     bootstrap: str
 
-    def first(self, topic: str) -> float:
-        """Return the seconds from POST until the first batch is durable in the journal."""
+    def first(self, topic: str) -> tuple[float, float]:
+        """Return the seconds from POST until the first batch is in the journal, and its begin."""
         fill(self.bootstrap, topic, _FIRST_ROWS)
         began = time.time()
         self.cluster.apply(self._spec(topic, task_duration="PT1H"))
         wait_until(lambda: any(s.batches for s in self.watch.of(topic).values()), _READ_WITHIN_S)
         [seen] = self.watch.of(topic).values()
         self._end(topic)
-        return seen.batches[0][0] - began
+        assert seen.folder_at is not None
+        return seen.batches[0][0] - began, seen.folder_at - began
 
     def backlog(self, topic: str) -> tuple[float, bool]:
         """Return the seconds from the fixed end to the commit, and whether files were rewritten."""

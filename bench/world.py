@@ -27,7 +27,7 @@ _SMALL_ROWS = 1_000
 class Sizes:
     """How much work the runs do; `--quick` makes it little, to see that they run at all."""
 
-    rows: int = 2_000_000
+    rows: int = 1_500_000
     repeats: int = 3
     small_repeats: int = 15
     live: LiveSizes = field(default_factory=LiveSizes)
@@ -36,7 +36,7 @@ class Sizes:
 
 
 QUICK = Sizes(
-    rows=200_000,
+    rows=400_000,
     repeats=1,
     small_repeats=3,
     live=LiveSizes(first_topics=1, backlog_topics=1, rate_per_s=3_000, handoffs=2),

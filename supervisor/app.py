@@ -205,7 +205,7 @@ def wire_overlord(settings: Settings, store: SqlStore, url: str) -> Overlord:
     registry = WorkerRegistry(
         clock, worker_timeout=settings.worker_timeout, led_since=leadership.led_since
     )
-    streams = KafkaStreams(clock, read_secret, on_news=lambda found: loop.wake(found))
+    streams = KafkaStreams(clock, read_secret, on_news=lambda found: loop.wake(found))  # noqa: PLW0108 -- made below
     sources = Sources(store, streams, registry, limits_of(settings))
     shell = Shell(sources, clock, new_token)
 

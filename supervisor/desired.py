@@ -30,7 +30,8 @@ def desired_state(
             if row is None or row.spec is None:
                 continue
             specs[key] = row.spec
-        tasks.append(_desired(tx, task, generation, specs[key], term, pause_lease))
+        order = _order(generation, term, pause_lease)
+        tasks.append(_desired(tx, task, generation, specs[key], order))
     digest = hashlib.sha256()
     for wanted in tasks:
         order = wanted.order.model_copy(update={"term": 0})
@@ -43,10 +44,8 @@ def _desired(
     task: Task,
     generation: Generation,
     spec: SupervisorSpec,
-    term: int,
-    pause_lease: timedelta,
+    order: Order,
 ) -> DesiredTask:
-    pausing = generation.state is GenerationState.PAUSING
     committed = tx.offsets.of(task.supervisor_id)
     turn = generation.end is not None and all(
         committed[p].next_offset == offset for p, offset in generation.start.items()
@@ -63,12 +62,17 @@ def _desired(
         spec=ingest_spec(spec),
         start=dict(generation.start),
         topic_ids={p.topic: committed[p].topic_id for p in generation.start},
-        order=Order(
-            term=term,
-            sequence=generation.sequence,
-            state=RunState.PAUSE if pausing else RunState.RUN,
-            end=None if generation.end is None else dict(generation.end),
-            pause_lease=pause_lease,
-        ),
+        order=order,
         turn=turn,
+    )
+
+
+def _order(generation: Generation, term: int, pause_lease: timedelta) -> Order:
+    pausing = generation.state is GenerationState.PAUSING
+    return Order(
+        term=term,
+        sequence=generation.sequence,
+        state=RunState.PAUSE if pausing else RunState.RUN,
+        end=None if generation.end is None else dict(generation.end),
+        pause_lease=pause_lease,
     )

@@ -219,8 +219,11 @@ class Tasks(Protocol):
         """Return how many tasks failed since the last success, by the time they ended."""
         ...
 
-    def undeleted(self, limit: int) -> list[Task]:
-        """Return ended tasks that published nothing and whose folder is not yet deleted."""
+    def unsettled(self, limit: int) -> list[Task]:
+        """Return ended tasks in whose folder something may lie that nothing refers to.
+
+        Oldest end first.  A task whose publish was STALE is left out: its files are for people.
+        """
         ...
 
     def folder_deleted(self, task_id: str, now: datetime) -> None:
@@ -265,6 +268,18 @@ class Segments(Protocol):
 
     def publications(self, supervisor_id: str) -> list[Publication]:
         """Return what was published, oldest first."""
+        ...
+
+    def recent_publications(self, supervisor_id: str, limit: int) -> list[Publication]:
+        """Return the newest, newest first."""
+        ...
+
+    def rejected(self, supervisor_id: str) -> int:
+        """Return how many records of all publications became no row."""
+        ...
+
+    def of_task(self, task_id: str) -> list[Segment]:
+        """Return the files that one task published."""
         ...
 
     def publication(self, generation_id: str) -> Publication | None:

@@ -82,7 +82,7 @@ class Publishing:
                 raise AssertionError(f"{task_id} has no generation")
             answer = judge(_facts(tx, task, generation), request)
             if task.outcome is None:
-                _settle(tx, task, generation, request, answer, now)
+                _settle(tx, _Asked(task, generation, request), answer, now)
         if answer.outcome is not PublishOutcome.WAIT_FOR_PREDECESSOR:
             log.info("publish", task=task_id, outcome=answer.outcome, reason=answer.reason)
             self.loop.wake(task.supervisor_id)
@@ -112,17 +112,20 @@ def _facts(tx: Transaction, task: Task, generation: Generation) -> PublishFacts:
     )
 
 
-def _settle(
-    tx: Transaction,
-    task: Task,
-    generation: Generation,
-    request: PublishRequest,
-    answer: PublishAnswer,
-    now: datetime,
-) -> None:
+@dataclass(frozen=True)
+class _Asked:
+    """Who asks to publish what, for which range."""
+
+    task: Task
+    generation: Generation
+    request: PublishRequest
+
+
+def _settle(tx: Transaction, asked: _Asked, answer: PublishAnswer, now: datetime) -> None:
+    task = asked.task
     match answer.outcome:
         case PublishOutcome.COMMITTED:
-            _commit(tx, task, generation, request, now)
+            _commit(tx, asked, now)
         case PublishOutcome.ALREADY_PUBLISHED:
             tx.tasks.end(task.id, TaskStatus.SUCCESS, answer.reason, now)
             tx.tasks.store_outcome(task.id, answer.outcome, published=False)
@@ -134,9 +137,8 @@ def _settle(
             pass
 
 
-def _commit(
-    tx: Transaction, task: Task, generation: Generation, request: PublishRequest, now: datetime
-) -> None:
+def _commit(tx: Transaction, asked: _Asked, now: datetime) -> None:
+    task, generation, request = asked.task, asked.generation, asked.request
     check_files(task, request)
     tx.offsets.advance(task.supervisor_id, request.start, request.end, request.topic_ids)
     publication = Publication(
@@ -165,8 +167,10 @@ def _commit(
         for number, file in enumerate(request.segments)
     ]
     tx.segments.add(publication, segments)
-    tx.generations.close(generation.id, GenerationState.PUBLISHED, now)
-    tx.tasks.end(task.id, TaskStatus.SUCCESS, "published", now)
+    closed = tx.generations.close(generation.id, GenerationState.PUBLISHED, now)
+    ended = tx.tasks.end(task.id, TaskStatus.SUCCESS, "published", now)
+    if not (closed and ended):  # fenced or given up since we looked: the offsets move back
+        raise StateMoved(f"{task.id} or {generation.id} has ended")
     tx.tasks.store_outcome(task.id, PublishOutcome.COMMITTED, published=True)
     end_siblings(tx, generation, task.id, now)
     _audit(tx, task, "publish", f"{publication.rows} rows in {len(segments)} segment(s)", now)

@@ -46,6 +46,8 @@ from supervisor.views_tasks import (
 from supervisor.views_workers import Capacity, WorkerLine, capacity_of, worker_lines
 
 FAILED_SHOWN = 10
+SAMPLED_PUBLICATIONS = 200
+"""Newest publications whose samples of rejected records are shown."""
 COMPLETED_LOOKED_AT = 500
 """Newest tasks among which a worker's last completed one is looked for."""
 
@@ -104,7 +106,7 @@ class Views:
             failed = tx.tasks.find(
                 status=TaskStatus.FAILED, supervisor_id=supervisor_id, limit=FAILED_SHOWN
             )
-            rejected = sum(p.rejected for p in tx.segments.publications(supervisor_id))
+            rejected = tx.segments.rejected(supervisor_id)
         return status_of(
             StatusFacts(
                 seen=seen,
@@ -138,7 +140,7 @@ class Views:
         ]
         with self.sources.store.reading() as tx:
             spec = _last_spec(tx, supervisor_id)
-            publications = tx.segments.publications(supervisor_id)
+            publications = tx.segments.recent_publications(supervisor_id, SAMPLED_PUBLICATIONS)
         limit = spec.io_config.task_count * spec.tuning_config.max_saved_parse_exceptions
         return parse_errors(live, publications, limit)
 

@@ -109,9 +109,15 @@ def _admin_only(properties: Mapping[str, str]) -> dict[str, str]:
 
 
 def _looked(admin: AdminClient, wanted: Sequence[TopicPartition], until: float) -> StreamView:
-    earliest = _offsets(admin, wanted, OffsetSpec.earliest(), until)  # type: ignore[no-untyped-call]
-    stable = _offsets(admin, wanted, OffsetSpec.latest(), until)  # type: ignore[no-untyped-call]
-    return StreamView(earliest, stable, _topic_ids(admin, wanted, until))
+    try:
+        earliest = _offsets(admin, wanted, OffsetSpec.earliest(), until)  # type: ignore[no-untyped-call]
+        stable = _offsets(admin, wanted, OffsetSpec.latest(), until)  # type: ignore[no-untyped-call]
+    except StreamUnavailable:
+        # A topic that is gone and a leader that is away look the same to it: "no leaders found".
+        _described(admin, wanted, until)
+        raise
+    topics = _described(admin, wanted, until)
+    return StreamView(earliest, stable, {t: str(found.topic_id) for t, found in topics.items()})
 
 
 def _offsets(
@@ -130,14 +136,24 @@ def _offsets(
     return {partition: found[partition].offset for partition in partitions}
 
 
-def _topic_ids(
+def _described(
     admin: AdminClient, partitions: Sequence[TopicPartition], until: float
-) -> dict[str, str]:
+) -> dict[str, TopicDescription]:
+    """Describe the topics.
+
+    Raises:
+        TaskError: a topic or a partition does not exist.
+    """
     topics = sorted({partition.topic for partition in partitions})
     futures: dict[str, Future[TopicDescription]] = admin.describe_topics(
         TopicCollection(topics), request_timeout=_left(until)
     )
-    return {t: str(_result(future, t, until).topic_id) for t, future in futures.items()}
+    found = {topic: _result(future, topic, until) for topic, future in futures.items()}
+    known = {TopicPartition(t, p.id) for t, topic in found.items() for p in topic.partitions}
+    if missing := sorted(set(partitions) - known):
+        names = ", ".join(str(partition) for partition in missing)
+        raise TaskError(FailureCode.OFFSETS_UNREADABLE, f"{names} does not exist")
+    return found
 
 
 def _left(until: float) -> float:

@@ -116,6 +116,8 @@ class Sync:
             return False
 
     def _exchanged(self, wait: timedelta) -> bool:
+        if self._closed:
+            return False
         request = self._request(wait)
         try:
             response = self._overlord.sync(request)

@@ -198,10 +198,10 @@ def _tasks() -> None:
         "ix_tasks_supervisor_id_ended_at", "tasks", ["supervisor_id", "status", "ended_at"]
     )
     _index(
-        "ix_tasks_undeleted",
+        "ix_tasks_unsettled",
         "tasks",
         ["ended_at"],
-        "folder_deleted_at IS NULL AND NOT published",
+        "folder_deleted_at IS NULL",
     )
     _index(
         "uq_tasks_active", "tasks", ["generation_id", "replica"], "status = 'RUNNING'", unique=True

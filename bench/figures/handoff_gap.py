@@ -21,6 +21,6 @@ def run(world: World) -> Result:
         ),
         notes=(
             found.told("s"),
-            "the time of a batch that the pause cancelled is in it, though the budget leaves it out",
+            "a batch that the pause cancelled counts into it, though the budget leaves it out",
         ),
     )

@@ -53,6 +53,18 @@ class MemorySegments:
             key=lambda row: (row.published_at, row.generation_id),
         )
 
+    def recent_publications(self, supervisor_id: str, limit: int) -> list[Publication]:
+        """Return the newest, newest first."""
+        return self.publications(supervisor_id)[::-1][:limit]
+
+    def rejected(self, supervisor_id: str) -> int:
+        """Return how many records of all publications became no row."""
+        return sum(row.rejected for row in self.publications(supervisor_id))
+
+    def of_task(self, task_id: str) -> list[Segment]:
+        """Return the files that one task published."""
+        return _ordered(s for s in self._tables.segments.values() if s.task_id == task_id)
+
     def publication(self, generation_id: str) -> Publication | None:
         """Return the publication of one generation."""
         return self._tables.publications.get_row(generation_id)

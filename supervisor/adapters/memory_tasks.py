@@ -131,12 +131,14 @@ class MemoryTasks:
             for at, status in ended
         )
 
-    def undeleted(self, limit: int) -> list[Task]:
-        """Return ended tasks that published nothing and whose folder is not yet deleted."""
+    def unsettled(self, limit: int) -> list[Task]:
+        """Return ended tasks in whose folder something may lie that nothing refers to."""
         found = [
             (task.ended_at, task.id, task)
             for task in self._tables.tasks.values()
-            if task.ended_at and not task.published and task.folder_deleted_at is None
+            if task.ended_at
+            and task.folder_deleted_at is None
+            and task.outcome is not PublishOutcome.STALE
         ]
         return [task for _, _, task in sorted(found, key=lambda row: row[:2])][:limit]
 

@@ -36,6 +36,7 @@ class Demo:
         """Show `table` of the overlord at `url`; `group` is looked after meanwhile."""
         self._url = url
         self._table = table
+        self._count = f"select count(*) as n from {table}"  # noqa: S608 -- our own name
         self._group = group
         self._until = until
         self._say = say
@@ -63,7 +64,7 @@ class Demo:
             rows = self._rows()
             if rows is not None and (not seen or rows > seen[-1]):
                 seen.append(rows)
-                self._print(f'$ tidegate query "select count(*) from {self._table}"\n{rows}')
+                self._show_rows(rows)
             self._wait(2.0)
         return not self._until.is_set()
 
@@ -72,7 +73,7 @@ class Demo:
         while time.monotonic() < deadline and not self._until.is_set():
             rows = self._rows()
             if rows is not None:
-                self._print(f'$ tidegate query "select count(*) from {self._table}"\n{rows}')
+                self._show_rows(rows)
             self._wait(SHOW_EVERY_S * 2)
 
     def _verify(self) -> int:
@@ -83,7 +84,7 @@ class Demo:
 
     def _rows(self) -> int | None:
         """Return how many rows are published; None before the first."""
-        ended = self._tidegate("query", "-o", "json", f'select count(*) as n from "{self._table}"')
+        ended = self._tidegate("query", "-o", "json", self._count)
         if ended.returncode != 0:
             return None
         found = json.loads(ended.stdout)
@@ -100,6 +101,9 @@ class Demo:
             check=False,
             start_new_session=True,  # Ctrl-C is for this process, which then stops in good order
         )
+
+    def _show_rows(self, rows: int) -> None:
+        self._print(f'$ tidegate query "{self._count}"\n{rows}')
 
     def _wait(self, seconds: float) -> None:
         deadline = time.monotonic() + seconds

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from sqlalchemy import ColumnElement, Connection, RowMapping, select
+from sqlalchemy import ColumnElement, Connection, RowMapping, func, select
 
 from supervisor.core.errors import StateMoved
 from supervisor.core.model import Publication, Segment
@@ -56,6 +56,25 @@ class SqlSegments:
             .order_by(_PUB.published_at, _PUB.generation_id)
         ).mappings()
         return [_read_publication(row) for row in rows]
+
+    def recent_publications(self, supervisor_id: str, limit: int) -> list[Publication]:
+        """Return the newest, newest first."""
+        rows = self._db.execute(
+            select(publications)
+            .where(_PUB.supervisor_id == supervisor_id)
+            .order_by(_PUB.published_at.desc(), _PUB.generation_id.desc())
+            .limit(limit)
+        ).mappings()
+        return [_read_publication(row) for row in rows]
+
+    def rejected(self, supervisor_id: str) -> int:
+        """Return how many records of all publications became no row."""
+        total = select(func.coalesce(func.sum(_PUB.rejected), 0))
+        return int(self._db.execute(total.where(_PUB.supervisor_id == supervisor_id)).scalar_one())
+
+    def of_task(self, task_id: str) -> list[Segment]:
+        """Return the files that one task published."""
+        return self._where(segments.c.task_id == task_id)
 
     def publication(self, generation_id: str) -> Publication | None:
         """Return the publication of one generation."""

@@ -155,11 +155,12 @@ class SqlTasks:
             .where(success.is_(None) | (_AT.ended_at > success))
         ).scalar_one()
 
-    def undeleted(self, limit: int) -> list[Task]:
-        """Return ended tasks that published nothing and whose folder is not yet deleted."""
+    def unsettled(self, limit: int) -> list[Task]:
+        """Return ended tasks in whose folder something may lie that nothing refers to."""
         return self._found(
             select(tasks)
-            .where(_AT.folder_deleted_at.is_(None), ~_AT.published, _AT.ended_at.is_not(None))
+            .where(_AT.folder_deleted_at.is_(None), _AT.ended_at.is_not(None))
+            .where(func.coalesce(_AT.outcome, "") != PublishOutcome.STALE)
             .order_by(_AT.ended_at, _AT.id)
             .limit(limit)
         )

@@ -233,23 +233,24 @@ def test_failures_count_from_the_last_success(reading: Leader) -> None:
         assert tx.tasks.failures_in_a_row("other") == 0
 
 
-def test_a_folder_is_undeleted_until_it_was_found_empty(reading: Leader) -> None:
-    """Goal: rule P23; what is active or published is never offered for deletion."""
+def test_a_folder_is_unsettled_until_nothing_is_left_in_it_to_delete(reading: Leader) -> None:
+    """Goal: rule P23; an active task's folder is never offered, nor that of a STALE publish."""
     _start(reading, "g1/0/0", "g1/1/0", "g1/2/0", "g2/0/0")
     _end(reading, "g1/0/0", SUCCESS, 3)
     _end(reading, "g1/1/0", FAILED, 2)
     _end(reading, "g1/2/0", FAILED, 1)
     with reading.writes() as tx:
         tx.tasks.store_outcome("g1/0/0", PublishOutcome.COMMITTED, published=True)
+        tx.tasks.store_outcome("g1/1/0", PublishOutcome.STALE, published=False)
 
-    def undeleted(limit: int) -> list[str]:
+    def unsettled(limit: int) -> list[str]:
         with reading.reads() as tx:
-            return [task.id for task in tx.tasks.undeleted(limit)]
+            return [task.id for task in tx.tasks.unsettled(limit)]
 
-    assert (undeleted(10), undeleted(1)) == (["g1/2/0", "g1/1/0"], ["g1/2/0"])
+    assert (unsettled(10), unsettled(1)) == (["g1/2/0", "g1/0/0"], ["g1/2/0"])
     with reading.writes() as tx:
         tx.tasks.folder_deleted("g1/2/0", NOON + HOUR)
-    assert undeleted(10) == ["g1/1/0"]
+    assert unsettled(10) == ["g1/0/0"]
     assert reading.task("g1/2/0").folder_deleted_at == NOON + HOUR
 
 

@@ -1,0 +1,194 @@
+"""The generated parts of docs/reference: `python -m supervisor.cli.reference` rewrites them.
+
+A page holds, between two marks, what the code says; the rest of it is written by people:
+
+    <!-- begin generated: settings -->
+    ...
+    <!-- end generated -->
+"""
+
+import re
+import sys
+import textwrap
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from supervisor.api.edge import EDGE_PROBLEMS
+from supervisor.api.problems import PROBLEMS
+from supervisor.api.server import build_routes
+from supervisor.cli.main import app
+from supervisor.core import spec_tables as tables
+from supervisor.core.kafka_names import FIELDS, FIXED, IDLE, JAAS, PROVIDER, SECRET_NAMES
+from supervisor.core.spec_tables import Table
+from supervisor.settings import as_markdown, settings_table
+
+FOLDER = Path("docs/reference")
+WIDTH = 120
+"""Characters of a line of text; tables and code cannot be wrapped."""
+_BLOCK = re.compile(
+    r"(<!-- begin generated: ([a-z-]+) -->\n).*?(<!-- end generated -->)", re.DOTALL
+)
+_SPEC_TABLES: Mapping[str, Table] = MappingProxyType(
+    {
+        "dataSchema": tables.DATA_SCHEMA,
+        "timestampSpec": tables.TIMESTAMP,
+        "dimensionsSpec": tables.DIMENSIONS,
+        "a dimension": tables.TEXT_DIMENSION,
+        "granularitySpec": tables.GRANULARITY,
+        "ioConfig": tables.IO_CONFIG,
+        "inputFormat": tables.INPUT_FORMAT,
+        "tuningConfig": tables.TUNING,
+    }
+)
+Row = Sequence[str]
+
+
+def regenerated(text: str) -> str:
+    """Return a page with every generated block as the code says today.
+
+    Raises:
+        KeyError: a block has a name that no generator has.
+    """
+    return _BLOCK.sub(lambda m: f"{m[1]}{GENERATORS[m[2]]()}{m[3]}", text)
+
+
+def rewrite(folder: Path) -> list[Path]:
+    """Rewrite the pages of `folder` and return those that have changed."""
+    changed = []
+    for page in sorted(folder.glob("*.md")):
+        old = page.read_text(encoding="utf-8")
+        new = regenerated(old)
+        if new != old:
+            page.write_text(new, encoding="utf-8")
+            changed.append(page)
+    return changed
+
+
+def commands() -> Iterator[tuple[str, TyperCommand]]:
+    """Yield every command with its full name: `tidegate supervisor apply`."""
+    root = typer.main.get_command(app)
+    assert isinstance(root, TyperGroup)
+    yield from _below("tidegate", root)
+
+
+def _below(name: str, group: TyperGroup) -> Iterator[tuple[str, TyperCommand]]:
+    for part, found in group.commands.items():
+        if isinstance(found, TyperGroup):
+            yield from _below(f"{name} {part}", found)
+        else:
+            assert isinstance(found, TyperCommand)
+            yield f"{name} {part}", found
+
+
+def _cli() -> str:
+    return "".join(f"\n{_command(name, found)}" for name, found in commands()) + "\n"
+
+
+def _command(name: str, found: TyperCommand) -> str:
+    context = found.make_context(name, [], resilient_parsing=True)
+    params = [p for p in found.get_params(context) if p.name != "help"]
+    records = [record for p in params if (record := p.get_help_record(context)) is not None]
+    # A help text is one paragraph per blank line; its own line breaks are the source's.
+    told = [" ".join(part.split()) for part in (found.help or "").split("\n\n")]
+    usage = " ".join([name, *found.collect_usage_pieces(context)])
+    text = f"### {name}\n\n" + "".join(f"{_wrapped(part)}\n" for part in told)
+    text += f"```text\n{usage}\n```\n"
+    rows = [(f"`{_cell(option)}`", _cell(help_)) for option, help_ in records]
+    return text + ("\n" + _table(("argument or option", "meaning"), rows) if rows else "")
+
+
+def _wrapped(paragraph: str) -> str:
+    return textwrap.fill(paragraph, WIDTH, break_on_hyphens=False) + "\n"
+
+
+def _item(what: str, names: Iterable[str]) -> str:
+    text = f"- {what}: {', '.join(names)}"
+    fill = textwrap.fill(text, WIDTH, subsequent_indent="  ", break_on_hyphens=False)
+    return f"{fill}\n"
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+def _table(head: Row, rows: Sequence[Row]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def _settings() -> str:
+    return as_markdown(settings_table())
+
+
+def _routes() -> str:
+    rows = []
+    paths = build_routes().openapi()["paths"]
+    assert isinstance(paths, dict)
+    for path, operations in sorted(paths.items()):
+        for method, operation in operations.items():
+            first = str(operation["description"]).partition("\n")[0]
+            rows.append((f"`{method.upper()}`", f"`{path}`", _cell(first)))
+    return _table(("method", "path", "what it does"), rows)
+
+
+def _problems() -> str:
+    found = {p.slug: p for p in (*PROBLEMS.values(), *EDGE_PROBLEMS)}
+    rows = [(f"`{slug}`", str(p.status), p.title) for slug, p in sorted(found.items())]
+    return _table(("slug", "status", "title"), rows)
+
+
+def _unbuilt() -> str:
+    rows = []
+    for where, table in _SPEC_TABLES.items():
+        rows += [(f"`{n}`", where, u.instead) for n, u in table.unbuilt.items()]
+        rows += [(f"`{n}`", where, instead) for n, (_, instead) in table.switched.items()]
+    return _table(("field", "of", "what to do instead"), rows)
+
+
+def _idle() -> str:
+    named = ((where, table.idle) for where, table in _SPEC_TABLES.items() if table.idle)
+    return "".join(_item(where, _code(idle)) for where, idle in named)
+
+
+def _kafka() -> str:
+    rows = (
+        ("a value", _code(name for name in FIELDS if name not in SECRET_NAMES)),
+        ("a secret, by reference only", _code(SECRET_NAMES)),
+        ("where secrets lie", (f"`{PROVIDER}`", f"or the password in `{JAAS}`")),
+        ("one value allowed", (f"`{name}` = `{value}`" for name, value in FIXED.items())),
+        ("accepted, without effect", _code(sorted(IDLE))),
+    )
+    return "".join(_item(what, names) for what, names in rows)
+
+
+def _code(names: Iterable[str]) -> Iterator[str]:
+    return (f"`{name}`" for name in names)
+
+
+GENERATORS: Mapping[str, Callable[[], str]] = MappingProxyType(
+    {
+        "commands": _cli,
+        "settings": _settings,
+        "routes": _routes,
+        "problems": _problems,
+        "not-built": _unbuilt,
+        "without-effect": _idle,
+        "kafka-properties": _kafka,
+    }
+)
+"""Name of a block -> what stands in it."""
+
+
+def main() -> int:
+    """Rewrite the pages below the working folder and say which have changed."""
+    for page in rewrite(FOLDER):
+        sys.stdout.write(f"{page}\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
