@@ -272,12 +272,12 @@ def run_overlord(settings: Settings) -> int:
             access_log=False,
             timeout_graceful_shutdown=GRACEFUL_S,
         )
-        return _serve(uvicorn.Server(config), bound)
+        return _serve(uvicorn.Server(config), bound, overlord.api.changed)
     finally:
         overlord.stop(scheduler)
 
 
-def _serve(server: uvicorn.Server, bound: socket.socket) -> int:
+def _serve(server: uvicorn.Server, bound: socket.socket, polls: Broadcast) -> int:
     """Serve until SIGTERM or SIGINT, or until the server fails; return the exit code.
 
     In a thread, for uvicorn's own handlers raise the signal again once it has stopped: the lease
@@ -296,6 +296,7 @@ def _serve(server: uvicorn.Server, bound: socket.socket) -> int:
     def on_signal(number: int, _: FrameType | None) -> None:
         asked.append(number)
         server.should_exit = True
+        polls.close()
 
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, on_signal)

@@ -11,6 +11,8 @@ class Broadcast:
         """Nobody waits yet."""
         self._lock = threading.Lock()
         self._waiting: dict[asyncio.Event, asyncio.AbstractEventLoop] = {}
+        self.closed = False
+        """The process ends: nobody should wait any more."""
 
     def notify(self) -> None:
         """Wake all who wait now."""
@@ -21,6 +23,11 @@ class Broadcast:
                 loop.call_soon_threadsafe(event.set)
             except RuntimeError:
                 continue  # its server has just stopped: nobody waits there any more
+
+    def close(self) -> None:
+        """Wake all, now and from now on: the process ends."""
+        self.closed = True
+        self.notify()
 
     def subscribe(self) -> asyncio.Event:
         """Return an event of the running loop that the next `notify` sets; `unsubscribe` it."""

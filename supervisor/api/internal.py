@@ -28,7 +28,7 @@ async def sync(worker: str, body: SyncRequest, request: Request, parts: Parts) -
         while True:
             woken.clear()
             answer = await run_in_threadpool(parts.service.sync, body)
-            if answer.revision != body.known or clock() >= until:
+            if answer.revision != body.known or clock() >= until or parts.changed.closed:
                 return answer
             try:
                 async with asyncio.timeout_at(until):
