@@ -45,6 +45,7 @@ class CatchUp:
     bytes_per_row: float
     """Of the published files, when none was rewritten."""
     bytes_per_row_merged: float
+    merged_files: int
 
 
 @dataclass
@@ -109,11 +110,13 @@ def measure_catch_up(bench: BatchBench, filled: Filled, repeats: int) -> CatchUp
     """Take turns over the whole topic, every second round in reverse order."""
     rows = filled.rows
     sizes: dict[str, float] = {}
+    files: dict[str, int] = {}
 
     def engine(way: str, segment_rows_max: int) -> None:
         merged = bench.engine(filled, rows, segment_rows_max)
         is_rewritten = any("/m1/" in file.path for file in merged.segments)
         assert is_rewritten == (way == ENGINE_MERGED), f"{way}: rewritten: {is_rewritten}"
+        files[way] = len(merged.segments)
         sizes[way] = sum(file.size_bytes for file in merged.segments) / rows
 
     ways: dict[str, Callable[[], object]] = {
@@ -138,6 +141,7 @@ def measure_catch_up(bench: BatchBench, filled: Filled, repeats: int) -> CatchUp
         ways={way: _timed(took) for way, took in found.items()},
         bytes_per_row=sizes[ENGINE],
         bytes_per_row_merged=sizes[ENGINE_MERGED],
+        merged_files=files[ENGINE_MERGED],
     )
 
 

@@ -27,7 +27,7 @@ _SMALL_ROWS = 1_000
 class Sizes:
     """How much work the runs do; `--quick` makes it little, to see that they run at all."""
 
-    rows: int = 1_500_000
+    rows: int = 2_000_000
     repeats: int = 3
     small_repeats: int = 15
     live: LiveSizes = field(default_factory=LiveSizes)

@@ -1,0 +1,286 @@
+"""What the pages say is what the code does: links, commands, tables, defaults, widths."""
+
+import json
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+from enum import Enum
+from pathlib import Path
+
+import pytest
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from supervisor.cli import reference
+from supervisor.cli.main import app
+from supervisor.core import spec_tables as tables
+from supervisor.core.model import GenerationState, Liveness, TaskStatus
+from supervisor.core.spec_reader import read_spec
+from supervisor.core.states import State
+from supervisor.metadata.tables import METADATA
+from supervisor.settings import Settings
+from supervisor.verify.verdict import FindingKind, Verdict
+from tasks.contract import FailureCode, PublishOutcome, TaskPhase
+from tasks.ingest.decode import RejectReason
+from tasks.ingest.rejects import SCHEMA
+from tests.tidy.sources import ROOT, project_files
+
+WIDTH_MAX = 130
+PAGES = tuple(
+    path
+    for path in project_files()
+    if path in {"README.md", "SECURITY.md", "CHANGELOG.md"}
+    or (path.startswith("docs/") and path.endswith(".md"))
+)
+REFERENCE = tuple(path for path in PAGES if path.startswith("docs/reference/"))
+OWN_PAGES = tuple(
+    path for path in PAGES if not path.startswith("docs/adr/") and path != "CHANGELOG.md"
+)
+_LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
+_FENCE = re.compile(r"^( *)```(\w*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
+_SHELL = {"", "bash", "sh"}
+_VARIABLE = re.compile(r"TIDEGATE_[A-Z][A-Z_]*[A-Z]")
+_NO_SETTINGS = {"TIDEGATE_CONFIG", "TIDEGATE_DEBUG", "TIDEGATE_SECRET", "TIDEGATE_SECRET_KAFKA"}
+_MINIMAL = {
+    "type": "kafka",
+    "spec": {
+        "dataSchema": {"dataSource": "t", "timestampSpec": {}},
+        "ioConfig": {
+            "topic": "t",
+            "consumerProperties": {"bootstrap.servers": "broker:9092"},
+            "inputFormat": {"type": "json"},
+        },
+    },
+}
+
+
+def text_of(page: str) -> str:
+    """Return a page's text."""
+    return (ROOT / page).read_text(encoding="utf-8")
+
+
+def broken_links(page: str, text: str) -> list[str]:
+    """Return links to files, or to headings of pages, that are not there."""
+    prose = _FENCE.sub("", text)
+    found = []
+    for link in _LINK.findall(prose):
+        if re.match(r"[a-z]+:", link):
+            continue
+        path, _, anchor = link.partition("#")
+        target = (ROOT / page).parent / path if path else ROOT / page
+        if not target.exists() or (anchor and anchor not in _anchors(target)):
+            found.append(link)
+    return found
+
+
+def _anchors(page: Path) -> set[str]:
+    """Return the anchors of a page's headings, as GitHub makes them."""
+    prose = _FENCE.sub("", page.read_text(encoding="utf-8"))
+    heads = re.findall(r"^#+ (.+)$", prose, re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", head.lower()).replace(" ", "-") for head in heads}
+
+
+def tidegate_calls(text: str) -> Iterator[list[str]]:
+    """Yield the words of each call of `tidegate` in the shell blocks of a page."""
+    for _, language, block in _FENCE.findall(text):
+        if language not in _SHELL:
+            continue
+        for line in block.replace("\\\n", " ").splitlines():
+            words = _words(line)
+            names = [n for n, word in enumerate(words) if Path(word).name == "tidegate"]
+            if names and all("=" in word or "docker" in words for word in words[: names[0]]):
+                yield words[names[0] + 1 :]
+
+
+def _words(line: str) -> list[str]:
+    try:
+        words = shlex.split(line, comments=True)
+    except ValueError:
+        return []  # a picture, or prose
+    return words[: next((n for n, w in enumerate(words) if w in {">", "|", "&&"}), len(words))]
+
+
+def wrong_with(call: Sequence[str]) -> str:
+    """Return why `tidegate` would not take these words; empty if it would."""
+    found: object = typer.main.get_command(app)
+    words, name = list(call), "tidegate"
+    while isinstance(found, TyperGroup) and words and not words[0].startswith("-"):
+        name = f"{name} {words[0]}"
+        found = found.commands.get(words.pop(0))
+    if isinstance(found, TyperGroup):
+        known = {option for param in found.params for option in param.opts} | {"--help"}
+        return "" if set(words) & known else f"{name}: names no command"
+    if not isinstance(found, TyperCommand):
+        return f"{name}: there is no such command"
+    if "--help" in words:
+        return ""
+    context = found.make_context(name, [], resilient_parsing=True)
+    try:
+        found.parse_args(type(context)(found, info_name=name), words)
+    except Exception as error:  # noqa: BLE001 -- of typer's own copy of click
+        return f"{name}: {error}"
+    return ""
+
+
+def columns(text: str, heading: str, number: int = 0) -> list[tuple[str, ...]]:
+    """Return the rows of the `number`-th table below a heading, without back-quotes."""
+    below = re.split(rf"^#+ {re.escape(heading)}$", text, maxsplit=1, flags=re.MULTILINE)[1]
+    below = re.split(r"^#+ ", below, maxsplit=1, flags=re.MULTILINE)[0]
+    found = re.findall(r"(?:^\|.*\n)+", below, re.MULTILINE)[number]
+    rows = [re.split(r"(?<!\\)\|", line)[1:-1] for line in found.splitlines()[2:]]
+    return [tuple(cell.strip().replace("`", "") for cell in row) for row in rows]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_link_leads_somewhere(page: str) -> None:
+    assert not broken_links(page, text_of(page))
+
+
+def test_a_broken_link_is_caught() -> None:
+    text = "[a](docs/glossary.md) [b](docs/no.md) [c](docs/glossary.md#no) [d](https://x.y/z)"
+
+    assert broken_links("README.md", text) == ["docs/no.md", "docs/glossary.md#no"]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_command_of_a_page_is_taken(page: str) -> None:
+    found = [(call, why) for call in tidegate_calls(text_of(page)) if (why := wrong_with(call))]
+
+    assert not found
+
+
+def test_commands_are_found_in_the_pages() -> None:
+    assert sum(1 for page in PAGES for _ in tidegate_calls(text_of(page))) > 20
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["tidegate supervizor list", "tidegate verify", "tidegate verify a --strikt", "tidegate task"],
+)
+def test_a_command_that_is_not_taken_is_caught(line: str) -> None:
+    [call] = tidegate_calls(f"```bash\n{line}\n```\n")
+
+    assert wrong_with(call)
+
+
+@pytest.mark.parametrize("page", REFERENCE)
+def test_the_generated_parts_are_up_to_date(page: str) -> None:
+    text = text_of(page)
+
+    assert reference.regenerated(text) == text, "run: python -m supervisor.cli.reference"
+
+
+def test_a_stale_generated_part_is_caught_and_mended(tmp_path: Path) -> None:
+    text = text_of("docs/reference/settings.md")
+    page = tmp_path / "settings.md"
+    page.write_text(text.replace("`TIDEGATE_HOST`", "`TIDEGATE_GUEST`"), encoding="utf-8")
+
+    assert reference.rewrite(tmp_path) == [page]
+    assert "`TIDEGATE_HOST` |" in page.read_text(encoding="utf-8")
+    assert reference.rewrite(tmp_path) == []
+
+
+def test_each_generator_has_its_place_and_its_page_says_how_to_run_it() -> None:
+    placed = {}
+    for page in REFERENCE:
+        for name in re.findall(r"<!-- begin generated: ([a-z-]+) -->", text_of(page)):
+            placed[name] = text_of(page).partition("\n")[0]
+
+    assert placed.keys() == reference.GENERATORS.keys()
+    assert all("python -m supervisor.cli.reference" in first for first in placed.values())
+
+
+@pytest.mark.parametrize(
+    ("heading", "number", "kind"),
+    [
+        ("Supervisor: `state`", 0, State),
+        ("Generation", 0, GenerationState),
+        ("Task", 0, TaskStatus),
+        ("Task", 1, TaskPhase),
+        ("Task", 2, FailureCode),
+        ("Publish", 0, PublishOutcome),
+        ("Worker, as the leader sees it", 0, Liveness),
+        ("Verdict of `tidegate verify`", 0, Verdict),
+        ("Verdict of `tidegate verify`", 1, FindingKind),
+    ],
+)
+def test_states_are_those_of_the_code(heading: str, number: int, kind: type[Enum]) -> None:
+    rows = columns(text_of("docs/reference/states.md"), heading, number)
+
+    assert [row[0] for row in rows] == [each.value for each in kind]
+
+
+def test_details_are_those_of_the_code() -> None:
+    rows = columns(text_of("docs/reference/states.md"), "Supervisor: `detailedState`")
+    code = (ROOT / "supervisor/core/states.py").read_text(encoding="utf-8")
+    words = set(re.findall(r'"([A-Z]+(?:_[A-Z]+)+)"', code)) - {s.value for s in State}
+
+    assert {row[0] for row in rows} == words
+
+
+@pytest.mark.parametrize(
+    ("heading", "names"),
+    [
+        ("Rejects files", [field.name for field in SCHEMA]),
+        ("Metadata database", list(METADATA.tables)),
+    ],
+)
+def test_storage_is_that_of_the_code(heading: str, names: list[str]) -> None:
+    rows = columns(text_of("docs/reference/storage.md"), heading)
+
+    assert sorted(row[0] for row in rows) == sorted(names)
+
+
+def test_reasons_of_rejects_are_those_of_the_code() -> None:
+    rows = columns(text_of("docs/reference/storage.md"), "Rejects files", 1)
+
+    assert [row[0] for row in rows] == [reason.value for reason in RejectReason]
+
+
+@pytest.mark.parametrize(
+    ("heading", "table", "place"),
+    [
+        ("timestampSpec", tables.TIMESTAMP, ("dataSchema", "timestampSpec")),
+        ("dimensionsSpec", tables.DIMENSIONS, ("dataSchema", "dimensionsSpec")),
+        ("granularitySpec", tables.GRANULARITY, ("dataSchema", "granularitySpec")),
+        ("dataSchema", tables.DATA_SCHEMA, ("dataSchema",)),
+        ("ioConfig", tables.IO_CONFIG, ("ioConfig",)),
+        ("tuningConfig", tables.TUNING, ("tuningConfig",)),
+    ],
+)
+def test_spec_fields_and_their_defaults_are_those_of_the_code(
+    heading: str, table: tables.Table, place: tuple[str, ...]
+) -> None:
+    section: object = read_spec(_MINIMAL).spec.normalised()["spec"]
+    for part in place:
+        assert isinstance(section, dict)
+        section = section[part]
+    assert isinstance(section, dict)
+
+    rows = columns(text_of("docs/reference/spec.md"), heading)
+
+    assert {row[0] for row in rows} == table.kept
+    for name, default, *_ in rows:
+        if default != "required" and heading != "dataSchema":
+            assert json.loads(default) == section[name], name
+
+
+def test_the_spec_of_the_reference_is_accepted_without_a_warning() -> None:
+    [example] = [b for _, kind, b in _FENCE.findall(text_of("docs/reference/spec.md")) if kind]
+
+    assert read_spec(json.loads(example)).warnings == ()
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_variable_that_a_page_names_is_a_setting(page: str) -> None:
+    known = {f"TIDEGATE_{name.upper()}" for name in Settings.model_fields} | _NO_SETTINGS
+
+    assert set(_VARIABLE.findall(text_of(page))) <= known
+
+
+@pytest.mark.parametrize("page", OWN_PAGES)
+def test_lines_are_not_too_wide(page: str) -> None:
+    prose = _FENCE.sub("", text_of(page))
+    wide = [line for line in prose.splitlines() if len(line) > WIDTH_MAX]
+
+    assert not [line for line in wide if not line.startswith("|")]
