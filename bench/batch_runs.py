@@ -106,9 +106,8 @@ class BatchBench:
         return spec.model_copy(update={"tuning": tuning})
 
 
-def measure_catch_up(bench: BatchBench, filled: Filled, repeats: int) -> CatchUp:
-    """Take turns over the whole topic, every second round in reverse order."""
-    rows = filled.rows
+def measure_catch_up(bench: BatchBench, filled: Filled, rows: int, repeats: int) -> CatchUp:
+    """Take turns over the first `rows` records, every second round in reverse order."""
     sizes: dict[str, float] = {}
     files: dict[str, int] = {}
 
@@ -137,7 +136,7 @@ def measure_catch_up(bench: BatchBench, filled: Filled, repeats: int) -> CatchUp
             found[way].append(bench.timed(ways[way]))
     return CatchUp(
         rows=rows,
-        record_bytes=filled.size_bytes / rows,
+        record_bytes=filled.size_bytes / filled.rows,
         ways={way: _timed(took) for way, took in found.items()},
         bytes_per_row=sizes[ENGINE],
         bytes_per_row_merged=sizes[ENGINE_MERGED],

@@ -1,11 +1,15 @@
 """Results as text: a line for the terminal, a page for the reference."""
 
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from bench.machine import Machine
 from bench.result import Result
+
+WIDTH = 100
+"""Columns of prose; tables are as wide as they need."""
 
 PAGE = Path(__file__).parents[1] / "docs" / "reference" / "benchmarks.md"
 
@@ -88,17 +92,21 @@ def _facts(machine: Machine, measured: Sequence[Measured]) -> str:
         f"- {machine.cores} cores, {machine.memory_bytes / 2**30:.0f} GiB of memory, "
         f"{machine.system}\n"
         f"- {versions}\n"
-        f"- load average over a minute: {min(loads):.1f} to {max(loads):.1f} during the run; the "
-        f"benchmarks themselves keep about {machine.cores} busy, what is more came from others\n"
+        f"- load average over a minute: {min(loads):.1f} to {max(loads):.1f} during the run; the\n"
+        f"  benchmarks themselves keep about {machine.cores} busy, what is more came from others\n"
     )
 
 
 def _section(measured: Measured) -> str:
     result = measured.result
-    notes = "".join(f"- {note}\n" for note in result.notes)
+    notes = "".join(_wrapped(f"- {note}", "  ") + "\n" for note in result.notes)
     load = f"- load average before and after: {measured.load[0]:.1f}, {measured.load[1]:.1f}\n"
     how = result.how[0].upper() + result.how[1:]
-    return f"## {result.name}\n\n{how}.\n\n{notes}{load}"
+    return f"## {result.name}\n\n{_wrapped(f'{how}.')}\n\n{notes}{load}"
+
+
+def _wrapped(text: str, indent: str = "") -> str:
+    return textwrap.fill(text, WIDTH, subsequent_indent=indent, break_long_words=False)
 
 
 def _judged(result: Result) -> str:

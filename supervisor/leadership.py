@@ -37,6 +37,8 @@ class Leadership:
         self._term: int | None = None
         self._renewal_began = 0.0
         self._led_since = 0.0
+        self._begun: int | None = None
+        """The term of which `on_lead` was told, unless it has lapsed since."""
         self._seen: Lease | None = None
         self._seen_at = 0.0
         self._stop = threading.Event()
@@ -115,6 +117,7 @@ class Leadership:
                 self._try_to_take()
             else:
                 self._renew(term)
+            self._tell()
         except SupervisorError as error:
             log.warning("the lease could not be read or renewed", error=str(error))
 
@@ -123,10 +126,12 @@ class Leadership:
         with self._store.writing() as tx:
             held = tx.lease.renew(term, self._holder)
         with self._lock:
+            if not held:
+                self._term = None
+            elif self._clock.monotonic() >= self._renewal_began + self._ttl_s * 2 / 3:
+                self._begun = None  # it lapsed meanwhile: passes were refused and have to be woken
             if held:
                 self._renewal_began = began
-            else:
-                self._term = None
         if not held:
             log.warning("leadership lost: another overlord leads", term=term)
 
@@ -149,4 +154,13 @@ class Leadership:
             self._renewal_began = self._led_since = began
             self._seen = taken
         log.info("this overlord leads", term=taken.term)
+
+    def _tell(self) -> None:
+        """Say once that a term has begun, or goes on after a lapse; repeated until it is heard."""
+        with self._lock:
+            term, begun = self._term, self._begun
+        if term is None or term == begun or not self.leads():
+            return
         self._on_lead()
+        with self._lock:
+            self._begun = term

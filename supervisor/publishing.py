@@ -190,7 +190,7 @@ def check_files(task: Task, request: PublishRequest) -> None:
     offered = [*(file.path for file in request.segments)]
     offered += [] if request.rejects is None else [request.rejects.path]
     for path in offered:
-        inside = PurePosixPath(path).is_relative_to(folder)
+        inside = folder in PurePosixPath(path).parents
         if not inside or any(part in {"", ".", ".."} for part in path.split("/")):
             raise UnusableFiles(f"{path} does not lie in the task's folder {folder}")
     if len(set(offered)) != len(offered):

@@ -35,6 +35,7 @@ from supervisor.core.model import (
 from supervisor.core.plan import plan
 from supervisor.observe import Sources, observe
 from supervisor.ports import Clock, Transaction
+from tasks.offsets import TopicPartition
 
 _ABOUT = ("task_id", "generation_id", "topic")
 
@@ -114,11 +115,13 @@ def apply(action: Action, seen: Observed, tx: Transaction, new_token: Callable[[
         case FixEnd():
             if tx.generations.fix_end(action, now) and action.successor is not None:
                 tx.generations.open(supervisor_id, _data_source(seen), action.successor, now)
-        case CloseEmpty(generation_id, _, why):
+        case CloseEmpty(generation_id, sequence, why):
+            found = tx.generations.get(generation_id)
+            if found is None or found.sequence != sequence:
+                raise StateMoved(f"{generation_id} has a newer order")
             _close(tx, generation_id, GenerationState.EMPTY, why, now)
-        case DiscardGeneration(generation_id, why):
-            _close(tx, generation_id, GenerationState.DISCARDED, why, now)
-            _audit(tx, seen, "discard", generation_id, why)
+        case DiscardGeneration():
+            _discard(action, seen, tx)
         case _:
             assert_never(action)
 
@@ -166,6 +169,22 @@ def _close(
     for task in tx.tasks.of_generations([generation_id]):
         if task.active:
             tx.tasks.end(task.id, status, why, now)
+
+
+def _discard(action: DiscardGeneration, seen: Observed, tx: Transaction) -> None:
+    """Give a range up with every later one that shares a partition, transitively (P16)."""
+    first = tx.generations.get(action.generation_id)
+    if first is None or not first.live:
+        raise StateMoved(f"{action.generation_id} has ended")
+    why, given_up = action.why, set[TopicPartition]()
+    for generation in tx.generations.live(first.supervisor_id):
+        later = generation.ordinal > first.ordinal and not given_up.isdisjoint(generation.start)
+        if generation.id != first.id and not later:
+            continue
+        given_up.update(generation.start)
+        _close(tx, generation.id, GenerationState.DISCARDED, why, seen.now)
+        _audit(tx, seen, "discard", generation.id, why)
+        why = f"it follows {first.id}, which was discarded"
 
 
 def end_siblings(tx: Transaction, generation: Generation, winner: str, now: datetime) -> None:

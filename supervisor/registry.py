@@ -52,7 +52,7 @@ class WorkerRegistry:
             heard = self._heard.get(row.id)
             if heard is None or heard.row.incarnation < row.incarnation:
                 self._heard[row.id] = _Heard(row)
-            else:
+            elif heard.row.incarnation == row.incarnation:  # an older one came late
                 heard.row = row
 
     def reset(self, rows: list[WorkerRow]) -> None:
@@ -66,9 +66,9 @@ class WorkerRegistry:
         A request that was overtaken by a later one counts as a sign of life and as nothing else.
         """
         with self._lock:
-            heard = self._heard[request.worker_id]
-            if request.incarnation != heard.row.incarnation:
-                return set()
+            heard = self._heard.get(request.worker_id)
+            if heard is None or request.incarnation != heard.row.incarnation:
+                return set()  # a reset, or a newer incarnation, was faster: its next sync registers
             heard.heard_at = self._clock.monotonic()
             if request.sequence <= heard.sequence:
                 return set()

@@ -305,7 +305,5 @@ def _journal(task: Task) -> JournalView:
     return JournalView(
         task_id=task.desired.task_id,
         position=dict(task.state.position),
-        files=tuple(
-            JournalFile(path=f.path, rows=f.rows, size_bytes=f.size_bytes) for f in files
-        ),
+        files=tuple(JournalFile(path=f.path, rows=f.rows, size_bytes=f.size_bytes) for f in files),
     )

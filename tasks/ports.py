@@ -83,6 +83,8 @@ class BatchJob:
     end: Offsets
     columns: tuple[str, ...]
     """Columns discovered so far; the batch may add to them."""
+    finishing: bool = False
+    """The task's end is fixed: its successor reads already and goes first."""
 
 
 @dataclass(frozen=True)

@@ -45,9 +45,9 @@ def unreadable(state: TaskState, view: StreamView) -> str:
     return "; ".join(lost)
 
 
-def next_batch(state: TaskState, view: StreamView, now: float) -> tuple[
-    TaskState, tuple[Effect, ...]
-]:
+def next_batch(
+    state: TaskState, view: StreamView, now: float
+) -> tuple[TaskState, tuple[Effect, ...]]:
     """Start the next batch, or wait for more: `view` is used up in both cases."""
     state = replace(state, view=None)
     readable = clip(state.position, view.stable, end=state.end, rows_max=_ALL)

@@ -308,7 +308,13 @@ class TaskRunner:
                 return Merged(self._world.monotonic(), result)
             entry = engine.read_batch(
                 BatchJob(
-                    *common, effect.number, task.spec, effect.start, effect.end, effect.columns
+                    *common,
+                    effect.number,
+                    task.spec,
+                    effect.start,
+                    effect.end,
+                    effect.columns,
+                    finishing=self._state.order.end is not None,
                 )
             )
             return BatchRead(self._world.monotonic(), entry)

@@ -206,13 +206,5 @@ class Publish:
 
 
 Effect: TypeAlias = (
-    Look
-    | ReadBatch
-    | CancelJob
-    | Append
-    | RecordEnd
-    | DropTail
-    | Discard
-    | Merge
-    | Publish
+    Look | ReadBatch | CancelJob | Append | RecordEnd | DropTail | Discard | Merge | Publish
 )

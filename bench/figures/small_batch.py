@@ -19,5 +19,9 @@ def run(world: World) -> Result:
             "one batch of 1,000 records in 4 partitions, warm, without journal and merge, each "
             "as a new task; baseline: a bare job over the same records; taking turns, medians"
         ),
-        notes=(f"engine: {engine.told('s')}", f"bare: {bare.told('s')}"),
+        notes=(
+            "both end at the log's end, where a fetch waits for new records (fetch.max.wait.ms)",
+            f"engine: {engine.told('s')}",
+            f"bare: {bare.told('s')}",
+        ),
     )

@@ -40,6 +40,10 @@ def _settings(settings: Settings) -> Iterator[Check]:
         yield Check("settings", Result.PROBLEM, str(error), error.fix)
 
 
+WORKER_HEALTH = "/status/health"
+"""A route of every worker, open to all."""
+
+
 def _parts(settings: Settings, *, fetch: bool) -> Iterator[Check]:
     """Check what lies on this machine."""
     checked, java = check_java(settings.java, settings.data_dir)
@@ -53,7 +57,7 @@ def _parts(settings: Settings, *, fetch: bool) -> Iterator[Check]:
     yield check_disk("room for tables", settings.warehouse)
     yield check_port("overlord's port", settings.port or OVERLORD_PORT, "/status")
     if settings.port is None:
-        yield check_port("worker's port", WORKER_PORT, "/druid/worker/v1/enabled")
+        yield check_port("worker's port", WORKER_PORT, WORKER_HEALTH)
 
 
 def _connections(client: Client, kafka: str | None, *, named: bool) -> Iterator[Check]:

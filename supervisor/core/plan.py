@@ -106,8 +106,8 @@ class _View:
     def replica(self, task: Task) -> ReplicaView:
         """One task with what its worker says; silent before the first report to this leader."""
         worker = next((w for w in self.seen.workers if w.id == task.worker_id), None)
-        if worker is None:
-            return ReplicaView(task, Liveness.LOST, None)
+        if worker is None:  # the soft state of this term is not filled yet (P4, P6)
+            return ReplicaView(task, Liveness.UNKNOWN, None)
         report = worker.reports.get(task.id)
         return ReplicaView(task, worker.liveness, report)
 

@@ -60,7 +60,23 @@ def read_spec(document: object) -> ReadSpec:
     spec = notes.build(SupervisorSpec, whole, "", told=frozenset(read))
     if spec is None or notes.errors:
         raise InvalidSpec(notes.errors)
+    _warn_of_what_waits(notes, spec)
     return ReadSpec(spec, tuple(notes.warnings))
+
+
+def _warn_of_what_waits(notes: Notes, spec: SupervisorSpec) -> None:
+    """Say which fields are stored and shown, but not acted on yet."""
+    default = KafkaIoConfig.model_fields
+    if spec.io_config.period != default["period"].default:
+        notes.warn(
+            "/spec/ioConfig/period is kept and not used: the operator's TIDEGATE_SUPERVISOR_PERIOD "
+            "says how often a supervisor is looked at, and events wake it at once"
+        )
+    if spec.io_config.completion_timeout != default["completion_timeout"].default:
+        notes.warn(
+            "/spec/ioConfig/completionTimeout is kept and shown; replacing tasks that do not "
+            "complete in time is not built yet"
+        )
 
 
 def _check_type(notes: Notes, envelope: Mapping[str, object]) -> None:

@@ -107,7 +107,8 @@ class SparkEngine:
             return _entry(job, None, (), None, columns=job.columns)
         number = f"b{job.number}-{job.incarnation}"
         doing = f"batch {number} of {_told(span)}"
-        with self._jobs.run(job.task_id, LIVE_POOL) as run:
+        pool = FINISHING_POOL if job.finishing else LIVE_POOL
+        with self._jobs.run(job.task_id, pool) as run:
             task = self._warehouse / job.spec.data_source / "data" / job.task_id
             with self._guarded(run, task / number, doing):
                 prepare_folder(self._warehouse, job.spec.data_source, job.task_id)

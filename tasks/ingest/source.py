@@ -11,6 +11,13 @@ from pyspark.sql import DataFrame, SparkSession
 
 from tasks.offsets import Offsets
 
+FETCH_WAIT_MS = "20"
+"""How long a broker may keep a fetch at the end of the log, unless the spec says otherwise.
+
+Kafka's default is 500 ms.  The connector's consumer fetches ahead, and its next call waits behind
+that fetch: a batch that ends at the end of the log, as every live one does, took a second longer.
+"""
+
 _SPLIT_ROWS = 100_000
 """A partition's share of a batch is read by more tasks when each gets at least as much."""
 
@@ -30,7 +37,8 @@ def read_range(
     has the Java client's properties.  Lazy: nothing is read before a job runs.
     """
     ms = str(int(poll_timeout.total_seconds() * 1000))
-    options = {f"kafka.{key}": value for key, value in client.items()} | {
+    own = {"fetch.max.wait.ms": FETCH_WAIT_MS} | dict(client)
+    options = {f"kafka.{key}": value for key, value in own.items()} | {
         "assign": _assignment(start),
         "startingOffsets": _positions(start),
         "endingOffsets": _positions(end),

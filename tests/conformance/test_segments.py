@@ -118,3 +118,64 @@ def test_publications_come_oldest_first(ready: Leader) -> None:
         tx.segments.add(publication("g2", "t2", NOON), [])
     with ready.reads() as tx:
         assert [p.generation_id for p in tx.segments.publications(CLICKS)] == ["g2", "g1"]
+
+
+def test_the_newest_publications_come_newest_first_and_bounded(ready: Leader) -> None:
+    """Goal: a status page reads a few rows, however long the history is."""
+    with ready.writes() as tx:
+        tx.segments.add(publication("g1", "t1", NOON + HOUR), [])
+        tx.segments.add(publication("g2", "t2", NOON), [])
+    with ready.reads() as tx:
+        found = {n: tx.segments.recent_publications(CLICKS, n) for n in (0, 1, 2, 9)}
+        assert [[p.generation_id for p in rows] for rows in found.values()] == [
+            [],
+            ["g1"],
+            ["g1", "g2"],
+            ["g1", "g2"],
+        ]
+        assert found[9] == tx.segments.publications(CLICKS)[::-1]
+        assert tx.segments.recent_publications("never", 9) == []
+
+
+def test_publications_of_one_moment_have_one_order(ready: Leader) -> None:
+    """Goal: newest first is the exact reverse of oldest first, ties included."""
+    with ready.writes() as tx:
+        tx.segments.add(publication("g2", "t2"), [])
+        tx.segments.add(publication("g1", "t1"), [])
+    with ready.reads() as tx:
+        oldest = [p.generation_id for p in tx.segments.publications(CLICKS)]
+        newest = [p.generation_id for p in tx.segments.recent_publications(CLICKS, 2)]
+    assert (oldest, newest) == (["g1", "g2"], ["g2", "g1"])
+
+
+def test_rejected_records_are_counted_per_supervisor(ready: Leader) -> None:
+    other = replace(publication("g2", "t2"), supervisor_id="other", rejected=5)
+    with ready.reads() as tx:
+        assert tx.segments.rejected(CLICKS) == 0
+    with ready.writes() as tx:
+        tx.segments.add(replace(publication(), rejected=2**40), [])
+        tx.segments.add(other, [])
+
+    with ready.reads() as tx:
+        counted = {name: tx.segments.rejected(name) for name in (CLICKS, "other", "never")}
+    assert counted == {CLICKS: 2**40, "other": 5, "never": 0}
+
+
+def test_rejected_records_of_several_publications_add_up(ready: Leader) -> None:
+    with ready.writes() as tx:
+        tx.segments.add(replace(publication(), rejected=3), [])
+        tx.segments.add(replace(publication("g2", "t2"), rejected=4), [])
+    with ready.reads() as tx:
+        assert tx.segments.rejected(CLICKS) == 7
+
+
+def test_the_files_of_one_task_are_told_from_those_of_others(ready: Leader) -> None:
+    """Goal: cleaning deletes what is not named, so it has to hear every name."""
+    own = [segment("b", NOON), segment("a", NOON), segment("z", NOON - HOUR)]
+    with ready.writes() as tx:
+        tx.segments.add(publication(), own)
+        tx.segments.add(publication("g2", "t2"), [segment("c", NOON, "g2", "t2")])
+    with ready.reads() as tx:
+        assert tx.segments.of_task("t1") == [own[2], own[1], own[0]]
+        assert [s.file.path for s in tx.segments.of_task("t2")] == ["c"]
+        assert tx.segments.of_task("never") == []

@@ -203,3 +203,25 @@ def observed(
         workers=workers,
         failures_in_a_row=failures,
     )
+
+
+EVEN = {part(0): 0, part(2): 0}
+ODD = {part(1): 0, part(3): 0}
+HOUR = timedelta(hours=1)
+
+
+def reading() -> tuple[Generation, Generation, Task, Task]:
+    """Two groups at work, a task each."""
+    even, odd = generation(1, EVEN), generation(2, ODD, group=1)
+    return even, odd, task(even), task(odd)
+
+
+def pausing(at: int = 60, *, must_end: bool = False) -> Generation:
+    """The even group, ordered to pause `at` seconds after NOON."""
+    return replace(
+        generation(1, EVEN, state=GenerationState.PAUSING),
+        sequence=1,
+        handoff_why="taskDuration is over",
+        paused_at=NOON + timedelta(seconds=at),
+        must_end=must_end,
+    )

@@ -239,3 +239,12 @@ def test_the_digest_changes_with_what_makes_rows_and_with_nothing_else() -> None
         ("/spec/tuningConfig/maxRowsPerSegment", 10),
     ):
         assert schema_digest(read_spec(changed(pointer, value)).spec) != first, pointer
+
+
+def test_fields_that_are_kept_and_not_acted_on_are_told() -> None:
+    """Goal: nobody relies on a completionTimeout or a period that does nothing yet."""
+    document = changed("/spec/ioConfig/completionTimeout", "PT5M")
+
+    [warning] = read_spec(document).warnings
+
+    assert "completionTimeout is kept and shown" in warning

@@ -52,6 +52,10 @@ class Cluster:
         """Where the tables lie."""
         return self.folder / "warehouse"
 
+    def worker_port(self, name: str) -> int:
+        """Return where a worker's control API listens."""
+        return self._worker_ports[name]
+
     def environment(self) -> dict[str, str]:
         """What each child gets."""
         url = self.metadata_url or f"sqlite:///{self.folder}/metadata.db"

@@ -10,6 +10,9 @@ from pathlib import Path
 import pytest
 from pydantic import JsonValue
 
+from supervisor.cli.check import Result
+from supervisor.cli.checks import check_port
+from supervisor.cli.diagnosis import WORKER_HEALTH
 from supervisor.dev.broker import Broker
 from supervisor.dev.ports import LOOPBACK, free_port
 from tests.brokers import create_topic, produce
@@ -162,6 +165,13 @@ def test_a_port_in_use_is_told_before_anything_starts(tmp_path: Path, role: str)
 
     assert str(port) in said
     assert "--port" in said
+
+
+def test_doctor_knows_a_running_worker_from_a_stranger(cluster: Cluster) -> None:
+    """Goal: a port held by a worker of ours is no problem."""
+    checked = check_port("worker's port", cluster.worker_port("w1"), WORKER_HEALTH)
+
+    assert checked.result is Result.OK, checked
 
 
 def test_a_missing_java_is_told_with_the_fix(tmp_path: Path) -> None:

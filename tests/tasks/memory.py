@@ -217,6 +217,12 @@ class MemoryEngine:
             assert self._changed.wait_for(lambda: task_id in self.running, DEADLINE_S)
             return self.running[task_id]
 
+    def wait_any(self) -> BatchJob | MergeJob:
+        """Wait for a job of whichever task."""
+        with self._changed:
+            assert self._changed.wait_for(lambda: self.running, DEADLINE_S)
+            return next(iter(self.running.values()))
+
     @contextmanager
     def _job(self, job: BatchJob | MergeJob) -> Iterator[None]:
         with self._changed:

@@ -71,9 +71,7 @@ def test_health_and_task_ids_need_no_token(api: httpx.Client, runner: TaskRunner
         ("unparseableEvents", []),
     ],
 )
-def test_a_task_answers_as_a_task_of_druid_does(
-    api: httpx.Client, path: str, body: object
-) -> None:
+def test_a_task_answers_as_a_task_of_druid_does(api: httpx.Client, path: str, body: object) -> None:
     """Source: reference answers of Druid 33, chat-*.json."""
     answer = api.get(f"{CHAT}/task-1/{path}")
 
@@ -89,9 +87,7 @@ def test_row_stats_count_what_is_journaled(api: httpx.Client) -> None:
 
 
 @pytest.mark.usefixtures("runner")
-def test_the_journal_lists_files_that_are_not_published_yet(
-    api: httpx.Client, site: Site
-) -> None:
+def test_the_journal_lists_files_that_are_not_published_yet(api: httpx.Client, site: Site) -> None:
     view = JournalView.from_json(api.get(f"{CHAT}/task-1/journal").content)
 
     assert view.position == at(5)

@@ -65,7 +65,7 @@ def test_a_project_that_keeps_the_contracts_passes(project: Path) -> None:
         ("supervisor/core/plan.py", "sqlalchemy"),
         ("supervisor/core/plan.py", "supervisor.adapters.kafka"),
         ("supervisor/observe.py", "supervisor.service"),
-        ("supervisor/service.py", "supervisor.reconcile"),
+        ("supervisor/reconcile.py", "supervisor.service"),
         ("supervisor/service.py", "supervisor.metadata.segments"),
         ("supervisor/metadata/segments.py", "supervisor.service"),
         ("supervisor/api/routes.py", "supervisor.app"),

@@ -1,0 +1,126 @@
+"""The state of a supervisor: a table of what is, and the words for it."""
+
+from dataclasses import dataclass, replace
+
+import pytest
+
+from supervisor.core.actions import SlotNeed
+from supervisor.core.model import Limits, Observed, StreamState, StreamTrouble
+from supervisor.core.states import State, roll_up
+from tasks.contract import TaskPhase
+from tests.core.snapshots import (
+    committed,
+    generation,
+    observed,
+    offsets,
+    report,
+    spec,
+    stream,
+    task,
+    worker,
+)
+
+EVERYTHING = generation(1, offsets(0, 0, 0, 0), task_count=1)
+TASK = task(EVERYTHING)
+READS = worker("w1", report(TASK, offsets(0, 0, 0, 0), TaskPhase.READING))
+RUNS = observed(generations=(EVERYTHING,), tasks=(TASK,), workers=(READS,))
+
+
+@dataclass(frozen=True)
+class Case:
+    """What is seen, and what it is called."""
+
+    seen: Observed
+    state: State
+    detailed: str
+    healthy: bool = True
+    slots: SlotNeed | None = None
+    why: str = ""
+
+
+def troubled(trouble: StreamTrouble, failures: int, *, ever: bool = True) -> StreamState:
+    before = stream(9, 9) if ever else StreamState()
+    return replace(before, trouble=trouble, failures=failures, detail="no route")
+
+
+RUNNING, SICK = State.RUNNING, State.UNHEALTHY_SUPERVISOR
+ENOUGH = Limits().unhealthiness_threshold
+AWAY = StreamTrouble.UNREACHABLE
+CASES = {
+    "running": Case(RUNS, RUNNING, "RUNNING"),
+    "terminated": Case(replace(observed(terminated=True)), State.STOPPING, "STOPPING"),
+    "suspended": Case(observed(spec(suspended=True)), State.SUSPENDED, "SUSPENDED"),
+    "suspended-without-broker": Case(
+        observed(spec(suspended=True), seen=troubled(AWAY, 9)), State.SUSPENDED, "SUSPENDED"
+    ),
+    "connecting": Case(
+        observed(stored={}, seen=troubled(StreamTrouble.CONNECTING, 9, ever=False)),
+        RUNNING,
+        "CONNECTING_TO_STREAM",
+    ),
+    "discovering": Case(observed(stored={}), RUNNING, "DISCOVERING_INITIAL_TASKS"),
+    "creating": Case(
+        observed(generations=(EVERYTHING,), tasks=(TASK,), workers=(worker("w1"),)),
+        RUNNING,
+        "CREATING_TASKS",
+    ),
+    "no-slots": Case(RUNS, RUNNING, "NO_CAPACITY", slots=SlotNeed(3, 1), why="3 more slot(s)"),
+    "a-few-failed-looks": Case(
+        replace(RUNS, stream=troubled(AWAY, ENOUGH - 1)), RUNNING, "RUNNING"
+    ),
+    "never-connected": Case(
+        observed(stored={}, seen=troubled(AWAY, ENOUGH, ever=False)),
+        SICK,
+        "UNABLE_TO_CONNECT_TO_STREAM",
+        healthy=False,
+        why="no route",
+    ),
+    "lost-contact": Case(
+        replace(RUNS, stream=troubled(AWAY, ENOUGH)),
+        SICK,
+        "LOST_CONTACT_WITH_STREAM",
+        healthy=False,
+    ),
+    "another-topic": Case(
+        replace(RUNS, committed=committed(0, 0, 0, 0, topic_id="old")),
+        SICK,
+        "TOPIC_CHANGED",
+        healthy=False,
+        why="old",
+    ),
+    "a-few-failed-tasks": Case(replace(RUNS, failures_in_a_row=ENOUGH - 1), RUNNING, "RUNNING"),
+    "failing-tasks": Case(
+        replace(RUNS, failures_in_a_row=ENOUGH),
+        State.UNHEALTHY_TASKS,
+        "UNHEALTHY_TASKS",
+        healthy=False,
+    ),
+    "the-broker-explains-failing-tasks": Case(
+        replace(RUNS, failures_in_a_row=ENOUGH, stream=troubled(AWAY, ENOUGH)),
+        SICK,
+        "LOST_CONTACT_WITH_STREAM",
+        healthy=False,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_each_state_has_its_facts(name: str) -> None:
+    """Goal: one word that is true of the supervisor and its tasks; source: Druid's states."""
+    case = CASES[name]
+
+    found = roll_up(case.seen, case.slots)
+
+    assert (found.state, found.detailed, found.healthy) == (
+        case.state,
+        case.detailed,
+        case.healthy,
+    )
+    assert case.why in found.why
+
+
+def test_only_a_healthy_state_is_without_an_explanation() -> None:
+    """Goal: who sees a sick supervisor reads why."""
+    for name, case in CASES.items():
+        found = roll_up(case.seen, case.slots)
+        assert found.healthy or found.why, name
