@@ -79,7 +79,7 @@ class Cleaning:
     def _delete(self, task: Task) -> bool:
         """Delete what nothing names; False if there was nothing."""
         folder = self.warehouse / task.data_source / "data" / task.id
-        if not folder.exists():
+        if folder.is_symlink() or not folder.exists():  # no task makes links: never follow one
             return False
         if task.published:
             return self._delete_unnamed(task, folder)

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from tasks.pacing import Limits
 
-_SAFE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}")
+_SAFE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,199}")
+"""A task's id is its supervisor's, of at most 128 characters, and 37 more."""
 
 
 @dataclass(frozen=True)

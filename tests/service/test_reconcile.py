@@ -164,6 +164,23 @@ def test_a_group_that_has_resumed_is_not_closed_by_an_older_decision() -> None:
     assert found.state is GenerationState.READING
 
 
+def test_the_end_and_the_successor_are_one_transaction() -> None:
+    """Goal: at no time is a partition without a range that will read on (P13)."""
+    told = Told()
+    fixed = 0
+    for step in told.steps():
+        told.apply(step)
+        if not isinstance(step[0], FixEnd) or step[0].successor is None:
+            continue
+        fixed += 1
+        with told.store.reading() as tx:
+            follows = tx.generations.get(step[0].successor.generation_id)
+        assert follows is not None
+        assert follows.state is GenerationState.READING
+        assert follows.start == step[0].end
+    assert fixed >= 2
+
+
 def test_a_group_that_is_closed_ends_its_tasks_with_it() -> None:
     told, (close, seen) = paused_and_empty()
     assert isinstance(close, CloseEmpty)

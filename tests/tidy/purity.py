@@ -13,6 +13,12 @@ PURE_FILES = (
     "tasks/contract.py",
     "tasks/kafka_client.py",
     "tasks/machine.py",
+    "tasks/orders.py",
+    "tasks/pacing.py",
+    "tasks/reading.py",
+    "tasks/signals.py",
+    "tasks/task_state.py",
+    "tasks/wire.py",
     "tasks/offsets.py",
     "tasks/wire.py",
 )
