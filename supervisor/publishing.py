@@ -203,6 +203,8 @@ def check_files(task: Task, request: PublishRequest) -> None:
             first, end = request.start.get(partition), request.end.get(partition)
             if first is None or end is None or not first <= s.first <= s.last < end:
                 raise UnusableFiles(f"{file.path}: {partition} {s.first}-{s.last} is out of range")
+            if not 0 < s.rows <= s.last - s.first + 1:
+                raise UnusableFiles(f"{file.path}: {s.rows} rows do not fit {s.first}-{s.last}")
     rows = sum(file.rows for file in request.segments)
     rejected = 0 if request.rejects is None else request.rejects.records
     if rows + rejected > span:

@@ -86,6 +86,22 @@ def test_spans_that_do_not_add_up_to_the_rows_are_refused(world: World) -> None:
     refused(world, replica, request.model_copy(update={"segments": (less,)}), "add up")
 
 
+def test_more_rows_than_a_span_has_offsets_are_refused(world: World) -> None:
+    """Goal: rows too many in one partition do not hide behind rows too few in another."""
+    _, replica = first(world)
+    request = publish_request(replica.wanted)
+    file = request.segments[0]
+    a, b = file.spans[:2]
+    moved = (
+        a.model_copy(update={"rows": a.rows + b.rows + 1}),
+        b.model_copy(update={"rows": -1}),
+        *file.spans[2:],
+    )
+    offered = (file.model_copy(update={"spans": moved}),)
+
+    refused(world, replica, request.model_copy(update={"segments": offered}), "rows do not fit")
+
+
 def test_more_rows_and_rejects_than_offsets_are_refused(world: World) -> None:
     """Goal: a record that is offered twice, in two files or as row and reject, is found out."""
     _, replica = first(world)
