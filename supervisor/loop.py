@@ -132,6 +132,9 @@ class Loop:
             self._due = kept
 
     def _run(self, supervisor_id: str) -> None:
+        with self._changed:
+            if self._stopping:  # it waited for a thread meanwhile: nothing starts any more
+                return
         try:
             made = self._make(supervisor_id)
         except LeaseLost:
