@@ -9,8 +9,10 @@ from bench.control_run import open_store
 from bench.result import Spread, spread
 from supervisor.adapters.clock import SystemClock
 from supervisor.core.actions import FixEnd, OpenGeneration
+from supervisor.core.events import QueueConfig
 from supervisor.core.model import Task, TaskStatus
 from supervisor.core.names import generation_id
+from supervisor.endings import Endings
 from supervisor.leadership import Leadership
 from supervisor.loop import Loop
 from supervisor.metadata.store import SqlStore
@@ -36,29 +38,34 @@ _WARM_UP = 20
 def measure_publishes(url: str, times: int) -> Spread:
     """Publish range after range of one table; return the milliseconds of each."""
     with open_store(url) as (store, leadership):
-        history = _History(store, leadership)
-        took = [history.publish(number) for number in range(_WARM_UP + times)]
+        history = History(store, leadership)
+        endings = Endings(QueueConfig())
+        took = [history.publish(number, endings) for number in range(_WARM_UP + times)]
     return spread(took[_WARM_UP:])
 
 
 @dataclass
-class _History:
+class History:
+    """Publishes range after range of one table."""
+
     store: SqlStore
     leadership: Leadership
 
     def __post_init__(self) -> None:
-        clock = SystemClock()
-        loop = Loop(lambda _: None, clock, threads=1)  # never started: nothing wakes
-        self._publishing = Publishing(self.store, clock, self.leadership, loop, Broadcast())
+        self._clock = SystemClock()
+        self._loop = Loop(lambda _: None, self._clock, threads=1)  # never started: nothing wakes
         with self.store.leading(self.leadership.term()) as tx:
             assert tx.offsets.initialise(_TABLE, _TOPIC_ID, _at(0))
 
-    def publish(self, number: int) -> float:
-        """Bring one generation to PUBLISHING, then time its task's request."""
+    def publish(self, number: int, endings: Endings) -> float:
+        """Bring one generation to PUBLISHING, then time its task's request: milliseconds."""
+        publishing = Publishing(
+            self.store, self._clock, self.leadership, self._loop, Broadcast(), endings
+        )
         task = self._prepared(number)
         request = _request(task, number)
         began = time.perf_counter()
-        answer = self._publishing.publish(task.id, _TOKEN, request)
+        answer = publishing.publish(task.id, _TOKEN, request)
         took = (time.perf_counter() - began) * 1000
         assert answer.outcome is PublishOutcome.COMMITTED, answer
         return took

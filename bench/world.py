@@ -12,6 +12,7 @@ from bench.batch_runs import BatchBench, CatchUp, Timed, measure_catch_up, measu
 from bench.control_run import Passes, measure_passes
 from bench.live_run import Live, LiveSizes, measure_live
 from bench.publish_run import measure_publishes
+from bench.queue_run import AddCost, Crowd, measure_add, measure_crowd
 from bench.records import fill
 from bench.result import Spread
 from supervisor.dev.broker import Broker
@@ -34,6 +35,8 @@ class Sizes:
     live: LiveSizes = field(default_factory=LiveSizes)
     supervisors: int = 1_000
     publishes: int = 300
+    queues: int = 1_000
+    watch_queues_s: float = 20
 
 
 QUICK = Sizes(
@@ -43,6 +46,8 @@ QUICK = Sizes(
     live=LiveSizes(first_topics=1, backlog_topics=1, rate_per_s=3_000, handoffs=2),
     supervisors=100,
     publishes=50,
+    queues=100,
+    watch_queues_s=1,
 )
 
 
@@ -103,6 +108,16 @@ class World:
         """Milliseconds of publish transactions, on a server of this run."""
         with postgres() as server, server.database() as url:
             return measure_publishes(url, self.sizes.publishes)
+
+    @cached_property
+    def event_add(self) -> AddCost:
+        """Publishes with their cleanup event and without."""
+        return measure_add(f"sqlite:///{self._folder}/event-add.db", self.sizes.publishes)
+
+    @cached_property
+    def queues(self) -> Crowd:
+        """Many event queues at rest."""
+        return measure_crowd(self._folder / "queues", self.sizes.queues, self.sizes.watch_queues_s)
 
     @cached_property
     def _broker(self) -> Broker:

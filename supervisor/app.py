@@ -1,52 +1,37 @@
-"""The composition root: turns settings into running processes.  It alone may import everything.
+"""The composition root: settings into running processes; with `overlord.py` it may import all.
 
-run_overlord   store, lease, loop, API           run_worker   Spark, engine, tasks
+run_overlord   `overlord.py`, served by HTTP    run_worker   Spark, engine, tasks
 run_dev        broker, overlord and worker as child processes of one command
 """
 
-import importlib.metadata
 import logging
 import os
 import signal
 import socket
 import sys
 import threading
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 from urllib.parse import urlsplit
 
 import structlog
 import uvicorn
-from apscheduler.schedulers.background import BackgroundScheduler
 
-from supervisor.adapters.clock import SystemClock
-from supervisor.adapters.journals_http import HttpJournals
-from supervisor.adapters.kafka import KafkaStreams
 from supervisor.adapters.secret import read_secret
-from supervisor.api.server import ApiParts, create_api
-from supervisor.cleaning import Cleaning
-from supervisor.core.errors import LeaseLost, MetadataUnavailable, SchemaTooNew, SupervisorError
-from supervisor.core.model import Limits
-from supervisor.leadership import Leadership
-from supervisor.loop import Loop
+from supervisor.adapters.warehouse import LocalWarehouse
+from supervisor.api.server import create_api
+from supervisor.core.errors import MetadataUnavailable, SchemaTooNew
 from supervisor.metadata.migrate import migrate
 from supervisor.metadata.store import SqlStore
-from supervisor.observe import Sources
-from supervisor.publishing import Publishing
-from supervisor.reconcile import Pass, Shell, make_pass
-from supervisor.registry import WorkerRegistry
-from supervisor.service import Rules, Service, new_token
+from supervisor.overlord import wire_overlord
 from supervisor.settings import OVERLORD_PORT, WORKER_PORT, DevOptions, Settings, stable_worker_id
 from supervisor.setup import SetupProblem
 from supervisor.signals import Broadcast
-from supervisor.views import Views
+from supervisor.warehouse_owner import take_possession
 from tasks.runtime.errors import RuntimePartError
 
 log = structlog.get_logger()
 
-PASS_THREADS = 4
 GRACEFUL_S = 2
 """How long open requests may go on after SIGTERM; a long poll is simply asked again."""
 
@@ -110,24 +95,6 @@ def writable_folder(folder: Path, setting: str) -> Path:
     return folder
 
 
-def limits_of(settings: Settings) -> Limits:
-    """Return what the decisions need of the settings.
-
-    Raises:
-        SetupProblem: they contradict each other.
-    """
-    try:
-        return Limits(
-            period=settings.supervisor_period,
-            pause_lease=settings.pause_lease,
-            pause_timeout=settings.pause_timeout,
-        )
-    except ValueError as error:
-        raise SetupProblem(
-            str(error), "lower TIDEGATE_PAUSE_TIMEOUT or raise TIDEGATE_PAUSE_LEASE"
-        ) from error
-
-
 def open_store(settings: Settings) -> SqlStore:
     """Bring the metadata database to this version's schema and open it.
 
@@ -145,112 +112,6 @@ def open_store(settings: Settings) -> SqlStore:
         ) from error
 
 
-@dataclass(frozen=True)
-class Overlord:
-    """The wired parts of one overlord process."""
-
-    store: SqlStore
-    leadership: Leadership
-    service: Service
-    loop: Loop
-    streams: KafkaStreams
-    cleaning: Cleaning
-    api: ApiParts
-
-    def start(self) -> BackgroundScheduler:
-        """Start to compete for the lease, to make passes, and the timers that wake them."""
-        self.loop.start()
-        self.leadership.start(on_lead=self.service.start_term)
-        # It holds no truth and only wakes; a late job runs all the same (H2).
-        scheduler = BackgroundScheduler(
-            timezone="UTC",
-            job_defaults={"misfire_grace_time": None, "coalesce": True, "max_instances": 1},
-        )
-        scheduler.add_job(self._wake, "interval", seconds=30)
-        scheduler.add_job(self._clean, "interval", seconds=5)
-        scheduler.start()
-        return scheduler
-
-    def _wake(self) -> None:
-        if self.leadership.leads():
-            _tolerating(self.service.wake_all)
-
-    def _clean(self) -> None:
-        if self.leadership.leads():
-            _tolerating(self.cleaning.run_once)
-
-    def stop(self, scheduler: BackgroundScheduler) -> None:
-        """End in good order: no pass runs on, the lease is free for the next."""
-        scheduler.shutdown(wait=False)
-        self.loop.stop()
-        self.streams.stop()
-        self.leadership.stop()
-        self.store.close()
-
-
-def _tolerating(chore: Callable[[], object]) -> None:
-    try:
-        chore()
-    except SupervisorError as error:
-        log.warning("a chore was put off", error=str(error))
-
-
-def wire_overlord(settings: Settings, store: SqlStore, url: str) -> Overlord:
-    """Build an overlord's parts; nothing runs and nothing connects yet."""
-    clock = SystemClock()
-    changed = Broadcast()
-    leadership = Leadership(
-        store, clock, holder=f"{url}#{os.getpid()}", url=url, ttl=settings.lease_ttl
-    )
-    registry = WorkerRegistry(
-        clock, worker_timeout=settings.worker_timeout, led_since=leadership.led_since
-    )
-    streams = KafkaStreams(clock, read_secret, on_news=lambda found: loop.wake(found))  # noqa: PLW0108 -- made below
-    sources = Sources(store, streams, registry, limits_of(settings))
-    shell = Shell(sources, clock, new_token)
-
-    def one_pass(supervisor_id: str) -> Pass | None:
-        try:
-            made = make_pass(supervisor_id, shell, leadership.term())
-        except LeaseLost:
-            loop.forget()
-            raise
-        if made is not None and made.decided.actions:
-            changed.notify()
-        return made
-
-    loop = Loop(one_pass, clock, threads=PASS_THREADS)
-    service = Service(
-        store=store,
-        clock=clock,
-        leadership=leadership,
-        registry=registry,
-        loop=loop,
-        changed=changed,
-        rules=Rules(settings.allowed_brokers(), settings.pause_lease),
-    )
-    warehouse = settings.warehouse.absolute()
-    publishing = Publishing(store, clock, leadership, loop, changed)
-    journals = HttpJournals()
-    views = Views(sources, registry, loop, leadership, clock, str(warehouse), journals)
-    cleaning = Cleaning(store, registry, clock, leadership.term, warehouse, settings.gc_delay)
-    api = ApiParts(
-        service=service,
-        publishing=publishing,
-        views=views,
-        changed=changed,
-        version=importlib.metadata.version("tidegate"),
-        hosts=_names(url, settings.host),
-    )
-    return Overlord(store, leadership, service, loop, streams, cleaning, api)
-
-
-def _names(url: str, host: str) -> tuple[str, ...]:
-    """Return the names under which clients may call; an address that means all is no name."""
-    own = {urlsplit(url).hostname or "", host} - {"", "0.0.0.0", "::"}  # noqa: S104 -- left out
-    return tuple(sorted(own))
-
-
 def run_overlord(settings: Settings) -> int:
     """Serve until SIGTERM or SIGINT; return the exit code.
 
@@ -262,7 +123,9 @@ def run_overlord(settings: Settings) -> int:
     bound = listen(settings.host, settings.port or OVERLORD_PORT)
     writable_folder(settings.data_dir, "TIDEGATE_DATA_DIR")
     writable_folder(settings.warehouse, "TIDEGATE_WAREHOUSE")
-    overlord = wire_overlord(settings, open_store(settings), settings.url(OVERLORD_PORT))
+    store = open_store(settings)
+    take_possession(store, LocalWarehouse(settings.warehouse.absolute()))
+    overlord = wire_overlord(settings, store, settings.url(OVERLORD_PORT))
     scheduler = overlord.start()
     log.info("overlord", url=settings.url(OVERLORD_PORT), warehouse=str(settings.warehouse))
     try:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from supervisor.core.events import owner_of
 from supervisor.core.model import Limits, Observed, SpecVersion, StreamState, WorkerView
 from supervisor.core.spec import SupervisorSpec
 from supervisor.ports import Store, Streams, Transaction, Workers
@@ -42,6 +43,9 @@ def observe(supervisor_id: str, sources: Sources, now: datetime) -> Observed | N
             last_attempts=tx.tasks.last_attempts([g.id for g in generations]),
             workers=(),
             failures_in_a_row=tx.tasks.failures_in_a_row(supervisor_id),
+            dead_queues=tuple(
+                row for row in tx.events.dead() if owner_of(row.queue.container) == supervisor_id
+            ),
         )
         used = tx.tasks.slots_in_use()
     stream = StreamState()

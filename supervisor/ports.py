@@ -18,8 +18,6 @@ from supervisor.core.model import (
     GenerationState,
     Lease,
     OffsetGap,
-    Publication,
-    Segment,
     SpecVersion,
     StoredPlan,
     StreamState,
@@ -29,6 +27,8 @@ from supervisor.core.model import (
     WorkerView,
 )
 from supervisor.core.spec import SupervisorSpec
+from supervisor.ports_events import Events, Heard
+from supervisor.ports_segments import Retention, Segments
 from tasks.contract import PublishOutcome
 from tasks.offsets import Offsets, TopicPartition
 
@@ -70,6 +70,10 @@ class Specs(Protocol):
         """Return the versions of one id, newest first."""
         ...
 
+    def forget(self, supervisor_id: str, up_to: int) -> None:
+        """Delete versions up to `up_to`; a newer one, stored meanwhile, stays."""
+        ...
+
 
 class OffsetsTable(Protocol):
     """Committed offsets and declared gaps."""
@@ -101,6 +105,10 @@ class OffsetsTable(Protocol):
 
     def gaps(self, supervisor_id: str) -> list[OffsetGap]:
         """Return the declared gaps, oldest first."""
+        ...
+
+    def forget(self, supervisor_id: str) -> None:
+        """Delete the committed offsets and the gaps of a supervisor."""
         ...
 
 
@@ -155,6 +163,21 @@ class Generations(Protocol):
 
     def predecessors(self, generation: Generation) -> list[Generation]:
         """Return live generations with a lower ordinal that share a partition with it."""
+        ...
+
+    def forget(self, supervisor_id: str, up_to: int, limit: int) -> int:
+        """Delete rows of ended, unpublished generations up to an ordinal; return how many.
+
+        Tasks go once their folders are settled, a generation after its tasks.  The newest one
+        stays: ordinals are counted on from it.  At most `limit` rows go; 0: there are no more now.
+        """
+        ...
+
+    def unsettled(self, supervisor_id: str, up_to: int) -> bool:
+        """Tell whether folders of such generations' tasks are still to be found empty for good.
+
+        Those of STALE tasks are kept for people: nobody waits for them.
+        """
         ...
 
 
@@ -219,15 +242,16 @@ class Tasks(Protocol):
         """Return how many tasks failed since the last success, by the time they ended."""
         ...
 
-    def unsettled(self, limit: int) -> list[Task]:
-        """Return ended tasks in whose folder something may lie that nothing refers to.
-
-        Oldest end first.  A task whose publish was STALE is left out: its files are for people.
-        """
+    def rows_of(self, task_ids: Sequence[str]) -> dict[str, Task]:
+        """Return id -> task, for those that there are."""
         ...
 
     def folder_deleted(self, task_id: str, now: datetime) -> None:
         """Record that the output folder was found empty for good."""
+        ...
+
+    def unsettled_folders(self) -> list[Task]:
+        """Return ended tasks whose folders may hold what nothing names, STALE ones too, by id."""
         ...
 
 
@@ -243,50 +267,6 @@ class WorkersTable(Protocol):
         ...
 
 
-class Segments(Protocol):
-    """Published files and the publications they belong to."""
-
-    def add(self, publication: Publication, segments: Sequence[Segment]) -> None:
-        """Insert a publication with its segments.
-
-        Raises:
-            StateMoved: the generation is published already.
-        """
-        ...
-
-    def of_data_source(self, data_source: str) -> list[Segment]:
-        """Return the published files of a table, by interval, then path."""
-        ...
-
-    def of_supervisor(self, supervisor_id: str) -> list[Segment]:
-        """Return the files that one supervisor published, in the same order."""
-        ...
-
-    def data_sources(self) -> list[str]:
-        """Return every table that has a publication, by name."""
-        ...
-
-    def publications(self, supervisor_id: str) -> list[Publication]:
-        """Return what was published, oldest first."""
-        ...
-
-    def recent_publications(self, supervisor_id: str, limit: int) -> list[Publication]:
-        """Return the newest, newest first."""
-        ...
-
-    def rejected(self, supervisor_id: str) -> int:
-        """Return how many records of all publications became no row."""
-        ...
-
-    def of_task(self, task_id: str) -> list[Segment]:
-        """Return the files that one task published."""
-        ...
-
-    def publication(self, generation_id: str) -> Publication | None:
-        """Return the publication of one generation."""
-        ...
-
-
 class Plans(Protocol):
     """The last plans of every supervisor; old ones are dropped beyond a bound."""
 
@@ -296,6 +276,10 @@ class Plans(Protocol):
 
     def recent(self, supervisor_id: str, limit: int) -> list[StoredPlan]:
         """Return the newest first."""
+        ...
+
+    def forget(self, supervisor_id: str) -> None:
+        """Delete the plans of a supervisor."""
         ...
 
 
@@ -308,6 +292,14 @@ class Audit(Protocol):
 
     def recent(self, limit: int) -> list[AuditEntry]:
         """Return the newest first."""
+        ...
+
+
+class Installation(Protocol):
+    """Which metadata database this is."""
+
+    def name(self) -> str:
+        """Return the name it was given when its schema was made; it never changes."""
         ...
 
 
@@ -340,9 +332,12 @@ class Transaction(Protocol):
     tasks: Tasks
     workers: WorkersTable
     segments: Segments
+    retention: Retention
     plans: Plans
     audit: Audit
     lease: LeaseTable
+    events: Events
+    installation: Installation
 
 
 class Store(Protocol):
@@ -364,6 +359,10 @@ class Store(Protocol):
             MetadataBusy: the database did not take it in time.
             MetadataUnavailable: the database cannot be reached.
         """
+        ...
+
+    def on_added(self, heard: Heard) -> None:
+        """Tell `heard` of added events, after each commit of this process that added some."""
         ...
 
 

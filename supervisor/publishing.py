@@ -25,6 +25,7 @@ from supervisor.core.model import (
     TaskStatus,
 )
 from supervisor.core.publish import PublishFacts, judge
+from supervisor.endings import Endings
 from supervisor.leadership import Leadership
 from supervisor.loop import Loop
 from supervisor.ports import Clock, Store, Transaction
@@ -52,6 +53,7 @@ class Publishing:
     leadership: Leadership
     loop: Loop
     changed: Broadcast
+    endings: Endings
 
     def publish(self, task_id: str, token: str, request: PublishRequest) -> PublishAnswer:
         """Answer a task that asks to publish; a repeat gets the stored answer.
@@ -82,7 +84,7 @@ class Publishing:
                 raise AssertionError(f"{task_id} has no generation")
             answer = judge(_facts(tx, task, generation), request)
             if task.outcome is None:
-                _settle(tx, _Asked(task, generation, request), answer, now)
+                _settle(tx, self.endings, _Asked(task, generation, request), answer, now)
         if answer.outcome is not PublishOutcome.WAIT_FOR_PREDECESSOR:
             log.info("publish", task=task_id, outcome=answer.outcome, reason=answer.reason)
             self.loop.wake(task.supervisor_id)
@@ -121,23 +123,27 @@ class _Asked:
     request: PublishRequest
 
 
-def _settle(tx: Transaction, asked: _Asked, answer: PublishAnswer, now: datetime) -> None:
+def _settle(
+    tx: Transaction, endings: Endings, asked: _Asked, answer: PublishAnswer, now: datetime
+) -> None:
     task = asked.task
     match answer.outcome:
         case PublishOutcome.COMMITTED:
-            _commit(tx, asked, now)
+            _commit(tx, endings, asked, now)
         case PublishOutcome.ALREADY_PUBLISHED:
-            tx.tasks.end(task.id, TaskStatus.SUCCESS, answer.reason, now)
+            endings.end(tx, task, TaskStatus.SUCCESS, answer.reason, now)
             tx.tasks.store_outcome(task.id, answer.outcome, published=False)
         case PublishOutcome.SUPERSEDED | PublishOutcome.STALE:
-            tx.tasks.end(task.id, TaskStatus.FAILED, f"{answer.outcome}: {answer.reason}", now)
+            why = f"{answer.outcome}: {answer.reason}"
+            stale = answer.outcome is PublishOutcome.STALE
+            endings.end(tx, task, TaskStatus.FAILED, why, now, keep_files=stale)
             tx.tasks.store_outcome(task.id, answer.outcome, published=False)
             _audit(tx, task, f"publish-{answer.outcome}", answer.reason, now)
         case PublishOutcome.WAIT_FOR_PREDECESSOR:
             pass
 
 
-def _commit(tx: Transaction, asked: _Asked, now: datetime) -> None:
+def _commit(tx: Transaction, endings: Endings, asked: _Asked, now: datetime) -> None:
     task, generation, request = asked.task, asked.generation, asked.request
     check_files(task, request)
     tx.offsets.advance(task.supervisor_id, request.start, request.end, request.topic_ids)
@@ -168,11 +174,11 @@ def _commit(tx: Transaction, asked: _Asked, now: datetime) -> None:
     ]
     tx.segments.add(publication, segments)
     closed = tx.generations.close(generation.id, GenerationState.PUBLISHED, now)
-    ended = tx.tasks.end(task.id, TaskStatus.SUCCESS, "published", now)
+    ended = endings.end(tx, task, TaskStatus.SUCCESS, "published", now)
     if not (closed and ended):  # fenced or given up since we looked: the offsets move back
         raise StateMoved(f"{task.id} or {generation.id} has ended")
     tx.tasks.store_outcome(task.id, PublishOutcome.COMMITTED, published=True)
-    end_siblings(tx, generation, task.id, now)
+    end_siblings(tx, endings, generation, task.id, now)
     _audit(tx, task, "publish", f"{publication.rows} rows in {len(segments)} segment(s)", now)
 
 

@@ -33,6 +33,7 @@ from supervisor.core.model import (
     TaskStatus,
 )
 from supervisor.core.plan import plan
+from supervisor.endings import Endings
 from supervisor.observe import Sources, observe
 from supervisor.ports import Clock, Transaction
 from tasks.offsets import TopicPartition
@@ -47,6 +48,7 @@ class Shell:
     sources: Sources
     clock: Clock
     new_token: Callable[[], str]
+    endings: Endings
 
 
 @dataclass(frozen=True)
@@ -82,13 +84,13 @@ def make_pass(supervisor_id: str, shell: Shell, term: int) -> Pass | None:
 def _apply_once(action: Action, seen: Observed, shell: Shell, term: int) -> None:
     try:
         with shell.sources.store.leading(term) as tx:
-            apply(action, seen, tx, shell.new_token)
+            apply(action, seen, tx, shell)
     except StateMoved:
         # Somebody was there first, between our look and this write: the next pass sees what is.
         return
 
 
-def apply(action: Action, seen: Observed, tx: Transaction, new_token: Callable[[], str]) -> None:
+def apply(action: Action, seen: Observed, tx: Transaction, shell: Shell) -> None:
     """Carry out one action in the caller's transaction.
 
     Raises:
@@ -102,10 +104,11 @@ def apply(action: Action, seen: Observed, tx: Transaction, new_token: Callable[[
         case OpenGeneration():
             tx.generations.open(supervisor_id, _data_source(seen), action, now)
         case StartTask():
-            _start(action, seen, tx, new_token())
+            _start(action, seen, tx, shell.new_token())
         case EndTask(task_id, succeeded, why):
             status = TaskStatus.SUCCESS if succeeded else TaskStatus.FAILED
-            tx.tasks.end(task_id, status, why, now)
+            if (task := tx.tasks.get(task_id)) is not None:
+                shell.endings.end(tx, task, status, why, now)
         case BeginHandoff(generation_id, sequence, must_end, why):
             tx.generations.begin_handoff(
                 generation_id, sequence, must_end=must_end, why=why, now=now
@@ -119,9 +122,9 @@ def apply(action: Action, seen: Observed, tx: Transaction, new_token: Callable[[
             found = tx.generations.get(generation_id)
             if found is None or found.sequence != sequence:
                 raise StateMoved(f"{generation_id} has a newer order")
-            _close(tx, generation_id, GenerationState.EMPTY, why, now)
+            _close(tx, shell.endings, generation_id, GenerationState.EMPTY, why=why, now=now)
         case DiscardGeneration():
-            _discard(action, seen, tx)
+            _discard(action, seen, tx, shell.endings)
         case _:
             assert_never(action)
 
@@ -160,7 +163,13 @@ def _has_slot(action: StartTask, seen: Observed, tx: Transaction) -> bool:
 
 
 def _close(
-    tx: Transaction, generation_id: str, state: GenerationState, why: str, now: datetime
+    tx: Transaction,
+    endings: Endings,
+    generation_id: str,
+    state: GenerationState,
+    *,
+    why: str,
+    now: datetime,
 ) -> None:
     """End a generation and its tasks together: no task of an ended generation runs on."""
     if not tx.generations.close(generation_id, state, now):
@@ -168,10 +177,10 @@ def _close(
     status = TaskStatus.SUCCESS if state is GenerationState.EMPTY else TaskStatus.FAILED
     for task in tx.tasks.of_generations([generation_id]):
         if task.active:
-            tx.tasks.end(task.id, status, why, now)
+            endings.end(tx, task, status, why, now)
 
 
-def _discard(action: DiscardGeneration, seen: Observed, tx: Transaction) -> None:
+def _discard(action: DiscardGeneration, seen: Observed, tx: Transaction, endings: Endings) -> None:
     """Give a range up with every later one that shares a partition, transitively (P16)."""
     first = tx.generations.get(action.generation_id)
     if first is None or not first.live:
@@ -182,16 +191,18 @@ def _discard(action: DiscardGeneration, seen: Observed, tx: Transaction) -> None
         if generation.id != first.id and not later:
             continue
         given_up.update(generation.start)
-        _close(tx, generation.id, GenerationState.DISCARDED, why, seen.now)
+        _close(tx, endings, generation.id, GenerationState.DISCARDED, why=why, now=seen.now)
         _audit(tx, seen, "discard", generation.id, why)
         why = f"it follows {first.id}, which was discarded"
 
 
-def end_siblings(tx: Transaction, generation: Generation, winner: str, now: datetime) -> None:
+def end_siblings(
+    tx: Transaction, endings: Endings, generation: Generation, winner: str, now: datetime
+) -> None:
     """End the other replicas of a published generation as SUCCESS: they did their work."""
     for task in tx.tasks.of_generations([generation.id]):
         if task.active and task.id != winner:
-            tx.tasks.end(task.id, TaskStatus.SUCCESS, f"{winner} published the range", now)
+            endings.end(tx, task, TaskStatus.SUCCESS, f"{winner} published the range", now)
 
 
 def _audit(tx: Transaction, seen: Observed, what: str, subject: str, why: str) -> None:

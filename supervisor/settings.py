@@ -162,8 +162,24 @@ class Settings(BaseSettings):
     )
     gc_delay: Duration = Field(
         default=timedelta(seconds=60),
-        description="Between the end of a task that published nothing and the last deletion of "
-        "its files.",
+        description="Between the end of a task and the first deletion of files that it left, and "
+        "between two looks at its folder.",
+        json_schema_extra=_unit("ISO 8601 duration"),
+    )
+    sweep_period: LongDuration = Field(
+        default=timedelta(minutes=10),
+        description="How often the warehouse is searched for folders that no event cleans up.",
+        json_schema_extra=_unit("ISO 8601 duration"),
+    )
+    segment_grace: Duration = Field(
+        default=timedelta(days=30),
+        description="Between taking a segment out of its table and deleting its file; so long it "
+        "can be put back.",
+        json_schema_extra=_unit("ISO 8601 duration"),
+    )
+    retention_period: LongDuration = Field(
+        default=timedelta(hours=1),
+        description="How often retention rules are applied.",
         json_schema_extra=_unit("ISO 8601 duration"),
     )
 

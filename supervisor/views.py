@@ -11,13 +11,13 @@ from supervisor.core.errors import SupervisorNotFound, TaskNotFound
 from supervisor.core.model import Observed, Task, TaskStatus
 from supervisor.core.spec import SupervisorSpec
 from supervisor.core.states import SupervisorState
+from supervisor.known_tables import known_tables, require_table
 from supervisor.leadership import Leadership
 from supervisor.loop import Loop
 from supervisor.observe import Sources, observe
 from supervisor.ports import Clock, Transaction
 from supervisor.registry import WorkerRegistry
 from supervisor.views_files import (
-    DataSourceNotFound,
     DataSources,
     Journals,
     TableFiles,
@@ -43,6 +43,7 @@ from supervisor.views_tasks import (
     task_payload,
     task_row,
 )
+from supervisor.views_warehouse import WarehouseFiles, warehouse_files
 from supervisor.views_workers import Capacity, WorkerLine, capacity_of, worker_lines
 
 FAILED_SHOWN = 10
@@ -140,7 +141,8 @@ class Views:
         ]
         with self.sources.store.reading() as tx:
             spec = _last_spec(tx, supervisor_id)
-            publications = tx.segments.recent_publications(supervisor_id, SAMPLED_PUBLICATIONS)
+            newest = tx.segments.recent_publications(supervisor_id, SAMPLED_PUBLICATIONS)
+        publications = [each for each in newest if each.forgotten_at is None]
         limit = spec.io_config.task_count * spec.tuning_config.max_saved_parse_exceptions
         return parse_errors(live, publications, limit)
 
@@ -185,7 +187,11 @@ class Views:
             generation = tx.generations.get(task.generation_id)
             assert generation is not None
             version = tx.specs.version(task.supervisor_id, generation.spec_version)
-        return task_payload(task, generation, None if version is None else version.spec)
+            publication = tx.segments.publication(generation.id)
+        # Forgotten: the versions are those of a supervisor that was given the id since.
+        forgotten = publication is not None and publication.forgotten_at is not None
+        spec = None if version is None or forgotten else version.spec
+        return task_payload(task, generation, spec)
 
     def task_status(self, task_id: str) -> TaskStatusView:
         """Return one task's row; raises as `task` does."""
@@ -257,7 +263,7 @@ class Views:
     def data_sources(self) -> DataSources:
         """Return every table that is fed, or was published into."""
         with self.sources.store.reading() as tx:
-            return DataSources(data_sources=sorted(_fed(tx) | set(tx.segments.data_sources())))
+            return DataSources(data_sources=sorted(known_tables(tx)))
 
     def files(self, data_source: str, *, with_journaled: bool) -> TableFiles:
         """Return the files of a table; the journaled ones are asked from the workers.
@@ -270,8 +276,8 @@ class Views:
             self.leadership.term()
         with self.sources.store.reading() as tx:  # one view: a range is published, or it is live
             segments = tx.segments.of_data_source(data_source)
-            if not segments and data_source not in _fed(tx) | set(tx.segments.data_sources()):
-                raise DataSourceNotFound(data_source)
+            if not segments:
+                require_table(tx, data_source)
             live = [g for g in tx.generations.live() if g.data_source == data_source]
             active = tx.tasks.active()
             urls = _urls(tx)
@@ -284,6 +290,11 @@ class Views:
         return TableFiles(
             data_source=data_source, warehouse=self.warehouse, files=files, missing=missing
         )
+
+    def warehouse_files(self) -> WarehouseFiles:
+        """Return what may lie in the warehouse, of all tables."""
+        with self.sources.store.reading() as tx:
+            return warehouse_files(tx, self.warehouse)
 
     # -- this process --------------------------------------------------------------------------
 
@@ -305,13 +316,6 @@ def _last_spec(tx: Transaction, supervisor_id: str) -> SupervisorSpec:
     if found is None:
         raise SupervisorNotFound(supervisor_id)
     return found
-
-
-def _fed(tx: Transaction) -> set[str]:
-    """Tables that a supervisor feeds, or, terminated, still works for."""
-    specs = (version.spec for version in tx.specs.all_newest())
-    fed = {spec.data_source for spec in specs if spec is not None}
-    return fed | {generation.data_source for generation in tx.generations.live()}
 
 
 def _urls(tx: Transaction) -> dict[str, str]:

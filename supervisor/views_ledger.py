@@ -34,8 +34,17 @@ class LedgerGap(Wire):
     at: Instant
 
 
+class LedgerLetGo(Wire):
+    """One published file that was taken out of the table on purpose."""
+
+    file: SegmentFile
+    unused_at: Instant
+    deleted_at: Instant | None
+    """The file is gone, or about to go; None: it can still be put back."""
+
+
 class LedgerPublication(Wire):
-    """One published range with its files."""
+    """One published range with its files; `rows` counts those that were let go as well."""
 
     generation_id: str
     task_id: str
@@ -46,10 +55,15 @@ class LedgerPublication(Wire):
     rejected: int
     rejects: RejectsFile | None
     segments: list[SegmentFile]
+    """The files that the table has of it now."""
+    let_go: list[LedgerLetGo]
 
 
 class Ledger(Wire):
-    """Everything that one supervisor has committed and published; publications oldest first."""
+    """Everything that one supervisor has committed and published; publications oldest first.
+
+    What an earlier supervisor of this id published before it was forgotten is left out.
+    """
 
     supervisor_id: str
     data_source: str
@@ -95,9 +109,9 @@ def ledger_of(
     segments: Sequence[Segment],
 ) -> Ledger:
     """Assemble the ledger of one supervisor."""
-    files: dict[str, list[SegmentFile]] = {}
+    files: dict[str, list[Segment]] = {}
     for segment in segments:
-        files.setdefault(segment.generation_id, []).append(segment.file)
+        files.setdefault(segment.generation_id, []).append(segment)
     return Ledger(
         supervisor_id=spec.id,
         data_source=spec.data_source,
@@ -106,7 +120,11 @@ def ledger_of(
         kafka=spec.io_config.client,
         committed=[_offset(row) for row in committed],
         gaps=[_gap(gap) for gap in gaps],
-        publications=[_publication(p, files.get(p.generation_id, [])) for p in publications],
+        publications=[
+            _publication(p, files.get(p.generation_id, []))
+            for p in publications
+            if p.forgotten_at is None
+        ],
     )
 
 
@@ -135,7 +153,7 @@ def _gap(gap: OffsetGap) -> LedgerGap:
     )
 
 
-def _publication(publication: Publication, files: list[SegmentFile]) -> LedgerPublication:
+def _publication(publication: Publication, segments: list[Segment]) -> LedgerPublication:
     return LedgerPublication(
         generation_id=publication.generation_id,
         task_id=publication.task_id,
@@ -145,7 +163,14 @@ def _publication(publication: Publication, files: list[SegmentFile]) -> LedgerPu
         rows=publication.rows,
         rejected=publication.rejected,
         rejects=publication.rejects,
-        segments=files,
+        segments=[segment.file for segment in segments if segment.used],
+        let_go=[
+            LedgerLetGo(
+                file=segment.file, unused_at=segment.unused_at, deleted_at=segment.deleted_at
+            )
+            for segment in segments
+            if segment.unused_at is not None
+        ],
     )
 
 

@@ -10,9 +10,12 @@ from bench.figures import (
     bytes_per_row,
     catch_up,
     catch_up_cpu,
+    close_queues,
     end_to_commit,
     end_to_commit_live,
+    event_add,
     handoff_gap,
+    idle_queues,
     merged,
     pass_time,
     pause,
@@ -47,6 +50,9 @@ BENCHMARKS: Mapping[str, Callable[[World], Result]] = MappingProxyType(
             status_time,
             publish_sqlite,
             publish_postgresql,
+            event_add,
+            idle_queues,
+            close_queues,
         )
     }
 )

@@ -9,10 +9,16 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 
+from supervisor.adapters.memory_events import MemoryEvents
 from supervisor.adapters.memory_generations import MemoryGenerations
 from supervisor.adapters.memory_lease import MemoryLease, require_term
 from supervisor.adapters.memory_offsets import MemoryOffsets
-from supervisor.adapters.memory_records import MemoryAudit, MemoryPlans
+from supervisor.adapters.memory_records import (
+    MemoryAudit,
+    MemoryInstallation,
+    MemoryPlans,
+    MemoryRetention,
+)
 from supervisor.adapters.memory_rows import Tables
 from supervisor.adapters.memory_segments import MemorySegments
 from supervisor.adapters.memory_specs import MemorySpecs
@@ -22,15 +28,17 @@ from supervisor.core.errors import MetadataBusy
 from supervisor.ports import (
     Audit,
     Generations,
+    Installation,
     LeaseTable,
     OffsetsTable,
     Plans,
-    Segments,
     Specs,
     Tasks,
     Transaction,
     WorkersTable,
 )
+from supervisor.ports_events import Events, Heard
+from supervisor.ports_segments import Retention, Segments
 
 
 @dataclass
@@ -43,13 +51,16 @@ class MemoryTransaction:
     tasks: Tasks
     workers: WorkersTable
     segments: Segments
+    retention: Retention
     plans: Plans
     audit: Audit
     lease: LeaseTable
+    events: Events
+    installation: Installation
 
     @classmethod
-    def on(cls, tables: Tables) -> "MemoryTransaction":
-        """Build every repository over the same tables."""
+    def on(cls, tables: Tables, events: Events) -> "MemoryTransaction":
+        """Build every repository but `events` over the same tables."""
         return cls(
             specs=MemorySpecs(tables),
             offsets=MemoryOffsets(tables),
@@ -57,9 +68,12 @@ class MemoryTransaction:
             tasks=MemoryTasks(tables),
             workers=MemoryWorkers(tables),
             segments=MemorySegments(tables),
+            retention=MemoryRetention(tables),
             plans=MemoryPlans(tables),
             audit=MemoryAudit(tables),
             lease=MemoryLease(tables),
+            events=events,
+            installation=MemoryInstallation(),
         )
 
 
@@ -71,6 +85,7 @@ class MemoryStore:
         self._committed = Tables()
         self._turn = threading.Lock()
         self._lock_timeout_s = lock_timeout_s
+        self._heard: Heard | None = None
 
     def reading(self) -> AbstractContextManager[Transaction]:
         """Open a transaction that only reads: one consistent view."""
@@ -89,9 +104,14 @@ class MemoryStore:
         """
         return self._writing(term)
 
+    def on_added(self, heard: Heard) -> None:
+        """Tell `heard`, in place of the one before, after each commit that added events."""
+        self._heard = heard
+
     @contextmanager
     def _reading(self) -> Iterator[MemoryTransaction]:
-        yield MemoryTransaction.on(self._committed)
+        committed = self._committed
+        yield MemoryTransaction.on(committed, MemoryEvents(committed, writable=False))
 
     @contextmanager
     def _writing(self, term: int | None = None) -> Iterator[MemoryTransaction]:
@@ -101,8 +121,12 @@ class MemoryStore:
         try:
             if term is not None:
                 require_term(draft, term)
-            yield MemoryTransaction.on(draft)
+            events = MemoryEvents(draft)
+            yield MemoryTransaction.on(draft, events)
+            added = events.flush()
             self._committed = draft
         finally:
             draft.freeze()
             self._turn.release()
+        if added and self._heard is not None:
+            self._heard(added)

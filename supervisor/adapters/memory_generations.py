@@ -7,7 +7,8 @@ from datetime import datetime
 from supervisor.adapters.memory_rows import Tables
 from supervisor.core.actions import FixEnd, OpenGeneration
 from supervisor.core.errors import StateMoved
-from supervisor.core.model import Generation, GenerationState
+from supervisor.core.model import Generation, GenerationState, Task
+from tasks.contract import PublishOutcome
 from tasks.offsets import count
 
 _READING = GenerationState.READING
@@ -19,6 +20,7 @@ class MemoryGenerations:
     """See `ports.Generations`."""
 
     def __init__(self, tables: Tables) -> None:
+        self._tables = tables
         self._live = tables.live
         self._ended = tables.ended
 
@@ -139,6 +141,55 @@ class MemoryGenerations:
             other
             for other in self.live(generation.supervisor_id)
             if other.ordinal < generation.ordinal and other.start.keys() & generation.start.keys()
+        ]
+
+    def forget(self, supervisor_id: str, up_to: int, limit: int) -> int:
+        """Delete rows of ended, unpublished generations up to an ordinal; see the port."""
+        settled = [
+            task
+            for task in self._unpublished(supervisor_id, up_to)
+            if task.folder_deleted_at is not None
+        ][:limit]
+        for task in settled:
+            self._tables.tasks.drop(task.id)
+            attempts = self._tables.attempts[task.generation_id]
+            left = tuple(task_id for task_id in attempts if task_id != task.id)
+            self._tables.attempts.put(task.generation_id, left)
+        if settled:
+            return len(settled)
+        newest = self.newest(supervisor_id)
+        gone = [
+            generation
+            for generation in self._forgotten(supervisor_id, up_to)
+            if generation != newest and not self._tables.attempts.get_row(generation.id)
+        ][:limit]
+        for generation in gone:
+            self._ended.drop(generation.id)
+            self._tables.attempts.drop(generation.id)
+        return len(gone)
+
+    def unsettled(self, supervisor_id: str, up_to: int) -> bool:
+        """Tell whether folders of such generations' tasks are still to be found empty for good."""
+        return any(
+            task.folder_deleted_at is None and task.outcome is not PublishOutcome.STALE
+            for task in self._unpublished(supervisor_id, up_to)
+        )
+
+    def _forgotten(self, supervisor_id: str, up_to: int) -> list[Generation]:
+        """Return generations that ended without a publication, up to an ordinal."""
+        return [
+            generation
+            for generation in self._ended.values()
+            if generation.supervisor_id == supervisor_id
+            and generation.ordinal <= up_to
+            and generation.id not in self._tables.publications
+        ]
+
+    def _unpublished(self, supervisor_id: str, up_to: int) -> list[Task]:
+        return [
+            self._tables.tasks[task_id]
+            for generation in self._forgotten(supervisor_id, up_to)
+            for task_id in self._tables.attempts.get_row(generation.id) or ()
         ]
 
     def _at(self, generation_id: str, sequence: int, *states: GenerationState) -> Generation | None:

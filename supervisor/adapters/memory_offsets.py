@@ -55,3 +55,8 @@ class MemoryOffsets:
     def gaps(self, supervisor_id: str) -> list[OffsetGap]:
         """Return the declared gaps, oldest first."""
         return list(self._gaps.get_row(supervisor_id) or ())
+
+    def forget(self, supervisor_id: str) -> None:
+        """Delete the committed offsets and the gaps of a supervisor."""
+        self._rows.drop(supervisor_id)
+        self._gaps.drop(supervisor_id)

@@ -1,9 +1,11 @@
-"""What is kept for people, in memory: plans and the audit log."""
+"""What is kept for people, in memory, and what they decided: plans, audit log, retention."""
 
+from dataclasses import replace
+from datetime import timedelta
 from itertools import islice
 
 from supervisor.adapters.memory_rows import Tables
-from supervisor.core.model import AuditEntry, StoredPlan
+from supervisor.core.model import AuditEntry, RetentionRule, StoredPlan
 
 KEPT = 200
 """Plans per supervisor."""
@@ -24,6 +26,10 @@ class MemoryPlans:
         """Return the newest first."""
         return list((self._rows.get_row(supervisor_id) or ())[:limit])
 
+    def forget(self, supervisor_id: str) -> None:
+        """Delete the plans of a supervisor."""
+        self._rows.drop(supervisor_id)
+
 
 class MemoryAudit:
     """See `ports.Audit`."""
@@ -39,3 +45,37 @@ class MemoryAudit:
         """Return the newest first."""
         newest = range(len(self._rows) - 1, -1, -1)
         return [self._rows[number] for number in islice(newest, limit)]
+
+
+class MemoryRetention:
+    """See `ports_segments.Retention`."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._rows = tables.retention
+
+    def put(self, rule: RetentionRule) -> None:
+        """Set the rule of a table, in place of the one before; kept to the second."""
+        second = timedelta(seconds=1)
+        self._rows.put(rule.data_source, replace(rule, keep_for=rule.keep_for // second * second))
+
+    def drop(self, data_source: str) -> bool:
+        """Keep for ever again.  False: there was no rule."""
+        was_there = data_source in self._rows
+        self._rows.drop(data_source)
+        return was_there
+
+    def of(self, data_source: str) -> RetentionRule | None:
+        """Return the rule of a table."""
+        return self._rows.get_row(data_source)
+
+    def all(self) -> list[RetentionRule]:
+        """Return every rule, by table."""
+        return [self._rows[data_source] for data_source in sorted(self._rows)]
+
+
+class MemoryInstallation:
+    """See `ports.Installation`: one memory is as good as another."""
+
+    def name(self) -> str:
+        """Return the name; it never changes."""
+        return "memory"

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Generic, TypeVar
 
+from supervisor.core.events import FailedEvent, QueueName, QueueRow, StoredEvent
 from supervisor.core.model import (
     AuditEntry,
     CommittedOffset,
@@ -16,6 +17,7 @@ from supervisor.core.model import (
     Lease,
     OffsetGap,
     Publication,
+    RetentionRule,
     Segment,
     SpecVersion,
     StoredPlan,
@@ -93,11 +95,17 @@ class Tables:
     workers: Rows[str, WorkerRow] = field(default_factory=Rows)
     publications: Rows[str, Publication] = field(default_factory=Rows)
     segments: Rows[str, Segment] = field(default_factory=Rows)
+    retention: Rows[str, RetentionRule] = field(default_factory=Rows)
     plans: Rows[str, tuple[StoredPlan, ...]] = field(default_factory=Rows)
     """Supervisor -> plans, newest first."""
     audit: Rows[int, AuditEntry] = field(default_factory=Rows)
     lease: Rows[str, Lease] = field(default_factory=Rows)
     """One row."""
+    queues: Rows[QueueName, QueueRow] = field(default_factory=Rows)
+    events: Rows[int, tuple[StoredEvent, ...]] = field(default_factory=Rows)
+    """Queue id -> its rows, ascending."""
+    failed: Rows[tuple[QueueName, int], FailedEvent] = field(default_factory=Rows)
+    """(Queue, number) -> what was set aside."""
 
     def draft(self) -> "Tables":
         """Begin a change that nobody sees yet."""

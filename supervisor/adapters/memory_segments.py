@@ -1,10 +1,12 @@
 """Published files and publications in memory."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime
 
 from supervisor.adapters.memory_rows import Tables
 from supervisor.core.errors import StateMoved
-from supervisor.core.model import Publication, Segment
+from supervisor.core.model import NamedFile, Publication, Segment
 
 
 class MemorySegments:
@@ -33,11 +35,12 @@ class MemorySegments:
             stored.put(segment.id, segment)
 
     def of_data_source(self, data_source: str) -> list[Segment]:
-        """Return the published files of a table, by interval, then path."""
-        return _ordered(s for s in self._tables.segments.values() if s.data_source == data_source)
+        """Return the used files of a table, which are all that its readers see; see the port."""
+        rows = self._tables.segments.values()
+        return _ordered(s for s in rows if s.data_source == data_source and s.used)
 
     def of_supervisor(self, supervisor_id: str) -> list[Segment]:
-        """Return the files that one supervisor published, in the same order."""
+        """Return all that one supervisor published, unused and deleted ones too; same order."""
         rows = self._tables.segments.values()
         return _ordered(s for s in rows if s.supervisor_id == supervisor_id)
 
@@ -58,16 +61,101 @@ class MemorySegments:
         return self.publications(supervisor_id)[::-1][:limit]
 
     def rejected(self, supervisor_id: str) -> int:
-        """Return how many records of all publications became no row."""
-        return sum(row.rejected for row in self.publications(supervisor_id))
+        """Return how many records became no row, of all publications that are not forgotten."""
+        rows = self.publications(supervisor_id)
+        return sum(row.rejected for row in rows if row.forgotten_at is None)
+
+    def get(self, segment_id: str) -> Segment | None:
+        """Return one, deleted or not."""
+        return self._tables.segments.get_row(segment_id)
 
     def of_task(self, task_id: str) -> list[Segment]:
-        """Return the files that one task published."""
+        """Return all that one task published, unused and deleted ones too."""
         return _ordered(s for s in self._tables.segments.values() if s.task_id == task_id)
 
     def publication(self, generation_id: str) -> Publication | None:
         """Return the publication of one generation."""
         return self._tables.publications.get_row(generation_id)
+
+    def choose(
+        self,
+        data_source: str,
+        *,
+        start: datetime | None = None,
+        end: datetime | None = None,
+        ids: Sequence[str] | None = None,
+        deleted: bool = False,
+    ) -> list[Segment]:
+        """Return segments of a table, used or not; see the port."""
+        wanted = self._tables.segments.keys() if ids is None else set(ids)
+        return _ordered(
+            segment
+            for segment in self._tables.segments.values()
+            if segment.data_source == data_source
+            and (deleted or segment.deleted_at is None)
+            and segment.id in wanted
+            and (start is None or segment.file.interval_start >= start)
+            and (end is None or segment.file.interval_end <= end)
+        )
+
+    def mark_unused(self, segment_ids: Sequence[str], now: datetime) -> list[Segment]:
+        """Take segments out of their tables; return those that were used, as they are now."""
+        return self._mark([s for s in self._of(segment_ids) if s.used], now)
+
+    def mark_used(self, segment_ids: Sequence[str]) -> list[Segment]:
+        """Put segments back; return those that were unused and not deleted, as they are now."""
+        found = self._of(segment_ids)
+        return self._mark([s for s in found if not s.used and s.deleted_at is None], None)
+
+    def condemn(self, segment_id: str, unused_at: datetime, now: datetime) -> bool:
+        """Record that its file is being deleted, before it is: it is never used again.
+
+        False, changing nothing: it is used, or was marked unused at another time.
+        """
+        found = self._tables.segments.get_row(segment_id)
+        if found is None or found.unused_at != unused_at:
+            return False
+        self._tables.segments.put(segment_id, replace(found, deleted_at=found.deleted_at or now))
+        return True
+
+    def forget_publications(self, supervisor_id: str, now: datetime) -> int:
+        """Mark what a supervisor published as forgotten, unless it is; return how many were not."""
+        found = [row for row in self.publications(supervisor_id) if row.forgotten_at is None]
+        for row in found:
+            self._tables.publications.put(row.generation_id, replace(row, forgotten_at=now))
+        return len(found)
+
+    def under(self, folder: str) -> list[str]:
+        """Return the paths of segments, not deleted ones, below a folder of the warehouse."""
+        return sorted(
+            segment.file.path
+            for segment in self._tables.segments.values()
+            if segment.file.path.startswith(f"{folder}/") and segment.deleted_at is None
+        )
+
+    def named_files(self) -> list[NamedFile]:
+        """Return every file that the database names, by path: segments not deleted, rejects."""
+        found = [
+            NamedFile(s.file.path, s.file.size_bytes, s.file.sha256, s.task_id)
+            for s in self._tables.segments.values()
+            if s.deleted_at is None
+        ]
+        found += [
+            NamedFile(row.rejects.path, row.rejects.size_bytes, row.rejects.sha256, row.task_id)
+            for row in self._tables.publications.values()
+            if row.rejects is not None
+        ]
+        return sorted(found, key=lambda file: file.path)
+
+    def _of(self, segment_ids: Sequence[str]) -> list[Segment]:
+        rows = self._tables.segments
+        return [rows[segment_id] for segment_id in set(segment_ids) & rows.keys()]
+
+    def _mark(self, found: Sequence[Segment], at: datetime | None) -> list[Segment]:
+        marked = [replace(segment, unused_at=at) for segment in found]
+        for segment in marked:
+            self._tables.segments.put(segment.id, segment)
+        return _ordered(marked)
 
 
 def _ordered(found: Iterable[Segment]) -> list[Segment]:

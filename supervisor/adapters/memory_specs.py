@@ -18,7 +18,8 @@ class MemorySpecs:
     ) -> SpecVersion:
         """Add the next version (None: a tombstone) and return it."""
         before = self._rows.get_row(supervisor_id) or ()
-        added = SpecVersion(supervisor_id, len(before) + 1, now, spec, author)
+        newest = before[-1].version if before else 0
+        added = SpecVersion(supervisor_id, newest + 1, now, spec, author)
         self._rows.put(supervisor_id, (*before, added))
         return added
 
@@ -30,7 +31,7 @@ class MemorySpecs:
     def version(self, supervisor_id: str, version: int) -> SpecVersion | None:
         """Return one version."""
         versions = self._rows.get_row(supervisor_id) or ()
-        return versions[version - 1] if 1 <= version <= len(versions) else None
+        return next((row for row in versions if row.version == version), None)
 
     def all_newest(self) -> list[SpecVersion]:
         """Return the newest version of every id, tombstones included, by id."""
@@ -39,3 +40,11 @@ class MemorySpecs:
     def history(self, supervisor_id: str, limit: int | None = None) -> list[SpecVersion]:
         """Return the versions of one id, newest first."""
         return list(reversed(self._rows.get_row(supervisor_id) or ()))[:limit]
+
+    def forget(self, supervisor_id: str, up_to: int) -> None:
+        """Delete versions up to `up_to`; a newer one, stored meanwhile, stays."""
+        kept = tuple(r for r in self._rows.get_row(supervisor_id) or () if r.version > up_to)
+        if kept:
+            self._rows.put(supervisor_id, kept)
+        else:
+            self._rows.drop(supervisor_id)

@@ -131,20 +131,22 @@ class MemoryTasks:
             for at, status in ended
         )
 
-    def unsettled(self, limit: int) -> list[Task]:
-        """Return ended tasks in whose folder something may lie that nothing refers to."""
-        found = [
-            (task.ended_at, task.id, task)
-            for task in self._tables.tasks.values()
-            if task.ended_at
-            and task.folder_deleted_at is None
-            and task.outcome is not PublishOutcome.STALE
-        ]
-        return [task for _, _, task in sorted(found, key=lambda row: row[:2])][:limit]
+    def rows_of(self, task_ids: Sequence[str]) -> dict[str, Task]:
+        """Return id -> task, for those that there are."""
+        known = self._tables.tasks
+        return {task_id: known[task_id] for task_id in sorted(set(task_ids) & known.keys())}
 
     def folder_deleted(self, task_id: str, now: datetime) -> None:
         """Record that the output folder was found empty for good."""
         self._put(replace(self._known(task_id), folder_deleted_at=now))
+
+    def unsettled_folders(self) -> list[Task]:
+        """Return ended tasks whose folders may hold what nothing names, STALE ones too, by id."""
+        return _by_id(
+            task
+            for task in self._tables.tasks.values()
+            if not task.active and task.folder_deleted_at is None
+        )
 
     def _known(self, task_id: str) -> Task:
         task = self.get(task_id)

@@ -2,12 +2,8 @@
 
 import os
 
-from supervisor.core.errors import Refused
+from supervisor.core.errors import SecretMissing
 from tasks.kafka_client import SecretRef
-
-
-class SecretMissing(Refused):
-    """A spec names a secret that this process does not have."""
 
 
 def read_secret(reference: SecretRef) -> str:

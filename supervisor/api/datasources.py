@@ -7,6 +7,7 @@ from fastapi import APIRouter, Query
 from supervisor.api.deps import Parts
 from supervisor.views_files import DataSources, TableFiles
 from supervisor.views_ledger import Ledger, PlansView
+from supervisor.views_warehouse import WarehouseFiles
 
 router = APIRouter(prefix="/api/v1", tags=["tables"])
 
@@ -30,6 +31,12 @@ def list_files(
 ) -> TableFiles:
     """List the files that make up a table: what is not listed is no part of it."""
     return parts.views.files(data_source, with_journaled=include is not None)
+
+
+@router.get("/files")
+def list_warehouse(parts: Parts) -> WarehouseFiles:
+    """List what may lie in the warehouse: files by name, folders of tasks that are not settled."""
+    return parts.views.warehouse_files()
 
 
 @router.get("/supervisors/{supervisor_id}/ledger")

@@ -7,6 +7,8 @@ from fastapi import Depends, Header, Request
 
 from supervisor.core.documents import parse_document
 from supervisor.core.errors import NotAllowed
+from supervisor.eventqueue.operations import Operations
+from supervisor.lifetimes import Lifetimes
 from supervisor.publishing import Publishing
 from supervisor.service import Service
 from supervisor.signals import Broadcast
@@ -22,6 +24,8 @@ class ApiParts:
     service: Service
     publishing: Publishing
     views: Views
+    queues: Operations
+    lifetimes: Lifetimes
     changed: Broadcast
     version: str
     """Of this Tidegate."""

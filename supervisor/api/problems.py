@@ -28,8 +28,10 @@ from supervisor.core.errors import (
     NotAllowed,
     Refused,
     SchemaTooNew,
+    SecretMissing,
     StaleCommit,
     StateMoved,
+    StorageUnavailable,
     StreamUnavailable,
     SupervisorError,
     SupervisorNotFound,
@@ -38,6 +40,21 @@ from supervisor.core.errors import (
     WorkerFenced,
     WorkerUnavailable,
 )
+from supervisor.core.events import (
+    EmptyEvent,
+    EventTooLarge,
+    QueueDead,
+    TooManyOutstandingBytes,
+    UndecodableEvent,
+)
+from supervisor.eventqueue.operations import (
+    FailedEventNotFound,
+    NotReplayable,
+    QueueNotDead,
+    QueueNotFound,
+)
+from supervisor.eventqueue.processor import ProcessorClosed
+from supervisor.forgetting import NotForgettable
 from supervisor.publishing import UnusableFiles
 from supervisor.views_files import DataSourceNotFound
 from tasks.wire import Wire
@@ -100,6 +117,9 @@ PROBLEMS: Mapping[type[SupervisorError], Problem] = MappingProxyType(
     {
         AlreadyInState: Problem(400, "already-in-state", "The supervisor is what it should become"),
         DataSourceNotFound: Problem(404, "data-source-not-found", "There is no such table"),
+        EmptyEvent: Problem(400, "empty-event", "An event says nothing"),
+        EventTooLarge: Problem(400, "event-too-large", "An event is larger than its queue takes"),
+        FailedEventNotFound: Problem(404, "failed-event-not-found", "No such event is set aside"),
         InvalidRequest: Problem(400, "invalid-request", "The request is not acceptable"),
         InvalidSpec: Problem(400, "invalid-spec", "The spec is not acceptable"),
         LeaseLost: Problem(503, "not-the-leader", "Another overlord leads"),
@@ -109,15 +129,29 @@ PROBLEMS: Mapping[type[SupervisorError], Problem] = MappingProxyType(
         ),
         NoHistory: Problem(404, "no-history", "Nothing was ever stored under this id"),
         NotAllowed: Problem(403, "not-allowed", "The caller may not do this"),
+        NotForgettable: Problem(409, "not-forgettable", "The supervisor still has work to do"),
+        NotReplayable: Problem(409, "not-replayable", "This event cannot be queued again"),
+        ProcessorClosed: Problem(503, "queue-closed", "The event queue is closed here"),
+        QueueDead: Problem(503, "event-queue-dead", "An event queue is damaged"),
+        QueueNotDead: Problem(409, "queue-not-dead", "There is nothing to repair"),
+        QueueNotFound: Problem(404, "queue-not-found", "There is no such event queue"),
         Refused: Problem(400, "refused", "The request cannot be carried out"),
+        SecretMissing: Problem(400, "secret-missing", "The overlord has no such secret"),
         SchemaTooNew: Problem(500, "schema-too-new", "A newer version owns the metadata"),
         StaleCommit: Problem(409, "stale-commit", "The offsets have moved on"),
         StateMoved: Problem(409, "state-moved", "Somebody else was faster"),
+        StorageUnavailable: Problem(503, "storage-unavailable", "The warehouse does not answer"),
         StreamUnavailable: Problem(503, "stream-unavailable", "Kafka does not answer"),
         SupervisorError: Problem(500, "internal", "The overlord failed"),
         SupervisorNotFound: Problem(404, "supervisor-not-found", "There is no such supervisor"),
         TaskNotFound: Problem(404, "task-not-found", "There is no such task"),
+        TooManyOutstandingBytes: Problem(
+            503, "too-many-outstanding-bytes", "An event queue is too far behind"
+        ),
         Unavailable: Problem(503, "unavailable", "Something outside does not answer"),
+        UndecodableEvent: Problem(
+            400, "undecodable-event", "This is no event that this version knows"
+        ),
         UnusableFiles: Problem(400, "unusable-files", "The offered files do not fit the range"),
         WorkerFenced: Problem(409, "worker-fenced", "A newer incarnation of the worker runs"),
         WorkerUnavailable: Problem(503, "worker-unavailable", "A worker does not answer"),
@@ -149,8 +183,10 @@ def answer(
     return JSONResponse(body, problem.status, headers, MEDIA_TYPE)
 
 
-def render_error(request: Request, error: Exception) -> Response:
-    """Answer an error of our tree; each public attribute is a member."""
+def render_error(
+    request: Request, error: Exception, more: Mapping[str, object] | None = None
+) -> Response:
+    """Answer an error of our tree; each public attribute is a member, and so is `more`, as JSON."""
     assert isinstance(error, SupervisorError)
     path = request.url.path
     accepts = request.headers.get("accept", "")
@@ -159,6 +195,7 @@ def render_error(request: Request, error: Exception) -> Response:
         return PlainTextResponse(str(error), HTTPStatus.NOT_FOUND)
     problem = next(PROBLEMS[kind] for kind in type(error).__mro__ if kind in PROBLEMS)
     members = {to_camel(k): _plain(v) for k, v in vars(error).items() if not k.startswith("_")}
+    members |= dict(more or {})
     later = problem.status == HTTPStatus.SERVICE_UNAVAILABLE
     return answer(
         problem,

@@ -13,7 +13,17 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 
-from supervisor.api import datasources, internal, status, supervisors, tasks, workers
+from supervisor.api import (
+    datasources,
+    internal,
+    metrics,
+    queues,
+    segments,
+    status,
+    supervisors,
+    tasks,
+    workers,
+)
 from supervisor.api.deps import ApiParts
 from supervisor.api.edge import Gate, SecurityHeaders
 from supervisor.api.openapi import described
@@ -27,7 +37,10 @@ ROUTERS = (
     tasks.router,
     workers.router,
     datasources.router,
+    segments.router,
+    queues.router,
     status.router,
+    metrics.router,
     internal.router,
 )
 

@@ -1,8 +1,11 @@
 """How this process is."""
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
+from fastapi.responses import JSONResponse, Response
 
 from supervisor.api.deps import Parts
+from supervisor.api.problems import render_error
+from supervisor.core.events import QueueDead, QueueRow
 from tasks.wire import Wire
 
 router = APIRouter(prefix="/status", tags=["process"])
@@ -28,8 +31,15 @@ def get_process_status(parts: Parts) -> ProcessStatus:
     )
 
 
-@router.get("/health")
-def get_process_health(parts: Parts) -> bool:
-    """Answer `true` while the process serves and the metadata database answers, else 503."""
+@router.get("/health", response_model=bool)
+def get_process_health(request: Request, parts: Parts) -> Response:
+    """Answer `true` while the metadata database answers and no event queue is dead, else 503."""
     parts.views.check()
-    return True
+    if dead := [_error(row) for row in parts.queues.dead()]:
+        listed = [vars(error) | {"detail": str(error)} for error in dead]
+        return render_error(request, dead[0], {"dead": listed})
+    return JSONResponse(True)
+
+
+def _error(row: QueueRow) -> QueueDead:
+    return QueueDead(row.queue, row.dead_seq, row.dead_why)

@@ -142,6 +142,41 @@ class Files(Lenient):
     """Ranges whose journaled files could not be asked for."""
 
 
+class Segment(Lenient):
+    """One published file, in use or taken out of its table."""
+
+    id: str
+    path: str
+    interval_start: datetime
+    interval_end: datetime
+    rows: int = 0
+    size_bytes: int = 0
+    used: bool = True
+    unused_at: datetime | None = None
+    delete_after: datetime | None = None
+    deleted_at: datetime | None = None
+
+
+class Segments(Lenient):
+    """The segments of one table."""
+
+    data_source: str
+    segments: tuple[Segment, ...]
+
+
+class Marked(Lenient):
+    """What a mark changed."""
+
+    num_changed_segments: int
+
+
+class RetentionRule(Lenient):
+    """How long a table keeps its rows; `keep_for` None: for ever."""
+
+    keep_for: str | None = None
+    author: str | None = None
+
+
 class DataSources(Lenient):
     """The tables that have published files."""
 

@@ -118,10 +118,21 @@ class Client:
 
     def post(self, path: str, body: bytes = b"", params: Params | None = None) -> Answer:
         """Send JSON text, or nothing; errors as in `get`."""
+        return self._write("POST", path, body, params)
+
+    def put(self, path: str, body: bytes) -> Answer:
+        """Send JSON text in the place of what is there; errors as in `get`."""
+        return self._write("PUT", path, body, None)
+
+    def delete(self, path: str) -> Answer:
+        """Ask for the removal of what is there; errors as in `get`."""
+        return self._write("DELETE", path, b"", None)
+
+    def _write(self, method: str, path: str, body: bytes, params: Params | None) -> Answer:
         headers = {"Content-Type": "application/json"}
         return self._send(
-            lambda server: self._http.post(
-                f"{server}{path}", content=body, params=dict(params or {}), headers=headers
+            lambda server: self._http.request(
+                method, f"{server}{path}", content=body, params=dict(params or {}), headers=headers
             ),
             (),
         )

@@ -12,8 +12,9 @@ from typing import Annotated
 
 import typer
 
-from supervisor.cli import segments, supervisors, tasks
+from supervisor.cli import queues, segments, supervisors, tasks
 from supervisor.cli.doctor import doctor
+from supervisor.cli.forget import forget
 from supervisor.cli.init import init
 from supervisor.cli.output import say, show_error, show_text
 from supervisor.cli.problems import FAILED, exit_code
@@ -34,7 +35,9 @@ app = typer.Typer(
 app.add_typer(supervisors.commands, name="supervisor")
 app.add_typer(tasks.commands, name="task")
 app.add_typer(segments.commands, name="segment")
+app.add_typer(queues.commands, name="queue")
 supervisors.commands.command()(init)
+supervisors.commands.command()(forget)
 for _command in (verify, query, doctor, overlord, worker, dev):
     app.command()(_command)
 

@@ -43,6 +43,7 @@ Wait = Annotated[
         help="Wait until it is done, at most so long; exit code 4 if it is not.",
     ),
 ]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 SupervisorId = Annotated[
     str, typer.Argument(metavar="ID", help="Id of the supervisor.", show_default=False)
 ]

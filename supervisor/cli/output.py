@@ -13,7 +13,14 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Table
 from rich.text import Text
 
@@ -72,12 +79,12 @@ def show_facts(facts: Iterable[tuple[str, object]]) -> None:
     _print_table(table)
 
 
-def progress_bar() -> Progress:
+def progress_bar(*, of_bytes: bool = False) -> Progress:
     """Return a progress display on stderr; it shows nothing without a terminal."""
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),
-        MofNCompleteColumn(),
+        DownloadColumn(binary_units=True) if of_bytes else MofNCompleteColumn(),
         TimeRemainingColumn(),
         console=talk_console(),
         transient=True,

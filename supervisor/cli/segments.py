@@ -4,13 +4,22 @@ from typing import Annotated
 
 import typer
 
-from supervisor.cli.answers import DataSources, FileRow, Files
+from supervisor.cli.answers import DataSources, FileRow, Files, Segment
 from supervisor.cli.client import Client, path_of
 from supervisor.cli.options import Output, Server, connect
 from supervisor.cli.output import Format, say, show_json, show_table, size
+from supervisor.cli.segment_life import (
+    mark_unused,
+    mark_used,
+    retention,
+    segments_of,
+    show_segments,
+)
 
 commands = typer.Typer(no_args_is_help=True, help="Published files: together they are the table.")
 DATA_SOURCES = "/api/v1/datasources"
+for _command in (mark_unused, mark_used, retention):
+    commands.command()(_command)
 
 
 @commands.callback()
@@ -26,12 +35,25 @@ def list_all(
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Also files that are written and not yet published.")
     ] = False,
+    unused: Annotated[
+        bool, typer.Option("--unused", help="Those that were taken out of the table.")
+    ] = False,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Those in use and those taken out, with their ids.")
+    ] = False,
+    *,
     server: Server = None,
     output: Output = Format.TABLE,
 ) -> None:
     """List the files of a table, or of all tables."""
+    if fresh + unused + everything > 1:
+        raise typer.BadParameter("give one of --fresh, --unused and --all")
     with connect(server) as client:
         names = (datasource,) if datasource is not None else data_sources(client)
+        if unused or everything:
+            used = False if unused else None
+            _show_life([(n, s) for n in names for s in segments_of(client, n, used=used)], output)
+            return
         answers = [files_of(client, name, fresh=fresh) for name in names]
     if output is Format.JSON:
         files = [
@@ -44,6 +66,14 @@ def list_all(
     rows = [_row(each.data_source, file) for each in answers for file in each.files]
     show_table(("TABLE", "FROM", "TO", "ROWS", "SIZE", "PUBLISHED", "BY", "PATH"), rows)
     say(f"{len(rows)} files, {sum(f.rows for each in answers for f in each.files)} rows")
+
+
+def _show_life(found: list[tuple[str, Segment]], output: Format) -> None:
+    if output is Format.JSON:
+        show_json([{"dataSource": name} | each.model_dump(mode="json") for name, each in found])
+        return
+    show_segments(found)
+    say(f"{len(found)} segments, {sum(each.rows for _, each in found)} rows")
 
 
 def data_sources(client: Client) -> tuple[str, ...]:

@@ -9,10 +9,11 @@ import typer
 
 from supervisor.cli.answers import Applied, SpecVersion, Status, SupervisorRow
 from supervisor.cli.client import SUPERVISORS, path_of
+from supervisor.cli.confirm import confirm
 from supervisor.cli.history import version_rows
-from supervisor.cli.options import Output, Server, SupervisorId, Wait, connect
+from supervisor.cli.options import Output, Server, SupervisorId, Wait, Yes, connect
 from supervisor.cli.output import Format, say, show_json, show_table, show_text
-from supervisor.cli.problems import FAILED, USAGE, CommandFailed
+from supervisor.cli.problems import FAILED, CommandFailed
 from supervisor.cli.status import show_status
 from supervisor.cli.wait import wait_until_at_rest, wait_until_reading
 
@@ -163,14 +164,14 @@ def resume(
 @commands.command()
 def terminate(
     supervisor_id: SupervisorId,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    yes: Yes = False,
     wait: Wait = None,
     server: Server = None,
     output: Output = Format.TABLE,
 ) -> None:
     """End a supervisor: what it has read is published, and its table stays."""
     if not yes:
-        _confirm(f"Terminate {supervisor_id}?")
+        confirm(f"Terminate {supervisor_id}?")
     with connect(server) as client:
         answer = client.post(path_of(SUPERVISORS, supervisor_id, "terminate"))
         if wait is not None:
@@ -179,13 +180,6 @@ def terminate(
         show_json(answer.json())
     else:
         show_text(f"{supervisor_id} is terminated; its table stays")
-
-
-def _confirm(question: str) -> None:
-    if not sys.stdin.isatty():
-        say(f"error: nobody is there to ask: {question} Say --yes.")
-        raise typer.Exit(USAGE)
-    typer.confirm(question, abort=True, err=True)
 
 
 def _read(file: str) -> bytes:

@@ -1,4 +1,4 @@
-"""`tidegate verify`: is each record of the topic exactly once in the table?"""
+"""`tidegate verify`: is each record exactly once in the table, and each file where it belongs?"""
 
 from pathlib import Path
 from typing import Annotated
@@ -6,18 +6,34 @@ from typing import Annotated
 import typer
 
 from supervisor.cli.client import Client, path_of
-from supervisor.cli.options import Output, Server, SupervisorId, connect
+from supervisor.cli.options import Output, Server, connect
 from supervisor.cli.output import Format, progress_bar, say, show_json, show_table, show_text
 from supervisor.cli.problems import FAILED
 from supervisor.cli.segments import files_of
+from supervisor.cli.verify_files import show_inventory, stands, take_stock
 from supervisor.verify.ledger import Ledger
 from supervisor.verify.verdict import Finding, Verdict, Verification
 
+LOOKS = 3
+"""How often ledger and list are asked for until they agree; what never does is a finding."""
+
 
 def verify(
-    supervisor_id: SupervisorId,
+    supervisor_id: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="ID", help="Id of the supervisor whose rows to prove.", show_default=False
+        ),
+    ] = None,
+    *,
+    files: Annotated[
+        bool, typer.Option("--files", help="Compare the warehouse with the database.")
+    ] = False,
     strict: Annotated[
-        bool, typer.Option("--strict", help="Refuse ranges that Kafka can no longer prove.")
+        bool, typer.Option("--strict", help="Refuse also what is unproven, pending or kept.")
+    ] = False,
+    no_digest: Annotated[
+        bool, typer.Option("--no-digest", help="With --files: compare sizes, not contents.")
     ] = False,
     warehouse: Annotated[
         Path | None,
@@ -32,18 +48,63 @@ def verify(
 
     Reads the topic again with a consumer of its own, from the first to the committed offset, and
     every published file. Exit code 0 if nothing is violated, 1 if something is.
+
+    With --files: prove that the files in the warehouse, those of all tables, are exactly the ones
+    that the database names, each with its recorded size and sha256. Missing, damaged and orphan
+    files are listed. Files that active tasks write (writing), that wait to be deleted (pending) or
+    that are left for people to look at (kept) are counted.
     """
+    _refuse_misuse(supervisor_id, files=files, no_digest=no_digest)
+    answers: dict[str, dict[str, object]] = {}
+    good = True
     with connect(server) as client:
-        ledger = client.get(path_of("/api/v1/supervisors", supervisor_id, "ledger")).read(Ledger)
-        listed = _listed(client, ledger)
-    verdict = _prove(ledger, warehouse or Path(ledger.warehouse), listed)
+        if files:  # first: it needs no Kafka
+            found = take_stock(client, warehouse, digests=not no_digest)
+            good = stands(found, strict=strict)
+            answers["files"] = found.to_dict()
+            if output is Format.TABLE:
+                show_inventory(found, strict=strict)
+        if supervisor_id is not None:
+            verdict = _prove(client, supervisor_id, warehouse)
+            good = _is_proven(verdict, strict=strict) and good
+            answers["table"] = verdict.to_dict()
+            if output is Format.TABLE:
+                _show(verdict)
     if output is Format.JSON:
-        show_json(verdict.to_dict())
-    else:
-        _show(verdict)
-    refused = {Verdict.VIOLATED, Verdict.OFFSETS_ONLY} if strict else {Verdict.VIOLATED}
-    if verdict.verdict in refused:
+        show_json(answers if len(answers) > 1 else next(iter(answers.values())))
+    if not good:
         raise typer.Exit(FAILED)
+
+
+def _refuse_misuse(supervisor_id: str | None, *, files: bool, no_digest: bool) -> None:
+    if supervisor_id is None and not files:
+        raise typer.BadParameter(
+            "give a supervisor to prove its rows, --files to check the warehouse, or both",
+            param_hint="ID",
+        )
+    if no_digest and not files:
+        raise typer.BadParameter(
+            "it goes with --files: the rows of a table are always read", param_hint="--no-digest"
+        )
+
+
+def _is_proven(verdict: Verification, *, strict: bool) -> bool:
+    refused = {Verdict.VIOLATED, Verdict.OFFSETS_ONLY} if strict else {Verdict.VIOLATED}
+    return verdict.verdict not in refused
+
+
+def _prove(client: Client, supervisor_id: str, warehouse: Path | None) -> Verification:
+    ledger, listed = _claim(client, supervisor_id, LOOKS)
+    return _put_to_the_proof(ledger, warehouse or Path(ledger.warehouse), listed)
+
+
+def _claim(client: Client, supervisor_id: str, looks: int) -> tuple[Ledger, frozenset[str]]:
+    """Return ledger and list; asked again if a segment left, or came back, between the two."""
+    ledger = client.get(path_of("/api/v1/supervisors", supervisor_id, "ledger")).read(Ledger)
+    listed = _listed(client, ledger)
+    in_use = {file.path for each in ledger.publications for file in each.segments}
+    agree = listed == in_use or looks <= 1
+    return (ledger, listed) if agree else _claim(client, supervisor_id, looks - 1)
 
 
 def _listed(client: Client, ledger: Ledger) -> frozenset[str]:
@@ -57,9 +118,9 @@ def _listed(client: Client, ledger: Ledger) -> frozenset[str]:
     )
 
 
-def _prove(ledger: Ledger, warehouse: Path, listed: frozenset[str]) -> Verification:
+def _put_to_the_proof(ledger: Ledger, warehouse: Path, listed: frozenset[str]) -> Verification:
     from supervisor.verify.verifier import Steps  # Kafka and Arrow are loaded only when asked
-    from supervisor.verify.verifier import verify as put_to_the_proof
+    from supervisor.verify.verifier import verify as verified
 
     rows = sum(publication.rows for publication in ledger.publications)
     offsets = sum(max(0, end - first) for first, end in ledger.extent().values())
@@ -70,7 +131,7 @@ def _prove(ledger: Ledger, warehouse: Path, listed: frozenset[str]) -> Verificat
             lambda count: bar.advance(of_rows, count),
             lambda count: bar.advance(of_offsets, count),
         )
-        return put_to_the_proof(ledger, warehouse, listed, steps)
+        return verified(ledger, warehouse, listed, steps)
 
 
 def _show(verdict: Verification) -> None:

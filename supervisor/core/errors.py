@@ -97,6 +97,10 @@ class NotAllowed(Refused):
     """The caller did not prove that it may do this: a missing or wrong token."""
 
 
+class SecretMissing(Refused):
+    """A spec names a secret that this process does not have."""
+
+
 class WorkerFenced(Refused):
     """A newer incarnation of this worker has registered; this process must stop."""
 
@@ -141,3 +145,7 @@ class StreamUnavailable(Unavailable):
 
 class WorkerUnavailable(Unavailable):
     """A worker did not answer within its deadline."""
+
+
+class StorageUnavailable(Unavailable):
+    """The warehouse is not there or does not answer; it is not taken for an empty one."""

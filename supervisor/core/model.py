@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from supervisor.core.events import QueueRow
 from supervisor.core.spec import SupervisorSpec
 from tasks.contract import (
     PublishOutcome,
@@ -197,6 +198,37 @@ class Segment:
     task_id: str
     published_at: datetime
     file: SegmentFile
+    unused_at: datetime | None = None
+    """Taken out of its table; its file is deleted after the grace time."""
+    deleted_at: datetime | None = None
+    """Its file is gone, or about to go: it is never used again."""
+
+    @property
+    def used(self) -> bool:
+        """It is part of its table."""
+        return self.unused_at is None
+
+
+@dataclass(frozen=True)
+class NamedFile:
+    """A file of the warehouse that a row stands for."""
+
+    path: str
+    """Below the warehouse."""
+    size_bytes: int
+    sha256: str
+    task_id: str
+
+
+@dataclass(frozen=True)
+class RetentionRule:
+    """How long the rows of a table are kept."""
+
+    data_source: str
+    keep_for: timedelta
+    """A segment whose interval ended so long ago is marked unused."""
+    author: str
+    set_at: datetime
 
 
 @dataclass(frozen=True)
@@ -214,6 +246,8 @@ class Publication:
     rejected: int
     rejects: RejectsFile | None = None
     samples: tuple[RejectSample, ...] = ()
+    forgotten_at: datetime | None = None
+    """Its supervisor was forgotten since: its files stay, its offsets mean nothing any more."""
 
 
 @dataclass(frozen=True)
@@ -346,3 +380,5 @@ class Observed:
     workers: tuple[WorkerView, ...]
     failures_in_a_row: int = 0
     """Tasks that failed since one last succeeded."""
+    dead_queues: tuple[QueueRow, ...] = ()
+    """Event queues of this supervisor that stand still until somebody repairs them."""

@@ -1,10 +1,14 @@
 """Names that repeat: the same facts give the same id, so that an effect done twice is done once."""
 
 import hashlib
+import re
 
 from tasks.offsets import Offsets
 
 _LETTERS = "abcdefghijklmnop"
+_TASK_ID = re.compile(
+    rf"index_kafka_[A-Za-z0-9][A-Za-z0-9_.-]{{0,127}}_[0-9a-f]{{15}}_[{_LETTERS}]{{8}}"
+)
 
 
 def generation_id(supervisor_id: str, ordinal: int) -> str:
@@ -27,3 +31,8 @@ def task_id(base: str, generation: str, replica: int, attempt: int) -> str:
     """Return the id of one attempt: `base` and eight letters, as Druid's clients expect."""
     digest = hashlib.sha256(f"{generation}/{replica}/{attempt}".encode()).digest()
     return f"{base}_" + "".join(_LETTERS[byte % 16] for byte in digest[:8])
+
+
+def could_be_task_id(name: str) -> bool:
+    """Tell whether `task_id` might have made this name."""
+    return _TASK_ID.fullmatch(name) is not None

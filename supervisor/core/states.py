@@ -5,6 +5,7 @@
 | PENDING, SUSPENDED, STOPPING | yes | |
 | RUNNING | yes | CONNECTING_TO_STREAM, DISCOVERING_INITIAL_TASKS, CREATING_TASKS, NO_CAPACITY |
 | UNHEALTHY_SUPERVISOR | no | UNABLE_TO_CONNECT_TO_STREAM, LOST_CONTACT_WITH_STREAM, TOPIC_CHANGED |
+| UNHEALTHY_SUPERVISOR, whatever else is true | no | EVENT_QUEUE_DEAD |
 | UNHEALTHY_TASKS | no | |
 """
 
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from supervisor.core.actions import SlotNeed
+from supervisor.core.events import repair_of
 from supervisor.core.model import Observed, StreamState, StreamTrouble
 
 
@@ -39,8 +41,11 @@ class SupervisorState:
 def roll_up(seen: Observed, slots: SlotNeed | None) -> SupervisorState:
     """Return the one state that is true of a supervisor and its tasks together.
 
-    Source: Druid's SupervisorStateManager; NO_CAPACITY and TOPIC_CHANGED are additions.
+    Source: Druid's SupervisorStateManager; NO_CAPACITY, TOPIC_CHANGED and EVENT_QUEUE_DEAD
+    are additions.
     """
+    if (dead := _dead_queue(seen)) is not None:
+        return dead
     if seen.current.spec is None:
         return _healthy(State.STOPPING, why="terminated; what still reads hands off")
     if seen.current.spec.suspended:
@@ -64,6 +69,18 @@ def _running(seen: Observed, slots: SlotNeed | None) -> SupervisorState:
     if not any(task.id in reported for task in seen.tasks):
         return _healthy(State.RUNNING, "CREATING_TASKS")
     return _healthy(State.RUNNING)
+
+
+def _dead_queue(seen: Observed) -> SupervisorState | None:
+    """No task ends while the queue is dead that cleans up behind it: this hides all other words."""
+    if not seen.dead_queues:
+        return None
+    row = seen.dead_queues[0]
+    why = (
+        f"its event queue {row.queue.name} is damaged at event {row.dead_seq}: {row.dead_why}; no "
+        f"task ends or publishes before it is repaired: {repair_of(row.queue)}"
+    )
+    return SupervisorState(State.UNHEALTHY_SUPERVISOR, "EVENT_QUEUE_DEAD", healthy=False, why=why)
 
 
 def _stream_trouble(seen: Observed) -> SupervisorState | None:

@@ -8,13 +8,26 @@ in the same transaction (P3, P13).
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, Connection, RowMapping, bindparam, exists, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Delete,
+    RowMapping,
+    bindparam,
+    delete,
+    exists,
+    func,
+    select,
+    tuple_,
+    update,
+)
 
 from supervisor.core.actions import FixEnd, OpenGeneration
 from supervisor.core.errors import StateMoved
 from supervisor.core.model import LIVE_STATES, OPEN_STATES, Generation, GenerationState
 from supervisor.metadata.rows import insert_unless_taken
-from supervisor.metadata.tables import generation_partitions, generations
+from supervisor.metadata.tables import generation_partitions, generations, publications, tasks
+from tasks.contract import PublishOutcome
 from tasks.offsets import TopicPartition, count
 
 _AT = generations.c
@@ -167,6 +180,43 @@ class SqlGenerations:
             shares,
         )
 
+    def forget(self, supervisor_id: str, up_to: int, limit: int) -> int:
+        """Delete rows of ended, unpublished generations up to an ordinal; see the port."""
+        meant = _forgotten(supervisor_id, up_to)
+        settled = (
+            select(tasks.c.id)
+            .join(generations, _AT.id == tasks.c.generation_id)
+            .where(*meant, tasks.c.folder_deleted_at.is_not(None))
+            .limit(limit)
+        )
+        if gone := self._deleted(delete(tasks).where(tasks.c.id.in_(settled))):
+            return gone
+        counted_on = (
+            select(func.max(_AT.ordinal)).where(_AT.supervisor_id == supervisor_id)
+        ).scalar_subquery()
+        empty = (*meant, _AT.ordinal < counted_on, ~exists().where(tasks.c.generation_id == _AT.id))
+        part = tuple_(_PART.generation_id, _PART.topic, _PART.partition)
+        parts = select(*part.clauses).join(generations, _AT.id == _PART.generation_id)
+        some = parts.where(*empty).limit(limit)
+        if gone := self._deleted(delete(generation_partitions).where(part.in_(some))):
+            return gone
+        ids = select(_AT.id).where(*empty).limit(limit)
+        return self._deleted(delete(generations).where(_AT.id.in_(ids)))
+
+    def unsettled(self, supervisor_id: str, up_to: int) -> bool:
+        """Tell whether folders of such generations' tasks are still to be found empty for good."""
+        waiting = (
+            select(tasks.c.id)
+            .join(generations, _AT.id == tasks.c.generation_id)
+            .where(*_forgotten(supervisor_id, up_to), tasks.c.folder_deleted_at.is_(None))
+            .where(func.coalesce(tasks.c.outcome, "") != PublishOutcome.STALE)
+            .limit(1)
+        )
+        return self._db.execute(waiting).one_or_none() is not None
+
+    def _deleted(self, statement: Delete) -> int:
+        return self._db.execute(statement).rowcount
+
     def _exists(self, generation_id: str) -> bool:
         found = select(_AT.id).where(_AT.id == generation_id)
         return self._db.execute(found).one_or_none() is not None
@@ -224,6 +274,13 @@ class SqlGenerations:
                 for p in sorted(action.end)
             ],
         )
+
+
+def _forgotten(supervisor_id: str, up_to: int) -> tuple[ColumnElement[bool], ...]:
+    """Meet generations that ended without a publication, up to an ordinal."""
+    published = exists().where(publications.c.generation_id == _AT.id)
+    mine = _AT.supervisor_id == supervisor_id
+    return mine, _AT.ordinal <= up_to, _AT.ended_at.is_not(None), ~published
 
 
 def _is_at(generation_id: str, states: Iterable[GenerationState]) -> ColumnElement[bool]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, delete, insert, select, update
 
 from supervisor.core.errors import StaleCommit
 from supervisor.core.model import CommittedOffset, OffsetGap
@@ -114,3 +114,8 @@ class SqlOffsets:
             )
             for row in rows
         ]
+
+    def forget(self, supervisor_id: str) -> None:
+        """Delete the committed offsets and the gaps of a supervisor."""
+        self._db.execute(delete(committed_offsets).where(_AT.supervisor_id == supervisor_id))
+        self._db.execute(delete(offset_gaps).where(offset_gaps.c.supervisor_id == supervisor_id))

@@ -53,3 +53,7 @@ class SqlPlans:
             StoredPlan(row.supervisor_id, row.at, row.term, tuple(row.actions), row.error)
             for row in rows
         ]
+
+    def forget(self, supervisor_id: str) -> None:
+        """Delete the plans of a supervisor."""
+        self._db.execute(delete(plans).where(_AT.supervisor_id == supervisor_id))

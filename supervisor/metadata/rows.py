@@ -1,7 +1,7 @@
-"""Inserts that may find their row already there."""
+"""Inserts that may find their row already there, and lists longer than a statement takes."""
 
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from sqlalchemy import Connection, Table, insert
 from sqlalchemy.exc import IntegrityError
@@ -9,6 +9,15 @@ from sqlalchemy.exc import IntegrityError
 Row = Mapping[str, object]
 
 _UNIQUE = {sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY, "23505"}
+AT_ONCE = 500
+"""Values in one list of a statement: a database bounds the variables it binds."""
+
+
+def chunks(ids: Iterable[str]) -> Iterator[list[str]]:
+    """Yield every id once, in order, in lists that fit into a statement."""
+    every = sorted(set(ids))
+    for start in range(0, len(every), AT_ONCE):
+        yield every[start : start + AT_ONCE]
 
 
 def insert_unless_taken(connection: Connection, *rows: tuple[Table, Sequence[Row]]) -> bool:

@@ -1,18 +1,21 @@
-"""Published files and the row that proves their range was published."""
+"""Published files, the row that proves their range was published, and the end of their life."""
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 
-from sqlalchemy import ColumnElement, Connection, RowMapping, func, select
+from sqlalchemy import ColumnElement, Connection, RowMapping, func, select, update
 
 from supervisor.core.errors import StateMoved
-from supervisor.core.model import Publication, Segment
-from supervisor.metadata.rows import insert_unless_taken
+from supervisor.core.model import NamedFile, Publication, Segment
+from supervisor.metadata.rows import chunks, insert_unless_taken
 from supervisor.metadata.tables import publications, segment_spans, segments
 from tasks.contract import OffsetSpan, RejectSample, RejectsFile, SegmentFile
 
 _AT = segments.c
 _SPAN = segment_spans.c
 _PUB = publications.c
+_USED = _AT.unused_at.is_(None)
+_KEPT = _AT.deleted_at.is_(None)
 
 
 class SqlSegments:
@@ -36,11 +39,11 @@ class SqlSegments:
             raise StateMoved(f"{publication.generation_id}, or one of its files, is published")
 
     def of_data_source(self, data_source: str) -> list[Segment]:
-        """Return the published files of a table, by interval, then path."""
-        return self._where(_AT.data_source == data_source)
+        """Return the used files of a table, which are all that its readers see; see the port."""
+        return self._where(_AT.data_source == data_source, _USED)
 
     def of_supervisor(self, supervisor_id: str) -> list[Segment]:
-        """Return the files that one supervisor published, in the same order."""
+        """Return all that one supervisor published, unused and deleted ones too; same order."""
         return self._where(_AT.supervisor_id == supervisor_id)
 
     def data_sources(self) -> list[str]:
@@ -68,13 +71,19 @@ class SqlSegments:
         return [_read_publication(row) for row in rows]
 
     def rejected(self, supervisor_id: str) -> int:
-        """Return how many records of all publications became no row."""
-        total = select(func.coalesce(func.sum(_PUB.rejected), 0))
-        return int(self._db.execute(total.where(_PUB.supervisor_id == supervisor_id)).scalar_one())
+        """Return how many records became no row, of all publications that are not forgotten."""
+        total = select(func.coalesce(func.sum(_PUB.rejected), 0)).where(
+            _PUB.supervisor_id == supervisor_id, _PUB.forgotten_at.is_(None)
+        )
+        return int(self._db.execute(total).scalar_one())
+
+    def get(self, segment_id: str) -> Segment | None:
+        """Return one, deleted or not."""
+        return next(iter(self._where(_AT.id == segment_id)), None)
 
     def of_task(self, task_id: str) -> list[Segment]:
-        """Return the files that one task published."""
-        return self._where(segments.c.task_id == task_id)
+        """Return all that one task published, unused and deleted ones too."""
+        return self._where(_AT.task_id == task_id)
 
     def publication(self, generation_id: str) -> Publication | None:
         """Return the publication of one generation."""
@@ -83,11 +92,97 @@ class SqlSegments:
         ).mappings()
         return next((_read_publication(row) for row in rows), None)
 
-    def _where(self, condition: ColumnElement[bool]) -> list[Segment]:
+    def choose(
+        self,
+        data_source: str,
+        *,
+        start: datetime | None = None,
+        end: datetime | None = None,
+        ids: Sequence[str] | None = None,
+        deleted: bool = False,
+    ) -> list[Segment]:
+        """Return segments of a table, used or not; see the port."""
+        conditions = [_AT.data_source == data_source]
+        conditions += [] if deleted else [_KEPT]
+        conditions += [] if start is None else [_AT.interval_start >= start]
+        conditions += [] if end is None else [_AT.interval_end <= end]
+        return self._where(*conditions) if ids is None else self._by_id(ids, *conditions)
+
+    def mark_unused(self, segment_ids: Sequence[str], now: datetime) -> list[Segment]:
+        """Take segments out of their tables; return those that were used, as they are now."""
+        return self._mark(segment_ids, _USED, now)
+
+    def mark_used(self, segment_ids: Sequence[str]) -> list[Segment]:
+        """Put segments back; return those that were unused and not deleted, as they are now."""
+        return self._mark(segment_ids, _AT.unused_at.is_not(None) & _KEPT, None)
+
+    def condemn(self, segment_id: str, unused_at: datetime, now: datetime) -> bool:
+        """Record that its file is being deleted, before it is: it is never used again.
+
+        False, changing nothing: it is used, or was marked unused at another time.
+        """
+        condemned = self._db.execute(
+            update(segments)
+            .where(_AT.id == segment_id, _AT.unused_at == unused_at)
+            .values(deleted_at=func.coalesce(_AT.deleted_at, now))
+            .returning(_AT.id)
+        ).one_or_none()
+        return condemned is not None
+
+    def forget_publications(self, supervisor_id: str, now: datetime) -> int:
+        """Mark what a supervisor published as forgotten, unless it is; return how many were not."""
+        marked = self._db.execute(
+            update(publications)
+            .where(_PUB.supervisor_id == supervisor_id, _PUB.forgotten_at.is_(None))
+            .values(forgotten_at=now)
+        )
+        return marked.rowcount
+
+    def under(self, folder: str) -> list[str]:
+        """Return the paths of segments, not deleted ones, below a folder of the warehouse."""
+        # A range of the unique index; "0" is the character behind "/".
+        below = (_AT.path >= f"{folder}/", _AT.path < f"{folder}0")
+        return list(
+            self._db.execute(select(_AT.path).where(*below, _KEPT).order_by(_AT.path)).scalars()
+        )
+
+    def named_files(self) -> list[NamedFile]:
+        """Return every file that the database names, by path: segments not deleted, rejects."""
+        files = self._db.execute(
+            select(_AT.path, _AT.size_bytes, _AT.sha256, _AT.task_id).where(_KEPT)
+        )
+        found = [NamedFile(*row) for row in files]
+        for row in self._db.execute(
+            select(_PUB.rejects, _PUB.task_id).where(_PUB.rejects.is_not(None))
+        ):
+            file = RejectsFile.model_validate(row.rejects)
+            found.append(NamedFile(file.path, file.size_bytes, file.sha256, row.task_id))
+        return sorted(found, key=lambda file: file.path)
+
+    def _mark(
+        self, segment_ids: Sequence[str], expected: ColumnElement[bool], at: datetime | None
+    ) -> list[Segment]:
+        marked: list[str] = []
+        for ids in chunks(segment_ids):
+            changed = update(segments).where(_AT.id.in_(ids), expected).values(unused_at=at)
+            marked += self._db.execute(changed.returning(_AT.id)).scalars()
+        return self._by_id(marked)
+
+    def _by_id(self, ids: Sequence[str], *conditions: ColumnElement[bool]) -> list[Segment]:
+        found = [
+            segment
+            for some in chunks(ids)
+            for segment in self._where(_AT.id.in_(some), *conditions)
+        ]
+        return sorted(
+            found, key=lambda s: (s.file.interval_start, s.file.interval_end, s.file.path)
+        )
+
+    def _where(self, *conditions: ColumnElement[bool]) -> list[Segment]:
         rows = (
             self._db.execute(
                 select(segments)
-                .where(condition)
+                .where(*conditions)
                 .order_by(_AT.interval_start, _AT.interval_end, _AT.path)
             )
             .mappings()
@@ -97,7 +192,7 @@ class SqlSegments:
         for span in self._db.execute(
             select(segment_spans)
             .join(segments, _AT.id == _SPAN.segment_id)
-            .where(condition)
+            .where(*conditions)
             .order_by(_SPAN.segment_id, _SPAN.position)
         ).mappings():
             if span["segment_id"] in spans:  # else it was published between the two queries
@@ -119,6 +214,7 @@ def _publication_row(publication: Publication) -> dict[str, object]:
         "rejected": publication.rejected,
         "rejects": None if rejects is None else rejects.model_dump(mode="json"),
         "samples": [sample.model_dump(mode="json") for sample in publication.samples],
+        "forgotten_at": publication.forgotten_at,
     }
 
 
@@ -136,6 +232,7 @@ def _read_publication(row: RowMapping) -> Publication:
         rejected=row["rejected"],
         rejects=None if rejects is None else RejectsFile.model_validate(rejects),
         samples=tuple(RejectSample.model_validate(sample) for sample in row["samples"]),
+        forgotten_at=row["forgotten_at"],
     )
 
 
@@ -156,6 +253,8 @@ def _segment_row(segment: Segment) -> dict[str, object]:
         "sha256": file.sha256,
         "time_min": file.time_min,
         "time_max": file.time_max,
+        "unused_at": segment.unused_at,
+        "deleted_at": segment.deleted_at,
     }
 
 
@@ -203,4 +302,6 @@ def _read_segment(row: RowMapping, spans: Sequence[OffsetSpan]) -> Segment:
             time_max=row["time_max"],
             spans=tuple(spans),
         ),
+        unused_at=row["unused_at"],
+        deleted_at=row["deleted_at"],
     )

@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from pydantic import ValidationError
-from sqlalchemy import Connection, RowMapping, func, select, tuple_
+from sqlalchemy import Connection, RowMapping, delete, func, select, tuple_
 
 from supervisor.core.errors import FieldError, InvalidSpec, MetadataBusy
 from supervisor.core.model import SpecVersion
@@ -86,6 +86,12 @@ class SqlSpecs:
             .limit(limit)
         ).mappings()
         return [_read(row) for row in rows]
+
+    def forget(self, supervisor_id: str, up_to: int) -> None:
+        """Delete versions up to `up_to`; a newer one, stored meanwhile, stays."""
+        self._db.execute(
+            delete(supervisor_specs).where(_AT.supervisor_id == supervisor_id, _AT.version <= up_to)
+        )
 
 
 def _read(row: RowMapping) -> SpecVersion:

@@ -3,6 +3,8 @@
 reading   one consistent view: a deferred transaction, or REPEATABLE READ and READ ONLY
 writing   BEGIN IMMEDIATE, or READ COMMITTED; every change is a guarded one
 leading   writing, and its first statement reads the term row with a share lock (P1)
+
+Events that were added are numbered just before the commit, and told of just after it.
 """
 
 import threading
@@ -18,10 +20,13 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from supervisor.core.errors import MetadataBusy
 from supervisor.metadata.audit import SqlAudit
 from supervisor.metadata.engine import WRITES, Bounds, create_engine
+from supervisor.metadata.events import SqlEvents
 from supervisor.metadata.generations import SqlGenerations
+from supervisor.metadata.installation import SqlInstallation
 from supervisor.metadata.lease import SqlLease, require_term
 from supervisor.metadata.offsets import SqlOffsets
 from supervisor.metadata.plans import SqlPlans
+from supervisor.metadata.retention import SqlRetention
 from supervisor.metadata.segments import SqlSegments
 from supervisor.metadata.specs import SqlSpecs
 from supervisor.metadata.tasks import SqlTasks
@@ -29,15 +34,17 @@ from supervisor.metadata.workers import SqlWorkers
 from supervisor.ports import (
     Audit,
     Generations,
+    Installation,
     LeaseTable,
     OffsetsTable,
     Plans,
-    Segments,
     Specs,
     Tasks,
     Transaction,
     WorkersTable,
 )
+from supervisor.ports_events import Events, Heard
+from supervisor.ports_segments import Retention, Segments
 
 
 @dataclass
@@ -50,13 +57,16 @@ class SqlTransaction:
     tasks: Tasks
     workers: WorkersTable
     segments: Segments
+    retention: Retention
     plans: Plans
     audit: Audit
     lease: LeaseTable
+    events: Events
+    installation: Installation
 
     @classmethod
-    def on(cls, connection: Connection) -> "SqlTransaction":
-        """Build every repository on one connection."""
+    def on(cls, connection: Connection, events: Events) -> "SqlTransaction":
+        """Build every repository but `events` on one connection."""
         return cls(
             specs=SqlSpecs(connection),
             offsets=SqlOffsets(connection),
@@ -64,9 +74,12 @@ class SqlTransaction:
             tasks=SqlTasks(connection),
             workers=SqlWorkers(connection),
             segments=SqlSegments(connection),
+            retention=SqlRetention(connection),
             plans=SqlPlans(connection),
             audit=SqlAudit(connection),
             lease=SqlLease(connection),
+            events=events,
+            installation=SqlInstallation(connection),
         )
 
 
@@ -79,6 +92,7 @@ class SqlStore:
         self._engine = create_engine(url, self._bounds)
         self._is_sqlite = self._engine.dialect.name == "sqlite"
         self._turn = threading.Lock()
+        self._heard: Heard | None = None
 
     def reading(self) -> AbstractContextManager[Transaction]:
         """Open a transaction that only reads: one consistent view."""
@@ -98,6 +112,10 @@ class SqlStore:
         """
         return self._writing(term)
 
+    def on_added(self, heard: Heard) -> None:
+        """Tell `heard`, in place of the one before, after each commit that added events."""
+        self._heard = heard
+
     def close(self) -> None:
         """Close the pooled connections."""
         self._engine.dispose()
@@ -110,7 +128,7 @@ class SqlStore:
                     isolation_level="REPEATABLE READ", postgresql_readonly=True
                 )
             with connection.begin():
-                yield SqlTransaction.on(connection)
+                yield SqlTransaction.on(connection, SqlEvents(connection, writable=False))
 
     @contextmanager
     def _writing(self, term: int | None = None) -> Iterator[SqlTransaction]:
@@ -119,7 +137,11 @@ class SqlStore:
             with connection.begin():
                 if term is not None:
                     require_term(connection, term)
-                yield SqlTransaction.on(connection)
+                events = SqlEvents(connection)
+                yield SqlTransaction.on(connection, events)
+                added = events.flush()
+        if added and self._heard is not None:
+            self._heard(added)
 
     def _one_by_one(self) -> AbstractContextManager[None]:
         """Let writers of this process queue up: SQLite's own waiting sleeps and is not fair."""

@@ -4,7 +4,8 @@
     committed_offsets   what is published up to where        offset_gaps      declared breaks
     generations ─┬─ generation_partitions                    plans, audit     why, and who
                  ├─ tasks                                    workers
-                 └─ publications ── segments ── segment_spans
+                 └─ publications ── segments ── segment_spans      retention_rules
+    event_queues ── event_positions, events, events_failed         deferred work
     leader_term, leader_renewal   one row each: who may write, and whether it lives (P1)
 
 What is searched or guarded is a column; long lists that are only shown are JSON.
@@ -18,12 +19,14 @@ from sqlalchemy import (
     ForeignKey,
     Index,
     Integer,
+    LargeBinary,
     MetaData,
     String,
     Table,
     text,
 )
 
+from supervisor.core.events import QueueMode, QueueState
 from supervisor.core.model import GapKind, GenerationState, TaskStatus
 from supervisor.metadata.columns import (
     BIG_ID,
@@ -163,12 +166,6 @@ tasks = Table(
     Index("ix_tasks_live", "supervisor_id", sqlite_where=_LIVE, postgresql_where=_LIVE),
     Index("ix_tasks_supervisor_id_ended_at", "supervisor_id", "status", "ended_at"),
     Index(
-        "ix_tasks_unsettled",
-        "ended_at",
-        sqlite_where=text("folder_deleted_at IS NULL"),
-        postgresql_where=text("folder_deleted_at IS NULL"),
-    ),
-    Index(
         "uq_tasks_active",
         "generation_id",
         "replica",
@@ -203,6 +200,7 @@ publications = Table(
     Column("rejected", BigInteger, nullable=False),
     Column("rejects", DOCUMENT),
     Column("samples", DOCUMENT, nullable=False),
+    Column("forgotten_at", UtcTime, comment="its supervisor was forgotten since"),
 )
 
 segments = Table(
@@ -228,6 +226,8 @@ segments = Table(
     Column("sha256", String, nullable=False),
     Column("time_min", UtcTime, nullable=False),
     Column("time_max", UtcTime, nullable=False),
+    Column("unused_at", UtcTime, comment="null: part of its table"),
+    Column("deleted_at", UtcTime, comment="its file is gone, or about to go"),
     Index("ix_segments_data_source_interval", "data_source", "interval_start"),
 )
 
@@ -241,6 +241,15 @@ segment_spans = Table(
     Column("first", BigInteger, nullable=False),
     Column("last", BigInteger, nullable=False),
     Column("rows", BigInteger, nullable=False),
+)
+
+retention_rules = Table(
+    "retention_rules",
+    METADATA,
+    Column("data_source", NAME, primary_key=True),
+    Column("keep_seconds", BigInteger, nullable=False),
+    Column("author", FreeText, nullable=False),
+    Column("set_at", UtcTime, nullable=False),
 )
 
 plans = Table(
@@ -266,6 +275,15 @@ audit = Table(
     Column("detail", DOCUMENT, nullable=False),
 )
 
+installation = Table(
+    "installation",
+    METADATA,
+    Column("id", Integer, primary_key=True, autoincrement=False),
+    Column("name", String, nullable=False),
+    CheckConstraint("id = 1", name="one_row"),
+)
+"""Which database this is: the warehouse's marker names it."""
+
 leader_term = Table(
     "leader_term",
     METADATA,
@@ -287,3 +305,80 @@ leader_renewal = Table(
     CheckConstraint("id = 1", name="one_row"),
 )
 """Counted up by the holder; apart from the term, so that it never waits for a share lock."""
+
+event_queues = Table(
+    "event_queues",
+    METADATA,
+    Column("id", BIG_ID, primary_key=True, autoincrement=True),
+    Column("container", NAME, nullable=False),
+    Column("name", NAME, nullable=False),
+    Column("mode", OneOf(QueueMode), nullable=False),
+    Column("next_seq", BigInteger, nullable=False),
+    Column("enqueued_bytes", BigInteger, nullable=False),
+    Column("segment_no", BigInteger, nullable=False),
+    Column("segment_bytes", BigInteger, nullable=False),
+    Index("uq_event_queues_container_name", "container", "name", unique=True),
+)
+"""Written by whoever adds: its lock is held to the end of a transaction, so numbers have no gap."""
+
+event_positions = Table(
+    "event_positions",
+    METADATA,
+    Column(
+        "queue_id",
+        BIG_ID,
+        ForeignKey(event_queues.c.id),
+        primary_key=True,
+        autoincrement=False,
+    ),
+    Column("processed_seq", BigInteger, nullable=False),
+    Column("processed_bytes", BigInteger, nullable=False),
+    Column("truncated_seq", BigInteger, nullable=False),
+    Column("truncated_bytes", BigInteger, nullable=False),
+    Column("failed_iterations", BigInteger, nullable=False),
+    Column("last_error", FreeText, nullable=False),
+    Column("state", OneOf(QueueState), nullable=False),
+    Column("dead_seq", BigInteger),
+    Column("dead_why", FreeText, nullable=False),
+)
+"""Written by the consumer: apart from the queue, so that it never waits for who adds."""
+
+events = Table(
+    "events",
+    METADATA,
+    Column(
+        "queue_id",
+        BIG_ID,
+        ForeignKey(event_queues.c.id),
+        primary_key=True,
+        autoincrement=False,
+    ),
+    Column("seq", BigInteger, primary_key=True, autoincrement=False),
+    Column("segment_no", BigInteger, nullable=False),
+    Column("size_bytes", BigInteger, nullable=False),
+    Column("checksum", BigInteger, nullable=False),
+    Column("key", NAME, nullable=False),
+    Column("payload", LargeBinary, nullable=False),
+    Column("due_at", UtcTime, nullable=False),
+    Column("enqueued_at", UtcTime, nullable=False),
+)
+
+events_failed = Table(
+    "events_failed",
+    METADATA,
+    Column(
+        "queue_id",
+        BIG_ID,
+        ForeignKey(event_queues.c.id),
+        primary_key=True,
+        autoincrement=False,
+    ),
+    Column("seq", BigInteger, primary_key=True, autoincrement=False),
+    Column("key", NAME, nullable=False),
+    Column("payload", LargeBinary, nullable=False),
+    Column("reason", FreeText, nullable=False),
+    Column("attempts", Integer, nullable=False),
+    Column("failed_at", UtcTime, nullable=False),
+    Column("enqueued_at", UtcTime, nullable=False),
+)
+"""Set aside until somebody replays or drops them."""

@@ -17,7 +17,7 @@ from sqlalchemy import (
 
 from supervisor.core.errors import StateMoved
 from supervisor.core.model import OPEN_STATES, Task, TaskStatus
-from supervisor.metadata.rows import insert_unless_taken
+from supervisor.metadata.rows import chunks, insert_unless_taken
 from supervisor.metadata.tables import generations, tasks
 from tasks.contract import PublishOutcome
 
@@ -155,21 +155,20 @@ class SqlTasks:
             .where(success.is_(None) | (_AT.ended_at > success))
         ).scalar_one()
 
-    def unsettled(self, limit: int) -> list[Task]:
-        """Return ended tasks in whose folder something may lie that nothing refers to."""
-        return self._found(
-            select(tasks)
-            .where(_AT.folder_deleted_at.is_(None), _AT.ended_at.is_not(None))
-            .where(func.coalesce(_AT.outcome, "") != PublishOutcome.STALE)
-            .order_by(_AT.ended_at, _AT.id)
-            .limit(limit)
-        )
+    def rows_of(self, task_ids: Sequence[str]) -> dict[str, Task]:
+        """Return id -> task, for those that there are."""
+        found = [task for ids in chunks(task_ids) for task in self._by_id(_AT.id.in_(ids))]
+        return {task.id: task for task in found}
 
     def folder_deleted(self, task_id: str, now: datetime) -> None:
         """Record that the output folder was found empty for good."""
         self._db.execute(
             update(tasks).where(_AT.id == task_id).values(folder_deleted_at=now).returning(_AT.id)
         ).one()
+
+    def unsettled_folders(self) -> list[Task]:
+        """Return ended tasks whose folders may hold what nothing names, STALE ones too, by id."""
+        return self._by_id(_AT.ended_at.is_not(None), _AT.folder_deleted_at.is_(None))
 
     def _by_id(self, *conditions: ColumnElement[bool]) -> list[Task]:
         return self._found(select(tasks).where(*conditions).order_by(_AT.id))

@@ -36,7 +36,7 @@ class Content:
 def read_publication(
     warehouse: Path, publication: LedgerPublication, progress: Callable[[int], None]
 ) -> Content:
-    """Read all files of one publication; `progress` is told each number of rows read.
+    """Read the files of one publication that are in use; `progress` is told each number of rows.
 
     What cannot be read is a finding, and its rows are then not there.
     """
@@ -145,6 +145,7 @@ class _Reading:
     def _compare_counts(self) -> None:
         publication, rejects = self._publication, self._publication.rejects
         of_files = sum(segment.rows for segment in publication.segments)
+        of_files += sum(each.file.rows for each in publication.let_go)
         listed = 0 if rejects is None else rejects.records
         actual = sum(end - first for pairs in self._rejects.values() for first, end in pairs)
         for what, said, found in (

@@ -5,6 +5,7 @@
     topic              ■■■■■■■■■·■■■■■■■■■■■■■■■■■■■■■■■·■■■■■■■■■      · is no record (a marker)
     rows               ■■■■■■■■■ ■■■■■■■ ■■■■■■■■■■■■■■■ ■■■■■■■■■      every ■ of the topic is
     rejects                             ■                               exactly once here or there
+    let go               └ rows dropped on purpose: `dropped.py`        or no more than these
 
 It shares no code with the planner or the publishing transaction.
 
@@ -15,6 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
+from supervisor.verify.dropped import LetGo, explain
 from supervisor.verify.runs import NOTHING, Runs
 from supervisor.verify.verdict import (
     Finding,
@@ -51,6 +53,13 @@ class PublishedRange:
     start: int
     end: int
     held: Held = field(default_factory=Held)
+    let_go: tuple[LetGo, ...] = ()
+    """What was dropped from the table since, on purpose."""
+
+    @property
+    def dropped(self) -> int:
+        """How many of its rows were dropped on purpose."""
+        return sum(each.rows for each in self.let_go)
 
 
 @dataclass(frozen=True)
@@ -126,6 +135,7 @@ def judge_partition(facts: PartitionFacts) -> PartitionVerdict:
         duplicated=sum(each.duplicated for each in judged) + twice.count(),
         rejected=sum(each.held.rejects.count() for each in facts.ranges),
         declared=_union(Runs([(g.first, g.end)]) for g in facts.gaps).count(),
+        dropped=sum(each.dropped for each in facts.ranges),
     )
 
 
@@ -146,7 +156,9 @@ def _judge_range(facts: PartitionFacts, published: PublishedRange) -> _JudgedRan
         why = "its rows carry no offsets"
         return _verdict(published, (), Runs(), span, why=why)
     topic = facts.topic & span
-    lost = topic - accounted
+    untold = (span - facts.topic if facts.compacted else facts.unreadable & span) - accounted
+    let_go = explain(topic - accounted, untold, published.let_go)
+    lost = let_go.lost
     foreign = accounted - span
     unknown = ((accounted & span) - facts.unreadable) - topic
     unproven = facts.unreadable & span
@@ -166,8 +178,17 @@ def _judge_range(facts: PartitionFacts, published: PublishedRange) -> _JudgedRan
         for kind, runs, detail in named
         if runs
     )
+    findings += _not_gone(facts, published, let_go.excess)
     judged = _verdict(published, findings, accounted, unproven, why=why)
     return replace(judged, lost=lost, duplicated=held.surplus + both.count())
+
+
+def _not_gone(facts: PartitionFacts, published: PublishedRange, excess: int) -> tuple[Finding, ...]:
+    if not excess:
+        return ()
+    detail = f"{published.dropped} rows were dropped on record, of which so many are still there"
+    at = published.generation_id
+    return (Finding(FindingKind.ROW_COUNT, detail, at, facts.partition, records=excess),)
 
 
 def _verdict(
@@ -178,7 +199,10 @@ def _verdict(
     *,
     why: str,
 ) -> _JudgedRange:
-    verdict = Verdict.OFFSETS_ONLY if unproven else Verdict.PROVEN
+    verdict = Verdict.OFFSETS_ONLY if unproven or published.dropped else Verdict.PROVEN
+    if published.dropped:
+        told = f"{published.dropped} rows were dropped from the table on purpose"
+        why = f"{why}, {told}" if why else told
     if findings:
         verdict = Verdict.VIOLATED
         why = ", ".join(sorted({found.kind.value for found in findings}))

@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import ConfigDict, Field
 
+from supervisor.verify.dropped import LetGo
 from supervisor.verify.judge import DeclaredGap
 from tasks.contract import RejectsFile, SegmentFile
 from tasks.kafka_client import KafkaClient
@@ -42,6 +43,14 @@ class LedgerGap(Answer):
     at: datetime | None = None
 
 
+class LedgerLetGo(Answer):
+    """One published file that is no part of the table any more: taken out on purpose."""
+
+    file: SegmentFile
+    unused_at: Instant
+    deleted_at: Instant | None = None
+
+
 class LedgerPublication(Answer):
     """One publication: its range, its counts, its files."""
 
@@ -54,6 +63,15 @@ class LedgerPublication(Answer):
     rejected: int
     rejects: RejectsFile | None = None
     segments: tuple[SegmentFile, ...] = ()
+    let_go: tuple[LedgerLetGo, ...] = ()
+
+    def dropped(self) -> dict[TopicPartition, list[LetGo]]:
+        """Return, by partition, the rows that went with the files that were let go."""
+        found: dict[TopicPartition, list[LetGo]] = {}
+        for span in (span for each in self.let_go for span in each.file.spans):
+            at = TopicPartition(span.topic, span.partition)
+            found.setdefault(at, []).append(LetGo(span.first, span.last + 1, span.rows))
+        return found
 
 
 class Ledger(Answer):

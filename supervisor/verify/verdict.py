@@ -16,7 +16,8 @@ class Verdict(StrEnum):
 
     PROVEN = "proven"
     OFFSETS_ONLY = "offsets only"
-    """Kafka no longer has the records, or the rows carry no offsets: ranges alone are checked."""
+    """Kafka no longer has the records, the rows carry no offsets, or they were dropped on purpose:
+    what is left is checked by ranges and numbers."""
     VIOLATED = "violated"
 
 
@@ -109,6 +110,8 @@ class PartitionVerdict:
     rejected: int
     declared: int
     """Offsets that are declared skipped, lost or repeated."""
+    dropped: int = 0
+    """Rows that were taken out of the table on purpose."""
 
 
 @dataclass(frozen=True)
@@ -137,6 +140,7 @@ class Verification:
         for number, what in (
             (self.total("unproven"), "offsets no longer in Kafka"),
             (self.total("declared"), "offsets declared skipped, lost or repeated"),
+            (self.total("dropped"), "rows dropped on purpose"),
             (len(self.findings), "findings"),
         ):
             text += f", {number} {what}" if number else ""
@@ -144,7 +148,10 @@ class Verification:
 
     def to_dict(self) -> dict[str, object]:
         """Return the whole verdict as JSON values."""
-        totals = ("records", "lost", "duplicated", "rejected", "unproven", "declared")
+        totals = (
+            *("records", "lost", "duplicated", "rejected"),
+            *("unproven", "declared", "dropped"),
+        )
         return {
             "supervisorId": self.supervisor_id,
             "verdict": self.verdict.value,
@@ -179,6 +186,7 @@ def _partition(judged: PartitionVerdict) -> Mapping[str, object]:
         "rejected": judged.rejected,
         "unproven": judged.unproven,
         "declared": judged.declared,
+        "dropped": judged.dropped,
         "ranges": [
             {
                 "generationId": each.generation_id,

@@ -83,11 +83,17 @@ def _read_files(
     for publication in ledger.publications:
         content = read_publication(warehouse, publication, progress)
         findings += content.findings
+        dropped = publication.dropped()
         for at, held in content.held.items():
-            start = publication.start.get(at, 0)
-            end = publication.end.get(at, 0)
             ranges.setdefault(at, []).append(
-                PublishedRange(publication.generation_id, publication.task_id, start, end, held)
+                PublishedRange(
+                    generation_id=publication.generation_id,
+                    task_id=publication.task_id,
+                    start=publication.start.get(at, 0),
+                    end=publication.end.get(at, 0),
+                    held=held,
+                    let_go=tuple(dropped.get(at, ())),
+                )
             )
     return ranges, findings
 

@@ -3,8 +3,8 @@
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 
 import httpx
@@ -13,9 +13,13 @@ from fastapi.testclient import TestClient
 from supervisor.adapters.manual_clock import ManualClock
 from supervisor.adapters.memory_streams import MemoryStreams
 from supervisor.api.server import ApiParts, create_api
-from supervisor.core.errors import WorkerUnavailable
+from supervisor.core.events import QueueConfig
 from supervisor.core.model import Limits
+from supervisor.endings import Endings
+from supervisor.eventqueue.meters import Meters
+from supervisor.eventqueue.operations import Operations
 from supervisor.leadership import Leadership
+from supervisor.lifetimes import Lifetimes
 from supervisor.loop import Loop
 from supervisor.metadata.store import SqlStore
 from supervisor.observe import Sources
@@ -25,29 +29,14 @@ from supervisor.registry import WorkerRegistry
 from supervisor.service import Rules, Service, new_token
 from supervisor.signals import Broadcast
 from supervisor.views import Views
-from tasks.contract import (
-    Counters,
-    DesiredTask,
-    JournalFile,
-    JournalView,
-    OffsetSpan,
-    PublishRequest,
-    RejectSample,
-    RunState,
-    SegmentFile,
-    SyncRequest,
-    SyncResponse,
-    TaskPhase,
-    TaskReport,
-)
-from tasks.offsets import TopicPartition, reached
+from tests.api.agents import NOON, TOPIC, Agent, AgentJournals, post_json
 from tests.waiting import wait_until
 
-NOON = datetime(2026, 1, 5, 12, 0, tzinfo=UTC)
+__all__ = ["NOON", "TOPIC", "Agent", "AgentJournals", "World", "post_json"]
+
 URL = "http://localhost:8090"
 SUPERVISORS = "/druid/indexer/v1/supervisor"
 TASKS = "/druid/indexer/v1"
-TOPIC = "clicks"
 Json = dict[str, object]
 
 
@@ -74,169 +63,6 @@ def spec_document(task_count: int = 2, replicas: int = 2, **io_config: object) -
             | io_config,
         },
     }
-
-
-@dataclass
-class _Held:
-    """A task as an agent runs it."""
-
-    wanted: DesiredTask
-    phase: TaskPhase
-    position: dict[TopicPartition, int]
-    sequence: int
-    rejected: tuple[RejectSample, ...] = ()
-
-
-@dataclass
-class Agent:
-    """A worker without Spark: does what it is told, reads when the test says so."""
-
-    client: TestClient
-    id: str
-    incarnation: int = 1
-    slots: int = 4
-    held: dict[str, _Held] = field(default_factory=dict)
-    known: str | None = None
-    _sequence: int = 0
-
-    def request(self, *, wait_s: float = 0.0) -> SyncRequest:
-        """What it says next."""
-        self._sequence += 1
-        return SyncRequest(
-            worker_id=self.id,
-            incarnation=self.incarnation,
-            sequence=self._sequence,
-            url=f"http://{self.id}.example:8091",
-            slots=self.slots,
-            tasks=tuple(_report(task_id, held) for task_id, held in sorted(self.held.items())),
-            known=self.known,
-            wait=timedelta(seconds=wait_s),
-        )
-
-    def post(self, request: SyncRequest) -> httpx.Response:
-        """Send one sync as a worker does."""
-        return post_json(self.client, f"/internal/v1/workers/{self.id}/sync", request.to_json())
-
-    def sync(self) -> None:
-        """Say what it runs, and take up what it is told."""
-        response = self.post(self.request())
-        assert response.status_code == 200, response.text
-        self.obey(SyncResponse.from_json(response.content))
-
-    def obey(self, answer: SyncResponse) -> None:
-        """Run what is listed, and nothing else."""
-        self.known = answer.revision
-        held = {}
-        for wanted in answer.tasks:
-            now = self.held.get(wanted.task_id)
-            now = now or _Held(wanted, TaskPhase.READING, dict(wanted.start), 0)
-            now.wanted, now.sequence = wanted, wanted.order.sequence
-            paused = wanted.order.state is RunState.PAUSE
-            now.phase = TaskPhase.PAUSED if paused else TaskPhase.READING
-            if (end := wanted.order.end) is not None:
-                now.position = {p: max(at, end[p]) for p, at in now.position.items()}
-                now.phase = TaskPhase.PUBLISHING
-                assert reached(now.position, end)
-            held[wanted.task_id] = now
-        self.held = held
-
-    def read(self, task_id: str, records: int, *, rejected: int = 0) -> None:
-        """Journal some records of each of the task's partitions, the first ones unreadable."""
-        task = self.held[task_id]
-        task.rejected += tuple(
-            RejectSample(
-                topic=p.topic, partition=p.partition, offset=at + n, reason="not JSON", input="{"
-            )
-            for p, at in task.position.items()
-            for n in range(rejected)
-        )
-        task.position = {p: at + records for p, at in task.position.items()}
-
-    def publish(self, task_id: str, *, token: str | None = None) -> httpx.Response:
-        """Offer one file with the task's whole range."""
-        request = self.publish_request(task_id)
-        token = self.held[task_id].wanted.token if token is None else token
-        return post_json(
-            self.client,
-            f"/internal/v1/tasks/{task_id}/publish",
-            request.to_json(),
-            {"Authorization": f"Bearer {token}"},
-        )
-
-    def publish_request(self, task_id: str) -> PublishRequest:
-        """What the task offers."""
-        wanted = self.held[task_id].wanted
-        end = wanted.order.end or self.held[task_id].position
-        return PublishRequest(
-            task_id=task_id,
-            incarnation=self.incarnation,
-            start=wanted.start,
-            end=end,
-            topic_ids=wanted.topic_ids,
-            segments=(segment_file(task_id, wanted.start, end),),
-            counters=Counters(processed=1),
-            samples=self.held[task_id].rejected,
-        )
-
-
-def segment_file(
-    task_id: str, start: dict[TopicPartition, int], end: dict[TopicPartition, int]
-) -> SegmentFile:
-    """One file that holds the range whole."""
-    spans = tuple(
-        OffsetSpan(
-            topic=p.topic, partition=p.partition, first=at, last=end[p] - 1, rows=end[p] - at
-        )
-        for p, at in sorted(start.items())
-        if end[p] > at
-    )
-    return SegmentFile(
-        path=f"{TOPIC}/data/{task_id}/part-0.parquet",
-        interval_start=NOON,
-        interval_end=NOON + timedelta(hours=1),
-        rows=sum(span.rows for span in spans),
-        size_bytes=1_000,
-        sha256="0" * 64,
-        time_min=NOON,
-        time_max=NOON + timedelta(minutes=1),
-        spans=spans,
-    )
-
-
-def _report(task_id: str, held: _Held) -> TaskReport:
-    return TaskReport(
-        task_id=task_id,
-        phase=held.phase,
-        order_term=held.wanted.order.term,
-        order_sequence=held.sequence,
-        position=held.position,
-        counters=Counters(
-            processed=sum(held.position.values()), unparseable=len(held.rejected), batches=1
-        ),
-        samples=held.rejected,
-        running_for=timedelta(seconds=30),
-        idle_for=timedelta(seconds=1),
-    )
-
-
-@dataclass
-class AgentJournals:
-    """The control API of agents; a silent one does not answer."""
-
-    agents: dict[str, Agent] = field(default_factory=dict)
-    silent: set[str] = field(default_factory=set)
-
-    def journal(self, worker_url: str, task_id: str, token: str) -> JournalView:
-        """Return one journaled file of all that the task has read."""
-        worker = worker_url.removeprefix("http://").partition(".")[0]
-        if worker in self.silent:
-            raise WorkerUnavailable(f"{task_id}: no answer from {worker_url}")
-        held = self.agents[worker].held[task_id]
-        assert token == held.wanted.token
-        path = f"{TOPIC}/data/{task_id}/batch-0.parquet"
-        rows = sum(at - held.wanted.start[p] for p, at in held.position.items())
-        files = (JournalFile(path=path, rows=rows, size_bytes=10),) if rows else ()
-        return JournalView(task_id=task_id, position=held.position, files=files)
 
 
 @dataclass
@@ -328,15 +154,6 @@ class World:
         return payload
 
 
-def post_json(
-    client: TestClient, path: str, text: str | bytes, headers: dict[str, str] | None = None
-) -> httpx.Response:
-    """POST a text that is JSON already."""
-    told = {"Content-Type": "application/json"} | (headers or {})
-    sent: httpx.Response = client.post(path, content=text, headers=told)
-    return sent
-
-
 def task_ids(agents: list[Agent]) -> Iterator[tuple[Agent, str]]:
     """Every task that an agent holds."""
     for agent in agents:
@@ -358,7 +175,8 @@ def a_world(folder: Path, migrated: Path, *, leads: bool = True) -> Iterator[Wor
         clock, worker_timeout=timedelta(days=1), led_since=leadership.led_since
     )
     sources = Sources(store, streams, registry, Limits())
-    shell = Shell(sources, clock, new_token)
+    endings = Endings(QueueConfig())
+    shell = Shell(sources, clock, new_token, endings)
     loop = Loop(_passes(shell, leadership, changed), clock, threads=2)
     service = Service(
         store=store,
@@ -372,8 +190,14 @@ def a_world(folder: Path, migrated: Path, *, leads: bool = True) -> Iterator[Wor
     journals = AgentJournals()
     parts = ApiParts(
         service=service,
-        publishing=Publishing(store, clock, leadership, loop, changed),
+        publishing=Publishing(store, clock, leadership, loop, changed, endings),
         views=Views(sources, registry, loop, leadership, clock, "/warehouse", journals),
+        queues=Operations(
+            store, clock, leadership.term, Meters(), lambda _: None, lambda _: QueueConfig()
+        ),
+        lifetimes=Lifetimes.of(
+            store, clock, leadership.term, grace=timedelta(days=30), delay=timedelta(seconds=60)
+        ),
         changed=changed,
         version="1.2.3",
         hosts=("tidegate.example",),

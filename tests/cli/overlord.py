@@ -1,7 +1,7 @@
 """A real HTTP server with prepared answers, in the place of an overlord."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -39,6 +39,8 @@ class Overlord:
     url: str
     replies: dict[tuple[str, str], list[Reply]] = field(default_factory=dict)
     asked: list[Asked] = field(default_factory=list)
+    ask: Callable[[Asked], Reply] | None = None
+    """Whom to ask in place of the prepared answers."""
 
     def on(self, method: str, path: str, *replies: Reply) -> None:
         """Prepare answers, given in turn; the last one stays."""
@@ -52,6 +54,8 @@ class Overlord:
     def reply_to(self, asked: Asked) -> Reply:
         """Note the request and return its answer."""
         self.asked.append(asked)
+        if self.ask is not None:
+            return self.ask(asked)
         prepared = self.replies.get((asked.method, asked.path))
         if not prepared:
             return Reply(f"nothing at {asked.path}", 404, "text/plain")
@@ -64,6 +68,12 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         self._answer("POST")
+
+    def do_PUT(self) -> None:
+        self._answer("PUT")
+
+    def do_DELETE(self) -> None:
+        self._answer("DELETE")
 
     def _answer(self, method: str) -> None:
         parts = urlsplit(self.path)

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import cast
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -50,6 +51,18 @@ class Publisher:
             first = self.committed.get(partition, (start[partition], 0))[0]
             self.committed[partition] = first, offset
         return generation
+
+    def let_go(self, number: int) -> None:
+        """Take the files of one publication out of the table, and delete them."""
+        publication = self.publications[number]
+        segments = cast("list[dict[str, object]]", publication["segments"])
+        at = MIDNIGHT.isoformat()
+        publication["letGo"] = [{"file": f, "unusedAt": at, "deletedAt": at} for f in segments]
+        publication["segments"] = []
+        gone = {str(file["path"]) for file in segments}
+        self.files = [file for file in self.files if file["path"] not in gone]
+        for path in gone:
+            (self.warehouse / path).unlink()
 
     def ledger(self, gaps: Sequence[Mapping[str, object]] = ()) -> dict[str, object]:
         """Return what `/api/v1/supervisors/clicks/ledger` answers."""

@@ -1,6 +1,7 @@
 """`verify` and `supervisor init` against a real broker: what Kafka does, seen from outside."""
 
 from collections.abc import Iterator
+from copy import deepcopy
 from datetime import timedelta
 from pathlib import Path
 from typing import cast
@@ -140,6 +141,31 @@ def test_what_retention_deleted_is_proven_by_offsets_only(
     assert (verdict["records"], verdict["unproven"]) == (30, 20)
 
     assert verify(tidegate, server, publisher, "--strict")[0].code == 1
+
+
+def test_rows_that_were_dropped_on_purpose_are_told_and_are_no_loss(
+    tidegate: Tidegate, server: Overlord, publisher: Publisher
+) -> None:
+    publisher.publish({0: 0}, {0: 20}, rows_of(0, 0, 19), rejects=[(0, 19, 19)])
+    publisher.publish({0: 20}, {0: 50}, rows_of(0, 20, 50))
+    publisher.let_go(0)
+
+    ended, verdict = verify(tidegate, server, publisher)
+
+    assert (ended.code, verdict["verdict"], verdict["lost"]) == (0, "offsets only", 0)
+    assert (verdict["dropped"], verdict["records"], verdict["rejected"]) == (19, 31, 1)
+
+
+def test_a_segment_that_is_taken_out_while_we_ask_is_no_finding(
+    tidegate: Tidegate, server: Overlord, publisher: Publisher
+) -> None:
+    publisher.publish({0: 0}, {0: 50}, rows_of(0, 0, 50))
+    before = deepcopy(publisher.ledger())
+    publisher.let_go(0)
+    server.on("GET", LEDGER, Reply(before), Reply(publisher.ledger()))
+    server.on("GET", "/api/v1/datasources/clicks/files", Reply(publisher.listed()))
+
+    assert tidegate("verify", "clicks").code == 0
 
 
 def test_aborted_records_are_no_records(

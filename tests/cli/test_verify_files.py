@@ -144,6 +144,19 @@ def test_a_wrong_count_on_record_is_found(publisher: Publisher, name: str, by: i
     assert (found.kind, found.records) == (FindingKind.ROW_COUNT, by)
 
 
+def test_files_that_were_let_go_are_not_read_and_still_count(publisher: Publisher) -> None:
+    """Goal: a table that dropped old rows on purpose is no damaged table."""
+    publisher.publish({0: 0}, {0: 10}, rows_of(0, 0, 10))
+    publisher.let_go(0)
+
+    content = read(publisher)
+
+    assert (content.findings, content.held[P0].rows) == ([], Runs())
+    publisher.publications[0]["rows"] = 11
+    [found] = read(publisher).findings
+    assert (found.kind, found.records) == (FindingKind.ROW_COUNT, 1)
+
+
 def test_a_wrong_span_on_record_is_found(publisher: Publisher) -> None:
     publisher.publish({0: 0}, {0: 10}, rows_of(0, 0, 10))
     publisher.publications[0]["segments"][0]["spans"][0]["last"] = 11  # type: ignore[index]  # JSON

@@ -156,7 +156,7 @@ class Alike(RuleBasedStateMachine):
                 tx.tasks.of_generations(ids),
                 tx.tasks.active(),
                 tx.tasks.slots_in_use(),
-                tx.tasks.unsettled(3),
+                tx.tasks.rows_of(["t1", "t2", "never"]),
                 tx.tasks.failures_in_a_row(CLICKS),
             ]
 

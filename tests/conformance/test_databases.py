@@ -1,17 +1,16 @@
 """What only a real database can do: be busy, be away, hold what it cannot read."""
 
-import sqlite3
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
-import psycopg
 import pytest
 
 from supervisor.core.errors import InvalidSpec, MetadataBusy, MetadataUnavailable
 from supervisor.metadata.store import SqlStore
 from supervisor.ports import Store
+from tests.conformance.databases import execute
 from tests.conformance.stories import (
     CLICKS,
     IDS,
@@ -44,17 +43,6 @@ def hasty(database_url: str) -> Iterator[SqlStore]:
     store = SqlStore(database_url, lease_ttl=SOON, pool_size=1)
     yield store
     store.close()
-
-
-def _execute(url: str, statement: str) -> None:
-    if url.startswith("sqlite"):
-        connection = sqlite3.connect(url.removeprefix("sqlite:///"))
-        connection.execute(statement)
-        connection.commit()
-        connection.close()
-        return
-    with psycopg.connect(url) as postgres:
-        postgres.execute(statement.encode())
 
 
 def test_a_row_that_another_writer_holds_makes_the_database_busy(
@@ -144,7 +132,7 @@ def test_connections_that_the_server_has_closed_are_replaced(
     """Goal: a restart of PostgreSQL costs no request after it (F9)."""
     with postgresql_leader.reads() as tx:
         tx.tasks.active()
-    _execute(
+    execute(
         postgresql_url,
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
         "WHERE application_name = 'tidegate' AND datname = current_database()",
@@ -190,7 +178,7 @@ def test_a_spec_that_cannot_be_read_stops_its_supervisor_alone(
     with leader.writes() as tx:
         for supervisor_id in ("broken", "sound"):
             tx.specs.append(supervisor_id, None, NOON, "")
-    _execute(
+    execute(
         database_url,
         """UPDATE supervisor_specs SET spec = '{"type": "kafka"}' WHERE supervisor_id = 'broken'""",
     )

@@ -233,25 +233,23 @@ def test_failures_count_from_the_last_success(reading: Leader) -> None:
         assert tx.tasks.failures_in_a_row("other") == 0
 
 
-def test_a_folder_is_unsettled_until_nothing_is_left_in_it_to_delete(reading: Leader) -> None:
-    """Goal: rule P23; an active task's folder is never offered, nor that of a STALE publish."""
-    _start(reading, "g1/0/0", "g1/1/0", "g1/2/0", "g2/0/0")
-    _end(reading, "g1/0/0", SUCCESS, 3)
-    _end(reading, "g1/1/0", FAILED, 2)
-    _end(reading, "g1/2/0", FAILED, 1)
-    with reading.writes() as tx:
-        tx.tasks.store_outcome("g1/0/0", PublishOutcome.COMMITTED, published=True)
-        tx.tasks.store_outcome("g1/1/0", PublishOutcome.STALE, published=False)
+def test_rows_are_found_by_their_ids_however_many_are_asked_for(reading: Leader) -> None:
+    """Goal: a sweep of a large warehouse asks for more ids than a statement takes."""
+    _start(reading, "g1/0/0", "g1/1/0", "g2/0/0")
+    never = [f"never {number}" for number in range(70_000)]
+    with reading.reads() as tx:
+        found = tx.tasks.rows_of(["g2/0/0", *never, "g1/1/0", "g2/0/0"])
+        assert tx.tasks.rows_of([]) == {}
+    assert found == {task_id: reading.task(task_id) for task_id in ("g1/1/0", "g2/0/0")}
 
-    def unsettled(limit: int) -> list[str]:
-        with reading.reads() as tx:
-            return [task.id for task in tx.tasks.unsettled(limit)]
 
-    assert (unsettled(10), unsettled(1)) == (["g1/2/0", "g1/0/0"], ["g1/2/0"])
+def test_a_folder_that_was_found_empty_for_good_is_noted(reading: Leader) -> None:
+    _start(reading, "g1/0/0")
+    _end(reading, "g1/0/0", FAILED)
+    assert reading.task("g1/0/0").folder_deleted_at is None
     with reading.writes() as tx:
-        tx.tasks.folder_deleted("g1/2/0", NOON + HOUR)
-    assert unsettled(10) == ["g1/0/0"]
-    assert reading.task("g1/2/0").folder_deleted_at == NOON + HOUR
+        tx.tasks.folder_deleted("g1/0/0", NOON + HOUR)
+    assert reading.task("g1/0/0").folder_deleted_at == NOON + HOUR
 
 
 def test_a_task_of_no_generation_is_a_bug(leader: Leader) -> None:

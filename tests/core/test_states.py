@@ -5,10 +5,12 @@ from dataclasses import dataclass, replace
 import pytest
 
 from supervisor.core.actions import SlotNeed
+from supervisor.core.events import QueueMode, QueueName, QueueRow, QueueState, container_of
 from supervisor.core.model import Limits, Observed, StreamState, StreamTrouble
 from supervisor.core.states import State, roll_up
 from tasks.contract import TaskPhase
 from tests.core.snapshots import (
+    TOPIC,
     committed,
     generation,
     observed,
@@ -41,6 +43,12 @@ class Case:
 def troubled(trouble: StreamTrouble, failures: int, *, ever: bool = True) -> StreamState:
     before = stream(9, 9) if ever else StreamState()
     return replace(before, trouble=trouble, failures=failures, detail="no route")
+
+
+def dead_queue(name: str = "task-output") -> QueueRow:
+    queue = QueueName(container_of(TOPIC), name)
+    row = QueueRow(1, queue, QueueMode.CONSUMER, next_seq=9, processed_seq=3)
+    return replace(row, state=QueueState.DEAD, dead_seq=4, dead_why="event 4 is missing")
 
 
 RUNNING, SICK = State.RUNNING, State.UNHEALTHY_SUPERVISOR
@@ -87,6 +95,25 @@ CASES = {
         "TOPIC_CHANGED",
         healthy=False,
         why="old",
+    ),
+    "dead-queue": Case(
+        replace(RUNS, dead_queues=(dead_queue(),)),
+        SICK,
+        "EVENT_QUEUE_DEAD",
+        healthy=False,
+        why="tidegate queue repair supervisor:clicks task-output",
+    ),
+    "a-dead-queue-of-a-suspended-one": Case(
+        replace(observed(spec(suspended=True)), dead_queues=(dead_queue(),)),
+        SICK,
+        "EVENT_QUEUE_DEAD",
+        healthy=False,
+    ),
+    "a-dead-queue-holds-up-an-ending": Case(
+        replace(observed(terminated=True), dead_queues=(dead_queue(),)),
+        SICK,
+        "EVENT_QUEUE_DEAD",
+        healthy=False,
     ),
     "a-few-failed-tasks": Case(replace(RUNS, failures_in_a_row=ENOUGH - 1), RUNNING, "RUNNING"),
     "failing-tasks": Case(

@@ -19,8 +19,9 @@ from pydantic import JsonValue
 
 from supervisor.dev.ports import LOOPBACK, free_port
 from supervisor.dev.processes import Child, ChildFailed, ChildSpec
+from tasks.runtime.jars import SPARK
 from tests.bare_path import bare_path
-from tests.brokers import shared_jars_dir
+from tests.brokers import shared_jars, shared_jars_dir
 from tests.waiting import wait_until
 
 START_WITHIN_S = 120.0
@@ -75,23 +76,32 @@ class Cluster:
 
     def start_overlord(self) -> None:
         """Start it and wait until it leads."""
-        self._start("overlord", "overlord", self.port, {})
-        wait_until(self._leads, within_s=30)
+        self.spawn("overlord")
+        self._await("overlord")
+        wait_until(self.leads, within_s=30)
 
-    def start_worker(self, name: str = "w1", slots: int = 4) -> None:
+    def start_worker(self, name: str = "w1") -> None:
         """Start a worker with a folder of its own and wait until it serves."""
+        self.spawn(name)
+        self._await(name)
+
+    def spawn(self, name: str) -> None:
+        """Start the overlord or a worker and wait for nothing."""
+        if name == "overlord":
+            self._spawn(name, "overlord", self.port, {})
+            return
         port = self._worker_ports.setdefault(name, free_port({self.port}))
+        shared_jars(SPARK)  # a worker of this cluster fetches none
         own = {
             "TIDEGATE_DATA_DIR": str(self.folder / name),
             "TIDEGATE_JARS": str(shared_jars_dir()),
             "TIDEGATE_WORKER_ID": name,
-            "TIDEGATE_WORKER_SLOTS": str(slots),
+            "TIDEGATE_WORKER_SLOTS": "4",
             "TIDEGATE_SPARK_MASTER": "local[2]",
         }
-        self._start(name, "worker", port, own)
+        self._spawn(name, "worker", port, own)
 
-    def _start(self, name: str, role: str, port: int, own: dict[str, str]) -> None:
-        url = f"http://{LOOPBACK}:{port}/status/health"
+    def _spawn(self, name: str, role: str, port: int, own: dict[str, str]) -> None:
         child = Child(
             ChildSpec(
                 name=name,
@@ -103,9 +113,17 @@ class Cluster:
         )
         child.start()
         self.children[name] = child
-        wait_until(lambda: _healthy(url) or not child.alive(), within_s=START_WITHIN_S)
+
+    def _await(self, name: str) -> None:
+        child = self.children[name]
+        wait_until(lambda: self.serves(name) or not child.alive(), within_s=START_WITHIN_S)
         if not child.alive():
             raise ChildFailed(name, f"ended with {child.exit_code()}", child.log)
+
+    def serves(self, name: str) -> bool:
+        """Whether a child answers that it is healthy."""
+        port = self.port if name == "overlord" else self._worker_ports[name]
+        return _healthy(f"http://{LOOPBACK}:{port}/status/health")
 
     def stop(self, name: str) -> int | None:
         """End a child in good order and return its exit code."""
@@ -133,7 +151,8 @@ class Cluster:
         """Leave nothing running."""
         self.close()
 
-    def _leads(self) -> bool:
+    def leads(self) -> bool:
+        """Whether the overlord answers, and leads."""
         try:
             return self.http.get("/druid/indexer/v1/isLeader").status_code == httpx.codes.OK
         except httpx.HTTPError:
@@ -212,6 +231,13 @@ class Cluster:
             assert isinstance(current, dict)
             reached |= current
         return reached == dict(ends)
+
+    def inventory(self) -> dict[str, JsonValue]:
+        """Return every file that the database names, and the folders that are not settled."""
+        answer = self.http.get("/api/v1/files")
+        assert answer.status_code == httpx.codes.OK, answer.text
+        found: dict[str, JsonValue] = answer.json()
+        return found
 
     def is_suspended_and_quiet(self, supervisor_id: str) -> bool:
         """Whether a suspended supervisor has published what it had read."""

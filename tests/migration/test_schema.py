@@ -1,7 +1,5 @@
 """Up from nothing, down to nothing, never past what this version knows."""
 
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from stat import S_IMODE
@@ -16,25 +14,12 @@ from supervisor.metadata.migrate import migrate, migrating
 from supervisor.metadata.store import SqlStore
 from supervisor.metadata.tables import METADATA
 from tests.conformance.stories import LEASE_TTL, take_lease
-
-ROOT = Path(__file__).parents[2]
+from tests.migration.command import alembic
 
 
 def _tables(url: str) -> set[str]:
     with migrating(url) as connection:
         return set(inspect(connection).get_table_names())
-
-
-def _alembic(url: str, *arguments: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "alembic", "-x", f"url={url}", *arguments],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
 
 
 def test_the_migrations_build_what_the_code_expects(url: str) -> None:
@@ -72,9 +57,9 @@ def test_migrating_again_keeps_what_is_stored(url: str) -> None:
 
 def test_the_command_line_goes_up_and_back_to_nothing(url: str) -> None:
     """Goal: `alembic upgrade head` and `alembic downgrade base` in the repository."""
-    _alembic(url, "upgrade", "head")
+    alembic(url, "upgrade", "head")
     assert {table.name for table in METADATA.sorted_tables} < _tables(url)
-    _alembic(url, "downgrade", "base")
+    alembic(url, "downgrade", "base")
     assert _tables(url) == {"alembic_version"}
     migrate(url)
     assert "leader_term" in _tables(url)
@@ -94,7 +79,7 @@ def test_a_schema_of_a_newer_version_is_refused_and_left_alone(url: str) -> None
 
 def test_overlords_that_start_at_once_migrate_once(url: str) -> None:
     with ThreadPoolExecutor(2) as pool:
-        processes = [pool.submit(_alembic, url, "upgrade", "head") for _ in range(2)]
+        processes = [pool.submit(alembic, url, "upgrade", "head") for _ in range(2)]
         for process in processes:
             process.result(timeout=120)
     assert "leader_term" in _tables(url)

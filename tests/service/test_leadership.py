@@ -11,6 +11,7 @@ from supervisor.adapters.manual_clock import ManualClock
 from supervisor.core.errors import LeaseLost, MetadataUnavailable
 from supervisor.leadership import Leadership
 from supervisor.ports import Store, Transaction
+from supervisor.ports_events import Heard
 from tests.core.snapshots import NOON
 from tests.waiting import wait_until
 
@@ -45,6 +46,9 @@ class BrokenStore:
     def leading(self, term: int) -> AbstractContextManager[Transaction]:
         self._check()
         return self.sound.leading(term)
+
+    def on_added(self, heard: Heard) -> None:
+        self.sound.on_added(heard)
 
     def _check(self) -> None:
         if self.down:

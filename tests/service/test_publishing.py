@@ -6,6 +6,7 @@ import pytest
 
 from supervisor.core.errors import NotAllowed, StaleCommit, StateMoved, TaskNotFound
 from supervisor.core.model import GenerationState, Publication, TaskStatus, WorkerRow
+from supervisor.endings import task_output_of
 from supervisor.ports import Store
 from supervisor.publishing import _Asked, _settle
 from tasks.contract import PublishAnswer, PublishOutcome
@@ -19,7 +20,7 @@ from tests.service.publishers import (
     fixed_end,
     task_of,
 )
-from tests.service.world import Replica, World, publish_request
+from tests.service.world import ENDINGS, Replica, World, publish_request
 
 READ = 5
 
@@ -103,7 +104,7 @@ def test_a_range_behind_the_committed_offset_is_stale_and_keeps_its_files(world:
 
     assert task_of(world, replica).status is TaskStatus.FAILED
     with world.store.reading() as tx:
-        assert replica.wanted.task_id not in {t.id for t in tx.tasks.unsettled(100)}
+        assert replica.wanted.task_id not in tx.events.outstanding_keys(task_output_of(TOPIC))
         assert [e.action for e in tx.audit.recent(1)] == ["publish-stale"]
         assert tx.segments.publications(TOPIC) == []
 
@@ -179,7 +180,8 @@ def judged_committed(world: World, replica: Replica) -> None:
         assert task is not None
         assert generation is not None
         yes = PublishAnswer(outcome=PublishOutcome.COMMITTED, reason="no judge")
-        _settle(tx, _Asked(task, generation, publish_request(replica.wanted)), yes, NOON)
+        asked = _Asked(task, generation, publish_request(replica.wanted))
+        _settle(tx, ENDINGS, asked, yes, NOON)
 
 
 def test_without_the_judge_a_zombie_still_publishes_nothing(world: World) -> None:

@@ -47,7 +47,7 @@ class Told:
         action, seen = step
         try:
             with self.store.leading(self.world.leadership.term()) as tx:
-                apply(action, seen, tx, lambda: "token")
+                apply(action, seen, tx, self.world.shell)
         except StateMoved:
             return False
         return True

@@ -7,13 +7,16 @@ from datetime import timedelta
 
 from supervisor.adapters.manual_clock import ManualClock
 from supervisor.adapters.memory_streams import MemoryStreams
+from supervisor.core.events import QueueConfig
 from supervisor.core.model import Limits, Liveness, WorkerView
 from supervisor.core.spec import SupervisorSpec
 from supervisor.desired import desired_state
+from supervisor.endings import Endings
 from supervisor.leadership import Leadership
 from supervisor.loop import Loop
 from supervisor.observe import Sources
 from supervisor.ports import Store, Transaction
+from supervisor.ports_events import Heard
 from supervisor.publishing import Publishing
 from supervisor.reconcile import Pass, Shell, make_pass
 from supervisor.signals import Broadcast
@@ -35,6 +38,8 @@ from tests.core.snapshots import NOON, TOPIC, spec
 
 AT_REST_AFTER = 30
 """Passes; a planner that still acts after them goes round in a circle."""
+GC_DELAY = timedelta(minutes=10)
+ENDINGS = Endings(QueueConfig(delay=GC_DELAY))
 
 
 class Crash(Exception):
@@ -58,6 +63,9 @@ class CrashingStore:
 
     def leading(self, term: int) -> AbstractContextManager[Transaction]:
         return self._leading(term)
+
+    def on_added(self, heard: Heard) -> None:
+        self.sound.on_added(heard)
 
     @contextmanager
     def _leading(self, term: int) -> Iterator[Transaction]:
@@ -184,13 +192,13 @@ class World:
         """What a pass is made with."""
         sources = Sources(self.store, self.streams, self.hands, Limits())
         tokens = (f"token-{number}" for number in range(self.store.calls, 1_000_000))
-        return Shell(sources, self.clock, lambda: next(tokens))
+        return Shell(sources, self.clock, lambda: next(tokens), ENDINGS)
 
     @property
     def publishing(self) -> Publishing:
         """What a worker's publish request reaches; its loop is never started."""
         loop = Loop(lambda _: None, self.clock, threads=1)
-        return Publishing(self.store, self.clock, self.leadership, loop, Broadcast())
+        return Publishing(self.store, self.clock, self.leadership, loop, Broadcast(), ENDINGS)
 
     def set_spec(self, wanted: SupervisorSpec | None) -> None:
         """Store the next version of the spec; None is a tombstone."""

@@ -19,6 +19,7 @@ from supervisor.core.spec_reader import read_spec
 from supervisor.core.states import State
 from supervisor.metadata.tables import METADATA
 from supervisor.settings import Settings
+from supervisor.verify.inventory import FileFindingKind, Place
 from supervisor.verify.verdict import FindingKind, Verdict
 from tasks.contract import FailureCode, PublishOutcome, TaskPhase
 from tasks.ingest.decode import RejectReason
@@ -155,7 +156,7 @@ def test_commands_are_found_in_the_pages() -> None:
 
 @pytest.mark.parametrize(
     "line",
-    ["tidegate supervizor list", "tidegate verify", "tidegate verify a --strikt", "tidegate task"],
+    ["tidegate supervizor list", "tidegate query", "tidegate verify a --strikt", "tidegate task"],
 )
 def test_a_command_that_is_not_taken_is_caught(line: str) -> None:
     [call] = tidegate_calls(f"```bash\n{line}\n```\n")
@@ -202,6 +203,8 @@ def test_each_generator_has_its_place_and_its_page_says_how_to_run_it() -> None:
         ("Worker, as the leader sees it", 0, Liveness),
         ("Verdict of `tidegate verify`", 0, Verdict),
         ("Verdict of `tidegate verify`", 1, FindingKind),
+        ("Verdict of `tidegate verify --files`", 0, Place),
+        ("Verdict of `tidegate verify --files`", 1, FileFindingKind),
     ],
 )
 def test_states_are_those_of_the_code(heading: str, number: int, kind: type[Enum]) -> None:

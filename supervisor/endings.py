@@ -1,0 +1,56 @@
+"""How every task ends: with its row, in one transaction, the event that cleans up behind it (P23).
+
+    RUNNING ──► SUCCESS | FAILED  +  task_output event, due after gc.delay
+                STALE: no event, its files are kept for people
+
+The queue's name and its kind of event are here, below both who adds and who handles.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from supervisor.core.events import Event, QueueConfig, QueueName, container_of
+from supervisor.core.model import Task, TaskStatus
+from supervisor.ports import Transaction
+
+TASK_OUTPUT = "task-output"
+"""The queue, in the container of each supervisor; folders without a row are in the cluster's."""
+KIND = "task_output"
+"""Its key is the id of a task, or the folder, below the warehouse, that no task row stands for."""
+
+
+def task_output_of(supervisor_id: str) -> QueueName:
+    """Return the queue in which a supervisor's ended tasks wait for their cleanup."""
+    return QueueName(container_of(supervisor_id), TASK_OUTPUT)
+
+
+@dataclass(frozen=True)
+class Endings:
+    """Ends tasks; nothing else in the product does."""
+
+    config: QueueConfig
+
+    def end(
+        self,
+        tx: Transaction,
+        task: Task,
+        status: TaskStatus,
+        reason: str,
+        now: datetime,
+        *,
+        keep_files: bool = False,
+    ) -> bool:
+        """End a task in the caller's transaction and queue its cleanup.
+
+        False, changing nothing: it had ended before.  `keep_files`: its files are for people to
+        look at, and nothing is queued.
+
+        Raises:
+            QueueDead: the supervisor's queue is damaged; the task goes on until it is repaired.
+        """
+        if not tx.tasks.end(task.id, status, reason, now):
+            return False
+        if not keep_files:
+            queue = task_output_of(task.supervisor_id)
+            tx.events.add(queue, Event(KIND, task.id), self.config, now, exempt=True)
+        return True

@@ -1,0 +1,143 @@
+"""What a look at a queue means, and what a handler's answers mean: pure.
+
+rows ─► next_batch ─┬─ Damage        the queue is DEAD, nothing of it is handled
+                    ├─ Idle          nothing is due before `until`
+                    ├─ Undecodable   the first event; set aside after some looks
+                    └─ Batch ─► handler ─► settle ─► position, again at the tail, set aside
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import assert_never
+
+from supervisor.core.events import (
+    Damage,
+    Event,
+    QueueConfig,
+    QueueRow,
+    StoredEvent,
+    UndecodableEvent,
+    damage_of,
+    decode,
+)
+from supervisor.eventqueue.handling import Answer, Done, Fail, Later, Retry
+
+
+@dataclass(frozen=True)
+class Idle:
+    """Nothing is due; None: nothing is there."""
+
+    until: datetime | None
+
+
+@dataclass(frozen=True)
+class Undecodable:
+    """The first event is sound and still cannot be read."""
+
+    stored: StoredEvent
+    why: str
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What is handled at once, in order."""
+
+    stored: tuple[StoredEvent, ...]
+    events: tuple[Event, ...]
+
+
+Look = Damage | Idle | Undecodable | Batch
+
+
+def next_batch(
+    row: QueueRow, read: Sequence[StoredEvent], config: QueueConfig, now: datetime
+) -> Look:
+    """Return what the rows behind the position of a LIVE queue call for.
+
+    `read` begins right behind `row.processed_seq`: as many rows as a batch takes, or all there are.
+    """
+    if (damage := damage_of(row, read)) is not None:
+        return damage
+    if not read:
+        return Idle(None)
+    taken: list[StoredEvent] = []
+    events: list[Event] = []
+    size_bytes = 0
+    for stored in read[: config.max_items_at_once]:
+        size_bytes += stored.size_bytes
+        if stored.due_at > now or (taken and size_bytes > config.read_window_bytes):
+            break
+        try:
+            event = decode(stored.payload)
+        except UndecodableEvent as error:
+            if not taken:
+                return Undecodable(stored, str(error))
+            break  # those before it first: then it is the head
+        taken.append(stored)
+        events.append(event)
+    return Batch(tuple(taken), tuple(events)) if taken else Idle(read[0].due_at)
+
+
+@dataclass(frozen=True)
+class SetAside:
+    """An event on its way to the failed queue."""
+
+    stored: StoredEvent
+    attempts: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class Settlement:
+    """What a handled batch leads to, all of it in one transaction."""
+
+    processed_seq: int
+    processed_bytes: int
+    again: tuple[Event, ...] = ()
+    set_aside: tuple[SetAside, ...] = ()
+
+
+class WrongAnswers(Exception):
+    """A bug: a handler answered fewer or more events than it was given."""
+
+
+def settle(
+    row: QueueRow, batch: Batch, answers: Sequence[Answer], config: QueueConfig
+) -> Settlement:
+    """Return what the answers to a batch lead to.
+
+    Raises:
+        WrongAnswers: their number is another one than that of the events.
+    """
+    if len(answers) != len(batch.events):
+        raise WrongAnswers(f"{len(answers)} answers for {len(batch.events)} events")
+    again: list[Event] = []
+    given_up: list[SetAside] = []
+    for stored, event, answer in zip(batch.stored, batch.events, answers, strict=True):
+        match answer:
+            case Done():
+                pass
+            case Later(body):
+                again.append(replace(event, body=body))
+            case Retry(reason) if event.attempts + 1 >= config.max_attempts:
+                tries = event.attempts + 1
+                given_up.append(SetAside(stored, tries, f"{reason} (tried {tries} times)"))
+            case Retry():
+                again.append(replace(event, attempts=event.attempts + 1))
+            case Fail(reason):
+                given_up.append(SetAside(stored, event.attempts + 1, reason))
+            case _:
+                assert_never(answer)
+    return Settlement(*passed(row, batch.stored), again=tuple(again), set_aside=tuple(given_up))
+
+
+def passed(row: QueueRow, stored: Sequence[StoredEvent]) -> tuple[int, int]:
+    """Return the position behind these events: its number, and all bytes up to it."""
+    return stored[-1].seq, row.processed_bytes + sum(each.size_bytes for each in stored)
+
+
+def backoff(failures: int, config: QueueConfig) -> timedelta:
+    """Return how long to wait after so many failures in a row: doubling, up to the cap."""
+    doubled = config.iteration_delay * (1 << min(max(failures - 1, 0), 30))
+    return min(doubled, config.backoff_cap)

@@ -1,0 +1,180 @@
+"""Runs queues that have something due: one run at a time per queue, several side by side.
+
+One thread waits, a bounded pool works; a queue without work holds neither.  A handler that hangs
+keeps its thread, and is counted out, so that other queues are not held up by it.
+"""
+
+import heapq
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import timedelta
+
+import structlog
+
+from supervisor.core.errors import LeaseLost, SupervisorError
+from supervisor.core.events import QueueName
+from supervisor.eventqueue.decide import backoff
+from supervisor.eventqueue.processor import EventProcessor
+from supervisor.ports import Clock
+
+log = structlog.get_logger()
+
+HANGING_MAX = 64
+"""Handlers that may hang beside those that work; beyond, queues wait for one to come back."""
+
+
+@dataclass
+class _Entry:
+    processor: EventProcessor
+    due: float | None = None
+    """When it runs next; None: not before it is woken."""
+    since: float | None = None
+    """When the present run began."""
+    hangs: bool = False
+    failures: int = 0
+
+
+class Dispatcher:
+    """Schedules processors; `wake` from any thread, also before `start`."""
+
+    def __init__(self, clock: Clock, *, threads: int) -> None:
+        """Start nothing yet."""
+        self._clock = clock
+        self._threads = threads
+        self._pool = ThreadPoolExecutor(threads + 2 * HANGING_MAX, thread_name_prefix="event")
+        self._changed = threading.Condition()
+        self._due: list[tuple[float, QueueName]] = []
+        self._entries: dict[QueueName, _Entry] = {}
+        self._stopping = False
+        self._thread = threading.Thread(target=self._dispatch, name="events", daemon=True)
+
+    def start(self) -> None:
+        """Begin to run what is due."""
+        self._thread.start()
+
+    def stop(self, within_s: float) -> None:
+        """Start no more, and wait for what runs, for so long at most."""
+        with self._changed:
+            self._stopping = True
+            self._changed.notify_all()
+            running = self._changed.wait_for(lambda: not self._running(), within_s)
+        if not running:
+            log.warning("event handlers did not come back in time")
+        if self._thread.is_alive():
+            self._thread.join(timeout=within_s)
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+    def wake(self, processor: EventProcessor, in_s: float = 0.0) -> None:
+        """Run a processor soon, or in some seconds; an earlier time that is set stays."""
+        with self._changed:
+            if not self._stopping:
+                entry = self._entries.setdefault(processor.queue, _Entry(processor))
+                entry.processor = processor
+                self._schedule(entry, self._clock.monotonic() + max(in_s, 0.0))
+
+    def drop(self, processor: EventProcessor) -> None:
+        """Run it no more."""
+        with self._changed:
+            entry = self._entries.get(processor.queue)
+            if entry is not None and entry.processor is processor:
+                del self._entries[processor.queue]
+
+    def _schedule(self, entry: _Entry, at: float) -> None:
+        if entry.due is None or at < entry.due:
+            entry.due = at
+            heapq.heappush(self._due, (at, entry.processor.queue))
+            self._changed.notify_all()
+
+    def _running(self) -> list[_Entry]:
+        return [entry for entry in self._entries.values() if entry.since is not None]
+
+    # -- the thread --------------------------------------------------------------------------------
+
+    def _dispatch(self) -> None:
+        while True:
+            with self._changed:
+                for late in self._overdue():
+                    late.hangs = True
+                    self._pool.submit(_tolerating, late.processor.overdue)
+                entry = self._next()
+                if entry is None:
+                    if self._stopping:
+                        return
+                    self._changed.wait(self._wait_s())
+                    continue
+                entry.due, entry.since = None, self._clock.monotonic()
+            self._pool.submit(self._run, entry)
+
+    def _overdue(self) -> list[_Entry]:
+        now = self._clock.monotonic()
+        return [e for e in self._running() if not e.hangs and now >= _deadline(e)]
+
+    def _next(self) -> _Entry | None:
+        """Take the first entry that is due and does not run, if there is a thread for it."""
+        if self._stopping:
+            return None
+        if not self._has_room():
+            return None
+        while self._due and self._due[0][0] <= self._clock.monotonic():
+            at, queue = heapq.heappop(self._due)
+            entry = self._entries.get(queue)
+            # Another time was set since; or it runs, and is looked at when it comes back.
+            if entry is not None and entry.due == at and entry.since is None:
+                return entry
+        return None
+
+    def _has_room(self) -> bool:
+        running = self._running()
+        hanging = sum(entry.hangs for entry in running)
+        return len(running) - hanging < self._threads and hanging < HANGING_MAX
+
+    def _wait_s(self) -> float | None:
+        moments = [_deadline(entry) for entry in self._running() if not entry.hangs]
+        if self._due and self._has_room():
+            moments.append(self._due[0][0])
+        return max(0.0, min(moments) - self._clock.monotonic()) if moments else None
+
+    def _run(self, entry: _Entry) -> None:
+        processor, failures = entry.processor, entry.failures
+        try:
+            again = processor.run_once()
+            failures = 0
+        except LeaseLost:
+            again = None  # the next term begins with a look at every queue
+        except Exception as error:  # noqa: BLE001 -- around one run, as around a pass
+            failures += 1
+            again = backoff(failures, processor.config)
+            _complain(processor, error)
+        with self._changed:
+            entry.since, entry.hangs, entry.failures = None, False, failures
+            woken, entry.due = entry.due, None
+            moments = [] if woken is None else [woken]
+            if again is not None:
+                moments.append(self._clock.monotonic() + again / timedelta(seconds=1))
+            if moments and self._entries.get(processor.queue) is entry and not self._stopping:
+                self._schedule(entry, min(moments))
+            self._changed.notify_all()
+
+
+def _deadline(entry: _Entry) -> float:
+    assert entry.since is not None, "it runs"
+    return entry.since + entry.processor.config.handler_timeout.total_seconds()
+
+
+def _complain(processor: EventProcessor, error: Exception) -> None:
+    expected = isinstance(error, SupervisorError)
+    log.error(
+        "an event queue could not be looked at",
+        queue=str(processor.queue),
+        error=str(error),
+        exc_info=None if expected else error,
+    )
+
+
+def _tolerating(chore: Callable[[], None]) -> None:
+    try:
+        chore()
+    except SupervisorError as error:
+        log.warning("a hanging handler could not be recorded", error=str(error))

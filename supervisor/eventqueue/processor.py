@@ -1,0 +1,307 @@
+"""One queue and its one consumer: look, handle, advance; safe to crash at any line.
+
+    READING ─► HANDLING ─► ADVANCING ─► (TRUNCATING) ─► READING ...
+       │           └─ raised ─► WAITING, longer each time ─► READING, the same batch
+       └─ damaged ─► DEAD
+
+The position moves in one leading transaction, with what the handler writes and what goes to the
+tail or is set aside: a process that dies before it repeats one batch, one that dies after it none.
+Handlers run under the overlord's term, so there is no lease per queue (P24).
+"""
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import assert_never
+
+import structlog
+
+from supervisor.core.errors import LeaseLost, StateMoved, SupervisorError
+from supervisor.core.events import (
+    Damage,
+    Event,
+    FailedEvent,
+    QueueConfig,
+    QueueMode,
+    QueueName,
+    QueueRow,
+    QueueState,
+    StoredEvent,
+)
+from supervisor.eventqueue.decide import (
+    Batch,
+    Idle,
+    SetAside,
+    Settlement,
+    Undecodable,
+    backoff,
+    next_batch,
+    passed,
+    settle,
+)
+from supervisor.eventqueue.handling import Context, Handled, Handler, nothing
+from supervisor.eventqueue.meters import Meters
+from supervisor.ports import Clock, Store, Transaction
+
+log = structlog.get_logger()
+
+AT_ONCE = timedelta(0)
+TRUNCATED_AT_ONCE = 5_000
+"""Rows of one statement."""
+ERROR_SHOWN_MAX = 1_000
+
+
+class ProcessorClosed(SupervisorError):
+    """It was closed: it takes nothing and handles nothing any more."""
+
+
+@dataclass(frozen=True)
+class Kit:
+    """What every processor of a process works with."""
+
+    store: Store
+    clock: Clock
+    term: Callable[[], int]
+    """Raises LeaseLost while this overlord does not lead."""
+    meters: Meters
+    stopping: Callable[[], bool] = lambda: False
+
+
+class EventProcessor:
+    """One queue; with a handler it is consumed here, else it is only added to."""
+
+    def __init__(
+        self, queue: QueueName, config: QueueConfig, handler: Handler | None, kit: Kit
+    ) -> None:
+        """Nothing is read or written before it is used."""
+        if handler is None and config.mode is not QueueMode.DURABLE:
+            raise ValueError(f"{queue} has no consumer: it has to be durable")
+        self.queue = queue
+        self.config = config
+        self._handler = handler
+        self._kit = kit
+        self._changed = threading.Condition()
+        self._running = False
+        self._closed = False
+        self._on_close: list[Callable[[], None]] = []
+
+    @property
+    def consumes(self) -> bool:
+        """It has a handler."""
+        return self._handler is not None
+
+    def add(
+        self,
+        event: Event,
+        *,
+        tx: Transaction | None = None,
+        not_before: datetime | None = None,
+        exempt: bool = False,
+    ) -> int:
+        """Queue an event with the caller's transaction, or in one of its own.
+
+        Returns the bytes that wait, it included; for the rest see `ports_events.Events.add`.
+
+        Raises:
+            ProcessorClosed: it takes nothing any more.
+            EmptyEvent, EventTooLarge, TooManyOutstandingBytes, QueueDead: refused.
+            LeaseLost: without `tx`, on an overlord that does not lead.
+        """
+        if tx is None:
+            with self._kit.store.leading(self._kit.term()) as own:
+                return self.add(event, tx=own, not_before=not_before, exempt=exempt)
+        if self._closed:
+            raise ProcessorClosed(f"{self.queue} was closed")
+        now = self._kit.clock.now()
+        try:
+            return tx.events.add(
+                self.queue, event, self.config, now, not_before=not_before, exempt=exempt
+            )
+        except SupervisorError as error:
+            self._kit.meters.refused(self.queue, type(error).__name__)
+            raise
+
+    def run_once(self) -> timedelta | None:
+        """Handle one batch; return when to look again, None: once something is added.
+
+        Raises:
+            LeaseLost: another overlord leads; the position is its own business now.
+            SupervisorError: the metadata database did not answer; nothing moved.
+        """
+        with self._changed:
+            if self._closed or self._running or self._handler is None:
+                return None
+            self._running = True
+        try:
+            return self._look(self._handler)
+        finally:
+            with self._changed:
+                self._running = False
+                self._changed.notify_all()
+
+    def overdue(self) -> None:
+        """Count a handler that has not come back in time as failed; it goes on (P24).
+
+        A thread cannot be ended from outside: the next try waits for it, and its answers, if they
+        come after all, count.
+        """
+        with self._kit.store.reading() as tx:
+            row = tx.events.find(self.queue)
+        if row is not None:
+            limit_s = self.config.handler_timeout.total_seconds()
+            self._record(row, f"the handler has not come back for {limit_s:g} s", self._kit.term())
+
+    def close(self) -> bool:
+        """Take and handle no more; wait for a running handler, up to `shutdown_timeout`.
+
+        Safe to call twice and from many threads.  False: the handler still runs.
+        """
+        with self._changed:
+            first, self._closed = not self._closed, True
+            ended = self._changed.wait_for(
+                lambda: not self._running, self.config.shutdown_timeout.total_seconds()
+            )
+        if first:
+            for tell in self._on_close:
+                tell()
+        return ended
+
+    def on_close(self, tell: Callable[[], None]) -> None:
+        """Call `tell` once, when it is closed."""
+        self._on_close.append(tell)
+
+    # -- one look --------------------------------------------------------------------------------
+
+    def _look(self, handler: Handler) -> timedelta | None:
+        term, now = self._kit.term(), self._kit.clock.now()
+        with self._kit.store.reading() as tx:
+            row = tx.events.find(self.queue)
+            if row is None or row.state is QueueState.DEAD:
+                return None
+            read = tx.events.read(row.id, row.processed_seq, self.config.max_items_at_once)
+        match next_batch(row, read, self.config, now):
+            case Damage() as damage:
+                self._die(row, damage, term)
+                return None
+            case Idle(until):
+                return None if until is None else max(until - now, AT_ONCE)
+            case Undecodable(stored, why):
+                return self._pass_by(row, stored, why, term)
+            case Batch() as batch:
+                return self._handle(handler, row, batch, term)
+            case other:
+                assert_never(other)
+
+    def _handle(self, handler: Handler, row: QueueRow, batch: Batch, term: int) -> timedelta:
+        began = self._kit.clock.monotonic()
+        context = Context(self._kit.store, term, self._kit.clock.now(), self._stopping)
+        try:
+            handled = handler(batch.events, context)
+            settlement = settle(row, batch, handled.answers, self.config)
+            self._advance(row, settlement, handled, term)
+        except LeaseLost:
+            raise
+        except Exception as error:  # noqa: BLE001 -- one queue's trouble stays its own
+            return self._failed(row, error, term)
+        now = self._kit.clock.now()
+        self._kit.meters.batch(self.queue, self._kit.clock.monotonic() - began)
+        waited = [max(0.0, (now - each.enqueued_at).total_seconds()) for each in batch.stored]
+        self._kit.meters.handled(self.queue, waited)
+        self._kit.meters.failed_events(self.queue, len(settlement.set_aside))
+        self._truncate(term)
+        return AT_ONCE
+
+    def _stopping(self) -> bool:
+        return self._closed or self._kit.stopping()
+
+    def _advance(self, row: QueueRow, settlement: Settlement, handled: Handled, term: int) -> None:
+        now = self._kit.clock.now()
+        # Also where a queue has no delay: what failed is not tried again in a hot loop.
+        not_before = now + self.config.iteration_delay
+        with self._kit.store.leading(term) as tx:
+            tx.events.advance(row, settlement.processed_seq, settlement.processed_bytes)
+            for event in settlement.again:
+                tx.events.add(
+                    self.queue, event, self.config, now, not_before=not_before, exempt=True
+                )
+            for each in settlement.set_aside:
+                tx.events.set_aside(self._as_failed(each, now))
+            handled.write(tx)
+
+    def _as_failed(self, each: SetAside, now: datetime) -> FailedEvent:
+        stored = each.stored
+        log.error("an event was set aside", queue=str(self.queue), seq=stored.seq, why=each.reason)
+        return FailedEvent(
+            queue=self.queue,
+            seq=stored.seq,
+            key=stored.key,
+            payload=stored.payload,
+            reason=each.reason,
+            failed_at=now,
+            enqueued_at=stored.enqueued_at,
+            attempts=each.attempts,
+        )
+
+    # -- what can go wrong -------------------------------------------------------------------------
+
+    def _failed(self, row: QueueRow, error: Exception, term: int) -> timedelta:
+        expected = isinstance(error, SupervisorError)
+        text = str(error) if expected else f"{type(error).__name__}: {error}"
+        log.error(
+            "an event handler failed",
+            queue=str(self.queue),
+            position=row.processed_seq,
+            error=text,
+            exc_info=None if expected else error,
+        )
+        self._record(row, text, term)
+        return backoff(row.failed_iterations + 1, self.config)
+
+    def _record(self, row: QueueRow, text: str, term: int) -> None:
+        self._kit.meters.failed_iteration(self.queue)
+        try:
+            with self._kit.store.leading(term) as tx:
+                tx.events.record_failure(row, text[:ERROR_SHOWN_MAX])
+        except StateMoved:
+            return  # it went on meanwhile
+
+    def _pass_by(self, row: QueueRow, stored: StoredEvent, why: str, term: int) -> timedelta:
+        """Set an unreadable event aside, after some looks: newer code may know it."""
+        tries = row.failed_iterations + 1
+        if tries < self.config.decode_attempts:
+            self._record(row, f"event {stored.seq} cannot be decoded: {why}", term)
+            return backoff(tries, self.config)
+        aside = SetAside(stored, tries, f"cannot be decoded: {why}")
+        settlement = Settlement(*passed(row, [stored]), set_aside=(aside,))
+        self._advance(row, settlement, Handled((), nothing), term)
+        self._kit.meters.failed_events(self.queue, 1)
+        return AT_ONCE
+
+    def _die(self, row: QueueRow, damage: Damage, term: int) -> None:
+        log.error("an event queue is dead", queue=str(self.queue), seq=damage.seq, why=damage.why)
+        with self._kit.store.leading(term) as tx:
+            tx.events.declare_dead(row, damage.seq, damage.why)
+
+    # -- housekeeping ------------------------------------------------------------------------------
+
+    def _truncate(self, term: int) -> None:
+        """Delete what has been processed; the position does not depend on it."""
+        try:
+            with self._kit.store.reading() as tx:
+                row = tx.events.find(self.queue)
+            if row is None:
+                return
+            if row.processed_bytes - row.truncated_bytes < self.config.truncate_every_bytes:
+                return
+            up_to = min(row.processed_seq, row.truncated_seq + TRUNCATED_AT_ONCE)
+            with self._kit.store.leading(term) as tx:
+                tx.events.truncate(row, up_to)
+        except LeaseLost:
+            raise
+        except SupervisorError as error:
+            log.warning(
+                "processed events were not deleted", queue=str(self.queue), error=str(error)
+            )
+        else:
+            self._kit.meters.truncated(self.queue)

@@ -1,0 +1,138 @@
+"""How a queue stands, for people and for scrapers: its row, its oldest event, and what is wrong."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from supervisor.core.events import (
+    QueueConfig,
+    QueueMode,
+    QueueName,
+    QueueRow,
+    QueueState,
+    StoredEvent,
+    UndecodableEvent,
+    decode,
+    repair_of,
+)
+from supervisor.eventqueue.meters import Meter
+from supervisor.ports import Transaction
+
+
+@dataclass(frozen=True)
+class OldestEvent:
+    """The first event that waits: whatever stands behind it waits for it."""
+
+    seq: int
+    kind: str
+    """Empty if it cannot be decoded."""
+    key: str
+    enqueued_at: datetime
+    due_at: datetime
+    age: timedelta
+    """Since it was added; never negative."""
+
+
+@dataclass(frozen=True)
+class QueueView:
+    """One queue as it stands now."""
+
+    row: QueueRow
+    max_outstanding_bytes: int
+    oldest: OldestEvent | None
+    """None: nothing waits, or its row is missing."""
+    failed_events: int
+    """Set aside, and neither replayed nor dropped yet."""
+    segments: int
+    """Over how many its stored rows are spread."""
+    meter: Meter
+    """What this process has counted."""
+    why: str
+    """What is wrong, in a sentence; empty if nothing is."""
+
+    @property
+    def healthy(self) -> bool:
+        """Nothing is wrong with it."""
+        return not self.why
+
+
+@dataclass(frozen=True)
+class Totals:
+    """What is asked of all queues at once, so that a look at many of them stays cheap."""
+
+    failed: Mapping[QueueName, int]
+    segments: Mapping[QueueName, int]
+
+    @classmethod
+    def of(cls, tx: Transaction) -> "Totals":
+        """Ask."""
+        return cls(tx.events.failed_counts(), tx.events.segments_left())
+
+
+def look(
+    tx: Transaction,
+    row: QueueRow,
+    totals: Totals,
+    *,
+    config: QueueConfig,
+    meter: Meter,
+    now: datetime,
+) -> QueueView:
+    """Return how a queue stands; an idle one costs no query of its own."""
+    oldest = _oldest(tx, row, now) if row.outstanding_events > 0 else None
+    return QueueView(
+        row=row,
+        max_outstanding_bytes=config.max_outstanding_bytes,
+        oldest=oldest,
+        failed_events=totals.failed.get(row.queue, 0),
+        segments=totals.segments.get(row.queue, 0),
+        meter=meter,
+        why=trouble_of(row, config, oldest),
+    )
+
+
+def trouble_of(row: QueueRow, config: QueueConfig, oldest: OldestEvent | None) -> str:
+    """Say what is wrong with a queue; empty if nothing is.
+
+    Source: protocol rule P24: above the byte limit a queue is unhealthy and shows its oldest event.
+    """
+    if row.state is QueueState.DEAD:
+        return f"dead at {row.dead_seq}: {row.dead_why}. After a look at it: {repair_of(row.queue)}"
+    said = []
+    if row.mode is QueueMode.CONSUMER and row.outstanding_bytes > config.max_outstanding_bytes:
+        text = f"{row.outstanding_bytes} bytes wait, the limit is {config.max_outstanding_bytes}"
+        said.append(text if oldest is None else f"{text}; the oldest is {_named(oldest)}")
+    if row.failed_iterations:
+        said.append(
+            f"its handler failed {row.failed_iterations} time(s) in a row at event "
+            f"{row.processed_seq + 1}: {row.last_error}"
+        )
+    return "; ".join(said)
+
+
+def _oldest(tx: Transaction, row: QueueRow, now: datetime) -> OldestEvent | None:
+    found = tx.events.read(row.id, row.processed_seq, 1)
+    if not found:
+        return None
+    [event] = found
+    return OldestEvent(
+        seq=event.seq,
+        kind=_kind(event),
+        key=event.key,
+        enqueued_at=event.enqueued_at,
+        due_at=event.due_at,
+        # Clocks of two overlords differ: an age below nothing would be shown as an odd number.
+        age=max(timedelta(0), now - event.enqueued_at),
+    )
+
+
+def _kind(event: StoredEvent) -> str:
+    try:
+        return decode(event.payload).kind
+    except UndecodableEvent:
+        return ""
+
+
+def _named(oldest: OldestEvent) -> str:
+    kind = oldest.kind or "not decodable"
+    return f"event {oldest.seq} ({kind}, {oldest.key}), added {oldest.enqueued_at.isoformat()}"

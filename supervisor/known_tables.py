@@ -1,0 +1,26 @@
+"""Which tables there are: those that are fed, or were published into."""
+
+from supervisor.ports import Transaction
+from supervisor.views_files import DataSourceNotFound
+
+
+def fed_tables(tx: Transaction) -> set[str]:
+    """Return tables that a supervisor feeds, or, terminated, still works for."""
+    specs = (version.spec for version in tx.specs.all_newest())
+    fed = {spec.data_source for spec in specs if spec is not None}
+    return fed | {generation.data_source for generation in tx.generations.live()}
+
+
+def known_tables(tx: Transaction) -> set[str]:
+    """Return every table that is fed, or was published into."""
+    return fed_tables(tx) | set(tx.segments.data_sources())
+
+
+def require_table(tx: Transaction, data_source: str) -> None:
+    """Return if there is such a table.
+
+    Raises:
+        DataSourceNotFound: nobody feeds it, and nobody did.
+    """
+    if data_source not in known_tables(tx):
+        raise DataSourceNotFound(data_source)

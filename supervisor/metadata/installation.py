@@ -1,0 +1,17 @@
+"""The name of this metadata database, given when its schema was made."""
+
+from sqlalchemy import Connection, select
+
+from supervisor.metadata.tables import installation
+
+
+class SqlInstallation:
+    """See `ports.Installation`."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._db = connection
+
+    def name(self) -> str:
+        """Return the name; it never changes."""
+        name: str = self._db.execute(select(installation.c.name)).scalar_one()
+        return name

@@ -1,0 +1,235 @@
+"""One overlord, wired: what it is made of, what its timers wake, in which order it starts and ends.
+
+lease ── a term begins ──► look at every supervisor, every queue, every task folder
+timers ── only wake ──► passes, queues, sweep, retention      they hold no truth (H2)
+"""
+
+import importlib.metadata
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from urllib.parse import urlsplit
+
+import structlog
+from apscheduler.schedulers.background import BackgroundScheduler
+
+from supervisor.adapters.clock import SystemClock
+from supervisor.adapters.journals_http import HttpJournals
+from supervisor.adapters.kafka import KafkaStreams
+from supervisor.adapters.secret import read_secret
+from supervisor.adapters.warehouse import LocalWarehouse
+from supervisor.api.server import ApiParts
+from supervisor.core.errors import LeaseLost, SupervisorError
+from supervisor.core.events import QueueConfig
+from supervisor.core.model import Limits
+from supervisor.endings import TASK_OUTPUT, Endings
+from supervisor.eventqueue.meters import Meters
+from supervisor.eventqueue.operations import Operations
+from supervisor.eventqueue.queues import EventQueues
+from supervisor.leadership import Leadership
+from supervisor.lifetimes import Lifetimes
+from supervisor.loop import Loop
+from supervisor.metadata.store import SqlStore
+from supervisor.observe import Sources
+from supervisor.publishing import Publishing
+from supervisor.reconcile import Pass, Shell, make_pass
+from supervisor.registry import WorkerRegistry
+from supervisor.service import Rules, Service, new_token
+from supervisor.settings import Settings
+from supervisor.setup import SetupProblem
+from supervisor.signals import Broadcast
+from supervisor.sweep import Sweep
+from supervisor.task_output import TaskOutput
+from supervisor.views import Views
+
+log = structlog.get_logger()
+
+PASS_THREADS = 4
+WAKE_PERIOD = timedelta(seconds=30)
+"""How soon a lost wake-up is made up for."""
+
+
+@dataclass(frozen=True)
+class Chores:
+    """What runs now and then, while this overlord leads."""
+
+    sweep: Sweep
+    sweep_period: timedelta
+    lifetimes: Lifetimes
+    retention_period: timedelta
+
+
+@dataclass(frozen=True)
+class Overlord:
+    """The wired parts of one overlord process."""
+
+    store: SqlStore
+    leadership: Leadership
+    service: Service
+    loop: Loop
+    streams: KafkaStreams
+    queues: EventQueues
+    chores: Chores
+    api: ApiParts
+
+    def start(self) -> BackgroundScheduler:
+        """Start to compete for the lease, to make passes, and the timers that wake them."""
+        self.loop.start()
+        self.queues.start()
+        # A late job runs all the same (H2).
+        scheduler = BackgroundScheduler(
+            timezone="UTC",
+            job_defaults={"misfire_grace_time": None, "coalesce": True, "max_instances": 1},
+        )
+        for chore, period in (
+            (self.service.wake_all, WAKE_PERIOD),
+            (self.queues.poll, WAKE_PERIOD),
+            (self.chores.sweep.run_once, self.chores.sweep_period),
+            (self.chores.lifetimes.retention.run_once, self.chores.retention_period),
+        ):
+            job = self._while_leading(chore)
+            scheduler.add_job(job, "interval", seconds=period.total_seconds())
+        scheduler.start()
+        self.leadership.start(on_lead=lambda: self._begin_term(scheduler))
+        return scheduler
+
+    def _begin_term(self, scheduler: BackgroundScheduler) -> None:
+        self.service.start_term()
+        self.queues.poll()
+        scheduler.add_job(self._while_leading(self.chores.sweep.run_once))  # at once
+
+    def _while_leading(self, chore: Callable[[], object]) -> Callable[[], None]:
+        def run() -> None:
+            if not self.leadership.leads():
+                return
+            try:
+                chore()
+            except SupervisorError as error:
+                log.warning("a chore was put off", error=str(error))
+
+        return run
+
+    def stop(self, scheduler: BackgroundScheduler) -> None:
+        """End in good order: no pass and no handler runs on, the lease is free for the next."""
+        scheduler.shutdown(wait=False)
+        self.loop.stop()
+        self.queues.stop()
+        self.streams.stop()
+        self.leadership.stop()
+        self.store.close()
+
+
+def wire_overlord(settings: Settings, store: SqlStore, url: str) -> Overlord:
+    """Build an overlord's parts; nothing runs and nothing connects yet.
+
+    Raises:
+        SetupProblem: settings contradict each other.
+    """
+    clock = SystemClock()
+    changed = Broadcast()
+    leadership = Leadership(
+        store, clock, holder=f"{url}#{os.getpid()}", url=url, ttl=settings.lease_ttl
+    )
+    registry = WorkerRegistry(
+        clock, worker_timeout=settings.worker_timeout, led_since=leadership.led_since
+    )
+    streams = KafkaStreams(clock, read_secret, on_news=lambda found: loop.wake(found))  # noqa: PLW0108 -- made below
+    sources = Sources(store, streams, registry, limits_of(settings))
+    endings = Endings(QueueConfig(delay=settings.gc_delay))
+    loop = _loop_of(Shell(sources, clock, new_token, endings), leadership, changed)
+    service = Service(
+        store=store,
+        clock=clock,
+        leadership=leadership,
+        registry=registry,
+        loop=loop,
+        changed=changed,
+        rules=Rules(settings.allowed_brokers(), settings.pause_lease),
+    )
+    warehouse = settings.warehouse.absolute()
+    chores = _chores_of(settings, store, leadership, endings)
+    queues, operations = _queues_of(store, leadership, registry, endings, chores=chores)
+    journals = HttpJournals()
+    api = ApiParts(
+        service=service,
+        publishing=Publishing(store, clock, leadership, loop, changed, endings),
+        views=Views(sources, registry, loop, leadership, clock, str(warehouse), journals),
+        lifetimes=chores.lifetimes,
+        queues=operations,
+        changed=changed,
+        version=importlib.metadata.version("tidegate"),
+        hosts=_names(url, settings.host),
+    )
+    return Overlord(store, leadership, service, loop, streams, queues, chores=chores, api=api)
+
+
+def _chores_of(
+    settings: Settings, store: SqlStore, leadership: Leadership, endings: Endings
+) -> Chores:
+    clock, files = SystemClock(), LocalWarehouse(settings.warehouse.absolute())
+    lifetimes = Lifetimes.of(
+        store, clock, leadership.term, grace=settings.segment_grace, delay=settings.gc_delay
+    )
+    sweep = Sweep(store, files, clock, leadership.term, endings)
+    return Chores(sweep, settings.sweep_period, lifetimes, settings.retention_period)
+
+
+def _queues_of(
+    store: SqlStore,
+    leadership: Leadership,
+    registry: WorkerRegistry,
+    endings: Endings,
+    *,
+    chores: Chores,
+) -> tuple[EventQueues, Operations]:
+    """Return the queues with every consumer there is, and what people do with them."""
+    clock, meters = SystemClock(), Meters()
+    warehouse = chores.sweep.warehouse
+    queues = EventQueues(store, clock, leadership.term, meters)
+    output = TaskOutput(warehouse, registry)
+    queues.for_every_container(TASK_OUTPUT, output.handle, endings.config)
+    chores.lifetimes.consume(queues, warehouse)
+    operations = Operations(
+        store, clock, leadership.term, meters, wake=queues.wake, config_of=queues.config_of
+    )
+    return queues, operations
+
+
+def _loop_of(shell: Shell, leadership: Leadership, changed: Broadcast) -> Loop:
+    def one_pass(supervisor_id: str) -> Pass | None:
+        try:
+            made = make_pass(supervisor_id, shell, leadership.term())
+        except LeaseLost:
+            loop.forget()
+            raise
+        if made is not None and made.decided.actions:
+            changed.notify()
+        return made
+
+    loop = Loop(one_pass, shell.clock, threads=PASS_THREADS)
+    return loop
+
+
+def limits_of(settings: Settings) -> Limits:
+    """Return what the decisions need of the settings.
+
+    Raises:
+        SetupProblem: they contradict each other.
+    """
+    try:
+        return Limits(
+            period=settings.supervisor_period,
+            pause_lease=settings.pause_lease,
+            pause_timeout=settings.pause_timeout,
+        )
+    except ValueError as error:
+        raise SetupProblem(
+            str(error), "lower TIDEGATE_PAUSE_TIMEOUT or raise TIDEGATE_PAUSE_LEASE"
+        ) from error
+
+
+def _names(url: str, host: str) -> tuple[str, ...]:
+    """Return the names under which clients may call; an address that means all is no name."""
+    own = {urlsplit(url).hostname or "", host} - {"", "0.0.0.0", "::"}  # noqa: S104 -- left out
+    return tuple(sorted(own))

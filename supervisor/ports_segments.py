@@ -1,0 +1,131 @@
+"""What the tables are made of, and how long: published files, and rules that let them go.
+
+    used ── mark_unused ──► unused ── grace time over ──► condemned, then its file is deleted
+      ▲                       │
+      └────── mark_used ──────┘
+
+A condemned segment keeps its row: it tells `verify` which rows were let go on purpose.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Protocol
+
+from supervisor.core.model import NamedFile, Publication, RetentionRule, Segment
+
+
+class Segments(Protocol):
+    """Published files and the publications they belong to."""
+
+    def add(self, publication: Publication, segments: Sequence[Segment]) -> None:
+        """Insert a publication with its segments.
+
+        Raises:
+            StateMoved: the generation is published already.
+        """
+        ...
+
+    def of_data_source(self, data_source: str) -> list[Segment]:
+        """Return the used files of a table, which are all that its readers see.
+
+        By interval, then path.
+        """
+        ...
+
+    def of_supervisor(self, supervisor_id: str) -> list[Segment]:
+        """Return all that one supervisor published, unused and deleted ones too; same order."""
+        ...
+
+    def data_sources(self) -> list[str]:
+        """Return every table that has a publication, by name."""
+        ...
+
+    def publications(self, supervisor_id: str) -> list[Publication]:
+        """Return what was published, oldest first."""
+        ...
+
+    def recent_publications(self, supervisor_id: str, limit: int) -> list[Publication]:
+        """Return the newest, newest first."""
+        ...
+
+    def rejected(self, supervisor_id: str) -> int:
+        """Return how many records became no row, of all publications that are not forgotten."""
+        ...
+
+    def get(self, segment_id: str) -> Segment | None:
+        """Return one, deleted or not."""
+        ...
+
+    def of_task(self, task_id: str) -> list[Segment]:
+        """Return all that one task published, unused and deleted ones too."""
+        ...
+
+    def publication(self, generation_id: str) -> Publication | None:
+        """Return the publication of one generation."""
+        ...
+
+    def choose(
+        self,
+        data_source: str,
+        *,
+        start: datetime | None = None,
+        end: datetime | None = None,
+        ids: Sequence[str] | None = None,
+        deleted: bool = False,
+    ) -> list[Segment]:
+        """Return segments of a table, used or not; deleted ones only if asked for; same order.
+
+        With `start` or `end` only those that lie wholly in `[start, end)`; with `ids` only these.
+        """
+        ...
+
+    def mark_unused(self, segment_ids: Sequence[str], now: datetime) -> list[Segment]:
+        """Take segments out of their tables; return those that were used, as they are now."""
+        ...
+
+    def mark_used(self, segment_ids: Sequence[str]) -> list[Segment]:
+        """Put segments back; return those that were unused and not deleted, as they are now."""
+        ...
+
+    def condemn(self, segment_id: str, unused_at: datetime, now: datetime) -> bool:
+        """Record that its file is being deleted, before it is: it is never used again.
+
+        False, changing nothing: it is used, or was marked unused at another time.  True also if
+        that was recorded before.
+        """
+        ...
+
+    def forget_publications(self, supervisor_id: str, now: datetime) -> int:
+        """Mark what a supervisor published as forgotten, unless it is; return how many were not.
+
+        Rows and files stay: they are the table.
+        """
+        ...
+
+    def under(self, folder: str) -> list[str]:
+        """Return the paths of segments, not deleted ones, below a folder of the warehouse."""
+        ...
+
+    def named_files(self) -> list[NamedFile]:
+        """Return every file that the database names, by path: segments not deleted, rejects."""
+        ...
+
+
+class Retention(Protocol):
+    """How long the rows of a table are kept; a table without a rule keeps them for ever."""
+
+    def put(self, rule: RetentionRule) -> None:
+        """Set the rule of a table, in place of the one before."""
+        ...
+
+    def drop(self, data_source: str) -> bool:
+        """Keep for ever again.  False: there was no rule."""
+        ...
+
+    def of(self, data_source: str) -> RetentionRule | None:
+        """Return the rule of a table."""
+        ...
+
+    def all(self) -> list[RetentionRule]:
+        """Return every rule, by table."""
+        ...

@@ -1,0 +1,180 @@
+"""Deletes what ended tasks left in their folders and no row names (P23); handles `task_output`.
+
+    its worker has confirmed the stop ─► delete what nothing names ─► found empty ─► found empty
+              ▲ not yet: later               ▲ again, if anything was     │  again: settled
+              └────────────────              └────────────────────────────┘
+
+The looks are the queue's delay apart.  The task row, written before the first byte, is the write
+intent.  Of a task that published nothing the whole folder goes; of one that did, what neither a
+segment nor its rejects file is: batches that its merge has rewritten.  What was judged STALE stays
+for people.  A folder that no row stands for goes whole, if nothing in it is named.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
+from pathlib import PurePosixPath
+
+import structlog
+
+from supervisor.core.data_source import name_problem
+from supervisor.core.events import Event
+from supervisor.core.model import Liveness, Task, WorkerView
+from supervisor.core.names import could_be_task_id
+from supervisor.endings import KIND
+from supervisor.eventqueue.handling import Answer, Context, Done, Fail, Handled, Later, Retry
+from supervisor.ports import Transaction, Workers
+from supervisor.ports_warehouse import Warehouse
+from supervisor.warehouse_owner import require_mounted
+from tasks.contract import PublishOutcome
+
+log = structlog.get_logger()
+
+_DATA = "data"
+_FOLDER_DEPTH = 3
+_LOOK = "look"
+_SECOND = "second"
+
+
+def folder_of(data_source: str, task_id: str) -> str:
+    """Return where a task writes, below the warehouse."""
+    return f"{data_source}/{_DATA}/{task_id}"
+
+
+def keeps_files(task: Task) -> bool:
+    """Tell whether people are to look at what the task wrote."""
+    return task.outcome is PublishOutcome.STALE
+
+
+class _Seen(Enum):
+    """What one look at a folder came to."""
+
+    EMPTY = auto()
+    """Of what nothing names."""
+    DELETED = auto()
+    NOT_OURS = auto()
+    """A row says that it is to be left alone."""
+    CUT_SHORT = auto()
+
+
+@dataclass(frozen=True)
+class TaskOutput:
+    """The handler of task output; holds no state, and may run twice at once."""
+
+    warehouse: Warehouse
+    workers: Workers
+
+    def handle(self, events: Sequence[Event], context: Context) -> Handled:
+        """Take one look at each folder.
+
+        Raises:
+            LeaseLost: another overlord leads; nothing was deleted.
+            StorageUnavailable: no attempt is used up, the batch waits.
+        """
+        require_mounted(self.warehouse, context.store)
+        ids = [event.key for event in events]
+        with context.store.leading(context.term) as tx:  # who was deposed deletes nothing
+            rows = tx.tasks.rows_of(ids)
+        views = {view.id: view for view in self.workers.views()}
+        answers = [self._answer(event, rows.get(event.key), views, context) for event in events]
+        settled = [
+            event.key
+            for event, answer in zip(events, answers, strict=True)
+            if isinstance(answer, Done)
+        ]
+        return Handled(answers, lambda tx: _settle(tx, settled, context))
+
+    def _answer(
+        self, event: Event, row: Task | None, views: Mapping[str, WorkerView], context: Context
+    ) -> Answer:
+        if event.kind != KIND:
+            return Fail(f"events of kind {event.kind} are not known in this queue")
+        if row is None:
+            return self._of_nobody(event, context)
+        if row.active or keeps_files(row):
+            return Done()  # its ending queues it again; or it is for people
+        if not has_stopped(row, views.get(row.worker_id)):
+            return Later(event.body, f"{row.worker_id} has not confirmed that it runs no more")
+        return self._look(event, folder_of(row.data_source, row.id), context)
+
+    def _of_nobody(self, event: Event, context: Context) -> Answer:
+        if "/" not in event.key:
+            return Done()  # the row is gone, and with it where to look: the sweep will tell
+        parts = event.key.split("/")
+        if len(parts) != _FOLDER_DEPTH or parts[1] != _DATA or not _are_names(parts):
+            return Fail(f"{event.key} is not the folder of a task")
+        return self._look(event, event.key, context)
+
+    def _look(self, event: Event, folder: str, context: Context) -> Answer:
+        try:
+            seen = self._delete_unnamed(event.key, folder, context)
+        except OSError as error:
+            self.warehouse.available()
+            return Retry(f"{folder}: {error.strerror or error}")
+        match seen:
+            case _Seen.NOT_OURS:
+                return Done()
+            case _Seen.CUT_SHORT:
+                return Later(event.body, "the overlord stops")
+            case _Seen.DELETED:
+                return Later({_LOOK: "again"}, "something was there, and more may come")
+            case _Seen.EMPTY if event.body.get(_LOOK) == _SECOND:
+                require_mounted(self.warehouse, context.store)  # it may have gone while we looked
+                return Done()
+            case _Seen.EMPTY:
+                return Later({_LOOK: _SECOND}, "found empty for the first time")
+
+    def _delete_unnamed(self, key: str, folder: str, context: Context) -> _Seen:
+        deleted = 0
+        for path in self.warehouse.files_under(folder):
+            if context.stopping():
+                return _Seen.CUT_SHORT
+            with context.store.reading() as tx:  # again for each: what is named now, stays
+                named = _named(tx, key, folder)
+            if named is None:
+                return _Seen.NOT_OURS
+            if path not in named:
+                self.warehouse.delete_file(path)
+                deleted += 1
+        with context.store.reading() as tx:
+            if _named(tx, key, folder) is None:
+                return _Seen.NOT_OURS
+        pruned = self.warehouse.prune(folder)
+        if deleted or pruned:
+            log.info("deleted what a task left behind", folder=folder, files=deleted)
+        return _Seen.DELETED if deleted or pruned else _Seen.EMPTY
+
+
+def _named(tx: Transaction, key: str, folder: str) -> frozenset[str] | None:
+    """Return the files in a folder that are to stay; None: all of them, whatever they are."""
+    named = set(tx.segments.under(folder))
+    task = tx.tasks.get(PurePosixPath(folder).name)
+    if task is None or folder_of(task.data_source, task.id) != folder:
+        return None if named else frozenset()
+    if key != task.id or task.active or keeps_files(task):  # a row has come, or moved on
+        return None
+    publication = tx.segments.publication(task.generation_id)
+    assert publication is not None or not task.published, f"{task.id} has no publication"
+    if publication is not None and publication.task_id == task.id and publication.rejects:
+        named.add(publication.rejects.path)
+    return frozenset(named)
+
+
+def _settle(tx: Transaction, settled: Sequence[str], context: Context) -> None:
+    for task in tx.tasks.rows_of(settled).values():
+        if not task.active and not keeps_files(task):
+            tx.tasks.folder_deleted(task.id, context.now)
+
+
+def _are_names(parts: Sequence[str]) -> bool:
+    data_source, _, name = parts
+    return name_problem(data_source) is None and could_be_task_id(name)
+
+
+def has_stopped(task: Task, worker: WorkerView | None) -> bool:
+    """Tell whether the task's incarnation has confirmed its stop, or was replaced."""
+    if worker is None:
+        return False
+    if worker.incarnation > task.incarnation:
+        return True
+    return worker.liveness is Liveness.ALIVE and task.id not in worker.reports

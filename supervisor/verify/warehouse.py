@@ -1,0 +1,226 @@
+"""The warehouse's side: what lies in it, read without the code that writes or deletes there.
+
+    walk ─► ask ─► read what is named ─► look a second time at each finding ─► verdict
+
+In this order nothing that happens meanwhile is a finding.  The row of a task stands before its
+first byte, so each file that was walked is in the answer: by its name, or by its task's folder.
+"""
+
+import hashlib
+import os
+import stat
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path, PurePosixPath
+from threading import Event
+
+from supervisor.setup import SetupProblem
+from supervisor.verify.inventory import (
+    Claim,
+    ClaimedFile,
+    Content,
+    Inventory,
+    Walked,
+    judge,
+    total_bytes,
+)
+
+THREADS = 2
+"""One waits for the disk while the other computes."""
+_BATCH = 100
+"""Files that one thread takes at once: handing over each alone costs more than reading it."""
+_CHUNK_BYTES = 1 << 20
+_FOUND_BY_FSCK = "lost+found"
+"""The file system's own folder, where the warehouse is the root of one."""
+
+Ask = Callable[[], Claim]
+
+
+@dataclass(frozen=True)
+class Steps:
+    """Who is told how far the long step is."""
+
+    total: Callable[[int], None] = lambda _: None
+    """How many bytes will be compared, before the first is."""
+    done: Callable[[int], None] = lambda _: None
+    """How many more have been; called from several threads."""
+
+
+def inspect(root: Path, ask: Ask, steps: Steps, *, digests: bool) -> Inventory:
+    """Compare the warehouse at `root` with what `ask` answers; it is asked up to two times.
+
+    Raises:
+        SetupProblem: the warehouse, or a folder in it, cannot be read here.
+    """
+    root = _to_be_seen(root)
+    walked = walk(root)
+    claim = ask()
+    steps.total(total_bytes(claim.files))
+    found = contents(root, claim.files, steps.done, digests=digests)
+    first = judge(walked, claim, found, digests=digests)
+    if not (suspects := first.suspects()):
+        return first
+    claim = ask().only(suspects)
+    walked = _again(root, suspects & (walked.sizes.keys() | walked.others.keys()))
+    found = contents(root, claim.files, lambda _: None, digests=digests)
+    return first.settled_by(judge(walked, claim, found, digests=digests))
+
+
+def walk(root: Path) -> Walked:
+    """Return what lies below `root`; links are listed, and never followed.
+
+    Raises:
+        SetupProblem: a folder cannot be read.
+    """
+    sizes: dict[str, int] = {}
+    others: dict[str, str] = {}
+    empty = 0
+    folders = [""]
+    while folders:
+        folder = folders.pop()
+        entries = _entries(root, folder)
+        empty += entries is not None and not entries and folder != ""
+        for name, status in entries or ():
+            path = f"{folder}/{name}" if folder else name
+            if stat.S_ISREG(status.st_mode):
+                sizes[path] = status.st_size
+            elif not stat.S_ISDIR(status.st_mode):
+                others[path] = _kind(status)
+            elif path != _FOUND_BY_FSCK:
+                folders.append(path)
+    return Walked(sizes, others, empty)
+
+
+def contents(
+    root: Path, files: Iterable[ClaimedFile], done: Callable[[int], None], *, digests: bool
+) -> dict[str, Content]:
+    """Return path -> what is there, of named files; those that are not there are left out."""
+    found: dict[str, Content] = {}
+    reader = _Reader(root, done, digests)
+    pool = ThreadPoolExecutor(THREADS, thread_name_prefix="digests")
+    try:
+        for read in pool.map(reader.read_all, _batches(files)):
+            found.update(read)
+    finally:
+        reader.stopped.set()  # Ctrl-C waits for two files, not for all that are left
+        pool.shutdown(cancel_futures=True)
+    return found
+
+
+def _to_be_seen(root: Path) -> Path:
+    if not root.is_dir():
+        raise SetupProblem(
+            f"the warehouse {root} is not to be seen from here",
+            "run this where the overlord's warehouse is mounted, or name it with --warehouse",
+        )
+    return root.resolve()
+
+
+def _entries(root: Path, folder: str) -> list[tuple[str, os.stat_result]] | None:
+    """Return names and what they stand for; None: the folder has gone meanwhile."""
+    found = []
+    try:
+        with os.scandir(root / folder) as entries:
+            for entry in entries:
+                try:
+                    found.append((entry.name, entry.stat(follow_symlinks=False)))
+                except FileNotFoundError:
+                    continue
+    except OSError as error:
+        if folder and isinstance(error, FileNotFoundError | NotADirectoryError):
+            return None
+        raise SetupProblem(
+            f"the folder {root / folder} cannot be read: {error.strerror}",
+            "run this as a user who may read the whole warehouse",
+        ) from error
+    return found
+
+
+def _again(root: Path, paths: Iterable[str]) -> Walked:
+    """Return which of these paths are still there, as `walk` would."""
+    sizes: dict[str, int] = {}
+    others: dict[str, str] = {}
+    for path in paths:
+        try:
+            status = (root / path).lstat()
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        if stat.S_ISREG(status.st_mode):
+            sizes[path] = status.st_size
+        elif not stat.S_ISDIR(status.st_mode):
+            others[path] = _kind(status)
+    return Walked(sizes, others)
+
+
+@dataclass
+class _Reader:
+    root: Path
+    done: Callable[[int], None]
+    digests: bool
+    _direct: dict[str, bool] = field(default_factory=dict)
+    """Folder -> no link leads to it; asked once for all of its files."""
+    stopped: Event = field(default_factory=Event)
+    """Nobody waits for the rest."""
+
+    def read_all(self, files: Sequence[ClaimedFile]) -> dict[str, Content]:
+        """Return path -> what is there; see `contents`."""
+        found = {}
+        for file in files:
+            if self.stopped.is_set():
+                break
+            if (content := self._read(file)) is not None:
+                found[file.path] = content
+        return found
+
+    def _read(self, file: ClaimedFile) -> Content | None:
+        """Return what is at one named path; however it ends, its recorded size is done."""
+        path = os.path.join(self.root, file.path)  # noqa: PTH118 -- pathlib takes longer than stat
+        left = file.size_bytes
+        try:
+            status = os.lstat(path)
+            if not stat.S_ISREG(status.st_mode):
+                return Content(0, trouble=f"it is {_kind(status)} and no file")
+            size = status.st_size
+            if not self._leads_directly_to(file.path):
+                why = "its path leads through a link, or out of the warehouse"
+                return Content(size, trouble=why)
+            if not self.digests or size != file.size_bytes:
+                return Content(size)
+            digest = hashlib.sha256()
+            with open(path, "rb", buffering=0) as opened:  # noqa: PTH123 -- as above
+                while chunk := opened.read(_CHUNK_BYTES):
+                    digest.update(chunk)
+                    self.done(len(chunk))
+                    left -= len(chunk)
+            return Content(size, digest.hexdigest())
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            return Content(0, trouble=f"it cannot be read: {error.strerror}")
+        finally:
+            self.done(left)
+
+    def _leads_directly_to(self, path: str) -> bool:
+        folder = self.root / PurePosixPath(path).parent
+        known = self._direct.get(str(folder))
+        if known is None:
+            known = self._direct[str(folder)] = folder.resolve() == folder
+        return known
+
+
+def _kind(status: os.stat_result) -> str:
+    kinds: Sequence[tuple[Callable[[int], bool], str]] = (
+        (stat.S_ISLNK, "a link"),
+        (stat.S_ISDIR, "a folder"),
+        (stat.S_ISFIFO, "a pipe"),
+        (stat.S_ISSOCK, "a socket"),
+    )
+    return next((name for is_one, name in kinds if is_one(status.st_mode)), "a device")
+
+
+def _batches(files: Iterable[ClaimedFile]) -> Iterator[list[ClaimedFile]]:
+    left = iter(files)
+    while batch := list(islice(left, _BATCH)):
+        yield batch

@@ -1,0 +1,61 @@
+"""What may lie in the warehouse: files by name, and the folders of tasks that are not settled.
+
+    active ──► writing          ended ──► pending ──► settled: nothing but named files is left
+                                    └───► kept       its publish was judged STALE
+
+Whatever is neither named here nor below one of these folders is no part of Tidegate.
+"""
+
+from collections.abc import Iterable
+from pathlib import PurePosixPath
+
+from supervisor.core.model import NamedFile, Task
+from supervisor.ports import Transaction
+from tasks.contract import PublishOutcome
+from tasks.wire import Wire
+
+
+class WarehouseFile(Wire):
+    """One file that the database names: a segment, used or not, or a rejects file."""
+
+    path: str
+    size_bytes: int
+    sha256: str
+    task_id: str
+
+
+class WarehouseFiles(Wire):
+    """All that may lie in the warehouse, as of one moment; paths are below `warehouse`."""
+
+    warehouse: str
+    files: list[WarehouseFile]
+    writing: list[str]
+    """Folders of active tasks."""
+    pending: list[str]
+    """Folders of ended tasks that the event queue has not settled yet."""
+    kept: list[str]
+    """Folders of tasks whose publish was judged stale: they are for people to look at."""
+
+
+def warehouse_files(tx: Transaction, warehouse: str) -> WarehouseFiles:
+    """Read everything in one transaction that gives one view."""
+    unsettled = tx.tasks.unsettled_folders()
+    stale = [task for task in unsettled if task.outcome is PublishOutcome.STALE]
+    kept = {task.id for task in stale}
+    return WarehouseFiles(
+        warehouse=warehouse,
+        files=[_told(file) for file in tx.segments.named_files()],
+        writing=_folders(tx.tasks.active()),
+        pending=_folders(task for task in unsettled if task.id not in kept),
+        kept=_folders(stale),
+    )
+
+
+def _folders(tasks: Iterable[Task]) -> list[str]:
+    return [str(PurePosixPath(task.data_source, "data", task.id)) for task in tasks]
+
+
+def _told(file: NamedFile) -> WarehouseFile:
+    return WarehouseFile(
+        path=file.path, size_bytes=file.size_bytes, sha256=file.sha256, task_id=file.task_id
+    )

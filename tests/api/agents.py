@@ -1,0 +1,200 @@
+"""Workers without Spark: they do what they are told, and read when a test says so."""
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+
+import httpx
+from fastapi.testclient import TestClient
+
+from supervisor.core.errors import WorkerUnavailable
+from tasks.contract import (
+    Counters,
+    DesiredTask,
+    JournalFile,
+    JournalView,
+    OffsetSpan,
+    PublishRequest,
+    RejectSample,
+    RunState,
+    SegmentFile,
+    SyncRequest,
+    SyncResponse,
+    TaskPhase,
+    TaskReport,
+)
+from tasks.offsets import TopicPartition, reached
+
+NOON = datetime(2026, 1, 5, 12, 0, tzinfo=UTC)
+TOPIC = "clicks"
+
+
+@dataclass
+class _Held:
+    """A task as an agent runs it."""
+
+    wanted: DesiredTask
+    phase: TaskPhase
+    position: dict[TopicPartition, int]
+    sequence: int
+    rejected: tuple[RejectSample, ...] = ()
+
+
+@dataclass
+class Agent:
+    """A worker without Spark: does what it is told, reads when the test says so."""
+
+    client: TestClient
+    id: str
+    incarnation: int = 1
+    slots: int = 4
+    held: dict[str, _Held] = field(default_factory=dict)
+    known: str | None = None
+    _sequence: int = 0
+
+    def request(self, *, wait_s: float = 0.0) -> SyncRequest:
+        """What it says next."""
+        self._sequence += 1
+        return SyncRequest(
+            worker_id=self.id,
+            incarnation=self.incarnation,
+            sequence=self._sequence,
+            url=f"http://{self.id}.example:8091",
+            slots=self.slots,
+            tasks=tuple(_report(task_id, held) for task_id, held in sorted(self.held.items())),
+            known=self.known,
+            wait=timedelta(seconds=wait_s),
+        )
+
+    def post(self, request: SyncRequest) -> httpx.Response:
+        """Send one sync as a worker does."""
+        return post_json(self.client, f"/internal/v1/workers/{self.id}/sync", request.to_json())
+
+    def sync(self) -> None:
+        """Say what it runs, and take up what it is told."""
+        response = self.post(self.request())
+        assert response.status_code == 200, response.text
+        self.obey(SyncResponse.from_json(response.content))
+
+    def obey(self, answer: SyncResponse) -> None:
+        """Run what is listed, and nothing else."""
+        self.known = answer.revision
+        held = {}
+        for wanted in answer.tasks:
+            now = self.held.get(wanted.task_id)
+            now = now or _Held(wanted, TaskPhase.READING, dict(wanted.start), 0)
+            now.wanted, now.sequence = wanted, wanted.order.sequence
+            paused = wanted.order.state is RunState.PAUSE
+            now.phase = TaskPhase.PAUSED if paused else TaskPhase.READING
+            if (end := wanted.order.end) is not None:
+                now.position = {p: max(at, end[p]) for p, at in now.position.items()}
+                now.phase = TaskPhase.PUBLISHING
+                assert reached(now.position, end)
+            held[wanted.task_id] = now
+        self.held = held
+
+    def read(self, task_id: str, records: int, *, rejected: int = 0) -> None:
+        """Journal some records of each of the task's partitions, the first ones unreadable."""
+        task = self.held[task_id]
+        task.rejected += tuple(
+            RejectSample(
+                topic=p.topic, partition=p.partition, offset=at + n, reason="not JSON", input="{"
+            )
+            for p, at in task.position.items()
+            for n in range(rejected)
+        )
+        task.position = {p: at + records for p, at in task.position.items()}
+
+    def publish(self, task_id: str, *, token: str | None = None) -> httpx.Response:
+        """Offer one file with the task's whole range."""
+        request = self.publish_request(task_id)
+        token = self.held[task_id].wanted.token if token is None else token
+        return post_json(
+            self.client,
+            f"/internal/v1/tasks/{task_id}/publish",
+            request.to_json(),
+            {"Authorization": f"Bearer {token}"},
+        )
+
+    def publish_request(self, task_id: str) -> PublishRequest:
+        """What the task offers."""
+        wanted = self.held[task_id].wanted
+        end = wanted.order.end or self.held[task_id].position
+        return PublishRequest(
+            task_id=task_id,
+            incarnation=self.incarnation,
+            start=wanted.start,
+            end=end,
+            topic_ids=wanted.topic_ids,
+            segments=(segment_file(task_id, wanted.start, end),),
+            counters=Counters(processed=1),
+            samples=self.held[task_id].rejected,
+        )
+
+
+def segment_file(
+    task_id: str, start: dict[TopicPartition, int], end: dict[TopicPartition, int]
+) -> SegmentFile:
+    """One file that holds the range whole."""
+    spans = tuple(
+        OffsetSpan(
+            topic=p.topic, partition=p.partition, first=at, last=end[p] - 1, rows=end[p] - at
+        )
+        for p, at in sorted(start.items())
+        if end[p] > at
+    )
+    return SegmentFile(
+        path=f"{TOPIC}/data/{task_id}/part-0.parquet",
+        interval_start=NOON,
+        interval_end=NOON + timedelta(hours=1),
+        rows=sum(span.rows for span in spans),
+        size_bytes=1_000,
+        sha256="0" * 64,
+        time_min=NOON,
+        time_max=NOON + timedelta(minutes=1),
+        spans=spans,
+    )
+
+
+def _report(task_id: str, held: _Held) -> TaskReport:
+    return TaskReport(
+        task_id=task_id,
+        phase=held.phase,
+        order_term=held.wanted.order.term,
+        order_sequence=held.sequence,
+        position=held.position,
+        counters=Counters(
+            processed=sum(held.position.values()), unparseable=len(held.rejected), batches=1
+        ),
+        samples=held.rejected,
+        running_for=timedelta(seconds=30),
+        idle_for=timedelta(seconds=1),
+    )
+
+
+@dataclass
+class AgentJournals:
+    """The control API of agents; a silent one does not answer."""
+
+    agents: dict[str, Agent] = field(default_factory=dict)
+    silent: set[str] = field(default_factory=set)
+
+    def journal(self, worker_url: str, task_id: str, token: str) -> JournalView:
+        """Return one journaled file of all that the task has read."""
+        worker = worker_url.removeprefix("http://").partition(".")[0]
+        if worker in self.silent:
+            raise WorkerUnavailable(f"{task_id}: no answer from {worker_url}")
+        held = self.agents[worker].held[task_id]
+        assert token == held.wanted.token
+        path = f"{TOPIC}/data/{task_id}/batch-0.parquet"
+        rows = sum(at - held.wanted.start[p] for p, at in held.position.items())
+        files = (JournalFile(path=path, rows=rows, size_bytes=10),) if rows else ()
+        return JournalView(task_id=task_id, position=held.position, files=files)
+
+
+def post_json(
+    client: TestClient, path: str, text: str | bytes, headers: dict[str, str] | None = None
+) -> httpx.Response:
+    """POST a text that is JSON already."""
+    told = {"Content-Type": "application/json"} | (headers or {})
+    sent: httpx.Response = client.post(path, content=text, headers=told)
+    return sent

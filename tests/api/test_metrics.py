@@ -1,0 +1,139 @@
+"""What a Prometheus scraper reads."""
+
+import re
+from collections.abc import Iterator
+
+from prometheus_client import Metric
+from prometheus_client.parser import text_string_to_metric_families
+
+from supervisor.core.events import Event, QueueName, encode
+from tests.api.test_queues import EVENT, OTHER, QUEUE, add, kill, meters, set_aside
+from tests.api.world import World
+from tests.tidy.sources import ROOT
+
+PREFIX = "tidegate_event_processor_"
+LABELS = {"container": QUEUE.container, "processor": QUEUE.name}
+
+
+def families(world: World) -> dict[str, Metric]:
+    """Scrape once."""
+    answer = world.client.get("/metrics")
+    assert answer.status_code == 200
+    assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
+    return {family.name: family for family in text_string_to_metric_families(answer.text)}
+
+
+def values(world: World, **more: str) -> dict[str, float]:
+    """Name of a sample -> its value, of the one queue; buckets and other reasons are left out."""
+    return {
+        sample.name.removeprefix(PREFIX): sample.value
+        for family in families(world).values()
+        for sample in family.samples
+        if sample.labels == LABELS | more
+    }
+
+
+def test_a_queue_shows_its_row_and_what_was_counted(world: World) -> None:
+    add(world)
+    add(world)
+    set_aside(world, 9, encode(EVENT))
+    counted = meters(world)
+    counted.handled(QUEUE, [1.0, 3.0])
+    counted.failed_iteration(QUEUE)
+    counted.failed_events(QUEUE, 4)
+    counted.truncated(QUEUE)
+    counted.refused(QUEUE, "EventTooLarge")
+
+    found = values(world)
+
+    size = len(encode(EVENT))
+    assert found.pop("oldest_seconds") >= 0
+    assert found == {
+        "outstanding_bytes": 2 * size,
+        "outstanding_events": 2,
+        "added_total": 2,
+        "handled_total": 2,
+        "failed_iterations": 0,
+        "failed_batches_total": 1,
+        "failed_events_kept": 1,
+        "failed_events_total": 4,
+        "truncations_total": 1,
+        "segments": 1,
+        "dead": 0,
+        "latency_seconds_average": 2,
+        "latency_seconds_p99": 3,
+        "batch_seconds_count": 0,
+        "batch_seconds_sum": 0,
+    }
+    assert values(world, reason="EventTooLarge") == {"refused_total": 1}
+
+
+def test_batches_are_a_histogram_whose_buckets_add_up(world: World) -> None:
+    add(world)
+    for seconds in (0.004, 0.2, 0.3, 1_000.0):
+        meters(world).batch(QUEUE, seconds)
+
+    samples = families(world)[f"{PREFIX}batch_seconds"].samples
+
+    counts = [sample.value for sample in samples if "le" in sample.labels]
+    by_bound = {sample.labels["le"]: sample.value for sample in samples if "le" in sample.labels}
+    assert counts == sorted(counts)
+    assert (by_bound["0.005"], by_bound["0.5"], by_bound["300.0"]) == (1, 3, 3)
+    assert by_bound["+Inf"] == values(world)["batch_seconds_count"] == 4
+    assert values(world)["batch_seconds_sum"] == 1000.504
+
+
+def test_a_dead_queue_and_no_other_one_shows_as_dead(world: World) -> None:
+    add(world)
+    add(world, queue=OTHER)
+    kill(world)
+
+    samples = families(world)[f"{PREFIX}dead"].samples
+
+    assert {sample.labels["container"]: sample.value for sample in samples} == {
+        QUEUE.container: 1,
+        OTHER.container: 0,
+    }
+
+
+def test_a_name_with_quotes_is_told_as_it_is(world: World) -> None:
+    odd = QueueName('supervisor:a"b\\c\nd', "task-output")
+    add(world, Event("kind", "key"), odd)
+
+    [sample] = families(world)[f"{PREFIX}dead"].samples
+
+    assert sample.labels["container"] == odd.container
+
+
+def test_a_scraper_of_this_machine_is_let_in_and_a_strange_host_is_not(world: World) -> None:
+    for host in ("127.0.0.1:8090", "localhost:8090", "[::1]:8090", "tidegate.example"):
+        assert world.client.get("/metrics", headers={"Host": host}).status_code == 200
+    assert world.client.get("/metrics", headers={"Host": "evil.example"}).status_code == 403
+
+
+def test_a_follower_tells_its_metrics_too(follower: World) -> None:
+    assert f"{PREFIX}dead" in families(follower)
+
+
+def test_a_database_that_is_gone_is_told_as_a_problem(world: World) -> None:
+    world.loop.stop()
+    world.store.close()
+    world.database.write_bytes(b"no database" * 1_000)
+
+    answer = world.client.get("/metrics")
+
+    assert (answer.status_code, answer.json()["type"]) == (503, "/problems/metadata-unavailable")
+
+
+def _documented() -> Iterator[tuple[str, str]]:
+    page = (ROOT / "docs/reference/metrics.md").read_text(encoding="utf-8")
+    yield from re.findall(r"^\| `(tidegate_\w+)` \| (\w+) \|", page, re.MULTILINE)
+
+
+def test_the_page_lists_what_is_exported(world: World) -> None:
+    exported = {
+        name + ("_total" if family.type == "counter" else ""): family.type
+        for name, family in families(world).items()
+    }
+
+    assert dict(_documented()) == exported

@@ -1,0 +1,59 @@
+"""What the overlord answers for in the warehouse."""
+
+import pytest
+
+from supervisor.core.model import TaskStatus
+from tasks.contract import PublishOutcome
+from tests.api.world import NOON, World
+from tests.conformance.stories import P0, Leader, attempt, opening, publication, segment, take_lease
+
+FILES = "/api/v1/files"
+
+
+@pytest.fixture
+def leader(follower: World) -> Leader:
+    """Whoever leads writes rows; the overlord that is asked does not lead."""
+    made = Leader(follower.store, take_lease(follower.store))
+    assert made.opens(opening("g1", 1, {P0: 0}))
+    return made
+
+
+def test_an_empty_database_answers_for_nothing(follower: World) -> None:
+    assert follower.get(FILES) == {
+        "warehouse": "/warehouse",
+        "files": [],
+        "writing": [],
+        "pending": [],
+        "kept": [],
+    }
+
+
+def test_every_file_and_every_folder_that_is_not_settled_is_answered_for(
+    follower: World, leader: Leader
+) -> None:
+    """Goal: rows alone tell it, so any overlord does."""
+    with leader.writes() as tx:
+        for number in range(5):
+            tx.tasks.start(attempt(f"t{number}", replica=number))
+        for number in range(1, 5):
+            tx.tasks.end(f"t{number}", TaskStatus.FAILED, "a story", NOON)
+        tx.segments.add(publication("g1", "t1"), [segment("table/data/t1/a", NOON)])
+        tx.tasks.store_outcome("t1", PublishOutcome.COMMITTED, published=True)
+        tx.tasks.folder_deleted("t1", NOON)
+        tx.tasks.store_outcome("t3", PublishOutcome.STALE, published=False)
+        tx.tasks.folder_deleted("t4", NOON)
+
+    assert follower.get(FILES) == {
+        "warehouse": "/warehouse",
+        "files": [
+            {
+                "path": "table/data/t1/a",
+                "sizeBytes": 2**40,
+                "sha256": "0" * 64,
+                "taskId": "t1",
+            }
+        ],
+        "writing": ["table/data/t0"],
+        "pending": ["table/data/t2"],
+        "kept": ["table/data/t3"],
+    }

@@ -1,0 +1,1 @@
+"""Event queues: what is promised of each, on every backing."""
