@@ -59,8 +59,9 @@ class _Silent(Endings):
         now: datetime,
         *,
         keep_files: bool = False,  # noqa: ARG002 -- it always keeps them
+        lost: bool = False,
     ) -> bool:
-        return tx.tasks.end(task.id, status, reason, now)
+        return tx.tasks.end(task.id, status, reason, now, lost=lost)
 
 
 def measure_add(url: str, times: int) -> AddCost:

@@ -39,16 +39,17 @@ class Endings:
         now: datetime,
         *,
         keep_files: bool = False,
+        lost: bool = False,
     ) -> bool:
         """End a task in the caller's transaction and queue its cleanup.
 
         False, changing nothing: it had ended before.  `keep_files`: its files are for people to
-        look at, and nothing is queued.
+        look at, and nothing is queued.  `lost`: its worker is, which is no fault of the task.
 
         Raises:
             QueueDead: the supervisor's queue is damaged; the task goes on until it is repaired.
         """
-        if not tx.tasks.end(task.id, status, reason, now):
+        if not tx.tasks.end(task.id, status, reason, now, lost=lost):
             return False
         if not keep_files:
             queue = task_output_of(task.supervisor_id)

@@ -226,7 +226,9 @@ class Tasks(Protocol):
         """
         ...
 
-    def end(self, task_id: str, status: TaskStatus, reason: str, now: datetime) -> bool:
+    def end(
+        self, task_id: str, status: TaskStatus, reason: str, now: datetime, *, lost: bool = False
+    ) -> bool:
         """RUNNING -> `status`.  False: it had ended already, and keeps its status."""
         ...
 

@@ -105,10 +105,10 @@ def apply(action: Action, seen: Observed, tx: Transaction, shell: Shell) -> None
             tx.generations.open(supervisor_id, _data_source(seen), action, now)
         case StartTask():
             _start(action, seen, tx, shell.new_token())
-        case EndTask(task_id, succeeded, why):
+        case EndTask(task_id, succeeded, why, lost):
             status = TaskStatus.SUCCESS if succeeded else TaskStatus.FAILED
             if (task := tx.tasks.get(task_id)) is not None:
-                shell.endings.end(tx, task, status, why, now)
+                shell.endings.end(tx, task, status, why, now, lost=lost)
         case BeginHandoff(generation_id, sequence, must_end, why):
             tx.generations.begin_handoff(
                 generation_id, sequence, must_end=must_end, why=why, now=now

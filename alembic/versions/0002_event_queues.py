@@ -29,6 +29,9 @@ def upgrade() -> None:
     _event_positions()
     _events()
     _events_failed()
+    op.add_column(
+        "tasks", sa.Column("lost", sa.Boolean(), comment="ended with its worker; null: no")
+    )
     op.add_column("segments", sa.Column("unused_at", TIME, comment="null: part of its table"))
     op.add_column(
         "segments", sa.Column("deleted_at", TIME, comment="its file is gone, or about to go")
@@ -52,6 +55,7 @@ def downgrade() -> None:
     op.drop_column("publications", "forgotten_at")
     op.drop_column("segments", "deleted_at")
     op.drop_column("segments", "unused_at")
+    op.drop_column("tasks", "lost")
     for table in ("events_failed", "events", "event_positions", "event_queues", "retention_rules"):
         op.drop_table(table)
     op.drop_table("installation")

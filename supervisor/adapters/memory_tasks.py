@@ -94,13 +94,15 @@ class MemoryTasks:
         )
         return dict(sorted(used.items()))
 
-    def end(self, task_id: str, status: TaskStatus, reason: str, now: datetime) -> bool:
+    def end(
+        self, task_id: str, status: TaskStatus, reason: str, now: datetime, *, lost: bool = False
+    ) -> bool:
         """RUNNING -> `status`.  False: it had ended already, and keeps its status."""
         assert status is not TaskStatus.RUNNING, "a task ends in SUCCESS or FAILED"
         task = self.get(task_id)
         if task is None or not task.active:
             return False
-        self._put(replace(task, status=status, reason=reason, ended_at=now))
+        self._put(replace(task, status=status, reason=reason, ended_at=now, lost=lost))
         self._tables.active.drop(task_id)
         return True
 

@@ -55,6 +55,8 @@ class EndTask:
     task_id: str
     succeeded: bool
     why: str
+    lost: bool = False
+    """Its worker is gone: that says nothing of the task."""
 
 
 @dataclass(frozen=True)

@@ -169,6 +169,8 @@ class Task:
     published: bool = False
     """Its files are segments: its folder is never deleted whole."""
     folder_deleted_at: datetime | None = None
+    lost: bool = False
+    """It ended because its worker was lost: no fault of its own, its replacement need not wait."""
 
     @property
     def active(self) -> bool:

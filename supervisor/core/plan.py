@@ -143,7 +143,8 @@ def _settle_tasks(view: _View) -> Iterator[EndTask]:
             code = replica.report.failure or "FAILED"
             yield EndTask(task.id, succeeded=False, why=f"{code}: {replica.report.detail}")
         elif replica.liveness is Liveness.LOST:
-            yield EndTask(task.id, succeeded=False, why=f"worker {task.worker_id} is lost")
+            why = f"worker {task.worker_id} is lost"
+            yield EndTask(task.id, succeeded=False, why=why, lost=True)
 
 
 def _commit_initial_offsets(view: _View) -> Iterator[CommitInitialOffsets]:
@@ -356,6 +357,8 @@ class _Starts:
         last = self._seen.last_attempts.get((generation.id, replica))
         if last is None or last.status is not TaskStatus.FAILED or last.ended_at is None:
             return False
+        if last.lost:
+            return False  # `worker_timeout` has been waited for already
         at = last.ended_at + _backoff(self._seen)
         self.wakes.append(at)
         return self._seen.now < at

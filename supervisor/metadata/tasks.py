@@ -105,13 +105,15 @@ class SqlTasks:
         )
         return {row.worker_id: row.used for row in rows}
 
-    def end(self, task_id: str, status: TaskStatus, reason: str, now: datetime) -> bool:
+    def end(
+        self, task_id: str, status: TaskStatus, reason: str, now: datetime, *, lost: bool = False
+    ) -> bool:
         """RUNNING -> `status`.  False: it had ended already, and keeps its status."""
         assert status is not TaskStatus.RUNNING, "a task ends in SUCCESS or FAILED"
         ended = self._db.execute(
             update(tasks)
             .where(_AT.id == task_id, _AT.status == TaskStatus.RUNNING)
-            .values(status=status, reason=reason, ended_at=now)
+            .values(status=status, reason=reason, ended_at=now, lost=lost)
             .returning(_AT.id)
         ).one_or_none()
         return ended is not None
@@ -182,4 +184,4 @@ def _row(task: Task) -> dict[str, object]:
 
 
 def _read(row: RowMapping) -> Task:
-    return Task(**row)
+    return Task(**{**row, "lost": bool(row["lost"])})

@@ -111,6 +111,14 @@ def test_active_tasks_are_found_by_supervisor_and_by_worker(reading: Leader) -> 
     ]
 
 
+@pytest.mark.parametrize("lost", [False, True])
+def test_an_ended_task_tells_whether_its_worker_was_lost(reading: Leader, *, lost: bool) -> None:
+    with reading.writes() as tx:
+        tx.tasks.start(attempt("t1"))
+        tx.tasks.end("t1", TaskStatus.FAILED, "a story", NOON, lost=lost)
+    assert reading.task("t1").lost is lost
+
+
 def test_the_last_attempt_is_the_ended_one_with_the_highest_number(reading: Leader) -> None:
     for number in (9, 10):
         _start(reading, f"g1/0/{number}")

@@ -83,7 +83,7 @@ def test_a_task_on_a_lost_worker_fails_and_is_replaced_with_the_same_start() -> 
     ended = [a for a in plan(seen).actions if isinstance(a, EndTask)]
     again = plan(replace(seen, tasks=(), last_attempts={(even.id, 0): failed(dead, NOON)}))
 
-    assert [(a.task_id, a.succeeded) for a in ended] == [(dead.id, False)]
+    assert [(a.task_id, a.succeeded, a.lost) for a in ended] == [(dead.id, False, True)]
     replacements = [a for a in again.actions if isinstance(a, StartTask)]
     assert (replacements[0].replica, replacements[0].attempt) == (0, 2)
     assert replacements[0].worker_id == "w1"
@@ -129,6 +129,19 @@ def test_a_crash_loop_backs_off() -> None:
     assert not [a for a in early.actions if isinstance(a, StartTask)]
     assert early.wake_at == NOON + timedelta(seconds=16)
     assert [a.attempt for a in late.actions if isinstance(a, StartTask)] == [2]
+
+
+def test_the_replacement_of_a_lost_task_does_not_wait() -> None:
+    """Goal: workers that are killed again and again stop no reading: the timeout was the wait."""
+    even, odd = generation(1, EVEN), generation(2, ODD, group=1)
+    lost = replace(failed(task(even), NOON), lost=True)
+    seen = observed(
+        generations=(even, odd), tasks=(task(odd),), last=(lost,), workers=(worker(),), failures=20
+    )
+
+    [started] = [a for a in plan(seen).actions if isinstance(a, StartTask)]
+
+    assert started.generation_id == even.id
 
 
 def test_a_failed_task_is_ended_with_its_reason() -> None:
