@@ -19,7 +19,6 @@ depends_on = None
 NAME = sa.String().with_variant(sa.String(collation="C"), "postgresql")
 BIG_ID = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 TIME = sa.DateTime(timezone=True)
-UNSETTLED = sa.text("folder_deleted_at IS NULL")
 
 
 def upgrade() -> None:
@@ -40,18 +39,10 @@ def upgrade() -> None:
         "publications",
         sa.Column("forgotten_at", TIME, comment="its supervisor was forgotten since"),
     )
-    op.drop_index("ix_tasks_unsettled", "tasks")
     _queue_what_ended()
 
 
 def downgrade() -> None:
-    op.create_index(
-        "ix_tasks_unsettled",
-        "tasks",
-        ["ended_at"],
-        sqlite_where=UNSETTLED,
-        postgresql_where=UNSETTLED,
-    )
     op.drop_column("publications", "forgotten_at")
     op.drop_column("segments", "deleted_at")
     op.drop_column("segments", "unused_at")

@@ -1,15 +1,16 @@
 """Runs queues that have something due: one run at a time per queue, several side by side.
 
-One thread waits, a bounded pool works; a queue without work holds neither.  A handler that hangs
-keeps its thread, and is counted out, so that other queues are not held up by it.
+One thread waits, a bounded number works; a queue without work holds none.  A handler that hangs
+keeps its thread, and is counted out, so that other queues are not held up by it.  Threads are
+daemons: a handler that never comes back does not keep the process from ending.
 """
 
 import heapq
 import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import TypeVar
 
 import structlog
 
@@ -21,6 +22,7 @@ from supervisor.ports import Clock
 
 log = structlog.get_logger()
 
+Given = TypeVar("Given")
 HANGING_MAX = 64
 """Handlers that may hang beside those that work; beyond, queues wait for one to come back."""
 
@@ -43,7 +45,6 @@ class Dispatcher:
         """Start nothing yet."""
         self._clock = clock
         self._threads = threads
-        self._pool = ThreadPoolExecutor(threads + 2 * HANGING_MAX, thread_name_prefix="event")
         self._changed = threading.Condition()
         self._due: list[tuple[float, QueueName]] = []
         self._entries: dict[QueueName, _Entry] = {}
@@ -64,7 +65,6 @@ class Dispatcher:
             log.warning("event handlers did not come back in time")
         if self._thread.is_alive():
             self._thread.join(timeout=within_s)
-        self._pool.shutdown(wait=False, cancel_futures=True)
 
     def wake(self, processor: EventProcessor, in_s: float = 0.0) -> None:
         """Run a processor soon, or in some seconds; an earlier time that is set stays."""
@@ -97,7 +97,7 @@ class Dispatcher:
             with self._changed:
                 for late in self._overdue():
                     late.hangs = True
-                    self._pool.submit(_tolerating, late.processor.overdue)
+                    _in_thread(_tolerating, late.processor.overdue)
                 entry = self._next()
                 if entry is None:
                     if self._stopping:
@@ -105,7 +105,7 @@ class Dispatcher:
                     self._changed.wait(self._wait_s())
                     continue
                 entry.due, entry.since = None, self._clock.monotonic()
-            self._pool.submit(self._run, entry)
+            _in_thread(self._run, entry)
 
     def _overdue(self) -> list[_Entry]:
         now = self._clock.monotonic()
@@ -156,6 +156,10 @@ class Dispatcher:
             if moments and self._entries.get(processor.queue) is entry and not self._stopping:
                 self._schedule(entry, min(moments))
             self._changed.notify_all()
+
+
+def _in_thread(work: Callable[[Given], None], given: Given) -> None:
+    threading.Thread(target=work, args=(given,), name="event", daemon=True).start()
 
 
 def _deadline(entry: _Entry) -> float:

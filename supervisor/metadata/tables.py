@@ -167,6 +167,12 @@ tasks = Table(
     Index("ix_tasks_live", "supervisor_id", sqlite_where=_LIVE, postgresql_where=_LIVE),
     Index("ix_tasks_supervisor_id_ended_at", "supervisor_id", "status", "ended_at"),
     Index(
+        "ix_tasks_unsettled",
+        "ended_at",
+        sqlite_where=text("folder_deleted_at IS NULL"),
+        postgresql_where=text("folder_deleted_at IS NULL"),
+    ),
+    Index(
         "uq_tasks_active",
         "generation_id",
         "replica",
