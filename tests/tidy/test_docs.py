@@ -41,7 +41,13 @@ _LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
 _FENCE = re.compile(r"^( *)```(\w*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 _SHELL = {"", "bash", "sh"}
 _VARIABLE = re.compile(r"TIDEGATE_[A-Z][A-Z_]*[A-Z]")
-_NO_SETTINGS = {"TIDEGATE_CONFIG", "TIDEGATE_DEBUG", "TIDEGATE_SECRET", "TIDEGATE_SECRET_KAFKA"}
+_NO_SETTINGS = {
+    "TIDEGATE_CONFIG",
+    "TIDEGATE_DEBUG",
+    "TIDEGATE_SECRET",
+    "TIDEGATE_SECRET_KAFKA",
+    "TIDEGATE_TEST_KILLS",
+}
 _MINIMAL = {
     "type": "kafka",
     "spec": {
