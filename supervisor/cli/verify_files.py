@@ -62,7 +62,8 @@ def summary_of(found: Inventory) -> str:
     if found.findings:
         counted = ((found.count(kind), kind.value) for kind in FileFindingKind)
         named = ", ".join(f"{count:,} {name}" for count, name in counted if count)
-        text += f"; {len(found.findings):,} findings: {named}"
+        count = len(found.findings)
+        text += f"; {count:,} finding{'s' if count > 1 else ''}: {named}"
     return text
 
 

@@ -113,7 +113,7 @@ def test_a_harmed_file_is_listed(
     assert ended.code == 1
     assert kinds(ended) == [(kind, str(harmed.relative_to(warehouse.root)))]
     assert summary(ended).startswith("1 files, ")
-    assert summary(ended).endswith(f"; 1 findings: 1 {kind}")
+    assert summary(ended).endswith(f"; 1 finding: 1 {kind}")
 
 
 def test_a_folder_that_became_a_link_is_never_followed(
