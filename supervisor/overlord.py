@@ -148,8 +148,8 @@ def wire_overlord(settings: Settings, store: SqlStore, url: str) -> Overlord:
         rules=Rules(settings.allowed_brokers(), settings.pause_lease),
     )
     warehouse = settings.warehouse.absolute()
-    chores = _chores_of(settings, store, leadership, endings)
-    queues, operations = _queues_of(store, leadership, registry, endings, chores=chores)
+    chores = _chores_of(settings, store, clock, leadership, endings)
+    queues, operations = _queues_of(store, clock, leadership, registry, chores)
     journals = HttpJournals()
     api = ApiParts(
         service=service,
@@ -165,9 +165,13 @@ def wire_overlord(settings: Settings, store: SqlStore, url: str) -> Overlord:
 
 
 def _chores_of(
-    settings: Settings, store: SqlStore, leadership: Leadership, endings: Endings
+    settings: Settings,
+    store: SqlStore,
+    clock: SystemClock,
+    leadership: Leadership,
+    endings: Endings,
 ) -> Chores:
-    clock, files = SystemClock(), LocalWarehouse(settings.warehouse.absolute())
+    files = LocalWarehouse(settings.warehouse.absolute())
     lifetimes = Lifetimes.of(
         store, clock, leadership.term, grace=settings.segment_grace, delay=settings.gc_delay
     )
@@ -177,18 +181,16 @@ def _chores_of(
 
 def _queues_of(
     store: SqlStore,
+    clock: SystemClock,
     leadership: Leadership,
     registry: WorkerRegistry,
-    endings: Endings,
-    *,
     chores: Chores,
 ) -> tuple[EventQueues, Operations]:
     """Return the queues with every consumer there is, and what people do with them."""
-    clock, meters = SystemClock(), Meters()
-    warehouse = chores.sweep.warehouse
+    meters, warehouse = Meters(), chores.sweep.warehouse
     queues = EventQueues(store, clock, leadership.term, meters)
     output = TaskOutput(warehouse, registry)
-    queues.for_every_container(TASK_OUTPUT, output.handle, endings.config)
+    queues.for_every_container(TASK_OUTPUT, output.handle, chores.sweep.endings.config)
     chores.lifetimes.consume(queues, warehouse)
     operations = Operations(
         store, clock, leadership.term, meters, wake=queues.wake, config_of=queues.config_of

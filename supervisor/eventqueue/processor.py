@@ -209,7 +209,7 @@ class EventProcessor:
         waited = [max(0.0, (now - each.enqueued_at).total_seconds()) for each in batch.stored]
         self._kit.meters.handled(self.queue, waited)
         self._kit.meters.failed_events(self.queue, len(settlement.set_aside))
-        self._truncate(term)
+        self._truncate(row, settlement, term)
         return AT_ONCE
 
     def _stopping(self) -> bool:
@@ -285,16 +285,12 @@ class EventProcessor:
 
     # -- housekeeping ------------------------------------------------------------------------------
 
-    def _truncate(self, term: int) -> None:
+    def _truncate(self, row: QueueRow, settled: Settlement, term: int) -> None:
         """Delete what has been processed; the position does not depend on it."""
+        if settled.processed_bytes - row.truncated_bytes < self.config.truncate_every_bytes:
+            return
+        up_to = min(settled.processed_seq, row.truncated_seq + TRUNCATED_AT_ONCE)
         try:
-            with self._kit.store.reading() as tx:
-                row = tx.events.find(self.queue)
-            if row is None:
-                return
-            if row.processed_bytes - row.truncated_bytes < self.config.truncate_every_bytes:
-                return
-            up_to = min(row.processed_seq, row.truncated_seq + TRUNCATED_AT_ONCE)
             with self._kit.store.leading(term) as tx:
                 tx.events.truncate(row, up_to)
         except LeaseLost:

@@ -328,16 +328,17 @@ event_queues = Table(
 )
 """Written by whoever adds: its lock is held to the end of a transaction, so numbers have no gap."""
 
+
+def _of_queue() -> Column[int]:
+    return Column(
+        "queue_id", BIG_ID, ForeignKey(event_queues.c.id), primary_key=True, autoincrement=False
+    )
+
+
 event_positions = Table(
     "event_positions",
     METADATA,
-    Column(
-        "queue_id",
-        BIG_ID,
-        ForeignKey(event_queues.c.id),
-        primary_key=True,
-        autoincrement=False,
-    ),
+    _of_queue(),
     Column("processed_seq", BigInteger, nullable=False),
     Column("processed_bytes", BigInteger, nullable=False),
     Column("truncated_seq", BigInteger, nullable=False),
@@ -353,13 +354,7 @@ event_positions = Table(
 events = Table(
     "events",
     METADATA,
-    Column(
-        "queue_id",
-        BIG_ID,
-        ForeignKey(event_queues.c.id),
-        primary_key=True,
-        autoincrement=False,
-    ),
+    _of_queue(),
     Column("seq", BigInteger, primary_key=True, autoincrement=False),
     Column("segment_no", BigInteger, nullable=False),
     Column("size_bytes", BigInteger, nullable=False),
@@ -373,13 +368,7 @@ events = Table(
 events_failed = Table(
     "events_failed",
     METADATA,
-    Column(
-        "queue_id",
-        BIG_ID,
-        ForeignKey(event_queues.c.id),
-        primary_key=True,
-        autoincrement=False,
-    ),
+    _of_queue(),
     Column("seq", BigInteger, primary_key=True, autoincrement=False),
     Column("key", NAME, nullable=False),
     Column("payload", LargeBinary, nullable=False),

@@ -12,17 +12,16 @@ from tasks.contract import (
     DesiredTask,
     JournalFile,
     JournalView,
-    OffsetSpan,
     PublishRequest,
     RejectSample,
     RunState,
-    SegmentFile,
     SyncRequest,
     SyncResponse,
     TaskPhase,
     TaskReport,
 )
 from tasks.offsets import TopicPartition, reached
+from tests.service.world import segment_file
 
 NOON = datetime(2026, 1, 5, 12, 0, tzinfo=UTC)
 TOPIC = "clicks"
@@ -129,30 +128,6 @@ class Agent:
             counters=Counters(processed=1),
             samples=self.held[task_id].rejected,
         )
-
-
-def segment_file(
-    task_id: str, start: dict[TopicPartition, int], end: dict[TopicPartition, int]
-) -> SegmentFile:
-    """One file that holds the range whole."""
-    spans = tuple(
-        OffsetSpan(
-            topic=p.topic, partition=p.partition, first=at, last=end[p] - 1, rows=end[p] - at
-        )
-        for p, at in sorted(start.items())
-        if end[p] > at
-    )
-    return SegmentFile(
-        path=f"{TOPIC}/data/{task_id}/part-0.parquet",
-        interval_start=NOON,
-        interval_end=NOON + timedelta(hours=1),
-        rows=sum(span.rows for span in spans),
-        size_bytes=1_000,
-        sha256="0" * 64,
-        time_min=NOON,
-        time_max=NOON + timedelta(minutes=1),
-        spans=spans,
-    )
 
 
 def _report(task_id: str, held: _Held) -> TaskReport:
