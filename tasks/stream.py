@@ -32,7 +32,7 @@ _MARGIN_S = 0.5
 """How much longer than a request's own timeout its future is waited for."""
 
 _AGAIN_S = 0.5
-"""Pause before a topic that seems to be missing is looked for again."""
+"""Pause before a topic that seems to be missing, or without a leader, is looked for again."""
 
 _MISSING = {
     KafkaError.UNKNOWN_TOPIC_OR_PART,
@@ -77,8 +77,9 @@ class KafkaStream:
         while True:
             try:
                 return _looked(admin, wanted, until)
-            except TaskError:
-                # A topic just made is unknown to some brokers for a moment: ask until it is a fact.
+            except (TaskError, StreamUnavailable):
+                # A topic just made is unknown to some brokers for a moment, and its leaders refuse
+                # for a moment longer, as they do when they move: ask until it is a fact.
                 if time.monotonic() + _AGAIN_S >= until:
                     raise
             Event().wait(_AGAIN_S)

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -16,21 +15,31 @@ settings.register_profile("ci", max_examples=300, deadline=None, print_blob=True
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 
 
+_HEAVY = ("runtime", "dev", "ingest", "integration")
+"""Folders that start processes of their own, in this order."""
+
+
+@pytest.hookimpl(tryfirst=True)  # xdist reads the mark
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep the folders together, cheap ones first; within a folder the order stays random.
+    """Keep the folders together; where two processes share the tests, one gets the JVMs.
 
     Else the Spark of one folder would live on while another folder's processes start theirs.
+    Within a folder the order stays random.  The longest lane comes first.
     """
-    heavy = ("runtime", "dev", "ingest", "integration")
+    for item in items:
+        item.add_marker(pytest.mark.xdist_group("jvm" if _needs_jvm(item) else str(item.path)))
+    items.sort(key=_place)
 
-    def weight(item: pytest.Item) -> int:
-        folder = Path(str(item.path)).parent.name
-        return heavy.index(folder) + 1 if folder in heavy else 0
 
-    def folder_of(item: pytest.Item) -> tuple[int, str]:
-        return weight(item), str(item.path.parent)
+def _needs_jvm(item: pytest.Item) -> bool:
+    marked = any(item.get_closest_marker(name) for name in ("kafka", "spark"))
+    return marked or item.path.parent.name in _HEAVY
 
-    items.sort(key=folder_of)
+
+def _place(item: pytest.Item) -> tuple[bool, int, str]:
+    folder = item.path.parent.name
+    weight = _HEAVY.index(folder) + 1 if folder in _HEAVY else 0
+    return not _needs_jvm(item), weight, str(item.path.parent)
 
 
 @pytest.fixture(scope="session")
