@@ -42,6 +42,7 @@ def observe(supervisor_id: str, sources: Sources, now: datetime) -> Observed | N
             tasks=tuple(tx.tasks.active(supervisor_id=supervisor_id)),
             last_attempts=tx.tasks.last_attempts([g.id for g in generations]),
             workers=(),
+            failed_attempts=tx.tasks.failed_attempts([g.id for g in generations]),
             failures_in_a_row=tx.tasks.failures_in_a_row(supervisor_id),
             dead_queues=tuple(
                 row for row in tx.events.dead() if owner_of(row.queue.container) == supervisor_id

@@ -5,9 +5,10 @@ the transaction; every write of a leader happens in `leading(term)`, which begin
 the term row (P1).  `adapters/memory.py`, SQLite and PostgreSQL pass one conformance suite.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
+from types import MappingProxyType
 from typing import Protocol
 
 from supervisor.core.actions import FixEnd, OpenGeneration
@@ -31,6 +32,9 @@ from supervisor.ports_events import Events, Heard
 from supervisor.ports_segments import Retention, Segments
 from tasks.contract import PublishOutcome
 from tasks.offsets import Offsets, TopicPartition
+
+NO_EPOCHS: Mapping[TopicPartition, int] = MappingProxyType({})
+"""Of partitions that were never reset."""
 
 
 class Clock(Protocol):
@@ -90,13 +94,29 @@ class OffsetsTable(Protocol):
         ...
 
     def advance(
-        self, supervisor_id: str, start: Offsets, end: Offsets, topic_ids: Mapping[str, str]
+        self,
+        supervisor_id: str,
+        start: Offsets,
+        end: Offsets,
+        topic_ids: Mapping[str, str],
+        epochs: Mapping[TopicPartition, int] = NO_EPOCHS,
     ) -> None:
         """Compare and swap every partition from `start` to `end`, in sorted order.
 
         Raises:
-            StaleCommit: a partition stands elsewhere, or belongs to another topic id.
+            StaleCommit: a partition stands elsewhere, or belongs to another topic id or epoch.
         """
+        ...
+
+    def reset(self, supervisor_id: str, offsets: Offsets, topic_ids: Mapping[str, str]) -> None:
+        """Set stored partitions to other offsets, with these topics' ids and the next epoch.
+
+        Partitions that have no row get one, as by `initialise`; those not named stay.
+        """
+        ...
+
+    def drop(self, supervisor_id: str, partitions: Collection[TopicPartition]) -> None:
+        """Delete the rows of partitions that exist no more: their topic was made anew, smaller."""
         ...
 
     def declare(self, gap: OffsetGap) -> None:
@@ -141,6 +161,10 @@ class Generations(Protocol):
         """Return the newest ended ones, newest first."""
         ...
 
+    def ask_handoff(self, generation_id: str, why: str) -> bool:
+        """Note that the handoff of one in READING is wanted now.  False: it is not READING."""
+        ...
+
     def begin_handoff(
         self, generation_id: str, expected_sequence: int, *, must_end: bool, why: str, now: datetime
     ) -> bool:
@@ -150,7 +174,10 @@ class Generations(Protocol):
     def resume(
         self, generation_id: str, expected_sequence: int, *, restart_timer: bool, now: datetime
     ) -> bool:
-        """PAUSING -> READING, sequence + 1, handoff fields cleared.  False: it moved on."""
+        """PAUSING -> READING, sequence + 1, handoff fields cleared.  False: it moved on.
+
+        With a restarted timer a wish for the handoff counts as fulfilled; else it stays.
+        """
         ...
 
     def fix_end(self, action: FixEnd, now: datetime) -> bool:
@@ -242,6 +269,10 @@ class Tasks(Protocol):
 
     def failures_in_a_row(self, supervisor_id: str) -> int:
         """Return how many tasks failed since the last success, by the time they ended."""
+        ...
+
+    def failed_attempts(self, generation_ids: Sequence[str]) -> dict[str, int]:
+        """Return generation -> its tasks that failed by themselves, not lost; none: left out."""
         ...
 
     def rows_of(self, task_ids: Sequence[str]) -> dict[str, Task]:

@@ -146,7 +146,13 @@ def _settle(
 def _commit(tx: Transaction, endings: Endings, asked: _Asked, now: datetime) -> None:
     task, generation, request = asked.task, asked.generation, asked.request
     check_files(task, request)
-    tx.offsets.advance(task.supervisor_id, request.start, request.end, request.topic_ids)
+    tx.offsets.advance(
+        task.supervisor_id,
+        request.start,
+        request.end,
+        request.topic_ids,
+        generation.reset_epochs,
+    )
     publication = Publication(
         generation_id=generation.id,
         supervisor_id=task.supervisor_id,

@@ -102,7 +102,7 @@ def apply(action: Action, seen: Observed, tx: Transaction, shell: Shell) -> None
             if tx.offsets.initialise(supervisor_id, action.topic_id, action.offsets):
                 _audit(tx, seen, "initial-offsets", action.topic, action.why)
         case OpenGeneration():
-            tx.generations.open(supervisor_id, _data_source(seen), action, now)
+            _open(action, seen, tx)
         case StartTask():
             _start(action, seen, tx, shell.new_token())
         case EndTask(task_id, succeeded, why, lost):
@@ -117,7 +117,7 @@ def apply(action: Action, seen: Observed, tx: Transaction, shell: Shell) -> None
             tx.generations.resume(generation_id, sequence, restart_timer=restart_timer, now=now)
         case FixEnd():
             if tx.generations.fix_end(action, now) and action.successor is not None:
-                tx.generations.open(supervisor_id, _data_source(seen), action.successor, now)
+                _open(action.successor, seen, tx)
         case CloseEmpty(generation_id, sequence, why):
             found = tx.generations.get(generation_id)
             if found is None or found.sequence != sequence:
@@ -127,6 +127,15 @@ def apply(action: Action, seen: Observed, tx: Transaction, shell: Shell) -> None
             _discard(action, seen, tx, shell.endings)
         case _:
             assert_never(action)
+
+
+def _open(action: OpenGeneration, seen: Observed, tx: Transaction) -> None:
+    supervisor_id = seen.current.supervisor_id
+    committed = tx.offsets.of(supervisor_id)
+    epochs = {p: committed[p].reset_epoch for p in action.start if p in committed}
+    if epochs != {p: action.reset_epochs.get(p, 0) for p in action.start}:
+        raise StateMoved(f"the offsets that {action.generation_id} starts from were reset")
+    tx.generations.open(supervisor_id, _data_source(seen), action, seen.now)
 
 
 def _data_source(seen: Observed) -> str:

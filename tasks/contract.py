@@ -200,6 +200,9 @@ class TaskReport(Wire):
     idle_for: Seconds = timedelta(0)
     """Since the last journaled batch or, without one, since the start."""
     batch_seconds: float = 0.0
+    stalled_for: Seconds = timedelta(0)
+    """How long it could have gone on and did not: while it waits for Kafka, for an overlord or
+    for its predecessor, or has nothing to read, it is not stalled."""
 
 
 class SyncRequest(Wire):

@@ -2,9 +2,12 @@
 
 import os
 from collections.abc import Iterator
+from pathlib import PurePosixPath
 
 import pytest
 from hypothesis import settings
+from xdist.remote import Producer
+from xdist.scheduler.loadscope import LoadScopeScheduling
 
 from supervisor.dev.broker import Broker
 from tests.brokers import start_test_broker
@@ -17,29 +20,40 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 
 _HEAVY = ("runtime", "dev", "ingest", "integration")
 """Folders that start processes of their own, in this order."""
+_HEAVY_TOO = ("tasks/test_stream.py", "cli/test_kafka.py")
+"""Files elsewhere that need a broker."""
 
 
-@pytest.hookimpl(tryfirst=True)  # xdist reads the mark
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep the folders together; where two processes share the tests, one gets the JVMs.
+    """Keep the folders together, what needs a JVM first: it takes longest.
 
     Else the Spark of one folder would live on while another folder's processes start theirs.
-    Within a folder the order stays random.  The longest lane comes first.
+    Within a folder the order stays random.
     """
-    for item in items:
-        item.add_marker(pytest.mark.xdist_group("jvm" if _needs_jvm(item) else str(item.path)))
-    items.sort(key=_place)
+    items.sort(key=lambda item: _place(item.nodeid))
 
 
-def _needs_jvm(item: pytest.Item) -> bool:
-    marked = any(item.get_closest_marker(name) for name in ("kafka", "spark"))
-    return marked or item.path.parent.name in _HEAVY
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling:
+    """Share files out; but all that need a JVM go to one process, which has one broker."""
+    return _Lanes(config, log)
 
 
-def _place(item: pytest.Item) -> tuple[bool, int, str]:
-    folder = item.path.parent.name
-    weight = _HEAVY.index(folder) + 1 if folder in _HEAVY else 0
-    return not _needs_jvm(item), weight, str(item.path.parent)
+class _Lanes(LoadScopeScheduling):  # type: ignore[misc] # untyped: Any
+    """Two processes share the tests by file, and the whole lane of JVMs counts as one file."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return "jvm" if _needs_jvm(nodeid) else nodeid.split("::", 1)[0]
+
+
+def _needs_jvm(nodeid: str) -> bool:
+    path = PurePosixPath(nodeid.split("::", 1)[0])
+    return path.parent.name in _HEAVY or str(path).endswith(_HEAVY_TOO)
+
+
+def _place(nodeid: str) -> tuple[bool, int, str]:
+    folder = PurePosixPath(nodeid.split("::", 1)[0]).parent
+    weight = _HEAVY.index(folder.name) + 1 if folder.name in _HEAVY else 0
+    return not _needs_jvm(nodeid), weight, str(folder)
 
 
 @pytest.fixture(scope="session")

@@ -61,6 +61,13 @@ class MemoryGenerations:
         ended = _ordered(g for g in self._ended.values() if g.supervisor_id == supervisor_id)
         return ended[::-1][:limit]
 
+    def ask_handoff(self, generation_id: str, why: str) -> bool:
+        """Note that the handoff of one in READING is wanted now.  False: it is not READING."""
+        found = self._live.get_row(generation_id)
+        if found is None or found.state is not _READING:
+            return False
+        return self._put(replace(found, asked=why))
+
     def begin_handoff(
         self, generation_id: str, expected_sequence: int, *, must_end: bool, why: str, now: datetime
     ) -> bool:
@@ -92,6 +99,7 @@ class MemoryGenerations:
                 state=_READING,
                 sequence=found.sequence + 1,
                 timer_started_at=now if restart_timer else found.timer_started_at,
+                asked="" if restart_timer else found.asked,
                 handoff_why="",
                 must_end=False,
                 paused_at=None,
@@ -226,4 +234,5 @@ def _opened(
         end=None,
         opened_at=now,
         timer_started_at=now,
+        reset_epochs={p: epoch for p, epoch in sorted(action.reset_epochs.items()) if epoch},
     )

@@ -1,11 +1,12 @@
 """Committed offsets and gaps in memory."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from supervisor.adapters.memory_rows import Tables
 from supervisor.core.errors import StaleCommit
 from supervisor.core.model import CommittedOffset, OffsetGap
+from supervisor.ports import NO_EPOCHS
 from tasks.offsets import Offsets, TopicPartition, count
 
 
@@ -31,21 +32,46 @@ class MemoryOffsets:
         return True
 
     def advance(
-        self, supervisor_id: str, start: Offsets, end: Offsets, topic_ids: Mapping[str, str]
+        self,
+        supervisor_id: str,
+        start: Offsets,
+        end: Offsets,
+        topic_ids: Mapping[str, str],
+        epochs: Mapping[TopicPartition, int] = NO_EPOCHS,
     ) -> None:
         """Compare and swap every partition from `start` to `end`, all or none.
 
         Raises:
-            StaleCommit: a partition stands elsewhere, or belongs to another topic id.
+            StaleCommit: a partition stands elsewhere, or belongs to another topic id or epoch.
         """
         count(start, end)  # refuses ranges that do not fit together
         rows = self.of(supervisor_id)
         for partition in sorted(start):
             row, topic_id = rows.get(partition), topic_ids.get(partition.topic)
-            if row is None or (row.next_offset, row.topic_id) != (start[partition], topic_id):
+            expected = (start[partition], topic_id, epochs.get(partition, 0))
+            if row is None or (row.next_offset, row.topic_id, row.reset_epoch) != expected:
                 raise StaleCommit(supervisor_id, str(partition), start[partition])
             rows[partition] = replace(row, next_offset=end[partition])
         self._rows.put(supervisor_id, rows)
+
+    def reset(self, supervisor_id: str, offsets: Offsets, topic_ids: Mapping[str, str]) -> None:
+        """Set stored partitions to other offsets, with the next epoch; see the port."""
+        rows = self.of(supervisor_id)
+        for partition, offset in offsets.items():
+            topic_id = topic_ids[partition.topic]
+            row = rows.get(partition)
+            if row is None:
+                row = CommittedOffset(supervisor_id, partition, offset, offset, topic_id)
+            else:
+                epoch = row.reset_epoch + 1
+                row = replace(row, next_offset=offset, topic_id=topic_id, reset_epoch=epoch)
+            rows[partition] = row
+        self._rows.put(supervisor_id, dict(sorted(rows.items())))
+
+    def drop(self, supervisor_id: str, partitions: Collection[TopicPartition]) -> None:
+        """Delete the rows of partitions that exist no more."""
+        rows = self.of(supervisor_id)
+        self._rows.put(supervisor_id, {p: row for p, row in rows.items() if p not in partitions})
 
     def declare(self, gap: OffsetGap) -> None:
         """Record a gap."""

@@ -133,6 +133,15 @@ class MemoryTasks:
             for at, status in ended
         )
 
+    def failed_attempts(self, generation_ids: Sequence[str]) -> dict[str, int]:
+        """Return generation -> its tasks that failed by themselves, not lost; none: left out."""
+        failed = Counter(
+            task.generation_id
+            for task in self.of_generations(generation_ids)
+            if task.status is TaskStatus.FAILED and not task.lost
+        )
+        return dict(failed)
+
     def rows_of(self, task_ids: Sequence[str]) -> dict[str, Task]:
         """Return id -> task, for those that there are."""
         known = self._tables.tasks

@@ -4,10 +4,11 @@ Every action is idempotent and names the state it expects; applied late, or twic
 work done, or the state moved on, and does nothing.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 
-from tasks.offsets import Offsets
+from tasks.offsets import Offsets, TopicPartition
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,8 @@ class OpenGeneration:
     spec_version: int
     start: Offsets
     why: str
+    reset_epochs: Mapping[TopicPartition, int] = field(default_factory=dict)
+    """Of the committed offsets that `start` was decided from; left out: 0."""
 
 
 @dataclass(frozen=True)

@@ -117,6 +117,10 @@ class Generation:
     """taskDuration counts from here: later than `opened_at` once an empty range was resumed."""
     sequence: int = 0
     """Grows with every order to its tasks: pause, end, resume."""
+    asked: str = ""
+    """Why its handoff was asked for before it is due; empty: it was not."""
+    reset_epochs: Mapping[TopicPartition, int] = field(default_factory=dict)
+    """Epochs of the committed offsets when it opened; left out: 0.  A reset makes them differ."""
     handoff_why: str = ""
     must_end: bool = False
     """Its handoff ends the group even if nothing was read (suspend, terminate, new spec)."""
@@ -352,6 +356,8 @@ class Limits:
     stream_retry: timedelta = timedelta(seconds=3)
     """How soon a topic that could not be read is looked at again."""
     unhealthiness_threshold: int = 3
+    progress_timeout: timedelta = timedelta(minutes=5)
+    """A reading task that could go on, and does not for so long, is replaced."""
 
     def __post_init__(self) -> None:
         """Refuse limits under which a handoff could never end."""
@@ -382,5 +388,7 @@ class Observed:
     workers: tuple[WorkerView, ...]
     failures_in_a_row: int = 0
     """Tasks that failed since one last succeeded."""
+    failed_attempts: Mapping[str, int] = field(default_factory=dict)
+    """Live generation -> its tasks that failed by themselves; those without any are left out."""
     dead_queues: tuple[QueueRow, ...] = ()
     """Event queues of this supervisor that stand still until somebody repairs them."""

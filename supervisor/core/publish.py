@@ -65,6 +65,11 @@ def _compared(facts: PublishFacts, request: PublishRequest) -> PublishAnswer:
                 f"{partition}: read from topic id {request.topic_ids.get(partition.topic)}, "
                 f"the committed offset belongs to {row.topic_id}",
             )
+        if facts.generation.reset_epochs.get(partition, 0) != row.reset_epoch:
+            return _answer(
+                PublishOutcome.SUPERSEDED,
+                f"{partition}: its offsets were reset since {facts.generation.id} opened",
+            )
         if start < row.next_offset:
             return _answer(
                 PublishOutcome.STALE,

@@ -101,6 +101,10 @@ class SqlGenerations:
         )
         return self._where(_AT.id.in_(newest))[::-1]
 
+    def ask_handoff(self, generation_id: str, why: str) -> bool:
+        """Note that the handoff of one in READING is wanted now.  False: it is not READING."""
+        return self._change(_is_at(generation_id, {GenerationState.READING}), asked=why)
+
     def begin_handoff(
         self, generation_id: str, expected_sequence: int, *, must_end: bool, why: str, now: datetime
     ) -> bool:
@@ -119,7 +123,7 @@ class SqlGenerations:
         self, generation_id: str, expected_sequence: int, *, restart_timer: bool, now: datetime
     ) -> bool:
         """PAUSING -> READING, sequence + 1, handoff fields cleared.  False: it moved on."""
-        timer = {"timer_started_at": now} if restart_timer else {}
+        timer = {"timer_started_at": now, "asked": None} if restart_timer else {}
         return self._change(
             _is_at(generation_id, {GenerationState.PAUSING}),
             _AT.sequence == expected_sequence,
@@ -242,6 +246,7 @@ class SqlGenerations:
                 _PART.partition,
                 _PART.start_offset,
                 _PART.end_offset,
+                _PART.reset_epoch,
             )
             .join(generations, _AT.id == _PART.generation_id)
             .where(*conditions)
@@ -318,17 +323,20 @@ def _new_partitions(supervisor_id: str, action: OpenGeneration) -> list[dict[str
             "partition": partition.partition,
             "start_offset": action.start[partition],
             "open": True,
+            "reset_epoch": action.reset_epochs.get(partition, 0),
         }
         for partition in sorted(action.start)  # one order for all writers: no deadlock
     ]
 
 
 def _read(row: RowMapping, ranges: Iterable[RowMapping]) -> Generation:
-    start, end = {}, {}
+    start, end, epochs = {}, {}, {}
     for part in ranges:
         partition = TopicPartition(part["topic"], part["partition"])
         start[partition] = part["start_offset"]
         end[partition] = part["end_offset"]
+        if part["reset_epoch"]:
+            epochs[partition] = part["reset_epoch"]
     return Generation(
         id=row["id"],
         supervisor_id=row["supervisor_id"],
@@ -346,6 +354,8 @@ def _read(row: RowMapping, ranges: Iterable[RowMapping]) -> Generation:
         opened_at=row["opened_at"],
         timer_started_at=row["timer_started_at"],
         sequence=row["sequence"],
+        asked=row["asked"] or "",
+        reset_epochs=epochs,
         handoff_why=row["handoff_why"],
         must_end=row["must_end"],
         paused_at=row["paused_at"],

@@ -1,13 +1,14 @@
 """Committed offsets: the compare-and-swap that makes each record count once, and its gaps."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import ColumnElement, Connection, delete, insert, select, update
 
 from supervisor.core.errors import StaleCommit
 from supervisor.core.model import CommittedOffset, OffsetGap
 from supervisor.metadata.rows import insert_unless_taken
 from supervisor.metadata.tables import committed_offsets, offset_gaps
+from supervisor.ports import NO_EPOCHS
 from tasks.offsets import Offsets, TopicPartition, count
 
 _AT = committed_offsets.c
@@ -56,27 +57,54 @@ class SqlOffsets:
         return insert_unless_taken(self._db, (committed_offsets, rows))
 
     def advance(
-        self, supervisor_id: str, start: Offsets, end: Offsets, topic_ids: Mapping[str, str]
+        self,
+        supervisor_id: str,
+        start: Offsets,
+        end: Offsets,
+        topic_ids: Mapping[str, str],
+        epochs: Mapping[TopicPartition, int] = NO_EPOCHS,
     ) -> None:
         """Compare and swap every partition from `start` to `end`, all or none.
 
         Raises:
-            StaleCommit: a partition stands elsewhere, or belongs to another topic id.
+            StaleCommit: a partition stands elsewhere, or belongs to another topic id or epoch.
         """
         count(start, end)  # refuses ranges that do not fit together
         with self._db.begin_nested():  # undone whole, even if the caller goes on after StaleCommit
             for partition in sorted(start):  # one lock order for all writers: no deadlock
                 moved = self._db.execute(
                     update(committed_offsets)
-                    .where(_AT.supervisor_id == supervisor_id)
-                    .where(_AT.topic == partition.topic, _AT.partition == partition.partition)
+                    .where(*_row_of(supervisor_id, partition))
                     .where(_AT.next_offset == start[partition])  # the compare
                     .where(_AT.topic_id == topic_ids.get(partition.topic))
+                    .where(_AT.reset_epoch == epochs.get(partition, 0))
                     .values(next_offset=end[partition])  # the swap
                     .returning(_AT.partition)
                 ).one_or_none()
                 if moved is None:
                     raise StaleCommit(supervisor_id, str(partition), start[partition])
+
+    def reset(self, supervisor_id: str, offsets: Offsets, topic_ids: Mapping[str, str]) -> None:
+        """Set stored partitions to other offsets, with the next epoch; see the port."""
+        for partition in sorted(offsets):
+            topic_id = topic_ids[partition.topic]
+            moved = self._db.execute(
+                update(committed_offsets)
+                .where(*_row_of(supervisor_id, partition))
+                .values(
+                    next_offset=offsets[partition],
+                    topic_id=topic_id,
+                    reset_epoch=_AT.reset_epoch + 1,
+                )
+                .returning(_AT.partition)
+            ).one_or_none()
+            if moved is None:
+                self.initialise(supervisor_id, topic_id, {partition: offsets[partition]})
+
+    def drop(self, supervisor_id: str, partitions: Collection[TopicPartition]) -> None:
+        """Delete the rows of partitions that exist no more."""
+        for partition in sorted(partitions):
+            self._db.execute(delete(committed_offsets).where(*_row_of(supervisor_id, partition)))
 
     def declare(self, gap: OffsetGap) -> None:
         """Record a gap."""
@@ -119,3 +147,8 @@ class SqlOffsets:
         """Delete the committed offsets and the gaps of a supervisor."""
         self._db.execute(delete(committed_offsets).where(_AT.supervisor_id == supervisor_id))
         self._db.execute(delete(offset_gaps).where(offset_gaps.c.supervisor_id == supervisor_id))
+
+
+def _row_of(supervisor_id: str, partition: TopicPartition) -> tuple[ColumnElement[bool], ...]:
+    number = _AT.partition == partition.partition
+    return _AT.supervisor_id == supervisor_id, _AT.topic == partition.topic, number

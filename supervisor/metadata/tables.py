@@ -105,6 +105,7 @@ generations = Table(
     Column("opened_at", UtcTime, nullable=False),
     Column("timer_started_at", UtcTime, nullable=False),
     Column("sequence", BigInteger, nullable=False),
+    Column("asked", FreeText, comment="why its handoff is wanted now; null: it is not"),
     Column("handoff_why", FreeText, nullable=False),
     Column("must_end", Boolean, nullable=False),
     Column("paused_at", UtcTime),
@@ -130,6 +131,7 @@ generation_partitions = Table(
     Column("start_offset", BigInteger, nullable=False),
     Column("end_offset", BigInteger),
     Column("open", Boolean, nullable=False, comment="the end is not fixed yet"),
+    Column("reset_epoch", Integer, comment="of the committed offset at opening; null: 0"),
     CheckConstraint("end_offset IS NULL OR end_offset >= start_offset", name="range"),
     Index(
         "uq_generation_partitions_open",

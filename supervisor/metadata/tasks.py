@@ -157,6 +157,16 @@ class SqlTasks:
             .where(success.is_(None) | (_AT.ended_at > success))
         ).scalar_one()
 
+    def failed_attempts(self, generation_ids: Sequence[str]) -> dict[str, int]:
+        """Return generation -> its tasks that failed by themselves, not lost; none: left out."""
+        rows = self._db.execute(
+            select(_AT.generation_id, func.count().label("failed"))
+            .where(_AT.generation_id.in_(generation_ids), _AT.status == TaskStatus.FAILED)
+            .where(_AT.lost.is_not(True))
+            .group_by(_AT.generation_id)
+        )
+        return {row.generation_id: row.failed for row in rows}
+
     def rows_of(self, task_ids: Sequence[str]) -> dict[str, Task]:
         """Return id -> task, for those that there are."""
         found = [task for ids in chunks(task_ids) for task in self._by_id(_AT.id.in_(ids))]
