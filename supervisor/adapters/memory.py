@@ -27,10 +27,8 @@ from supervisor.adapters.memory_workers import MemoryWorkers
 from supervisor.core.errors import MetadataBusy
 from supervisor.ports import (
     Audit,
-    Generations,
     Installation,
     LeaseTable,
-    OffsetsTable,
     Plans,
     Specs,
     Tasks,
@@ -38,6 +36,7 @@ from supervisor.ports import (
     WorkersTable,
 )
 from supervisor.ports_events import Events, Heard
+from supervisor.ports_ranges import Generations, OffsetsTable
 from supervisor.ports_segments import Retention, Segments
 
 

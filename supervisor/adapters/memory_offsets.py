@@ -6,7 +6,7 @@ from dataclasses import replace
 from supervisor.adapters.memory_rows import Tables
 from supervisor.core.errors import StaleCommit
 from supervisor.core.model import CommittedOffset, OffsetGap
-from supervisor.ports import NO_EPOCHS
+from supervisor.ports_ranges import NO_EPOCHS
 from tasks.offsets import Offsets, TopicPartition, count
 
 

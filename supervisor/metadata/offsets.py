@@ -8,7 +8,7 @@ from supervisor.core.errors import StaleCommit
 from supervisor.core.model import CommittedOffset, OffsetGap
 from supervisor.metadata.rows import insert_unless_taken
 from supervisor.metadata.tables import committed_offsets, offset_gaps
-from supervisor.ports import NO_EPOCHS
+from supervisor.ports_ranges import NO_EPOCHS
 from tasks.offsets import Offsets, TopicPartition, count
 
 _AT = committed_offsets.c

@@ -33,10 +33,8 @@ from supervisor.metadata.tasks import SqlTasks
 from supervisor.metadata.workers import SqlWorkers
 from supervisor.ports import (
     Audit,
-    Generations,
     Installation,
     LeaseTable,
-    OffsetsTable,
     Plans,
     Specs,
     Tasks,
@@ -44,6 +42,7 @@ from supervisor.ports import (
     WorkersTable,
 )
 from supervisor.ports_events import Events, Heard
+from supervisor.ports_ranges import Generations, OffsetsTable
 from supervisor.ports_segments import Retention, Segments
 
 
