@@ -12,6 +12,7 @@ import sys
 import threading
 from pathlib import Path
 from types import FrameType
+from typing import TextIO, cast
 from urllib.parse import urlsplit
 
 import structlog
@@ -28,6 +29,8 @@ from supervisor.settings import OVERLORD_PORT, WORKER_PORT, DevOptions, Settings
 from supervisor.setup import SetupProblem
 from supervisor.signals import Broadcast
 from supervisor.warehouse_owner import take_possession
+from tasks.failpoints import FailpointsError, Reach, reach_of
+from tasks.log_stream import LossyStream
 from tasks.runtime.errors import RuntimePartError
 
 log = structlog.get_logger()
@@ -51,7 +54,7 @@ def configure_logging() -> None:
             renderer,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        logger_factory=structlog.WriteLoggerFactory(cast("TextIO", LossyStream(sys.stderr))),
     )
 
 
@@ -95,6 +98,18 @@ def writable_folder(folder: Path, setting: str) -> Path:
     return folder
 
 
+def failpoints() -> Reach:
+    """Return what a process calls at the places it passes; without the variable, nothing happens.
+
+    Raises:
+        SetupProblem: the variable cannot be read.
+    """
+    try:
+        return reach_of(os.environ)
+    except FailpointsError as error:
+        raise SetupProblem(str(error), "unset it: it is for tests of failures only") from error
+
+
 def open_store(settings: Settings) -> SqlStore:
     """Bring the metadata database to this version's schema and open it.
 
@@ -119,13 +134,14 @@ def run_overlord(settings: Settings) -> int:
         SetupProblem: a port, folder, database or setting stands in the way.
     """
     configure_logging()
+    reach = failpoints()
     settings.allowed_brokers()
     bound = listen(settings.host, settings.port or OVERLORD_PORT)
     writable_folder(settings.data_dir, "TIDEGATE_DATA_DIR")
     writable_folder(settings.warehouse, "TIDEGATE_WAREHOUSE")
     store = open_store(settings)
     take_possession(store, LocalWarehouse(settings.warehouse.absolute()))
-    overlord = wire_overlord(settings, store, settings.url(OVERLORD_PORT))
+    overlord = wire_overlord(settings, store, settings.url(OVERLORD_PORT), reach)
     scheduler = overlord.start()
     log.info("overlord", url=settings.url(OVERLORD_PORT), warehouse=str(settings.warehouse))
     try:
@@ -178,10 +194,11 @@ def run_worker(settings: Settings) -> int:
         SetupProblem: Java, jars, a folder or a port stands in the way.
     """
     # Imported here: the control plane starts without Java and without PySpark.
-    from tasks.options import WorkerOptions
+    from tasks.options import WorkerOptions, limits_within
     from tasks.process import WorkerSetup, serve
 
     configure_logging()
+    reach = failpoints()
     writable_folder(settings.data_dir, "TIDEGATE_DATA_DIR")
     writable_folder(settings.warehouse, "TIDEGATE_WAREHOUSE")
     port = settings.port or WORKER_PORT
@@ -196,6 +213,7 @@ def run_worker(settings: Settings) -> int:
             port=port,
             advertised_host=urlsplit(settings.url(port)).hostname,
             slots=settings.worker_slots,
+            limits=limits_within(settings.progress_timeout),
             kafka_allow=settings.allowed_brokers(),
         ),
         java=settings.java,
@@ -203,6 +221,7 @@ def run_worker(settings: Settings) -> int:
         jars_folder=settings.jars,
         spark_master=settings.spark_master,
         spark_heap=settings.spark_heap,
+        reach=reach,
     )
     try:
         return serve(setup, read_secret)

@@ -2,7 +2,7 @@
 
     follower ── unchanged for one TTL on my own clock, or released ──► leader (term + 1)
     leader ── my last renewal *began* two thirds of a TTL ago ──► acts no more, tries to renew
-    leader ── the term row names another term ──► follower
+    leader ── the term row names another term ──► follower: its passes and long polls end
 
 The renewal has a thread of its own: a slow pass never costs the lease (R8).  Every write of a
 leader reads the term row first, so that even a leader that has not noticed yet writes nothing (P1).
@@ -19,6 +19,15 @@ from supervisor.core.model import Lease
 from supervisor.ports import Clock, Store
 
 log = structlog.get_logger()
+
+LOOKS_PER_TTL = 10
+"""How often a follower looks; its last look is at the moment when it may take over."""
+RENEWALS_PER_TTL = 6
+_SOON_S = 0.02
+
+
+def _nothing() -> None:
+    """Tell nobody."""
 
 
 class Leadership:
@@ -41,9 +50,14 @@ class Leadership:
         """The term of which `on_lead` was told, unless it has lapsed since."""
         self._seen: Lease | None = None
         self._seen_at = 0.0
-        self._stop = threading.Event()
+        self._ended = False
+        """A term of ours was ended by another overlord, and `on_lost` not yet told."""
+        self._stopping = False
+        self._wake = threading.Event()
         self._thread: threading.Thread | None = None
-        self._on_lead: Callable[[], None] = lambda: None
+        self._on_lead: Callable[[], None] = _nothing
+        self._on_lost: Callable[[], None] = _nothing
+        self._fenced_writes = 0
 
     def term(self) -> int:
         """Return the term this process leads in.
@@ -52,11 +66,10 @@ class Leadership:
             LeaseLost: it does not lead, or has not renewed for two thirds of a TTL.
         """
         with self._lock:
-            fresh = self._clock.monotonic() < self._renewal_began + self._ttl_s * 2 / 3
-            if self._term is not None and fresh:
+            if self._term is not None and self._is_fresh(self._renewal_began):
                 return self._term
-            leader = self._seen.url if self._seen and self._seen.holder else None
-        raise LeaseLost("this overlord does not lead", leader if leader != self._url else None)
+            leader = self._other()
+        raise LeaseLost("this overlord does not lead", leader)
 
     def leads(self) -> bool:
         """Tell whether `term` would return."""
@@ -72,26 +85,41 @@ class Leadership:
             return self._led_since
 
     def leader_url(self) -> str | None:
-        """Return the address of whoever leads, as far as is known."""
+        """Return the address of whoever leads; None once it has been silent for too long to act."""
+        if self.leads():
+            return self._url
         with self._lock:
-            if self._term is not None:
-                return self._url
-            return self._seen.url if self._seen and self._seen.holder else None
+            return self._other()
 
-    def lost(self) -> None:
-        """Step down: a write found a newer term."""
+    @property
+    def fenced_writes(self) -> int:
+        """How many writes of this process were refused because another term had begun."""
         with self._lock:
-            self._term = None
+            return self._fenced_writes
 
-    def start(self, on_lead: Callable[[], None]) -> None:
-        """Renew, or wait for a chance to take over, in a thread of its own."""
-        self._on_lead = on_lead
+    def lost(self, term: int | None = None) -> None:
+        """Step down: a write in `term` found a newer one.  `None`: whatever the term is."""
+        with self._lock:
+            self._fenced_writes += 1
+            led = self._term is not None and term in {None, self._term}
+            if led:
+                self._term, self._ended = None, True
+        log.warning("a write was refused: another overlord leads", term=term)
+        self._wake.set()  # find out who leads, then tell
+
+    def start(self, on_lead: Callable[[], None], on_lost: Callable[[], None] = _nothing) -> None:
+        """Renew, or wait for a chance to take over, in a thread of its own.
+
+        `on_lead` is told of each term that begins, `on_lost` of each that another has ended.
+        """
+        self._on_lead, self._on_lost = on_lead, on_lost
         self._thread = threading.Thread(target=self._run, name="lease", daemon=True)
         self._thread.start()
 
     def stop(self) -> None:
         """Stop renewing and give the lease up, so that the next candidate need not wait."""
-        self._stop.set()
+        self._stopping = True
+        self._wake.set()
         if self._thread is not None:
             self._thread.join(timeout=self._ttl_s)
         with self._lock:
@@ -105,21 +133,47 @@ class Leadership:
             log.warning("the lease was not released, it runs out by itself", error=str(error))
 
     def _run(self) -> None:
-        while not self._stop.wait(self._ttl_s / 6):
+        while True:
+            self._wake.wait(self._until_next_s())
+            self._wake.clear()
+            if self._stopping:
+                return
             self.step()
+
+    def _until_next_s(self) -> float:
+        with self._lock:
+            if self._term is not None:
+                return self._ttl_s / RENEWALS_PER_TTL
+            due_in = self._seen_at + self._ttl_s - self._clock.monotonic()
+        look_s = self._ttl_s / LOOKS_PER_TTL
+        return max(due_in, _SOON_S) if 0 < due_in < look_s else look_s
+
+    def _is_fresh(self, since: float) -> bool:
+        """Tell whether who showed at `since` that it leads may still act."""
+        return self._clock.monotonic() < since + self._ttl_s * 2 / 3
+
+    def _other(self) -> str | None:
+        """Return the address of the leader that this process follows."""
+        seen = self._seen
+        followed = seen is not None and seen.holder and self._is_fresh(self._seen_at)
+        return seen.url if seen is not None and followed and seen.url != self._url else None
 
     def step(self) -> None:
         """Renew or try to take over, once.  A database that does not answer changes nothing."""
         try:
-            with self._lock:
-                term = self._term
-            if term is None:
-                self._try_to_take()
-            else:
+            if (term := self._present()) is not None:
                 self._renew(term)
+            if self._present() is None:
+                self._try_to_take()
             self._tell()
         except SupervisorError as error:
             log.warning("the lease could not be read or renewed", error=str(error))
+        finally:
+            self._tell_of_the_end()
+
+    def _present(self) -> int | None:
+        with self._lock:
+            return self._term
 
     def _renew(self, term: int) -> None:
         began = self._clock.monotonic()
@@ -127,8 +181,8 @@ class Leadership:
             held = tx.lease.renew(term, self._holder)
         with self._lock:
             if not held:
-                self._term = None
-            elif self._clock.monotonic() >= self._renewal_began + self._ttl_s * 2 / 3:
+                self._term, self._ended = None, True
+            elif not self._is_fresh(self._renewal_began):
                 self._begun = None  # it lapsed meanwhile: passes were refused and have to be woken
             if held:
                 self._renewal_began = began
@@ -164,3 +218,10 @@ class Leadership:
         self._on_lead()
         with self._lock:
             self._begun = term
+
+    def _tell_of_the_end(self) -> None:
+        """Say once that another overlord has ended a term of ours, as soon as it is known which."""
+        with self._lock:
+            ended, self._ended = self._ended, False
+        if ended:
+            self._on_lost()

@@ -16,6 +16,7 @@ from datetime import datetime
 import structlog
 
 from supervisor.core.errors import LeaseLost, SupervisorError
+from supervisor.core.streaks import Streak
 from supervisor.ports import Clock
 from supervisor.reconcile import Pass
 
@@ -25,6 +26,10 @@ BUSY_PASSES = 20
 """Passes in a row that had something to do; after them the loop takes a breath."""
 BREATH_S = 0.5
 ERRORS_KEPT = 20
+THRESHOLD = 3
+"""Failed passes in a row that make a supervisor unhealthy; as many good ones end it."""
+PROOF_S = 2.0
+"""While passes have failed lately, how soon a good one is followed by the next."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +46,7 @@ class _Entry:
     running: bool = False
     again: bool = False
     busy: int = 0
-    failures: int = 0
+    streak: Streak = field(default_factory=Streak)
     last: Pass | None = None
     errors: deque[PassError] = field(default_factory=lambda: deque(maxlen=ERRORS_KEPT))
 
@@ -65,11 +70,12 @@ class Loop:
         self._thread.start()
 
     def stop(self) -> None:
-        """Let running passes end and start no more."""
+        """Let running passes end and start no more; may be called of a loop that never started."""
         with self._changed:
             self._stopping = True
             self._changed.notify_all()
-        self._thread.join(timeout=10)
+        if self._thread.ident is not None:
+            self._thread.join(timeout=10)
         self._pool.shutdown(wait=True, cancel_futures=True)
 
     def wake(self, supervisor_id: str, *, in_s: float = 0.0) -> None:
@@ -95,6 +101,14 @@ class Loop:
         with self._changed:
             entry = self._entries.get(supervisor_id)
             return [] if entry is None else list(reversed(entry.errors))
+
+    def failing(self, supervisor_id: str) -> PassError | None:
+        """Return the last error while its passes fail; None: they go well enough."""
+        with self._changed:
+            entry = self._entries.get(supervisor_id)
+            if entry is None or not entry.streak.failing:
+                return None
+            return entry.errors[-1]
 
     def forget(self) -> None:
         """Drop what was remembered: another overlord leads now."""
@@ -150,10 +164,13 @@ class Loop:
             return
         with self._changed:
             entry = self._entries.setdefault(supervisor_id, _Entry())
-            entry.failures = 0
+            entry.streak = entry.streak.then(THRESHOLD, good=True)
             entry.busy = entry.busy + 1 if made.decided.actions else 0
             breath = BREATH_S if entry.busy >= BUSY_PASSES else 0.0
+            failing = entry.streak.failing
         wait = (made.decided.wake_at - self._clock.now()).total_seconds()
+        if failing:
+            wait = min(wait, PROOF_S)
         self._finish(supervisor_id, made, next_s=max(wait, breath))
 
     def _failed(self, supervisor_id: str, error: Exception) -> None:
@@ -167,9 +184,9 @@ class Loop:
         )
         with self._changed:
             entry = self._entries.setdefault(supervisor_id, _Entry())
-            entry.failures += 1
+            entry.streak = entry.streak.then(THRESHOLD, good=False)
             entry.errors.append(PassError(self._clock.now(), type(error).__name__, text))
-            wait = min(30.0, 0.5 * 2 ** min(entry.failures, 10))
+            wait = min(30.0, 0.5 * 2 ** min(entry.streak.bad, 10))
         self._finish(supervisor_id, None, next_s=wait)
 
     def _finish(self, supervisor_id: str, made: Pass | None, *, next_s: float | None) -> None:

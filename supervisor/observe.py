@@ -8,6 +8,9 @@ from supervisor.core.model import Limits, Observed, SpecVersion, StreamState, Wo
 from supervisor.core.spec import SupervisorSpec
 from supervisor.ports import Store, Streams, Transaction, Workers
 
+ENDED_TASKS = 20
+"""How many the health of a supervisor is told from."""
+
 
 @dataclass(frozen=True)
 class Sources:
@@ -44,6 +47,7 @@ def observe(supervisor_id: str, sources: Sources, now: datetime) -> Observed | N
             workers=(),
             failed_attempts=tx.tasks.failed_attempts([g.id for g in generations]),
             failures_in_a_row=tx.tasks.failures_in_a_row(supervisor_id),
+            last_ended=tuple(tx.tasks.last_ended(supervisor_id, ENDED_TASKS)),
             dead_queues=tuple(
                 row for row in tx.events.dead() if owner_of(row.queue.container) == supervisor_id
             ),

@@ -23,6 +23,7 @@ from supervisor.api.server import ApiParts
 from supervisor.core.errors import LeaseLost, SupervisorError
 from supervisor.core.events import QueueConfig
 from supervisor.core.model import Limits
+from supervisor.early_handoff import EarlyHandoff
 from supervisor.endings import TASK_OUTPUT, Endings
 from supervisor.eventqueue.meters import Meters
 from supervisor.eventqueue.operations import Operations
@@ -35,6 +36,7 @@ from supervisor.observe import Sources
 from supervisor.publishing import Publishing
 from supervisor.reconcile import Pass, Shell, make_pass
 from supervisor.registry import WorkerRegistry
+from supervisor.resets import Resets
 from supervisor.service import Rules, Service, new_token
 from supervisor.settings import Settings
 from supervisor.setup import SetupProblem
@@ -91,7 +93,10 @@ class Overlord:
             job = self._while_leading(chore)
             scheduler.add_job(job, "interval", seconds=period.total_seconds())
         scheduler.start()
-        self.leadership.start(on_lead=lambda: self._begin_term(scheduler))
+        self.leadership.start(
+            on_lead=lambda: self._begin_term(scheduler),
+            on_lost=self.api.changed.notify,  # long polls end: their workers ask the new leader
+        )
         return scheduler
 
     def _begin_term(self, scheduler: BackgroundScheduler) -> None:
@@ -120,8 +125,12 @@ class Overlord:
         self.store.close()
 
 
-def wire_overlord(settings: Settings, store: SqlStore, url: str) -> Overlord:
+def wire_overlord(
+    settings: Settings, store: SqlStore, url: str, reach: Callable[[str], None] = lambda _: None
+) -> Overlord:
     """Build an overlord's parts; nothing runs and nothing connects yet.
+
+    `reach` is told of the places that a test may end the process at; as a rule it does nothing.
 
     Raises:
         SetupProblem: settings contradict each other.
@@ -131,13 +140,14 @@ def wire_overlord(settings: Settings, store: SqlStore, url: str) -> Overlord:
     leadership = Leadership(
         store, clock, holder=f"{url}#{os.getpid()}", url=url, ttl=settings.lease_ttl
     )
+    store.on_fenced(leadership.lost)
     registry = WorkerRegistry(
         clock, worker_timeout=settings.worker_timeout, led_since=leadership.led_since
     )
     streams = KafkaStreams(clock, read_secret, on_news=lambda found: loop.wake(found))  # noqa: PLW0108 -- made below
     sources = Sources(store, streams, registry, limits_of(settings))
     endings = Endings(QueueConfig(delay=settings.gc_delay))
-    loop = _loop_of(Shell(sources, clock, new_token, endings), leadership, changed)
+    loop = _loop_of(Shell(sources, clock, new_token, endings, reach), leadership, changed)
     service = Service(
         store=store,
         clock=clock,
@@ -146,6 +156,7 @@ def wire_overlord(settings: Settings, store: SqlStore, url: str) -> Overlord:
         loop=loop,
         changed=changed,
         rules=Rules(settings.allowed_brokers(), settings.pause_lease),
+        reach=reach,
     )
     warehouse = settings.warehouse.absolute()
     chores = _chores_of(settings, store, clock, leadership, endings)
@@ -153,9 +164,11 @@ def wire_overlord(settings: Settings, store: SqlStore, url: str) -> Overlord:
     journals = HttpJournals()
     api = ApiParts(
         service=service,
-        publishing=Publishing(store, clock, leadership, loop, changed, endings),
+        publishing=Publishing(store, clock, leadership, loop, changed, endings, reach),
         views=Views(sources, registry, loop, leadership, clock, str(warehouse), journals),
         lifetimes=chores.lifetimes,
+        handoffs=EarlyHandoff(store, clock, leadership, loop),
+        resets=Resets(store, streams, clock, leadership, loop, changed, endings),
         queues=operations,
         changed=changed,
         version=importlib.metadata.version("tidegate"),
@@ -224,6 +237,7 @@ def limits_of(settings: Settings) -> Limits:
             period=settings.supervisor_period,
             pause_lease=settings.pause_lease,
             pause_timeout=settings.pause_timeout,
+            progress_timeout=settings.progress_timeout,
         )
     except ValueError as error:
         raise SetupProblem(

@@ -44,9 +44,19 @@ class Specs(Protocol):
     """Append-only spec versions with tombstones."""
 
     def append(
-        self, supervisor_id: str, spec: SupervisorSpec | None, now: datetime, author: str
+        self,
+        supervisor_id: str,
+        spec: SupervisorSpec | None,
+        now: datetime,
+        author: str,
+        *,
+        after: int | None = None,
     ) -> SpecVersion:
-        """Add the next version (None: a tombstone) and return it."""
+        """Add the next version (None: a tombstone) and return it.
+
+        Raises:
+            StateMoved: the newest version is not `after` (0: there is none); nothing is added.
+        """
         ...
 
     def newest(self, supervisor_id: str) -> SpecVersion | None:
@@ -130,7 +140,14 @@ class Tasks(Protocol):
         ...
 
     def failures_in_a_row(self, supervisor_id: str) -> int:
-        """Return how many tasks failed since the last success, by the time they ended."""
+        """Return how many failed by themselves since the last success, by the time they ended.
+
+        Lost ones do not count (`Task.lost`).
+        """
+        ...
+
+    def last_ended(self, supervisor_id: str, limit: int) -> list[Task]:
+        """Return the last tasks that ended by themselves, not lost, newest first."""
         ...
 
     def failed_attempts(self, generation_ids: Sequence[str]) -> dict[str, int]:

@@ -42,10 +42,22 @@ class OffsetsTable(Protocol):
         """
         ...
 
-    def reset(self, supervisor_id: str, offsets: Offsets, topic_ids: Mapping[str, str]) -> None:
+    def reset(
+        self,
+        supervisor_id: str,
+        offsets: Offsets,
+        topic_ids: Mapping[str, str],
+        expected: Offsets,
+    ) -> None:
         """Set stored partitions to other offsets, with these topics' ids and the next epoch.
 
-        Partitions that have no row get one, as by `initialise`; those not named stay.
+        Partitions that have no row get one, as by `initialise`; those not named stay.  What is
+        before every committed offset moves `first_offset` down; another topic id sets it anew.
+        `expected` are the committed offsets that the caller has read, also of partitions that it
+        is about to drop: all are compared first.
+
+        Raises:
+            StaleCommit: one of `expected` has moved since; the transaction must not go on.
         """
         ...
 

@@ -8,6 +8,7 @@ A lost acknowledgement is looked up, not guessed: the repeat finds the publicati
 """
 
 import hmac
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import PurePosixPath
@@ -54,6 +55,8 @@ class Publishing:
     loop: Loop
     changed: Broadcast
     endings: Endings
+    reach: Callable[[str], None] = lambda _: None
+    """Told of each place passed; a test may end the process there (failpoints)."""
 
     def publish(self, task_id: str, token: str, request: PublishRequest) -> PublishAnswer:
         """Answer a task that asks to publish; a repeat gets the stored answer.
@@ -79,17 +82,31 @@ class Publishing:
             if task is None:
                 raise TaskNotFound(task_id)
             _check_authority(task, token, request)
+            # The offsets first: on PostgreSQL each statement sees what is committed by then.  Who
+            # sees them moved by another replica's publish must then see that publish as well.
+            committed = tx.offsets.of(task.supervisor_id)
             generation = tx.generations.get(task.generation_id)
             if generation is None:
                 raise AssertionError(f"{task_id} has no generation")
-            answer = judge(_facts(tx, task, generation), request)
+            publication = tx.segments.publication(generation.id)
+            winner = None if publication is None else publication.task_id
+            answer = judge(PublishFacts(task, generation, winner, committed), request)
+            self.reach("publish:judged")
             if task.outcome is None:
                 _settle(tx, self.endings, _Asked(task, generation, request), answer, now)
+            self._passed("in-transaction", answer)
+        self._passed("committed", answer)
         if answer.outcome is not PublishOutcome.WAIT_FOR_PREDECESSOR:
             log.info("publish", task=task_id, outcome=answer.outcome, reason=answer.reason)
             self.loop.wake(task.supervisor_id)
             self.changed.notify()
+        self._passed("answered", answer)
         return answer
+
+    def _passed(self, step: str, answer: PublishAnswer) -> None:
+        """Tell of the steps of a publish that commits something."""
+        if answer.outcome is PublishOutcome.COMMITTED:
+            self.reach(f"publish:{step}")
 
 
 def _check_authority(task: Task, token: str, request: PublishRequest) -> None:
@@ -102,16 +119,6 @@ def _check_authority(task: Task, token: str, request: PublishRequest) -> None:
             f"incarnation {request.incarnation} of worker {task.worker_id} is fenced: "
             f"task {task.id} belongs to incarnation {task.incarnation}"
         )
-
-
-def _facts(tx: Transaction, task: Task, generation: Generation) -> PublishFacts:
-    publication = tx.segments.publication(generation.id)
-    return PublishFacts(
-        task=task,
-        generation=generation,
-        winner=None if publication is None else publication.task_id,
-        committed=tx.offsets.of(task.supervisor_id),
-    )
 
 
 @dataclass(frozen=True)

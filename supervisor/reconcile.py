@@ -19,10 +19,11 @@ from supervisor.core.actions import (
     FixEnd,
     OpenGeneration,
     Plan,
+    ResetOffsets,
     ResumeReading,
     StartTask,
 )
-from supervisor.core.errors import StateMoved
+from supervisor.core.errors import StaleCommit, StateMoved
 from supervisor.core.model import (
     AuditEntry,
     Generation,
@@ -34,9 +35,9 @@ from supervisor.core.model import (
 )
 from supervisor.core.plan import plan
 from supervisor.endings import Endings
+from supervisor.moves import Said, close, discard, move_offsets
 from supervisor.observe import Sources, observe
 from supervisor.ports import Clock, Transaction
-from tasks.offsets import TopicPartition
 
 _ABOUT = ("task_id", "generation_id", "topic")
 
@@ -49,6 +50,8 @@ class Shell:
     clock: Clock
     new_token: Callable[[], str]
     endings: Endings
+    reach: Callable[[str], None] = lambda _: None
+    """Told of each place passed; a test may end the process there (failpoints)."""
 
 
 @dataclass(frozen=True)
@@ -82,12 +85,16 @@ def make_pass(supervisor_id: str, shell: Shell, term: int) -> Pass | None:
 
 
 def _apply_once(action: Action, seen: Observed, shell: Shell, term: int) -> None:
+    name = type(action).__name__
+    shell.reach(f"before:{name}")
     try:
         with shell.sources.store.leading(term) as tx:
             apply(action, seen, tx, shell)
-    except StateMoved:
+            shell.reach(f"in:{name}")
+    except (StateMoved, StaleCommit):
         # Somebody was there first, between our look and this write: the next pass sees what is.
         return
+    shell.reach(f"after:{name}")
 
 
 def apply(action: Action, seen: Observed, tx: Transaction, shell: Shell) -> None:
@@ -96,19 +103,16 @@ def apply(action: Action, seen: Observed, tx: Transaction, shell: Shell) -> None
     Raises:
         StateMoved: the rows are not as the plan saw them; nothing of the action is done.
     """
-    supervisor_id, now = seen.current.supervisor_id, seen.now
+    now = seen.now
     match action:
         case CommitInitialOffsets():
-            if tx.offsets.initialise(supervisor_id, action.topic_id, action.offsets):
-                _audit(tx, seen, "initial-offsets", action.topic, action.why)
+            _initialise(action, seen, tx)
         case OpenGeneration():
             _open(action, seen, tx)
         case StartTask():
             _start(action, seen, tx, shell.new_token())
-        case EndTask(task_id, succeeded, why, lost):
-            status = TaskStatus.SUCCESS if succeeded else TaskStatus.FAILED
-            if (task := tx.tasks.get(task_id)) is not None:
-                shell.endings.end(tx, task, status, why, now, lost=lost)
+        case EndTask():
+            _end(action, seen, tx, shell.endings)
         case BeginHandoff(generation_id, sequence, must_end, why):
             tx.generations.begin_handoff(
                 generation_id, sequence, must_end=must_end, why=why, now=now
@@ -122,11 +126,22 @@ def apply(action: Action, seen: Observed, tx: Transaction, shell: Shell) -> None
             found = tx.generations.get(generation_id)
             if found is None or found.sequence != sequence:
                 raise StateMoved(f"{generation_id} has a newer order")
-            _close(tx, shell.endings, generation_id, GenerationState.EMPTY, why=why, now=now)
+            if not close(tx, shell.endings, generation_id, GenerationState.EMPTY, why=why, now=now):
+                raise StateMoved(f"{generation_id} has ended")
         case DiscardGeneration():
             _discard(action, seen, tx, shell.endings)
+        case ResetOffsets():
+            _reset(action, seen, tx, shell.endings)
         case _:
             assert_never(action)
+
+
+def _initialise(action: CommitInitialOffsets, seen: Observed, tx: Transaction) -> None:
+    for topic, topic_id in sorted(action.topic_ids.items()):
+        offsets = {p: at for p, at in action.offsets.items() if p.topic == topic}
+        if not tx.offsets.initialise(seen.current.supervisor_id, topic_id, offsets):
+            raise StateMoved(f"a partition of {topic} has a stored offset")
+    _audit(tx, seen, "initial-offsets", action.topic, action.why)
 
 
 def _open(action: OpenGeneration, seen: Observed, tx: Transaction) -> None:
@@ -171,22 +186,14 @@ def _has_slot(action: StartTask, seen: Observed, tx: Transaction) -> bool:
     return tx.tasks.slots_in_use().get(action.worker_id, 0) < slots
 
 
-def _close(
-    tx: Transaction,
-    endings: Endings,
-    generation_id: str,
-    state: GenerationState,
-    *,
-    why: str,
-    now: datetime,
-) -> None:
-    """End a generation and its tasks together: no task of an ended generation runs on."""
-    if not tx.generations.close(generation_id, state, now):
-        raise StateMoved(f"{generation_id} has ended")
-    status = TaskStatus.SUCCESS if state is GenerationState.EMPTY else TaskStatus.FAILED
-    for task in tx.tasks.of_generations([generation_id]):
-        if task.active:
-            endings.end(tx, task, status, why, now)
+def _end(action: EndTask, seen: Observed, tx: Transaction, endings: Endings) -> None:
+    task = tx.tasks.get(action.task_id)
+    if task is None:
+        return
+    status = TaskStatus.SUCCESS if action.succeeded else TaskStatus.FAILED
+    ended = endings.end(tx, task, status, action.why, seen.now, lost=action.lost)
+    if ended and action.alert:
+        _audit(tx, seen, "alert", task.id, action.why)
 
 
 def _discard(action: DiscardGeneration, seen: Observed, tx: Transaction, endings: Endings) -> None:
@@ -194,15 +201,18 @@ def _discard(action: DiscardGeneration, seen: Observed, tx: Transaction, endings
     first = tx.generations.get(action.generation_id)
     if first is None or not first.live:
         raise StateMoved(f"{action.generation_id} has ended")
-    why, given_up = action.why, set[TopicPartition]()
-    for generation in tx.generations.live(first.supervisor_id):
-        later = generation.ordinal > first.ordinal and not given_up.isdisjoint(generation.start)
-        if generation.id != first.id and not later:
-            continue
-        given_up.update(generation.start)
-        _close(tx, endings, generation.id, GenerationState.DISCARDED, why=why, now=seen.now)
-        _audit(tx, seen, "discard", generation.id, why)
-        why = f"it follows {first.id}, which was discarded"
+    said = Said("overlord", "discard", action.why, seen.now)
+    discard(tx, endings, first.supervisor_id, said, generation_id=first.id)
+
+
+def _reset(action: ResetOffsets, seen: Observed, tx: Transaction, endings: Endings) -> None:
+    """Set offsets that cannot be read to the nearest that can; once, whoever asks again."""
+    supervisor_id = seen.current.supervisor_id
+    rows = tx.offsets.of(supervisor_id)
+    if any(rows.get(p) != seen.committed.get(p) for p in action.new.offsets):
+        raise StateMoved(f"the offsets of {supervisor_id} have moved on")
+    said = Said("overlord", "reset-automatically", action.why, seen.now)
+    move_offsets(tx, endings, supervisor_id, action.new, said)
 
 
 def end_siblings(

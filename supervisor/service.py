@@ -5,14 +5,19 @@ then wake the loop; they never wait for Kafka, a worker or a pass.
 """
 
 import secrets
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import TypeVar
 
+from supervisor.core.changes import NO_CHANGES, Changes, compare, forbidden
 from supervisor.core.errors import (
     AlreadyInState,
     FieldError,
     InvalidSpec,
+    MetadataBusy,
     NoHistory,
+    StateMoved,
     SupervisorNotFound,
     WorkerFenced,
 )
@@ -25,8 +30,12 @@ from supervisor.loop import Loop
 from supervisor.ports import Clock, Store, Transaction
 from supervisor.registry import WorkerRegistry
 from supervisor.signals import Broadcast
-from tasks.contract import SyncRequest, SyncResponse
+from tasks.contract import RunState, SyncRequest, SyncResponse
 from tasks.kafka_client import refused_hosts
+
+TRIES = 100
+"""Rounds of a race for the next version of one spec; each round, one of the racers wins."""
+_Done = TypeVar("_Done")
 
 
 @dataclass(frozen=True)
@@ -46,6 +55,8 @@ class Applied:
     version: int
     modified: bool
     warnings: tuple[str, ...]
+    changes: Changes = NO_CHANGES
+    """Against the version before; none if there was none, or only a tombstone."""
 
 
 class Service:
@@ -61,8 +72,9 @@ class Service:
         loop: Loop,
         changed: Broadcast,
         rules: Rules,
+        reach: Callable[[str], None] = lambda _: None,
     ) -> None:
-        """Keep the parts."""
+        """Keep the parts; `reach` is told of each place passed (failpoints)."""
         self._store = store
         self._clock = clock
         self._leadership = leadership
@@ -70,6 +82,7 @@ class Service:
         self._loop = loop
         self._changed = changed
         self._rules = rules
+        self._reach = reach
 
     # -- specs ---------------------------------------------------------------------------------
 
@@ -83,16 +96,31 @@ class Service:
         read = read_spec(document)
         spec = read.spec
         self._check_brokers(spec)
-        with self._store.leading(self._leadership.term()) as tx:
+
+        def apply(tx: Transaction) -> Applied:
             newest = tx.specs.newest(spec.id)
-            modified = newest is None or newest.spec != spec
-            if modified:
-                _refuse_forbidden_change(newest, spec)
-                newest = self._append(tx, spec.id, spec, author, "apply")
-        if newest is None:
-            raise AssertionError("an unmodified spec has a newest version")
+            if newest is not None and newest.spec == spec:
+                return Applied(spec.id, newest.version, False, read.warnings)
+            changes = _changes(newest, spec)
+            version = self._append(
+                tx, spec.id, spec, author, "apply", after=0 if newest is None else newest.version
+            ).version
+            return Applied(spec.id, version, True, read.warnings, changes)
+
+        applied = self._judged(apply)
+        self._reach("apply:committed")
         self._loop.wake(spec.id)
-        return Applied(spec.id, newest.version, modified, read.warnings)
+        return applied
+
+    def _judged(self, write: Callable[[Transaction], _Done]) -> _Done:
+        """Write what follows from the newest version; if another came first, judge anew (H8)."""
+        with self._store.leading(self._leadership.term()) as tx:
+            for _ in range(TRIES):
+                try:
+                    return write(tx)
+                except StateMoved:
+                    continue
+        raise MetadataBusy("others keep storing versions of this supervisor")
 
     def _check_brokers(self, spec: SupervisorSpec) -> None:
         refused = refused_hosts(spec.io_config.client.bootstrap_servers, self._rules.kafka_allow)
@@ -117,24 +145,34 @@ class Service:
         return self._set_suspended(supervisor_id, author, suspended=False)
 
     def _set_suspended(self, supervisor_id: str, author: str, *, suspended: bool) -> SupervisorSpec:
-        with self._store.leading(self._leadership.term()) as tx:
+        verb = "suspend" if suspended else "resume"
+
+        def change(tx: Transaction) -> SupervisorSpec:
             newest = _existing(tx, supervisor_id)
             if newest.spec is None:
                 raise SupervisorNotFound(supervisor_id)
             if newest.spec.suspended == suspended:
                 raise AlreadyInState(supervisor_id, "suspended" if suspended else "running")
             spec = newest.spec.model_copy(update={"suspended": suspended})
-            self._append(tx, supervisor_id, spec, author, "suspend" if suspended else "resume")
+            self._append(tx, supervisor_id, spec, author, verb, after=newest.version)
+            return spec
+
+        spec = self._judged(change)
+        self._reach(f"{verb}:committed")
         self._loop.wake(supervisor_id)
         return spec
 
     def terminate(self, supervisor_id: str, author: str) -> None:
         """End a supervisor: a tombstone, then its tasks hand off; its history stays."""
-        with self._store.leading(self._leadership.term()) as tx:
+
+        def end(tx: Transaction) -> None:
             newest = _existing(tx, supervisor_id)
             if newest.spec is None:
                 raise SupervisorNotFound(supervisor_id)
-            self._append(tx, supervisor_id, None, author, "terminate")
+            self._append(tx, supervisor_id, None, author, "terminate", after=newest.version)
+
+        self._judged(end)
+        self._reach("terminate:committed")
         self._loop.wake(supervisor_id)
 
     def _append(
@@ -144,11 +182,14 @@ class Service:
         spec: SupervisorSpec | None,
         author: str,
         what: str,
+        *,
+        after: int,
     ) -> SpecVersion:
         now = self._clock.now()
-        version = tx.specs.append(supervisor_id, spec, now, author)
+        version = tx.specs.append(supervisor_id, spec, now, author, after=after)
         detail = {"version": str(version.version)}
         tx.audit.write(AuditEntry(now, author, what, supervisor_id, detail))
+        self._reach(f"{what}:in-transaction")
         return version
 
     def supervisor_ids(self) -> list[str]:
@@ -201,7 +242,10 @@ class Service:
         if news := self._registry.record(request):
             self._wake_owners(news, request.worker_id)
         with self._store.reading() as tx:
-            return desired_state(tx, request.worker_id, term, self._rules.pause_lease)
+            answer = desired_state(tx, request.worker_id, term, self._rules.pause_lease)
+        for place in _places_of(answer):
+            self._reach(place)
+        return answer
 
     def _register(self, request: SyncRequest, term: int) -> None:
         now = self._clock.now()
@@ -242,6 +286,7 @@ class Service:
         with self._store.reading() as tx:
             rows = tx.workers.all()
         self._registry.reset(rows)
+        self._reach("term:begun")
         self.wake_all()
         self._changed.notify()
 
@@ -258,6 +303,14 @@ class Service:
         return self._leadership.leader_url()
 
 
+def _places_of(answer: SyncResponse) -> list[str]:
+    """Name what the answer to a sync tells a worker, before the answer leaves."""
+    paused = any(task.order.state is RunState.PAUSE for task in answer.tasks)
+    ends = any(task.order.end is not None for task in answer.tasks)
+    told = {"sync:told-pause": paused, "sync:told-end": ends, "sync:answered": True}
+    return [place for place, holds in told.items() if holds]
+
+
 def new_token() -> str:
     """Return the secret of one task: 32 random bytes as text."""
     return secrets.token_urlsafe(32)
@@ -270,21 +323,14 @@ def _existing(tx: Transaction, supervisor_id: str) -> SpecVersion:
     return newest
 
 
-def _refuse_forbidden_change(newest: SpecVersion | None, spec: SupervisorSpec) -> None:
-    """Topic and table of a supervisor stay: its offsets and segments belong to them (H5)."""
+def _changes(newest: SpecVersion | None, spec: SupervisorSpec) -> Changes:
+    """Return what `spec` changes.
+
+    Raises:
+        InvalidSpec: it changes what cannot change while offsets are stored (H5).
+    """
     if newest is None or newest.spec is None:
-        return
-    old = newest.spec
-    errors = []
-    if old.io_config.topic != spec.io_config.topic:
-        errors.append(("/spec/ioConfig/topic", old.io_config.topic))
-    if old.data_source != spec.data_source:
-        errors.append(("/spec/dataSchema/dataSource", old.data_source))
-    if errors:
-        hint = "give the new spec another id, or terminate this supervisor first"
-        raise InvalidSpec(
-            [
-                FieldError(pointer, f"cannot change from {value!r} while offsets are stored", hint)
-                for pointer, value in errors
-            ]
-        )
+        return NO_CHANGES
+    if errors := forbidden(newest.spec, spec):
+        raise InvalidSpec(errors)
+    return compare(newest.spec, spec)

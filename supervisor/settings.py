@@ -38,7 +38,7 @@ OVERLORD_PORT = 8090
 WORKER_PORT = 8091
 CONFIG_FILE = "tidegate.toml"
 
-_OTHER_NAMES = frozenset({"TIDEGATE_CONFIG", "TIDEGATE_DEBUG"})
+_OTHER_NAMES = frozenset({"TIDEGATE_CONFIG", "TIDEGATE_DEBUG", "TIDEGATE_FAILPOINTS"})
 _SECRET = "TIDEGATE_SECRET_"  # noqa: S105 -- the start of names of variables, no secret
 
 
@@ -145,7 +145,7 @@ class Settings(BaseSettings):
         json_schema_extra=_unit("ISO 8601 duration"),
     )
     lease_ttl: LongDuration = Field(
-        default=timedelta(seconds=10),
+        default=timedelta(seconds=8),
         ge=timedelta(seconds=3),
         description="Another overlord takes over when the leader was silent for so long.",
         json_schema_extra=_unit("ISO 8601 duration"),
@@ -158,6 +158,11 @@ class Settings(BaseSettings):
     pause_lease: LongDuration = Field(
         default=timedelta(seconds=60),
         description="A paused replica that hears nothing for so long reads on by itself.",
+        json_schema_extra=_unit("ISO 8601 duration"),
+    )
+    progress_timeout: LongDuration = Field(
+        default=timedelta(minutes=5),
+        description="A reading task that could go on, and does not for so long, is replaced.",
         json_schema_extra=_unit("ISO 8601 duration"),
     )
     gc_delay: Duration = Field(

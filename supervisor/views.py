@@ -114,6 +114,7 @@ class Views:
                 spec=spec,
                 last_pass=self.loop.last_pass(supervisor_id),
                 pass_errors=self.loop.errors(supervisor_id),
+                failing_pass=self.loop.failing(supervisor_id),
                 failed=failed,
                 rejected_published=rejected,
             )
@@ -155,7 +156,7 @@ class Views:
 
     def _state(self, seen: Observed) -> SupervisorState:
         supervisor_id = seen.current.supervisor_id
-        return state_of(seen, self.loop.last_pass(supervisor_id), self.loop.errors(supervisor_id))
+        return state_of(seen, self.loop.last_pass(supervisor_id), self.loop.failing(supervisor_id))
 
     # -- tasks and workers ---------------------------------------------------------------------
 

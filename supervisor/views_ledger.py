@@ -69,6 +69,7 @@ class Ledger(Wire):
     data_source: str
     warehouse: str
     topic: str
+    """The topic, or the pattern of several."""
     kafka: KafkaClient
     committed: list[LedgerOffset]
     gaps: list[LedgerGap]
@@ -116,7 +117,7 @@ def ledger_of(
         supervisor_id=spec.id,
         data_source=spec.data_source,
         warehouse=warehouse,
-        topic=spec.io_config.topic,
+        topic=spec.io_config.stream,
         kafka=spec.io_config.client,
         committed=[_offset(row) for row in committed],
         gaps=[_gap(gap) for gap in gaps],

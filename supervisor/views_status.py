@@ -1,7 +1,8 @@
 """One supervisor's status: Druid's payload, and what Druid leaves out (why, ends, gaps, slots).
 
-Offset maps have the partition's number as text for key, as Druid's have for one topic.  Lag is
-counted against the last stable offsets: what lies beyond may still be aborted.
+Offset maps have the partition's number as text for key, or `topic:partition` if the spec has a
+topicPattern, as Druid's have.  Lag is counted against the last stable offsets: what lies beyond
+may still be aborted.
 """
 
 from collections.abc import Sequence
@@ -15,6 +16,7 @@ from supervisor.core.model import Generation, GenerationState, Observed, StreamT
 from supervisor.core.placement import Slots
 from supervisor.core.spec import SupervisorSpec
 from supervisor.core.states import State, SupervisorState, roll_up
+from supervisor.core.view import View
 from supervisor.loop import PassError
 from supervisor.reconcile import Pass
 from tasks.contract import TaskPhase, TaskReport
@@ -23,7 +25,7 @@ from tasks.wire import Wire, iso_utc
 
 ERRORS_SHOWN = 20
 Numbered = dict[str, int]
-"""Partition number as text -> offset or count."""
+"""Partition number as text, or `topic:partition` with a pattern -> offset or count."""
 
 
 class StatusTask(Wire):
@@ -59,6 +61,8 @@ class StatusGroup(Wire):
     next_publish_due: str | None
     """When its handoff begins; None once it has begun."""
     handoff_why: str
+    asked: str
+    """Why its handoff is wanted before it is due; empty: it is not."""
 
 
 class RecentError(Wire):
@@ -100,6 +104,8 @@ class StatusPayload(Wire):
     recent_errors: list[RecentError]
     why: str
     committed_offsets: Numbered
+    unstable: Numbered = Field(default_factory=dict)
+    """Offsets beyond the last stable one, where there are any: an open transaction holds them."""
     groups: list[StatusGroup]
     slots_needed: int
     slots_free: int
@@ -126,18 +132,23 @@ class StatusFacts:
     """The newest spec that is no tombstone."""
     last_pass: Pass | None
     pass_errors: Sequence[PassError]
+    failing_pass: PassError | None
     failed: Sequence[Task]
     rejected_published: int
 
+    def numbered(self, offsets: Offsets) -> Numbered:
+        """Return offsets as Druid writes them."""
+        several = self.spec.io_config.topic is None
+        return {str(p if several else p.partition): offsets[p] for p in sorted(offsets)}
+
 
 def state_of(
-    seen: Observed, last_pass: Pass | None, pass_errors: Sequence[PassError]
+    seen: Observed, last_pass: Pass | None, failing_pass: PassError | None
 ) -> SupervisorState:
     """Return the state: PENDING before the first pass, unhealthy while passes fail."""
-    since = [e for e in pass_errors if last_pass is None or e.at > last_pass.seen.now]
-    if len(since) >= seen.limits.unhealthiness_threshold:
+    if failing_pass is not None:
         state = State.UNHEALTHY_SUPERVISOR
-        return SupervisorState(state, state, healthy=False, why=since[0].message)
+        return SupervisorState(state, state, healthy=False, why=failing_pass.message)
     wanted = seen.current.spec
     if last_pass is None and wanted is not None and not wanted.suspended:
         return SupervisorState(State.PENDING, State.PENDING, healthy=True, why="no pass made yet")
@@ -155,7 +166,7 @@ def status_of(facts: StatusFacts) -> SupervisorStatus:
 
 def _payload(facts: StatusFacts) -> StatusPayload:
     seen, spec = facts.seen, facts.spec
-    state = state_of(seen, facts.last_pass, facts.pass_errors)
+    state = state_of(seen, facts.last_pass, facts.failing_pass)
     lag = _lag_by_partition(seen)
     need = None if facts.last_pass is None else facts.last_pass.decided.waiting_for_slots
     read_at = seen.stream.read_at
@@ -163,7 +174,8 @@ def _payload(facts: StatusFacts) -> StatusPayload:
         {}
         if read_at is None
         else {
-            "latest_offsets": numbered(seen.stream.stable),
+            "latest_offsets": facts.numbered(seen.stream.stable),
+            "unstable": facts.numbered(_unstable(seen)),
             "offsets_last_updated": iso_utc(read_at),
         }
     )
@@ -171,13 +183,13 @@ def _payload(facts: StatusFacts) -> StatusPayload:
         look
         | {
             "data_source": spec.data_source,
-            "stream": spec.io_config.topic,
+            "stream": spec.io_config.stream,
             "partitions": len(seen.stream.stable or seen.committed),
             "replicas": spec.io_config.replicas,
             "duration_seconds": int(spec.io_config.task_duration.total_seconds()),
-            "active_tasks": _tasks(seen, publishing=False),
-            "publishing_tasks": _tasks(seen, publishing=True),
-            "minimum_lag": numbered(lag),
+            "active_tasks": _tasks(facts, publishing=False),
+            "publishing_tasks": _tasks(facts, publishing=True),
+            "minimum_lag": facts.numbered(lag),
             "aggregate_lag": sum(lag.values()),
             "suspended": spec.suspended,
             "healthy": state.healthy,
@@ -185,8 +197,10 @@ def _payload(facts: StatusFacts) -> StatusPayload:
             "detailed_state": state.detailed,
             "recent_errors": _recent_errors(facts),
             "why": state.why,
-            "committed_offsets": numbered({p: c.next_offset for p, c in seen.committed.items()}),
-            "groups": [_group(g, seen) for g in seen.generations],
+            "committed_offsets": facts.numbered(
+                {p: c.next_offset for p, c in seen.committed.items()}
+            ),
+            "groups": [_group(g, facts) for g in seen.generations],
             "slots_needed": 0 if need is None else need.needed,
             "slots_free": Slots(seen.workers).free,
             "pending_replicas": _pending_replicas(seen),
@@ -196,18 +210,14 @@ def _payload(facts: StatusFacts) -> StatusPayload:
     )
 
 
-def numbered(offsets: Offsets) -> Numbered:
-    """Return offsets as Druid writes those of one topic: partition number -> offset."""
-    return {str(p.partition): offsets[p] for p in sorted(offsets)}
-
-
 def report_of(seen: Observed, task: Task) -> TaskReport | None:
     """Return what a task's worker last said of it."""
     found = (w.reports.get(task.id) for w in seen.workers if w.id == task.worker_id)
     return next(found, None)
 
 
-def _tasks(seen: Observed, *, publishing: bool) -> list[StatusTask]:
+def _tasks(facts: StatusFacts, *, publishing: bool) -> list[StatusTask]:
+    seen = facts.seen
     live = {g.id: g for g in seen.generations}
     chosen = [
         (live[t.generation_id], t)
@@ -215,10 +225,11 @@ def _tasks(seen: Observed, *, publishing: bool) -> list[StatusTask]:
         if t.generation_id in live and live[t.generation_id].open != publishing
     ]
     chosen.sort(key=lambda pair: (pair[0].group, pair[0].ordinal, pair[1].replica))
-    return [_task(seen, generation, task) for generation, task in chosen]
+    return [_task(facts, generation, task) for generation, task in chosen]
 
 
-def _task(seen: Observed, generation: Generation, task: Task) -> StatusTask:
+def _task(facts: StatusFacts, generation: Generation, task: Task) -> StatusTask:
+    seen = facts.seen
     report = report_of(seen, task)
     publishing = generation.end is not None
     position = {} if report is None else report.position
@@ -227,12 +238,12 @@ def _task(seen: Observed, generation: Generation, task: Task) -> StatusTask:
     return StatusTask.model_validate(
         {
             "id": task.id,
-            "starting_offsets": numbered(generation.start),
+            "starting_offsets": facts.numbered(generation.start),
             "start_time": None if report is None else iso_utc(seen.now - report.running_for),
             "remaining_seconds": None if report is None else _remaining_s(generation, seen),
             "type": "PUBLISHING" if publishing else "ACTIVE",
-            "current_offsets": numbered(position),
-            **({} if publishing else {"lag": numbered(lag)}),
+            "current_offsets": facts.numbered(position),
+            **({} if publishing else {"lag": facts.numbered(lag)}),
             "generation_id": generation.id,
             "group": generation.group,
             "replica": task.replica,
@@ -243,8 +254,13 @@ def _task(seen: Observed, generation: Generation, task: Task) -> StatusTask:
     )
 
 
+def _terms(generation: Generation, seen: Observed) -> SupervisorSpec | None:
+    """Return the spec whose durations and replicas hold for a generation, if it is known."""
+    return View(seen).terms(generation) if generation.spec_version in seen.specs else None
+
+
 def _remaining_s(generation: Generation, seen: Observed) -> int | None:
-    bound = seen.specs.get(generation.spec_version)
+    bound = _terms(generation, seen)
     if bound is None:
         return None
     if generation.end_fixed_at is None:
@@ -254,8 +270,8 @@ def _remaining_s(generation: Generation, seen: Observed) -> int | None:
     return max(0, int((until - seen.now).total_seconds()))
 
 
-def _group(generation: Generation, seen: Observed) -> StatusGroup:
-    bound = seen.specs.get(generation.spec_version)
+def _group(generation: Generation, facts: StatusFacts) -> StatusGroup:
+    bound = _terms(generation, facts.seen)
     due = None
     if bound is not None and generation.state is GenerationState.READING:
         due = iso_utc(generation.timer_started_at + bound.io_config.task_duration)
@@ -263,12 +279,19 @@ def _group(generation: Generation, seen: Observed) -> StatusGroup:
         generation_id=generation.id,
         group=generation.group,
         state=generation.state,
-        start=numbered(generation.start),
-        end=None if generation.end is None else numbered(generation.end),
+        start=facts.numbered(generation.start),
+        end=None if generation.end is None else facts.numbered(generation.end),
         opened_at=iso_utc(generation.opened_at),
         next_publish_due=due,
         handoff_why=generation.handoff_why,
+        asked=generation.asked,
     )
+
+
+def _unstable(seen: Observed) -> dict[TopicPartition, int]:
+    """How far the log goes on beyond what committed readers see (E11)."""
+    latest, stable = seen.stream.latest, seen.stream.stable
+    return {p: latest[p] - at for p, at in stable.items() if latest.get(p, at) > at}
 
 
 def _lag_by_partition(seen: Observed) -> dict[TopicPartition, int]:
@@ -287,7 +310,7 @@ def _lag_by_partition(seen: Observed) -> dict[TopicPartition, int]:
 def _pending_replicas(seen: Observed) -> int:
     wanted = 0
     for generation in seen.generations:
-        bound = seen.specs.get(generation.spec_version)
+        bound = _terms(generation, seen)
         if bound is not None and generation.open:
             running = sum(t.generation_id == generation.id for t in seen.tasks)
             wanted += max(0, bound.io_config.replicas - running)

@@ -121,7 +121,9 @@ def task_payload(
 ) -> dict[str, object]:
     """Return `{task, payload}` with Druid's member names; the token is not shown."""
     base = task.id.rpartition("_")[0]
-    topic = next(iter(generation.start)).topic if generation.start else ""
+    topics = {partition.topic for partition in generation.start}
+    topic = next(iter(topics), "") if spec is None else spec.io_config.stream
+    several = len(topics) > 1 or (spec is not None and spec.io_config.topic is None)
     end = generation.end or dict.fromkeys(generation.start, UNBOUNDED)
     sections = {} if spec is None else spec.normalised()
     payload: dict[str, object] = {
@@ -134,8 +136,8 @@ def task_payload(
             "type": "kafka",
             "taskGroupId": generation.group,
             "baseSequenceName": base,
-            "startSequenceNumbers": _sequence("start", topic, generation.start),
-            "endSequenceNumbers": _sequence("end", topic, end),
+            "startSequenceNumbers": _sequence("start", topic, generation.start, several=several),
+            "endSequenceNumbers": _sequence("end", topic, end, several=several),
         },
         "groupId": f"{TASK_TYPE}_{task.supervisor_id}",
         "dataSource": task.data_source,
@@ -145,8 +147,9 @@ def task_payload(
     return {"task": task.id, "payload": payload}
 
 
-def _sequence(kind: str, topic: str, offsets: Offsets) -> dict[str, object]:
-    by_number = {str(p.partition): offset for p, offset in sorted(offsets.items())}
+def _sequence(kind: str, topic: str, offsets: Offsets, *, several: bool) -> dict[str, object]:
+    named = sorted(offsets.items())
+    by_number = {str(p if several else p.partition): offset for p, offset in named}
     return {
         "type": kind,
         "stream": topic,

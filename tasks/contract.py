@@ -82,6 +82,8 @@ class IngestSpec(Wire):
     """Empty: every top-level field becomes a string column as it is met."""
     excluded: tuple[str, ...] = ()
     segment_granularity: Granularity = Granularity.DAY
+    topic_column: bool = False
+    """Rows come from several topics: each names its own in `__topic`."""
     tuning: Tuning = Tuning()
 
 

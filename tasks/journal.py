@@ -10,13 +10,14 @@ explained by a crash: `JournalDamaged`, and the task counts as lost (P20).
 
 import hashlib
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
 from pydantic import ValidationError
 
 from tasks.contract import DesiredTask
-from tasks.folders import make_folder, replace_file, sync_folder
+from tasks.folders import make_folder, replace_file, sync_folder, telling
 from tasks.offsets import Offsets
 from tasks.ports import JournalEntry
 from tasks.task_state import Held
@@ -61,9 +62,12 @@ class Journal:
     def __init__(self, path: Path, header: Header, held: Held) -> None:
         """Hold what was read; use `create` or `open_journal`."""
         self._path = path
+        self._size = path.stat().st_size
         self._header = header
         self._entries = list(held.entries)
         self._end = held.end
+        self._end_due: Offsets | None = None
+        """An end that there was no space for."""
 
     @property
     def held(self) -> Held:
@@ -74,28 +78,48 @@ class Journal:
         """Add one batch; when this returns it is durable.
 
         Raises:
+            NoSpace: it is not, and a repeat may succeed.
             OSError: it is not; the file may end in a torn line.
         """
+        if self._end_due is not None:
+            self.record_end(self._end_due)
         self._write(_Batch(entry=entry))
         self._entries.append(entry)
 
     def record_end(self, end: Offsets) -> None:
-        """Remember the fixed end, durably.  Raises as `append`; a repeat changes nothing."""
+        """Remember the fixed end, durably.  Raises as `append`; a repeat changes nothing.
+
+        What could not be written is written before the next batch.
+        """
         if self._end != end:
+            self._end_due = dict(end)
             self._write(_End(end=dict(end)))
-            self._end = dict(end)
+            self._end, self._end_due = dict(end), None
 
     def drop_tail(self, number: int) -> None:
         """Take the `number` newest batches off, durably: all of them or none (P14)."""
         kept = self._entries[: len(self._entries) - number]
-        replace_file(self._path, _content(self._header, Held(tuple(kept), self._end)))
-        self._entries = kept
+        end = self._end if self._end_due is None else self._end_due
+        content = _content(self._header, Held(tuple(kept), end))
+        replace_file(self._path, content)
+        self._entries, self._size = kept, len(content)
+        self._end, self._end_due = end, None
 
     def _write(self, record: _Batch | _End) -> None:
-        with self._path.open("ab") as file:
-            file.write(_line(record))
-            file.flush()
-            os.fsync(file.fileno())
+        line = _line(record)
+        with telling(self._path), self._path.open("r+b", buffering=0) as file:
+            file.truncate(self._size)  # a try before may have left half of a line
+            file.seek(self._size)
+            try:
+                rest = memoryview(line)
+                while rest:
+                    rest = rest[file.write(rest) :]
+                os.fsync(file.fileno())
+            except OSError:
+                with suppress(OSError):
+                    file.truncate(self._size)
+                raise
+        self._size += len(line)
 
 
 class JournalFolder:

@@ -29,18 +29,19 @@ from tasks.offsets import Offsets, reached
 from tasks.orders import Step, act_on, failed, ordered, without_lease_over
 from tasks.pacing import Limits, first_pace
 from tasks.ports import JournalEntry, MergeResult, StreamView
+from tasks.progress import hurry, moved, stalls
 from tasks.reading import beyond, next_batch, other_topics, unreadable
 from tasks.signals import (
     Answered,
     Append,
     BatchRead,
     Broke,
-    CancelJob,
     Discard,
     DropTail,
     Effect,
     Event,
     JobDropped,
+    JobMoved,
     Journaled,
     Look,
     Looked,
@@ -54,6 +55,7 @@ from tasks.signals import (
     Ticked,
     TurnTold,
     Unanswered,
+    Unwritten,
 )
 from tasks.task_state import (
     Dropping,
@@ -102,8 +104,9 @@ def begin(
     elif task.taken_up:
         lost = "no journal of it that matches its start is left on this worker"
         return failed(state, FailureCode.JOURNAL_LOST, lost)
-    state, effects = act_on(state, task.order, now)
-    return _then_decide(state, effects, now)
+    first, effects = act_on(state, task.order, now)
+    first, effects = _then_decide(first, effects, now)
+    return stalls(state, first, now), effects
 
 
 def refuse(
@@ -118,8 +121,9 @@ def step(state: TaskState, event: Event) -> Step:
     """Return the state after `event`, and what is to be done.  Same input, same result."""
     if state.over:
         return state, ()
-    state, effects = _take(state, event)
-    return _then_decide(state, effects, event.now)
+    taken, effects = _take(state, event)
+    after, effects = _then_decide(taken, effects, event.now)
+    return stalls(state, after, event.now), effects
 
 
 def _take(state: TaskState, event: Event) -> Step:
@@ -132,17 +136,23 @@ def _take(state: TaskState, event: Event) -> Step:
         case Looked(now, view):
             return _looked(replace(state, busy=None), view, now)
         case LookFailed(now, reason):
-            return _later(replace(state, busy=None), f"Kafka does not answer: {reason}", now), ()
+            state = replace(state, busy=None, hindered=False)
+            return _later(state, f"Kafka does not answer: {reason}", now), ()
         case BatchRead(now, entry):
             return _batch_read(state, entry, now)
-        case JobDropped(now, trouble):
-            return _job_dropped(state, trouble, now), ()
+        case JobDropped(now, trouble, own):
+            return _job_dropped(state, trouble, now, own=own), ()
+        case JobMoved(now):
+            return moved(state, now), ()
         case Journaled(now):
             return _journaled(state, now), ()
+        case Unwritten(now, reason):
+            return _unwritten(state, reason, now), ()
         case TailDropped():
             return _tail_dropped(state), ()
         case Merged(_, result):
-            return replace(state, busy=None, merged=result), ()
+            merged = replace(state, busy=None, merged=result, cancel_at=None)
+            return replace(merged, hindered=False, tries=0, note=""), ()
         case Answered(now, answer):
             return _answered(replace(state, busy=None, tries=0, note=""), answer, now)
         case Unanswered(now, reason):
@@ -190,14 +200,16 @@ def _batch_read(state: TaskState, entry: JournalEntry, now: float) -> Step:
     return replace(state, view=None, look_at=now, tries=0, note=""), ()
 
 
-def _job_dropped(state: TaskState, trouble: str, now: float) -> TaskState:
+def _job_dropped(state: TaskState, trouble: str, now: float, *, own: bool) -> TaskState:
     work, state = state.busy, replace(state, busy=None)
-    if trouble:
-        return _later(replace(state, view=None), trouble, now)
+    if trouble := trouble or state.stuck:
+        hindered = own or bool(state.stuck)
+        state = replace(state, view=None, cancel_at=None, hindered=hindered, read_at_once=True)
+        return _later(state, trouble, now)
     if not isinstance(work, Reading):
         return state
     more = {"cancelled_rows": state.counters.cancelled_rows + work.rows}
-    pace = state.pace.cancelled(work.size, state.tuning)
+    pace = state.pace.cancelled(state.tuning)
     state = replace(state, pace=pace, counters=state.counters.model_copy(update=more))
     return replace(state, view=None, look_at=now, cancel_at=None)
 
@@ -206,9 +218,18 @@ def _journaled(state: TaskState, now: float) -> TaskState:
     work = state.busy
     assert isinstance(work, Journaling), "an entry was journaled that was not asked for"
     state = replace(state, busy=None, entries=(*state.entries, work.entry), progressed_at=now)
+    state = replace(state, hindered=False, tries=0, note="")
     counters = added(state.counters, work.entry)
     samples = newest_samples(state, (_sampled(work.entry, state), work.entry))
     return replace(state, counters=counters, samples=samples, waiting_since=None)
+
+
+def _unwritten(state: TaskState, reason: str, now: float) -> TaskState:
+    work = state.busy
+    assert isinstance(work, Journaling | Dropping), "the journal failed that was not asked"
+    kept = work.entry if isinstance(work, Journaling) else state.unchecked
+    state = replace(state, busy=None, unchecked=kept, view=None, hindered=True)
+    return _later(state, reason, now)
 
 
 def _sampled(entry: JournalEntry, state: TaskState) -> JournalEntry:
@@ -222,7 +243,8 @@ def _tail_dropped(state: TaskState) -> TaskState:
     kept = state.entries[: len(state.entries) - len(work.entries)]
     counters = totals(kept, state.counters.cancelled_rows)
     samples = newest_samples(state, kept)
-    return replace(state, busy=None, entries=kept, counters=counters, samples=samples)
+    state = replace(state, busy=None, entries=kept, counters=counters, samples=samples)
+    return replace(state, hindered=False, tries=0, note="")
 
 
 def _answered(state: TaskState, answer: PublishAnswer, now: float) -> Step:
@@ -266,37 +288,31 @@ def _decide(state: TaskState, now: float) -> Step:
     if state.end is not None and state.phase in _BEFORE_THE_END:
         state = replace(state, phase=TaskPhase.FINISHING)
     if state.busy is not None:
-        return _hurry(state, now)
+        return hurry(state, now)
     if state.unchecked is not None:
         return _check(state, state.unchecked, now)
     if state.stopping:
         return replace(state, stopped=True), ()
+    if state.hindered and now < state.look_at:
+        due = [t for t in (state.look_at, state.paused_until) if t is not None]
+        return replace(_paused(state), wake_at=min(due)), ()
     if state.end is not None:
         if tail := _tail_beyond(state.entries, state.end):
             return replace(state, busy=Dropping(tail)), (DropTail(tail),)
         if reached(state.position, state.end):
             return _finish(state, state.end, now)
     if state.paused_until is not None:
-        paused = replace(state, phase=TaskPhase.PAUSED, cancel_at=None, note="")
-        return replace(paused, wake_at=state.paused_until), ()
+        return replace(_paused(state), note="", wake_at=state.paused_until), ()
     return _read_on(state, now)
 
 
+def _paused(state: TaskState) -> TaskState:
+    if state.paused_until is None:
+        return state
+    return replace(state, phase=TaskPhase.PAUSED, cancel_at=None)
+
+
 _BEFORE_THE_END = (TaskPhase.STARTING, TaskPhase.READING, TaskPhase.PAUSED)
-
-
-def _hurry(state: TaskState, now: float) -> Step:
-    """Something runs: only a due cancellation, or the end of a lease, is left to time."""
-    if isinstance(state.busy, Looking) and state.paused_until is not None and not state.unchecked:
-        state = replace(state, phase=TaskPhase.PAUSED)  # looking changes nothing
-    cancel_at = state.cancel_at
-    if cancel_at is None or not isinstance(state.busy, Reading | Merging):
-        return replace(state, wake_at=state.paused_until), ()
-    effects: tuple[Effect, ...] = ()
-    if now >= cancel_at:
-        cancel_at, effects = now + state.limits.cancel_again_s, (CancelJob(),)
-    wake_at = min(cancel_at, state.paused_until or cancel_at)
-    return replace(state, cancel_at=cancel_at, wake_at=wake_at), effects
 
 
 def _check(state: TaskState, entry: JournalEntry, now: float) -> Step:
@@ -325,7 +341,10 @@ def _tail_beyond(entries: tuple[JournalEntry, ...], end: Offsets) -> tuple[Journ
 def _finish(state: TaskState, end: Offsets, now: float) -> Step:
     if state.merged is None:
         if state.entries:
-            return replace(state, busy=Merging(), note=""), (Merge(state.entries),)
+            note = state.note if state.tries else ""
+            state = replace(state, busy=Merging(), moved_at=now, cancelled_at=None, stuck="")
+            state = replace(state, note=note, wake_at=now + state.limits.progress_s)
+            return state, (Merge(state.entries),)
         state = replace(state, merged=MergeResult((), None))
     if now < state.ask_at:
         return replace(state, wake_at=state.ask_at), ()

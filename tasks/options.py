@@ -49,9 +49,20 @@ class WorkerOptions:
     """Requests that the control API serves at once."""
 
     @property
+    def poll_timeout(self) -> timedelta:
+        """How long a job waits for a broker, a few times in a row: that is no stuck job (P21)."""
+        return timedelta(seconds=min(30.0, self.limits.progress_s / 6))
+
+    @property
     def finishing(self) -> int:
         """How many tasks may finish at once."""
         return self.slots if self.finishing_slots is None else self.finishing_slots
+
+
+def limits_within(overlords_timeout: timedelta) -> Limits:
+    """Return bounds by which a stuck job is over before overlords replace its task."""
+    seconds = overlords_timeout.total_seconds()
+    return Limits(progress_s=seconds * 0.6, give_up_s=min(60.0, seconds * 0.2))
 
 
 def is_safe_name(name: str) -> bool:

@@ -31,6 +31,16 @@ class Limits:
     retry_first_s: float = 0.5
     retry_max_s: float = 10.0
     """What is outside and did not answer is asked again after 0.5, 1, 2 ... 10 s, without end."""
+    progress_s: float = 180.0
+    """A job that has shown no progress for so long is cancelled and run again; below the
+    overlord's own deadline, which replaces the task."""
+    give_up_s: float = 60.0
+    """If a cancelled job still runs after this, the engine is stuck and the worker ends."""
+
+    @property
+    def look_s(self) -> float:
+        """How often a running job is asked whether it moved."""
+        return min(5.0, self.progress_s / 10)
 
     def retry_s(self, tries: int) -> float:
         """Return the seconds to wait after `tries` (1 or more) unanswered ones in a row."""
@@ -91,9 +101,13 @@ class Pace:
             wanted = self.rows + tuning.batch_rows_min
         return replace(self, rows=_within(wanted, tuning), rows_per_s=known or None)
 
-    def cancelled(self, size: BatchSize, tuning: Tuning) -> Self:
-        """Return the pace after a pause had to cancel a batch: a live one was too large."""
-        return self if size.catch_up else replace(self, rows=_within(self.rows // 2, tuning))
+    def cancelled(self, tuning: Tuning) -> Self:
+        """Return the pace after a pause had to cancel a batch: it was too large.
+
+        Far behind as well: where taskDuration is shorter than a batch, every pause would cancel
+        the only one, nothing would ever be read, and the same batch would begin again.
+        """
+        return replace(self, rows=_within(self.rows // 2, tuning))
 
 
 def first_pace(tuning: Tuning, limits: Limits) -> Pace:

@@ -113,6 +113,7 @@ class Engine(Protocol):
 
         Raises:
             BatchCancelled: `cancel` was called; the batch's files are gone.
+            NoSpace: the disk is full (`tasks/folders.py`); nothing is left, a repeat may succeed.
             TaskError: the range cannot be read, or its rows not be written.
         """
         ...

@@ -9,6 +9,7 @@ from threading import Thread
 import structlog
 from pyspark import InheritableThread
 
+from tasks.failpoints import Reach, nothing
 from tasks.ingest.engine import SparkEngine
 from tasks.kafka_client import ReadSecret
 from tasks.options import WorkerOptions
@@ -36,6 +37,8 @@ class WorkerSetup:
     """The operator's own jars: then nothing is fetched."""
     spark_master: str
     spark_heap: str
+    reach: Reach = nothing
+    """An operator's failpoints; nothing in production."""
 
 
 def serve(setup: WorkerSetup, read_secret: ReadSecret = environment_secret) -> int:
@@ -44,9 +47,16 @@ def serve(setup: WorkerSetup, read_secret: ReadSecret = environment_secret) -> i
     Call it from the main thread: the JVM lives as long as the thread that started it.
 
     Raises:
-        RuntimePartError: Java or a jar is missing, Spark did not start, or another worker uses
-            the data folder.
+        RuntimePartError: Java or a jar is missing, Spark did not start, another worker uses
+            the data folder, or it cannot be written.
     """
+    try:
+        return _serve(setup, read_secret)
+    except (DataFolderBusy, OSError) as error:
+        raise RuntimePartError(str(error)) from error
+
+
+def _serve(setup: WorkerSetup, read_secret: ReadSecret) -> int:
     options = setup.options
     java = find_java(setup.java, options.data_dir / "truststore")
     jars = ensure_jars(setup.jars_dir, java, SPARK, jars_folder=setup.jars_folder, say=_say)
@@ -62,7 +72,9 @@ def serve(setup: WorkerSetup, read_secret: ReadSecret = environment_secret) -> i
         )
     )
     try:
-        engine = SparkEngine(runtime, options.warehouse, read_secret)
+        engine = SparkEngine(
+            runtime, options.warehouse, read_secret, poll_timeout=options.poll_timeout
+        )
         engine.warm()
         log.info("spark is warm", worker=options.worker_id, java=java.version, jvm=runtime.pid)
         with HttpOverlord(options.overlords) as overlord:
@@ -71,11 +83,13 @@ def serve(setup: WorkerSetup, read_secret: ReadSecret = environment_secret) -> i
                 stream=KafkaStream(read_secret),
                 overlord=overlord,
                 engine_alive=runtime.alive,
+                engine_end=runtime.how_ended,
+                kill_engine=runtime.kill,
+                progress=engine.progress,
                 start_thread=start_spark_thread,
+                reach=setup.reach,
             )
             return run_worker(options, outside)
-    except DataFolderBusy as error:
-        raise RuntimePartError(str(error)) from error
     finally:
         runtime.stop()
 

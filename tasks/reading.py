@@ -55,6 +55,7 @@ def next_batch(
     ending = state.end is not None
     if lag == 0:
         state = replace(state, waiting_since=None, tries=0, note=_waits_for(state, view))
+        state = replace(state, hindered=False)
         return _wait(replace(state, read_at_once=False), now, now + state.limits.poll_s)
     since = now if state.waiting_since is None else state.waiting_since
     due = since + state.tuning.linger.total_seconds()
@@ -70,6 +71,8 @@ def next_batch(
     note = state.note if state.tries else ""  # the trouble is not over before a batch is read
     state = replace(state, busy=work, number=state.number + 1, note=note, read_at_once=False)
     state = replace(state, waiting_since=None, cancel_at=None)
+    state = replace(state, moved_at=now, cancelled_at=None, stuck="")
+    state = replace(state, wake_at=now + state.limits.progress_s)
     return state, (ReadBatch(work.number, work.start, work.end, columns),)
 
 

@@ -5,12 +5,12 @@
                                                     └────── events ◄── the task's thread ◄──┘
 
 Whoever delivers an event makes the step, so an order is taken while the thread is in the middle
-of a batch; only cancelling is done by the one who delivers.  Nothing here decides.
+of a batch; only cancelling is asked for by the one who delivers.  Nothing here decides.
 """
 
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -20,6 +20,7 @@ from typing import assert_never
 import structlog
 
 from tasks.contract import DesiredTask, FailureCode, Order, TaskReport
+from tasks.folders import NoSpace
 from tasks.gate import Gate
 from tasks.journal import Journal
 from tasks.machine import step
@@ -47,7 +48,9 @@ from tasks.signals import (
     DropTail,
     Effect,
     Event,
+    GiveUp,
     JobDropped,
+    JobMoved,
     Journaled,
     Look,
     Looked,
@@ -63,11 +66,15 @@ from tasks.signals import (
     Ticked,
     TurnTold,
     Unanswered,
+    Unwritten,
 )
-from tasks.task_state import TaskState, report
+from tasks.task_state import Merging, Reading, TaskState, report
 
 StartThread = Callable[[str, Callable[[], None]], Thread]
 """Makes and starts a thread of this name; Spark wants threads of its own class."""
+
+Progress = Callable[[str], Hashable]
+"""How far the running job of a task is; another answer than the last means that it moved."""
 
 
 def start_thread(name: str, run: Callable[[], None]) -> Thread:
@@ -89,12 +96,18 @@ class World:
     """Called after every step of any task; must return at once."""
     fenced: Callable[[], None]
     """Called when an overlord says that a newer incarnation exists."""
+    stuck: Callable[[str], None] = lambda _: None
+    """Called with the reason when the engine does not end a cancelled job."""
+    cancel: Callable[[str], None] | None = None
+    """Asks for the end of a task's job and returns at once; None: the engine is called itself."""
     engine_alive: Callable[[], bool] = lambda: True
     """Whether the engine's process lives; if not, what it answers says nothing of a task."""
     engine_doubt_s: float = 0.5
     """How long after a failed job the engine is watched before the task is blamed."""
     monotonic: Callable[[], float] = time.monotonic
     start_thread: StartThread = start_thread
+    reach: Callable[[str], None] = lambda _: None
+    """Told of each place passed; a test may end the process there (failpoints)."""
 
 
 class TaskRunner:
@@ -111,6 +124,8 @@ class TaskRunner:
         self._changed = Condition()
         self._thread: Thread | None = None
         self._thread_ended = False
+        self._in_engine = False
+        self._seen: Hashable = None
         self.started_at = datetime.now(UTC)
 
     @property
@@ -157,6 +172,15 @@ class TaskRunner:
         if wake_at is not None and now >= wake_at:
             self.deliver(Ticked(now))
 
+    def watch(self, progress: Progress) -> None:
+        """Note whether the running job has moved since the last look, or waits for others'."""
+        if not isinstance(self._state.busy, Reading | Merging):
+            return
+        before, waits = self._seen, not self._in_engine
+        self._seen = None if waits else progress(self._desired.task_id)
+        if waits or self._seen != before:
+            self.deliver(JobMoved(self._world.monotonic()))
+
     def stop(self, cancel_after_s: float) -> None:
         """Ask the task to end without publishing; its journal stays."""
         now = self._world.monotonic()
@@ -177,24 +201,30 @@ class TaskRunner:
     def deliver(self, event: Event) -> None:
         """Make the step that `event` asks for and queue what follows from it."""
         with self._changed:
+            phase = self._state.phase
             try:
                 self._state, effects = step(self._state, event)
             except Exception as error:  # noqa: BLE001 -- a bug fails this task and no other
                 broke = Broke(event.now, FailureCode.INTERNAL, f"{type(error).__name__}: {error}")
                 self._state, effects = step(self._state, broke)
             cancels = CancelJob() in effects
-            self._todo.extend(e for e in effects if not isinstance(e, CancelJob))
+            given_up = [effect.why for effect in effects if isinstance(effect, GiveUp)]
+            self._todo.extend(e for e in effects if not isinstance(e, CancelJob | GiveUp))
             dropped = cancels and self._drop_queued_job()
             self._changed.notify_all()
+        if self._state.phase is not phase:
+            self._world.reach(f"worker:phase:{self._state.phase}")
         if dropped:
             self.deliver(JobDropped(event.now))
         elif cancels:
             self._cancel()
+        for why in given_up:
+            self._world.stuck(why)
         self._world.changed()
 
     def _cancel(self) -> None:
         try:
-            self._world.engine.cancel(self._desired.task_id)
+            (self._world.cancel or self._world.engine.cancel)(self._desired.task_id)
         except Exception:  # noqa: BLE001 -- whoever brought the order must not suffer; it is repeated
             structlog.get_logger().exception("cancel failed", task=self._desired.task_id)
 
@@ -209,7 +239,10 @@ class TaskRunner:
     def _run(self) -> None:
         try:
             while (effect := self._next()) is not None:
-                if event := self._carried_out(effect):
+                self._world.reach(f"worker:before:{type(effect).__name__}")
+                event = self._carried_out(effect)
+                self._world.reach(f"worker:after:{type(effect).__name__}")
+                if event:
                     self.deliver(event)
         finally:
             self._thread_ended = True
@@ -233,8 +266,19 @@ class TaskRunner:
                 return self._carry_out(effect) if held else self._dropped()
         except Exception as error:  # noqa: BLE001 -- whatever it is, it fails this task and no other
             if isinstance(effect, ReadBatch | Merge) and self._engine_is_dead():
-                return self._dropped("the engine's process has ended")
+                return self._dropped("the engine's process has ended", own=True)
+            if isinstance(error, NoSpace):
+                return self._without_space(effect, str(error))
             return self._broke(error)
+
+    def _without_space(self, effect: Effect, reason: str) -> Event | None:
+        """Wait for space: nothing half-written counts, and the files so far stay good."""
+        structlog.get_logger().warning("no space", task=self._desired.task_id, why=reason)
+        if isinstance(effect, ReadBatch | Merge):
+            return self._dropped(reason, own=True)
+        if isinstance(effect, Append | DropTail):
+            return Unwritten(self._world.monotonic(), reason)
+        return None  # an end that is not on disk: the next append brings it, every order has it
 
     def _broke(self, error: Exception) -> Event:
         now = self._world.monotonic()
@@ -256,8 +300,8 @@ class TaskRunner:
                 self._changed.wait_for(lambda: self._state.over, self._world.engine_doubt_s)
         return not self._world.engine_alive()
 
-    def _dropped(self, trouble: str = "") -> Event:
-        return JobDropped(self._world.monotonic(), trouble)
+    def _dropped(self, trouble: str = "", *, own: bool = False) -> Event:
+        return JobDropped(self._world.monotonic(), trouble, own=own)
 
     def _is_finishing(self, effect: Effect) -> bool:
         ending = self._state.end is not None
@@ -286,7 +330,7 @@ class TaskRunner:
                 return None
             case Publish():
                 return self._publish(effect)
-            case CancelJob():
+            case CancelJob() | GiveUp():
                 return None
             case _:
                 assert_never(effect)
@@ -302,6 +346,7 @@ class TaskRunner:
     def _work(self, effect: ReadBatch | Merge) -> Event:
         task, engine = self._state.task, self._world.engine
         common = (task.task_id, self._state.incarnation)
+        self._seen, self._in_engine = None, True
         try:
             if isinstance(effect, Merge):
                 result = engine.merge(MergeJob(*common, task.spec, effect.entries))
@@ -322,6 +367,8 @@ class TaskRunner:
             return self._dropped()
         except StreamUnavailable as error:
             return self._dropped(str(error) or "Kafka did not answer while a batch was read")
+        finally:
+            self._in_engine = False
 
     def _publish(self, effect: Publish) -> Event:
         try:

@@ -56,11 +56,23 @@ class BatchRead:
 class JobDropped:
     """Answer to `ReadBatch` or `Merge`: the job was cancelled and left nothing behind.
 
-    `trouble` names what outside prevented it; empty if somebody asked for it.
+    `trouble` names what prevented it; empty if somebody asked for it.
     """
 
     now: float
     trouble: str = ""
+    own: bool = False
+    """The trouble is this worker's, such as a full disk: elsewhere the task might go on."""
+
+
+@dataclass(frozen=True)
+class JobMoved:
+    """The running job showed progress, or waits for jobs of other tasks of this worker.
+
+    Those are watched themselves, so who waits for them is not to blame.
+    """
+
+    now: float
 
 
 @dataclass(frozen=True)
@@ -68,6 +80,14 @@ class Journaled:
     """Answer to `Append`: the entry is durable."""
 
     now: float
+
+
+@dataclass(frozen=True)
+class Unwritten:
+    """Answer to `Append` or `DropTail`: the disk is full, the journal is as it was."""
+
+    now: float
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -132,7 +152,9 @@ Event: TypeAlias = (
     | LookFailed
     | BatchRead
     | JobDropped
+    | JobMoved
     | Journaled
+    | Unwritten
     | TailDropped
     | Merged
     | Answered
@@ -161,6 +183,13 @@ class ReadBatch:
 @dataclass(frozen=True)
 class CancelJob:
     """Cancel the job that runs now; done at once, by whoever delivered the event."""
+
+
+@dataclass(frozen=True)
+class GiveUp:
+    """End the worker: its engine does not end a cancelled job; done at once as well."""
+
+    why: str
 
 
 @dataclass(frozen=True)
@@ -206,5 +235,14 @@ class Publish:
 
 
 Effect: TypeAlias = (
-    Look | ReadBatch | CancelJob | Append | RecordEnd | DropTail | Discard | Merge | Publish
+    Look
+    | ReadBatch
+    | CancelJob
+    | GiveUp
+    | Append
+    | RecordEnd
+    | DropTail
+    | Discard
+    | Merge
+    | Publish
 )

@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Thread
 
 from py4j.java_gateway import JavaGateway
 from py4j.protocol import Py4JError
@@ -43,6 +44,8 @@ LOG_NAME = "spark.log"
 _POLL_S = 0.05
 _STOP_TIMEOUT_S = 20.0
 _LOG_TAIL = 2_000
+_OUT_OF_MEMORY = {3, 52}
+"""Exit codes: of a JVM told to end then, and of Spark's own handler (SparkExitCode.OOM)."""
 
 _POOLS = f"""<?xml version="1.0"?>
 <allocations>
@@ -69,6 +72,7 @@ _JVM_FLAGS = (
     "-Djdk.reflect.useDirectMethodHandle=false",
     "-Dio.netty.tryReflectionSetAccessible=true",
     "-XX:-UsePerfData",
+    "-XX:+ExitOnOutOfMemoryError",  # half a JVM would answer that it lives
     "-Djava.awt.headless=true",
     "-Dfile.encoding=UTF-8",
     # A login module that a user names runs code (CVE-2023-25194, CVE-2025-27818), an OAuth URL
@@ -175,14 +179,38 @@ class SparkRuntime:
         """Tell whether the JVM runs; one that has died does not come back by itself."""
         return self._process.poll() is None
 
+    def how_ended(self) -> str:
+        """Say how the JVM ended, with its exit code; empty while it runs."""
+        code = self._process.poll()
+        if code is None:
+            return ""
+        if code in _OUT_OF_MEMORY:
+            return f"exit code {code}: out of memory, see {self.log} (TIDEGATE_SPARK_HEAP sets it)"
+        return f"exit code {code}, see {self.log}"
+
+    def kill(self) -> None:
+        """End the JVM at once, also one that does not listen."""
+        self._process.kill()
+        self._process.wait()
+
     def stop(self) -> None:
-        """End application and JVM; safe to call twice, and after the JVM has died."""
+        """End application and JVM; safe to call twice, and after the JVM has died.
+
+        A JVM that hangs is killed, so that this ends within a minute whatever it does.
+        """
         if self.alive():
-            # A JVM in trouble may refuse: its process is ended below whatever it says.
-            with suppress(Exception):
-                self.session.stop()
+            stopping = Thread(
+                target=_end_in_order, args=(self.session,), name="stop spark", daemon=True
+            )
+            stopping.start()
+            stopping.join(_STOP_TIMEOUT_S)
         _end(self._process)
         _forget(self._gateway)
+
+
+def _end_in_order(session: SparkSession) -> None:
+    with suppress(Exception):  # a JVM in trouble may refuse: its process is ended in any case
+        session.stop()
 
 
 def start_spark(options: SparkOptions) -> SparkRuntime:

@@ -3,7 +3,8 @@
     long poll   known = newest revision, waits ~10 s: brings news the moment there are any
     reporter    waits for nothing: carries news up at once, else every second
 
-Answers can overtake each other.  The one to the newest request counts whole; from an older one
+Answers can overtake each other, and the overlord may work out the one to the newer request first.
+An answer counts whole if its request was sent after the last such answer had come; from another
 of the same term only the orders are taken, which carry a rank of their own, and a fresh report
 is sent to fetch the rest; one of a lower term counts for nothing.
 """
@@ -48,7 +49,7 @@ class Sync:
         self._changed = Condition()
         self._sequence = 0
         self._newest = (-1, -1)
-        """(term, request) of the answer that counts."""
+        """(term, newest request sent) when the answer that counts came."""
         self._known: str | None = None
         self._told: tuple[object, ...] = ()
         self._ask_again = False
@@ -155,7 +156,8 @@ class Sync:
         if response.term < self._newest[0]:
             return
         if (response.term, sequence) > self._newest:
-            self._newest = (response.term, sequence)
+            # Requests under way may have been answered before this one: they count less.
+            self._newest = (response.term, self._sequence)
             self._roster.apply(response.tasks)
             self._known = response.revision
         elif response.revision != self._known:

@@ -110,6 +110,16 @@ class TaskState:
     """What runs is to be cancelled if it still runs then."""
     busy: Work | None = None
     """What the task's thread does; one thing at a time."""
+    moved_at: float = 0.0
+    """When the running job began, or last showed progress."""
+    cancelled_at: float | None = None
+    """When the running job was cancelled first."""
+    stuck: str = ""
+    """Why the running job was cancelled, if it was for want of progress."""
+    hindered: bool = False
+    """This worker's own trouble keeps it from going on: its disk, or a job that stuck."""
+    stalled_since: float | None = None
+    """Since when it could go on and has not; None: it waits, rightly."""
     unchecked: JournalEntry | None = None
     """Read, but its topics' ids are not yet compared (P11)."""
     view: StreamView | None = None
@@ -179,7 +189,12 @@ def report(state: TaskState, now: float) -> TaskReport:
         running_for=timedelta(seconds=max(0.0, now - state.started_at)),
         idle_for=timedelta(seconds=max(0.0, now - state.progressed_at)),
         batch_seconds=state.batch_seconds,
+        stalled_for=timedelta(seconds=_stalled_s(state, now)),
     )
+
+
+def _stalled_s(state: TaskState, now: float) -> float:
+    return 0.0 if state.stalled_since is None else max(0.0, now - state.stalled_since)
 
 
 def totals(entries: Sequence[JournalEntry], cancelled_rows: int) -> Counters:

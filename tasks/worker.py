@@ -2,7 +2,7 @@
 
     lock folder ─► new incarnation ─► control API ─► sync ─► tasks ... ─┬─ SIGTERM ──► exit 0
                                                                        ├─ fenced ───► exit 1
-                                                                       └─ JVM died ─► exit 1
+                                                                       └─ JVM died, or stuck: 1
 Whatever the end, the journals stay: the next incarnation goes on from them.
 """
 
@@ -28,9 +28,10 @@ from tasks.journal import JournalFolder
 from tasks.options import WorkerOptions
 from tasks.ports import Engine, Overlord, Stream
 from tasks.roster import Roster
-from tasks.runner import StartThread, World, start_thread
+from tasks.runner import Progress, StartThread, World, start_thread
 from tasks.server import ControlServer
 from tasks.sync import Sync
+from tasks.watch import Watch
 
 _AT_ONCE_S = 3.0
 """How long tasks that must stop at once are waited for."""
@@ -46,6 +47,7 @@ class Reason(StrEnum):
     STOPPED = "stopped"
     FENCED = "fenced"
     ENGINE_DIED = "engine died"
+    ENGINE_STUCK = "engine stuck"
 
 
 @dataclass(frozen=True)
@@ -57,8 +59,16 @@ class Outside:
     overlord: Overlord
     engine_alive: Callable[[], bool] = lambda: True
     """Whether the engine's process still runs."""
+    engine_end: Callable[[], str] = lambda: ""
+    """How the engine's process ended, in words."""
+    kill_engine: Callable[[], None] = lambda: None
+    """End the engine's process, which does not listen any more."""
+    progress: Progress = lambda _: None
+    """How far the running job of a task is."""
     start_thread: StartThread = start_thread
     """Spark wants threads of its own class for its job groups."""
+    reach: Callable[[str], None] = lambda _: None
+    """See `tasks/failpoints.py`."""
 
 
 @contextmanager
@@ -93,6 +103,13 @@ def next_incarnation(data_dir: Path, unix_ms: int) -> int:
     return drawn
 
 
+_SAID = {
+    Reason.FENCED: "fenced: a newer incarnation of this worker exists; stopping",
+    Reason.ENGINE_DIED: "the engine's process died; stopping, the journals stay",
+    Reason.ENGINE_STUCK: "engine stuck: it does not end a cancelled job; stopping, it is killed",
+}
+
+
 class Worker:
     """One incarnation, from registration to its end; `run` is called once."""
 
@@ -101,6 +118,12 @@ class Worker:
         self._outside = outside
         self._ends: SimpleQueue[Reason] = SimpleQueue()  # its `put` is safe in a signal handler
         self._gate = Gate(options.finishing)
+        self._watch = Watch(
+            lambda: self._roster.runners,
+            cancel=outside.engine.cancel,
+            progress=outside.progress,
+            period_s=options.limits.look_s,
+        )
         self._world = World(
             engine=outside.engine,
             stream=outside.stream,
@@ -108,8 +131,11 @@ class Worker:
             gate=self._gate,
             changed=self._changed,
             fenced=lambda: self._ends.put(Reason.FENCED),
+            stuck=self._stuck,
+            cancel=self._watch.cancel,
             engine_alive=outside.engine_alive,
             start_thread=outside.start_thread,
+            reach=outside.reach,
         )
         journals = JournalFolder(options.data_dir)
         self._roster = Roster(options, self._world, journals, incarnation)
@@ -136,8 +162,10 @@ class Worker:
 
     def run(self) -> int:
         """Work until something ends it; return the exit code of the process."""
+        self._outside.reach("worker:started")
         self._server.start()
         Thread(target=self._alarm.run, name="alarm", daemon=True).start()
+        self._world.start_thread("watch", self._watch.run)
         self._sync.start()
         structlog.get_logger().info("worker runs", worker=self._options.worker_id, url=self.url)
         try:
@@ -146,7 +174,12 @@ class Worker:
         finally:
             self._sync.close()
             self._alarm.close()
+            self._watch.close()
             self._server.close()
+
+    def _stuck(self, why: str) -> None:
+        structlog.get_logger().error("a cancelled job does not end", why=why)
+        self._ends.put(Reason.ENGINE_STUCK)
 
     def _changed(self) -> None:
         self._alarm.wake()
@@ -164,11 +197,9 @@ class Worker:
     def _end(self, reason: Reason) -> int:
         log = structlog.get_logger().bind(worker=self._options.worker_id)
         if reason is not Reason.STOPPED:
-            said = {
-                Reason.FENCED: "fenced: a newer incarnation of this worker exists; stopping",
-                Reason.ENGINE_DIED: "the engine's process died; stopping, the journals stay",
-            }[reason]
-            log.error(said)
+            log.error(_SAID[reason], how=self._outside.engine_end())
+            if reason is Reason.ENGINE_STUCK:
+                self._outside.kill_engine()  # it would answer nothing else
             self._sync.close()
             self._roster.close(cancel_after_s=0)
             self._join(time.monotonic() + _AT_ONCE_S)
@@ -192,7 +223,7 @@ class Worker:
 def run_worker(options: WorkerOptions, outside: Outside) -> int:
     """Run one worker until SIGTERM or SIGINT, or until it must end; return its exit code.
 
-    0: stopped as asked.  1: fenced, or the engine died; started again, it goes on.
+    0: stopped as asked.  1: fenced, or the engine died or stuck; started again, it goes on.
 
     Raises:
         DataFolderBusy: another worker uses the data folder.

@@ -18,7 +18,7 @@ settings.register_profile("ci", max_examples=300, deadline=None, print_blob=True
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 
 
-_HEAVY = ("runtime", "dev", "ingest", "integration")
+_HEAVY = ("runtime", "dev", "ingest", "integration", "chaos")
 """Folders that start processes of their own, in this order."""
 _HEAVY_TOO = ("tasks/test_stream.py", "cli/test_kafka.py")
 """Files elsewhere that need a broker."""

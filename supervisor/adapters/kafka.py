@@ -2,11 +2,11 @@
 
 A broker that hangs holds one thread of a small pool for at most its deadline; the loop and the
 API never wait for it (R11).  Ids of topics come with the offsets, so that a topic that was
-deleted and created again is noticed.
+deleted and created again is noticed.  A topicPattern is resolved anew by every look.
 """
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
@@ -16,10 +16,12 @@ from confluent_kafka import TopicPartition as KafkaPartition
 from confluent_kafka.admin import (  # type: ignore[attr-defined]  # in no __all__ of its stubs
     AdminClient,
     OffsetSpec,
+    TopicDescription,
 )
 
 from supervisor.core.model import StreamState, StreamTrouble
 from supervisor.core.spec import SupervisorSpec
+from supervisor.core.spec_io import KafkaIoConfig
 from supervisor.ports import Clock
 from tasks.kafka_client import KafkaClient, ReadSecret, librdkafka_properties
 from tasks.offsets import TopicPartition
@@ -31,6 +33,8 @@ THREADS = 4
 FRESH_FOR_S = 2.0
 """A look is repeated when its answer is older than this and somebody asks."""
 FAILED_FOR_S = 3.0
+GONE_AFTER = 3
+"""Looks in a row without a topic of a pattern, until it counts as gone and the others go on."""
 _EARLIEST = OffsetSpec.earliest()  # type: ignore[no-untyped-call]
 _LATEST = OffsetSpec.latest()  # type: ignore[no-untyped-call]
 
@@ -69,17 +73,15 @@ class KafkaStreams:
 
     def state(self, supervisor_id: str, spec: SupervisorSpec) -> StreamState:
         """Return what is known now; asks for a new look if it is not fresh."""
-        client, topic = spec.io_config.client, spec.io_config.topic
-        key = (client.to_json(), topic)
+        source = spec.io_config
+        key = (source.client.to_json(), source.stream)
         with self._lock:
             watched = self._watched.get(supervisor_id)
             if watched is None or watched.key != key:
                 watched = self._watched[supervisor_id] = _Watched(key)
             if self._is_due(watched):
                 watched.asked_at = self._clock.monotonic()
-                watched.looking = self._pool.submit(
-                    self._look, supervisor_id, watched, client, topic
-                )
+                watched.looking = self._pool.submit(self._look, supervisor_id, watched, source)
             return watched.state
 
     def forget(self, supervisor_id: str) -> None:
@@ -98,17 +100,15 @@ class KafkaStreams:
         fresh_for = FRESH_FOR_S if watched.state.trouble is None else FAILED_FOR_S
         return watched.looking is None or age >= fresh_for
 
-    def _look(self, supervisor_id: str, watched: _Watched, client: KafkaClient, topic: str) -> None:
-        before = watched.state
+    def _look(self, supervisor_id: str, watched: _Watched, source: KafkaIoConfig) -> None:
+        before, client = watched.state, source.client
+        began = self._clock.now()  # what happens from now on, this look may not show
         try:
-            found = replace(self._read(client, topic), read_at=self._clock.now())
-        except _NoTopic:
-            found = _failed(
-                before,
-                StreamTrouble.NO_TOPIC,
-                f"topic {topic} does not exist on "
-                f"{client.bootstrap_servers}: create it, or correct ioConfig.topic",
-            )
+            found = replace(self._read(source), read_at=began)
+            if gone := sorted(before.topic_ids.keys() - found.topic_ids.keys()):
+                found = _without(before, found, gone)
+        except _NoTopic as error:
+            found = _failed(before, StreamTrouble.NO_TOPIC, str(error))
         except KafkaException as error:
             found = _failed(before, StreamTrouble.UNREACHABLE, _explain(client, error))
         except Exception as error:  # noqa: BLE001 -- its supervisor shows it, the others go on
@@ -118,20 +118,27 @@ class KafkaStreams:
         if _is_news(before, found):
             self._on_news(supervisor_id)
 
-    def _read(self, client: KafkaClient, topic: str) -> StreamState:
-        admin = self._admin(client)
-        described = admin.describe_topics(TopicCollection([topic]), request_timeout=LOOK_TIMEOUT_S)[
-            topic
+    def _read(self, source: KafkaIoConfig) -> StreamState:
+        admin = self._admin(source.client)
+        described = _described(admin, _named(admin, source))
+        partitions = [
+            KafkaPartition(topic, info.id)
+            for topic, description in sorted(described.items())
+            for info in description.partitions
         ]
-        try:
-            description = described.result(timeout=LOOK_TIMEOUT_S + 1)
-        except KafkaException as error:
-            if error.args[0].code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
-                raise _NoTopic from error
-            raise
-        partitions = [KafkaPartition(topic, info.id) for info in description.partitions]
+        if not partitions:
+            servers = source.client.bootstrap_servers
+            if source.topic_pattern is not None:
+                raise _NoTopic(
+                    f"no topic on {servers} matches {source.topic_pattern}: create one, or correct "
+                    "ioConfig.topicPattern"
+                )
+            raise _NoTopic(
+                f"topic {source.topic} does not exist on {servers}: create it, or correct "
+                "ioConfig.topic"
+            )
         return StreamState(
-            topic_ids={topic: str(description.topic_id)},
+            topic_ids={topic: str(each.topic_id) for topic, each in described.items()},
             earliest=_offsets(admin, partitions, _EARLIEST),
             latest=_offsets(admin, partitions, _LATEST),
             stable=_offsets(admin, partitions, _LATEST, IsolationLevel.READ_COMMITTED),
@@ -145,6 +152,42 @@ class KafkaStreams:
                 # Errors come as results of the calls; a log of its own would only repeat them.
                 self._admins[key] = AdminClient({**properties, "log_level": "0"})
             return self._admins[key]
+
+
+def _named(admin: AdminClient, source: KafkaIoConfig) -> list[str]:
+    """Return the names of the topics to read; of a pattern, those that there are."""
+    if source.topic is not None:
+        return [source.topic]
+    listed = admin.list_topics(timeout=LOOK_TIMEOUT_S).topics
+    return sorted(name for name in listed if source.reads(name))
+
+
+def _described(admin: AdminClient, topics: Sequence[str]) -> Mapping[str, TopicDescription]:
+    """Describe those that exist."""
+    if not topics:
+        return {}
+    asked: Mapping[str, Future[TopicDescription]] = admin.describe_topics(
+        TopicCollection(list(topics)), request_timeout=LOOK_TIMEOUT_S
+    )
+    found = {}
+    for topic, future in asked.items():
+        try:
+            found[topic] = future.result(timeout=LOOK_TIMEOUT_S + 1)
+        except KafkaException as error:
+            if error.args[0].code() != KafkaError.UNKNOWN_TOPIC_OR_PART:
+                raise
+    return found
+
+
+def _without(before: StreamState, found: StreamState, gone: Sequence[str]) -> StreamState:
+    """Believe that a topic of a pattern is gone after some looks: a new broker knows few at first.
+
+    Until then what was known holds.
+    """
+    if before.failures + 1 >= GONE_AFTER:
+        return found
+    names = ", ".join(gone)
+    return _failed(before, StreamTrouble.NO_TOPIC, f"topic {names} does not exist any more")
 
 
 def _offsets(

@@ -54,18 +54,26 @@ class MemoryOffsets:
             rows[partition] = replace(row, next_offset=end[partition])
         self._rows.put(supervisor_id, rows)
 
-    def reset(self, supervisor_id: str, offsets: Offsets, topic_ids: Mapping[str, str]) -> None:
-        """Set stored partitions to other offsets, with the next epoch; see the port."""
+    def reset(
+        self,
+        supervisor_id: str,
+        offsets: Offsets,
+        topic_ids: Mapping[str, str],
+        expected: Offsets,
+    ) -> None:
+        """Set stored partitions to other offsets, with the next epoch; see the port.
+
+        Raises:
+            StaleCommit: one of `expected` has moved since.
+        """
         rows = self.of(supervisor_id)
+        for partition, offset in sorted(expected.items()):
+            if partition not in rows or rows[partition].next_offset != offset:
+                raise StaleCommit(supervisor_id, str(partition), offset)
         for partition, offset in offsets.items():
-            topic_id = topic_ids[partition.topic]
-            row = rows.get(partition)
-            if row is None:
-                row = CommittedOffset(supervisor_id, partition, offset, offset, topic_id)
-            else:
-                epoch = row.reset_epoch + 1
-                row = replace(row, next_offset=offset, topic_id=topic_id, reset_epoch=epoch)
-            rows[partition] = row
+            rows[partition] = _moved(
+                rows.get(partition), supervisor_id, partition, offset, topic_ids[partition.topic]
+            )
         self._rows.put(supervisor_id, dict(sorted(rows.items())))
 
     def drop(self, supervisor_id: str, partitions: Collection[TopicPartition]) -> None:
@@ -86,3 +94,22 @@ class MemoryOffsets:
         """Delete the committed offsets and the gaps of a supervisor."""
         self._rows.drop(supervisor_id)
         self._gaps.drop(supervisor_id)
+
+
+def _moved(
+    row: CommittedOffset | None,
+    supervisor_id: str,
+    partition: TopicPartition,
+    offset: int,
+    topic_id: str,
+) -> CommittedOffset:
+    if row is None:
+        return CommittedOffset(supervisor_id, partition, offset, offset, topic_id)
+    first = min(row.first_offset, offset) if topic_id == row.topic_id else offset
+    return replace(
+        row,
+        next_offset=offset,
+        first_offset=first,
+        topic_id=topic_id,
+        reset_epoch=row.reset_epoch + 1,
+    )

@@ -3,6 +3,7 @@
 from datetime import datetime
 
 from supervisor.adapters.memory_rows import Tables
+from supervisor.core.errors import StateMoved
 from supervisor.core.model import SpecVersion
 from supervisor.core.spec import SupervisorSpec
 
@@ -14,11 +15,23 @@ class MemorySpecs:
         self._rows = tables.specs
 
     def append(
-        self, supervisor_id: str, spec: SupervisorSpec | None, now: datetime, author: str
+        self,
+        supervisor_id: str,
+        spec: SupervisorSpec | None,
+        now: datetime,
+        author: str,
+        *,
+        after: int | None = None,
     ) -> SpecVersion:
-        """Add the next version (None: a tombstone) and return it."""
+        """Add the next version (None: a tombstone) and return it.
+
+        Raises:
+            StateMoved: the newest version is not `after` (0: there is none); nothing is added.
+        """
         before = self._rows.get_row(supervisor_id) or ()
         newest = before[-1].version if before else 0
+        if after not in {None, newest}:
+            raise StateMoved(f"{supervisor_id} has version {newest}, not {after}")
         added = SpecVersion(supervisor_id, newest + 1, now, spec, author)
         self._rows.put(supervisor_id, (*before, added))
         return added

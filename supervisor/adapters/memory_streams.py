@@ -1,7 +1,7 @@
 """Topics in memory, as supervisors see them: for simulation and tests."""
 
 import threading
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from supervisor.core.model import StreamState, StreamTrouble
 from supervisor.core.spec import SupervisorSpec
@@ -13,6 +13,8 @@ from tasks.offsets import TopicPartition
 class _Topic:
     id: str
     ends: list[int]
+    starts: dict[int, int] = field(default_factory=dict)
+    """Where partitions begin whose first records are deleted."""
 
 
 class MemoryStreams:
@@ -31,10 +33,30 @@ class MemoryStreams:
         with self._lock:
             self._topics[topic] = _Topic(topic_id, [0] * partitions)
 
+    def add_partitions(self, topic: str, partitions: int) -> None:
+        """Let a topic have so many partitions more, empty ones."""
+        with self._lock:
+            self._topics[topic].ends += [0] * partitions
+
+    def delete(self, topic: str) -> None:
+        """Let a topic be gone."""
+        with self._lock:
+            del self._topics[topic]
+
     def append(self, topic: str, partition: int, records: int) -> None:
         """Add committed records to a partition."""
         with self._lock:
             self._topics[topic].ends[partition] += records
+
+    def expire(self, topic: str, partition: int, earliest: int) -> None:
+        """Delete the records before `earliest`, as retention does."""
+        with self._lock:
+            self._topics[topic].starts[partition] = earliest
+
+    def cut(self, topic: str, partition: int, end: int) -> None:
+        """Let a partition end earlier, as after an unclean election."""
+        with self._lock:
+            self._topics[topic].ends[partition] = end
 
     def fail(self, trouble: StreamTrouble, detail: str) -> None:
         """Let every look fail, until `heal`."""
@@ -50,7 +72,7 @@ class MemoryStreams:
         """Look now; a failed look keeps what the last good one saw."""
         with self._lock:
             before = self._last.get(supervisor_id, StreamState())
-            found = self._look(spec.io_config.topic, before)
+            found = self._look(spec, before)
             self._last[supervisor_id] = found
             return found
 
@@ -59,16 +81,22 @@ class MemoryStreams:
         with self._lock:
             self._last.pop(supervisor_id, None)
 
-    def _look(self, name: str, before: StreamState) -> StreamState:
-        topic = self._topics.get(name)
-        trouble, detail = self._trouble or (StreamTrouble.NO_TOPIC, f"topic {name} does not exist")
-        if topic is None or self._trouble is not None:
+    def _look(self, spec: SupervisorSpec, before: StreamState) -> StreamState:
+        source = spec.io_config
+        topics = {name: topic for name, topic in self._topics.items() if source.reads(name)}
+        missing = (StreamTrouble.NO_TOPIC, f"topic {source.stream} does not exist")
+        trouble, detail = self._trouble or missing
+        if not topics or self._trouble is not None:
             failures = before.failures + 1
             return replace(before, trouble=trouble, detail=detail, failures=failures)
-        ends = {TopicPartition(name, number): end for number, end in enumerate(topic.ends)}
+        ends = {
+            TopicPartition(name, number): end
+            for name, topic in topics.items()
+            for number, end in enumerate(topic.ends)
+        }
         return StreamState(
-            topic_ids={name: topic.id},
-            earliest=dict.fromkeys(ends, 0),
+            topic_ids={name: topic.id for name, topic in topics.items()},
+            earliest={p: topics[p.topic].starts.get(p.partition, 0) for p in ends},
             latest=ends,
             stable=dict(ends),
             read_at=self._clock.now(),

@@ -121,17 +121,26 @@ class MemoryTasks:
                 self._put(replace(task, incarnation=incarnation, token=token, taken_up=True))
 
     def failures_in_a_row(self, supervisor_id: str) -> int:
-        """Return how many tasks failed since the last success, by the time they ended."""
+        """Return how many failed by themselves since the last success, by the time they ended."""
         ended = [
             (task.ended_at, task.status)
             for task in self._tables.tasks.values()
-            if task.supervisor_id == supervisor_id and task.ended_at is not None
+            if task.supervisor_id == supervisor_id and task.ended_at is not None and not task.lost
         ]
         success = max((at for at, status in ended if status is TaskStatus.SUCCESS), default=None)
         return sum(
             status is TaskStatus.FAILED and (success is None or at > success)
             for at, status in ended
         )
+
+    def last_ended(self, supervisor_id: str, limit: int) -> list[Task]:
+        """Return the last tasks that ended by themselves, not lost, newest first."""
+        ended = [
+            (task.ended_at, task.id, task)
+            for task in self._tables.tasks.values()
+            if task.supervisor_id == supervisor_id and task.ended_at is not None and not task.lost
+        ]
+        return [task for _, _, task in sorted(ended, reverse=True)[:limit]]
 
     def failed_attempts(self, generation_ids: Sequence[str]) -> dict[str, int]:
         """Return generation -> its tasks that failed by themselves, not lost; none: left out."""

@@ -7,9 +7,11 @@ from fastapi import Depends, Header, Request
 
 from supervisor.core.documents import parse_document
 from supervisor.core.errors import NotAllowed
+from supervisor.early_handoff import EarlyHandoff
 from supervisor.eventqueue.operations import Operations
 from supervisor.lifetimes import Lifetimes
 from supervisor.publishing import Publishing
+from supervisor.resets import Resets
 from supervisor.service import Service
 from supervisor.signals import Broadcast
 from supervisor.views import Views
@@ -26,6 +28,8 @@ class ApiParts:
     views: Views
     queues: Operations
     lifetimes: Lifetimes
+    handoffs: EarlyHandoff
+    resets: Resets
     changed: Broadcast
     version: str
     """Of this Tidegate."""

@@ -25,6 +25,7 @@ from supervisor.core.events import QueueName, QueueState
 from supervisor.eventqueue.meters import BATCH_BOUNDS_S, BatchTimes
 from supervisor.eventqueue.operations import Operations
 from supervisor.eventqueue.shown import QueueView
+from supervisor.leadership import Leadership
 
 router = APIRouter(tags=["process"])
 
@@ -91,8 +92,30 @@ _BATCHES = "batch_seconds"
 def get_metrics(parts: Parts) -> Response:
     """Return the metrics of this overlord, in Prometheus' text format."""
     registry = CollectorRegistry(auto_describe=False)
+    registry.register(LeadershipCollector(parts.views.leadership))
     registry.register(QueueCollector(parts.queues))
     return Response(generate_latest(registry), media_type=CONTENT_TYPE_PLAIN_0_0_4)
+
+
+class LeadershipCollector(Collector):
+    """Who leads, as this process sees it."""
+
+    def __init__(self, leadership: Leadership) -> None:
+        """Look at nothing before a scrape."""
+        self._leadership = leadership
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield every family; none needs the metadata database."""
+        yield GaugeMetricFamily(
+            "tidegate_overlord_leads",
+            "1: this overlord leads.",
+            value=float(self._leadership.leads()),
+        )
+        yield CounterMetricFamily(
+            "tidegate_overlord_fenced_writes_total",
+            "Writes that were refused because another overlord had begun to lead.",
+            value=self._leadership.fenced_writes,
+        )
 
 
 class QueueCollector(Collector):

@@ -20,6 +20,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from supervisor.core.errors import (
     AlreadyInState,
     FieldError,
+    InvalidOffsets,
     InvalidSpec,
     LeaseLost,
     MetadataBusy,
@@ -47,6 +48,7 @@ from supervisor.core.events import (
     TooManyOutstandingBytes,
     UndecodableEvent,
 )
+from supervisor.early_handoff import UnknownGroups
 from supervisor.eventqueue.operations import (
     FailedEventNotFound,
     NotReplayable,
@@ -120,6 +122,7 @@ PROBLEMS: Mapping[type[SupervisorError], Problem] = MappingProxyType(
         EmptyEvent: Problem(400, "empty-event", "An event says nothing"),
         EventTooLarge: Problem(400, "event-too-large", "An event is larger than its queue takes"),
         FailedEventNotFound: Problem(404, "failed-event-not-found", "No such event is set aside"),
+        InvalidOffsets: Problem(400, "invalid-offsets", "Reading cannot go on at these offsets"),
         InvalidRequest: Problem(400, "invalid-request", "The request is not acceptable"),
         InvalidSpec: Problem(400, "invalid-spec", "The spec is not acceptable"),
         LeaseLost: Problem(503, "not-the-leader", "Another overlord leads"),
@@ -152,6 +155,7 @@ PROBLEMS: Mapping[type[SupervisorError], Problem] = MappingProxyType(
         UndecodableEvent: Problem(
             400, "undecodable-event", "This is no event that this version knows"
         ),
+        UnknownGroups: Problem(400, "unknown-groups", "There is no such task group"),
         UnusableFiles: Problem(400, "unusable-files", "The offered files do not fit the range"),
         WorkerFenced: Problem(409, "worker-fenced", "A newer incarnation of the worker runs"),
         WorkerUnavailable: Problem(503, "worker-unavailable", "A worker does not answer"),

@@ -15,9 +15,11 @@ from starlette.middleware import Middleware
 
 from supervisor.api import (
     datasources,
+    handoffs,
     internal,
     metrics,
     queues,
+    resets,
     segments,
     status,
     supervisors,
@@ -26,14 +28,17 @@ from supervisor.api import (
 )
 from supervisor.api.deps import ApiParts
 from supervisor.api.edge import Gate, SecurityHeaders
+from supervisor.api.leader import to_the_leader
 from supervisor.api.openapi import described
 from supervisor.api.problems import render_bug, render_error, render_http, render_invalid
-from supervisor.core.errors import SupervisorError
+from supervisor.core.errors import LeaseLost, SupervisorError
 
 __all__ = ["ApiParts", "build_routes", "create_api"]
 
 ROUTERS = (
     supervisors.router,
+    handoffs.router,
+    resets.router,
     tasks.router,
     workers.router,
     datasources.router,
@@ -69,6 +74,7 @@ def build_routes(hosts: Sequence[str] = ()) -> FastAPI:
         redoc_url=None,
         middleware=[Middleware(SecurityHeaders), Middleware(Gate, hosts=tuple(hosts))],
     )
+    api.add_exception_handler(LeaseLost, to_the_leader)
     api.add_exception_handler(SupervisorError, render_error)
     api.add_exception_handler(RequestValidationError, render_invalid)
     api.add_exception_handler(HTTPException, render_http)

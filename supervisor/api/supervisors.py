@@ -6,8 +6,10 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 from fastapi.responses import JSONResponse
+from pydantic import Field, JsonValue
 
 from supervisor.api.deps import Author, Document, Parts
+from supervisor.core.changes import Effect
 from supervisor.core.model import SpecVersion
 from supervisor.views import SupervisorRow
 from supervisor.views_status import SupervisorStatus
@@ -25,12 +27,26 @@ SPEC_BODY: dict[str, object] = {
 }
 
 
+class PostedChange(Wire):
+    """One field that differs from the version before."""
+
+    field: str
+    """JSON pointer into the nested form of the spec."""
+    old: JsonValue = Field(alias="from")
+    new: JsonValue = Field(alias="to")
+    effect: Effect
+
+
 class Posted(Wire):
-    """What a POST of a spec did; `id` is Druid's."""
+    """What a POST of a spec did; `id`, `modified` and `restarted` are Druid's."""
 
     id: str
     modified: bool
     """False: the stored spec says the same, and no version was added."""
+    restarted: bool
+    """Something that ran is handed off for it; false for a change that is hot, and at first."""
+    changes: tuple[PostedChange, ...] = ()
+    """What differs from the version before; absent if nothing does, or there was none."""
     version: int
     warnings: tuple[str, ...] = ()
     """What the document says that has no effect; absent if there is nothing to say."""
@@ -60,10 +76,20 @@ class HistoryRow(Wire):
 def post_spec(document: Document, author: Author, parts: Parts) -> Posted:
     """Create a supervisor, or give it a new spec version unless the newest says the same."""
     done = parts.service.apply_spec(document, author)
-    warned = {"warnings": done.warnings} if done.warnings else {}
-    return Posted.model_validate(
-        {"id": done.supervisor_id, "modified": done.modified, "version": done.version} | warned
-    )
+    told: dict[str, object] = {
+        "id": done.supervisor_id,
+        "modified": done.modified,
+        "restarted": done.changes.restarts,
+        "version": done.version,
+    }
+    if done.changes.fields:
+        told["changes"] = [
+            PostedChange(field=c.field, old=c.old, new=c.new, effect=c.effect)
+            for c in done.changes.fields
+        ]
+    if done.warnings:
+        told["warnings"] = done.warnings
+    return Posted.model_validate(told)
 
 
 @router.get("")
@@ -89,7 +115,7 @@ def _row(row: SupervisorRow, *, full: bool, system: bool) -> dict[str, object]:
         found["spec"] = row.spec.normalised()
     elif system:
         text = json.dumps(row.spec.normalised(), separators=(",", ":"))
-        found |= {"type": row.spec.type, "source": row.spec.io_config.topic, "specString": text}
+        found |= {"type": row.spec.type, "source": row.spec.io_config.stream, "specString": text}
     return found
 
 

@@ -46,6 +46,7 @@ class GroupState(Lenient):
     opened_at: datetime | None = None
     next_publish_due: datetime | None = None
     handoff_why: str | None = None
+    asked: str | None = None
 
 
 class RecentError(Lenient):
@@ -89,12 +90,22 @@ class Status(Lenient):
     payload: Payload
 
 
+class SpecChange(Lenient):
+    """One field that a POST of a spec has changed, and what that disturbs."""
+
+    field: str
+    old: JsonValue = Field(default=None, alias="from")
+    new: JsonValue = Field(default=None, alias="to")
+    effect: str = ""
+
+
 class Applied(Lenient):
     """What a POST of a spec did."""
 
     id: str
     modified: bool | None = None
     version: int | None = None
+    changes: tuple[SpecChange, ...] = ()
     warnings: tuple[str, ...] = ()
 
 

@@ -23,7 +23,8 @@ TEXT_MAX = 500
 SUPERVISORS = "/druid/indexer/v1/supervisor"
 TASKS = "/druid/indexer/v1/tasks"
 
-_NOT_HERE = {502, 503, 504}
+_REDIRECTED = 307
+_NOT_HERE = {_REDIRECTED, 502, 503, 504}
 
 T = TypeVar("T")
 Params = Mapping[str, str | int | bool]
@@ -152,7 +153,8 @@ class Client:
                 # It may have been carried out: asking another overlord could do it twice.
                 what = str(error) or type(error).__name__
                 raise Unreachable(f"{server} did not answer in good order: {what}") from error
-            if response.status_code < 400 or response.status_code in also:  # noqa: PLR2004 -- HTTP
+            answered = response.status_code < 400 and response.status_code != _REDIRECTED  # noqa: PLR2004 -- HTTP
+            if answered or response.status_code in also:
                 return Answer(response.status_code, response.content, server)
             if not _passed_over(response):
                 raise _problem(response, server)

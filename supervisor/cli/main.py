@@ -15,10 +15,12 @@ import typer
 from supervisor.cli import queues, segments, supervisors, tasks
 from supervisor.cli.doctor import doctor
 from supervisor.cli.forget import forget
+from supervisor.cli.handoff import handoff
 from supervisor.cli.init import init
 from supervisor.cli.output import say, show_error, show_text
 from supervisor.cli.problems import FAILED, exit_code
 from supervisor.cli.query import query
+from supervisor.cli.reset import reset
 from supervisor.cli.serve import dev, overlord, worker
 from supervisor.cli.verify import verify
 from supervisor.core.errors import SupervisorError
@@ -38,6 +40,8 @@ app.add_typer(segments.commands, name="segment")
 app.add_typer(queues.commands, name="queue")
 supervisors.commands.command()(init)
 supervisors.commands.command()(forget)
+supervisors.commands.command()(reset)
+supervisors.commands.command()(handoff)
 for _command in (verify, query, doctor, overlord, worker, dev):
     app.command()(_command)
 

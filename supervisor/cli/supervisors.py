@@ -1,11 +1,13 @@
 """`tidegate supervisor ...`: what the control plane offers, one command per verb."""
 
+import json
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from pydantic import JsonValue
 
 from supervisor.cli.answers import Applied, SpecVersion, Status, SupervisorRow
 from supervisor.cli.client import SUPERVISORS, path_of
@@ -20,6 +22,8 @@ from supervisor.cli.wait import wait_until_at_rest, wait_until_reading
 commands = typer.Typer(no_args_is_help=True, help="Streams that are turned into tables.")
 
 _UNHEALTHY = 503
+_SHOWN_MAX = 80
+"""Characters of a value that `apply` has changed."""
 
 
 @commands.command()
@@ -44,6 +48,10 @@ def apply(
     if output is Format.JSON:
         show_json(answer.json())
     else:
+        for change in applied.changes:
+            show_text(
+                f"{change.field}: {_short(change.old)} -> {_short(change.new)} ({change.effect})"
+            )
         unchanged = applied.modified is False
         show_text(f"{applied.id} is unchanged" if unchanged else f"{applied.id} is applied")
 
@@ -180,6 +188,11 @@ def terminate(
         show_json(answer.json())
     else:
         show_text(f"{supervisor_id} is terminated; its table stays")
+
+
+def _short(value: JsonValue) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _SHOWN_MAX else f"{text[:_SHOWN_MAX]}..."
 
 
 def _read(file: str) -> bytes:

@@ -1,7 +1,7 @@
 """`--wait`: look again and again, at a bounded pace, until it is so or the deadline passes."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from supervisor.cli.answers import Status, TaskRow
 from supervisor.cli.client import SUPERVISORS, TASKS, Client, path_of
@@ -58,6 +58,28 @@ def wait_until_at_rest(client: Client, supervisor_id: str, seconds: float) -> No
         return f"{len(running)} of its tasks still publish" if running else None
 
     _wait(f"waiting until {supervisor_id} has published and rests", look, seconds)
+
+
+def wait_until_handed_off(
+    client: Client, supervisor_id: str, generations: Collection[str], seconds: float
+) -> None:
+    """Wait until these generations have published; one that had read nothing reads on.
+
+    Raises:
+        DeadlinePassed: they had not in time.
+    """
+
+    def look() -> str | None:
+        status = status_of(client, supervisor_id)
+        live = () if status is None else status.payload.groups
+        busy = [
+            f"{one.generation_id} is {one.state}"
+            for one in live
+            if one.generation_id in generations and (one.asked or one.state != "READING")
+        ]
+        return ", ".join(busy) or None
+
+    _wait(f"waiting until {supervisor_id} has handed off", look, seconds)
 
 
 def _wait(what: str, look: Callable[[], str | None], seconds: float) -> None:

@@ -8,15 +8,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from supervisor.core.moves import NewOffsets
 from tasks.offsets import Offsets, TopicPartition
 
 
 @dataclass(frozen=True)
 class CommitInitialOffsets:
-    """Store where reading begins, all partitions of the topic at once, or none (P10)."""
+    """Store where reading begins, all these partitions at once, or none (P10)."""
 
     topic: str
-    topic_id: str
+    """The topic, or the pattern of several."""
+    topic_ids: Mapping[str, str]
+    """Of the topics of `offsets`."""
     offsets: Offsets
     why: str
 
@@ -59,7 +62,9 @@ class EndTask:
     succeeded: bool
     why: str
     lost: bool = False
-    """Its worker is gone: that says nothing of the task."""
+    """No fault of the task: its worker is gone, or its slot was needed."""
+    alert: bool = False
+    """Somebody should hear of it: the audit log tells."""
 
 
 @dataclass(frozen=True)
@@ -110,6 +115,15 @@ class DiscardGeneration:
     why: str
 
 
+@dataclass(frozen=True)
+class ResetOffsets:
+    """Set committed offsets that cannot be read to the nearest that can, on record (P16)."""
+
+    topic: str
+    new: NewOffsets
+    why: str
+
+
 Action = (
     CommitInitialOffsets
     | OpenGeneration
@@ -120,6 +134,7 @@ Action = (
     | FixEnd
     | CloseEmpty
     | DiscardGeneration
+    | ResetOffsets
 )
 
 

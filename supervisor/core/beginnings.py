@@ -1,9 +1,16 @@
-"""Where reading begins, and what happens when Kafka no longer holds what should be read."""
+"""Where reading begins, and where it goes on when Kafka no longer holds what should be read."""
 
 from collections.abc import Iterator
+from datetime import timedelta
 
-from supervisor.core.actions import CommitInitialOffsets
+from supervisor.core.actions import CommitInitialOffsets, ResetOffsets
+from supervisor.core.continuity import Unreadable, unreadable
+from supervisor.core.moves import NewOffsets
 from supervisor.core.view import View
+from tasks.offsets import TopicPartition
+
+SETTLED_AFTER = timedelta(seconds=30)
+"""A partition's new leader may show an older end of its log for a moment: no reason to go back."""
 
 
 def commit_initial_offsets(view: View) -> Iterator[CommitInitialOffsets]:
@@ -11,18 +18,63 @@ def commit_initial_offsets(view: View) -> Iterator[CommitInitialOffsets]:
     seen, spec = view.seen, view.spec
     if spec is None or not seen.stream.known:
         return
-    topic = spec.io_config.topic
-    stored = {p for p in seen.committed if p.topic == topic}
-    found = {p for p in seen.stream.earliest if p.topic == topic}
-    topic_id = seen.stream.topic_ids[topic]
-    if not stored:
+    found = {p for p in seen.stream.earliest if spec.io_config.reads(p.topic)}
+    stored = {p for p in seen.committed if spec.io_config.reads(p.topic)}
+    if stored:
+        new = sorted(p for p in found - stored if _joins(view, p, stored))
+        offsets = {p: seen.stream.earliest[p] for p in new}
+        why = f"{len(new)} new partition(s): a partition that joins later starts at its earliest"
+    else:
         earliest = spec.io_config.use_earliest_offset
         source = seen.stream.earliest if earliest else seen.stream.stable
+        offsets = {p: source[p] for p in sorted(found)}
         why = f"no stored offsets: reading begins at the {'earliest' if earliest else 'latest'}"
-        yield CommitInitialOffsets(topic, topic_id, {p: source[p] for p in sorted(found)}, why)
+    if offsets:
+        ids = {p.topic: seen.stream.topic_ids[p.topic] for p in offsets}
+        yield CommitInitialOffsets(spec.io_config.stream, ids, offsets, why)
+
+
+def _joins(view: View, partition: TopicPartition, stored: set[TopicPartition]) -> bool:
+    """Whether a partition is new: of a new topic, or beyond those of the same topic."""
+    same = [p for p in stored if p.topic == partition.topic]
+    now = view.seen.stream.topic_ids[partition.topic]
+    known = all(view.seen.committed[p].topic_id == now for p in same)
+    return known and partition.partition >= len(same)
+
+
+def reset_automatically(view: View) -> Iterator[ResetOffsets]:
+    """Go on at the nearest offset that Kafka holds, if the spec asks for it (E4, E5).
+
+    Exactly the partitions concerned move, each once per cause: the offset it moves to can be
+    read.  A topic that was made anew is never taken up by itself, and what a replica still reads
+    or publishes is left to it first.
+    """
+    seen, spec = view.seen, view.seen.current.spec
+    if spec is None or not spec.tuning_config.reset_offset_automatically or not seen.stream.known:
         return
-    new = {p for p in found - stored if p.partition >= len(stored)}
-    if new and all(seen.committed[p].topic_id == topic_id for p in stored):
-        offsets = {p: seen.stream.earliest[p] for p in sorted(new)}
-        why = f"{len(new)} new partition(s): a partition that joins later starts at its earliest"
-        yield CommitInitialOffsets(topic, topic_id, offsets, why)
+    tended = {task.generation_id for task in seen.tasks}
+    busy = {p for g in seen.generations if g.id in tended for p in g.start}
+    found = [u for u in unreadable(seen) if u.partition not in busy and _settled(view, u)]
+    for topic in sorted({u.partition.topic for u in found}):
+        mine = [u for u in found if u.partition.topic == topic]
+        new = NewOffsets(
+            offsets={u.partition: _nearest(view, u.partition) for u in mine},
+            topic_ids={topic: seen.stream.topic_ids[topic]},
+            earliest={u.partition: u.earliest for u in mine},
+        )
+        told = "; ".join(str(u) for u in mine)
+        yield ResetOffsets(topic, new, f"resetOffsetAutomatically: {told}")
+
+
+def _nearest(view: View, partition: TopicPartition) -> int:
+    stream = view.seen.stream
+    at = view.seen.committed[partition].next_offset
+    return max(stream.earliest[partition], min(at, stream.stable[partition]))
+
+
+def _settled(view: View, found: Unreadable) -> bool:
+    if found.lost or found.generation is None:
+        return True
+    since = found.generation.end_fixed_at or found.generation.opened_at
+    read_at = view.seen.stream.read_at
+    return read_at is not None and read_at >= since + SETTLED_AFTER

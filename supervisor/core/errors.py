@@ -56,6 +56,15 @@ class InvalidSpec(Refused):
         )
 
 
+class InvalidOffsets(Refused):
+    """Reading cannot go on at offsets that were asked for; `errors` names each partition."""
+
+    def __init__(self, errors: Sequence[FieldError]) -> None:
+        """Build the text from the errors."""
+        self.errors = tuple(errors)
+        super().__init__("; ".join(f"{e.message} ({e.hint})" for e in self.errors))
+
+
 class SupervisorNotFound(Refused):
     """There is no such supervisor; the text is the one Druid's clients match."""
 

@@ -61,7 +61,10 @@ class GapKind(StrEnum):
 
     SKIPPED = "skipped"
     LOST = "lost"
+    """Kafka did not hold it any more."""
     REPEATED = "repeated"
+    RECREATED = "recreated"
+    """What was committed before this row belongs to an earlier topic of the same name."""
 
 
 @dataclass(frozen=True)
@@ -174,7 +177,7 @@ class Task:
     """Its files are segments: its folder is never deleted whole."""
     folder_deleted_at: datetime | None = None
     lost: bool = False
-    """It ended because its worker was lost: no fault of its own, its replacement need not wait."""
+    """It ended for no fault of its own (worker lost, slot needed, range given up): no failure."""
 
     @property
     def active(self) -> bool:
@@ -332,6 +335,7 @@ class StreamState:
     stable: Offsets = field(default_factory=dict)
     """Last stable offsets."""
     read_at: datetime | None = None
+    """When the last good look began."""
     trouble: StreamTrouble | None = None
     detail: str = ""
     failures: int = 0
@@ -387,7 +391,9 @@ class Observed:
     """(generation, replica) -> its last ended task, for live generations: numbers and backoff."""
     workers: tuple[WorkerView, ...]
     failures_in_a_row: int = 0
-    """Tasks that failed since one last succeeded."""
+    """Tasks that failed by themselves since one last succeeded."""
+    last_ended: tuple[Task, ...] = ()
+    """The last tasks that ended by themselves, newest first: what its health is told from."""
     failed_attempts: Mapping[str, int] = field(default_factory=dict)
     """Live generation -> its tasks that failed by themselves; those without any are left out."""
     dead_queues: tuple[QueueRow, ...] = ()

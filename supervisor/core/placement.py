@@ -8,19 +8,30 @@ from tasks.offsets import TopicPartition
 
 
 def layout(
-    partitions: Iterable[TopicPartition], task_count: int
+    partitions: Iterable[TopicPartition], task_count: int, *, several_topics: bool = False
 ) -> dict[int, tuple[TopicPartition, ...]]:
     """Return group number -> its partitions: partition p belongs to group p mod taskCount.
 
-    taskCount is capped by the number of partitions, so that no group is empty.
+    taskCount is capped by the number of partitions.  With several topics a topic's hash spreads
+    its partitions; groups that get none are left out.
+
+    Source: Druid's KafkaSupervisor.getTaskGroupIdForPartition.
     """
     ordered = sorted(partitions)
-    if not ordered:
-        return {}
     groups: dict[int, list[TopicPartition]] = {}
     for partition in ordered:
-        groups.setdefault(partition.partition % min(task_count, len(ordered)), []).append(partition)
+        number = _spread(partition) if several_topics else partition.partition
+        groups.setdefault(number % min(task_count, len(ordered)), []).append(partition)
     return {group: tuple(members) for group, members in sorted(groups.items())}
+
+
+def _spread(partition: TopicPartition) -> int:
+    """Java's `Math.abs(31 * topic.hashCode() + partition)`, in its 32 bits."""
+    hashed = 0
+    for sign in partition.topic:
+        hashed = hashed * 31 + ord(sign)
+    wrapped = (hashed * 31 + partition.partition) & 0xFFFF_FFFF
+    return min(wrapped, 0x1_0000_0000 - wrapped)
 
 
 @dataclass

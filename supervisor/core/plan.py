@@ -1,17 +1,20 @@
 """What is decided: a snapshot in, effects out, each with its reason.
 
 A pass settles tasks that have ended, moves handoffs on, opens groups that are missing, and starts
-replicas that are missing, in this order.  It remembers nothing: the next snapshot shows what the
-actions did, and a pass that crashed is simply made again.
+replicas that are missing, in this order; what is discarded comes first and alone, the next pass
+decides on what it leaves.  It remembers nothing: the next snapshot shows what the actions did, and
+a pass that crashed is simply made again.
 """
 
 from supervisor.core.actions import Action, Plan, SlotNeed
-from supervisor.core.beginnings import commit_initial_offsets
+from supervisor.core.beginnings import commit_initial_offsets, reset_automatically
+from supervisor.core.discards import discards
 from supervisor.core.model import Observed
 from supervisor.core.placement import Slots
 from supervisor.core.settle import settle_tasks
 from supervisor.core.starts import Starts
 from supervisor.core.steps import Steps
+from supervisor.core.surplus import end_surplus_replicas
 from supervisor.core.view import View
 
 
@@ -19,6 +22,10 @@ def plan(seen: Observed) -> Plan:
     """Decide what brings `seen` closer to its spec.  Same `seen`, same plan."""
     view = View(seen)
     settled = tuple(settle_tasks(view))
+    settled += tuple(end_surplus_replicas(view, {action.task_id for action in settled}))
+    given_up: tuple[Action, ...] = (*reset_automatically(view), *discards(view))
+    if given_up:
+        return Plan((*settled, *given_up), wake_at=seen.now)
     ended = {action.task_id for action in settled}
     step = Steps(view)
     moved = tuple(step.move_generations())

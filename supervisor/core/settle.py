@@ -3,17 +3,19 @@
 from collections.abc import Iterator
 
 from supervisor.core.actions import EndTask
-from supervisor.core.model import Liveness
+from supervisor.core.handoff import ReplicaView
+from supervisor.core.model import Generation, Liveness
 from supervisor.core.view import View
 from tasks.contract import TaskPhase
 
 
 def settle_tasks(view: View) -> Iterator[EndTask]:
-    """End tasks that failed, whose worker is lost, or whose generation has ended."""
-    live = {g.id for g in view.seen.generations}
+    """End tasks that failed or stand still, or whose worker or generation is gone."""
+    live = {g.id: g for g in view.seen.generations}
     for task in view.seen.tasks:
         replica = view.replica(task)
-        if task.generation_id not in live:
+        generation = live.get(task.generation_id)
+        if generation is None:
             yield EndTask(task.id, succeeded=True, why="its generation has ended")
         elif replica.report is not None and replica.report.phase is TaskPhase.FAILED:
             code = replica.report.failure or "FAILED"
@@ -21,3 +23,22 @@ def settle_tasks(view: View) -> Iterator[EndTask]:
         elif replica.liveness is Liveness.LOST:
             why = f"worker {task.worker_id} is lost"
             yield EndTask(task.id, succeeded=False, why=why, lost=True)
+        elif (stalled := _stalled(view, generation, replica)) is not None:
+            yield EndTask(task.id, succeeded=False, why=stalled, alert=True)
+
+
+def _stalled(view: View, generation: Generation, replica: ReplicaView) -> str | None:
+    """Say for how long a task stands still that could go on: it is replaced (P15)."""
+    if replica.report is None or replica.liveness is not Liveness.ALIVE:
+        return None
+    if generation.open:
+        rule, limit = "progress timeout", view.seen.limits.progress_timeout
+    else:
+        rule, limit = "completionTimeout", view.terms(generation).io_config.completion_timeout
+    stalled = replica.report.stalled_for
+    if stalled <= limit:
+        return None
+    return (
+        f"no progress for {stalled.total_seconds():.0f} s, the {rule} is "
+        f"{limit.total_seconds():g} s: it is replaced"
+    )

@@ -26,7 +26,7 @@ def _id_by_default(validated: dict[str, object]) -> str:
 
 
 class SupervisorSpec(Wire):
-    """One Kafka supervisor as its user wants it: one topic into one table."""
+    """One Kafka supervisor as its user wants it: topics into one table."""
 
     type: Literal["kafka"] = "kafka"
     data_schema: DataSchema
@@ -70,6 +70,7 @@ def ingest_spec(spec: SupervisorSpec) -> IngestSpec:
         columns=schema.contract_columns(),
         excluded=schema.excluded,
         segment_granularity=schema.granularity_spec.segment_granularity,
+        topic_column=spec.io_config.topic_pattern is not None,
         tuning=spec.tuning_config.contract(),
     )
 

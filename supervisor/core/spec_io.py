@@ -2,17 +2,20 @@
 
 import re
 from datetime import timedelta
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, Field, JsonValue, field_validator
+from pydantic import AfterValidator, Field, JsonValue, field_validator, model_validator
 
 from supervisor.core.errors import InvalidSpec
 from supervisor.core.kafka_properties import client_of, read_properties
 from supervisor.core.spec_fields import Duration, Flag, LongDuration, format_duration, shown, wrong
+from supervisor.core.topic_pattern import read_pattern
 from tasks.kafka_client import KafkaClient
 from tasks.wire import Wire
 
 _TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
+_INTERNAL = ("__", "tidegate.")
+"""How the names of topics begin that no pattern matches: Kafka's own, and Tidegate's."""
 
 
 def _checked_topic(name: str) -> str:
@@ -25,6 +28,11 @@ def _checked_topic(name: str) -> str:
     return name
 
 
+def _checked_pattern(text: str) -> str:
+    read_pattern(text)
+    return text
+
+
 class InputFormat(Wire):
     """How a record's value is written."""
 
@@ -34,7 +42,11 @@ class InputFormat(Wire):
 class KafkaIoConfig(Wire):
     """Where to read and how to divide the reading.  Names on the wire are Druid's."""
 
-    topic: Annotated[str, Field(strict=True), AfterValidator(_checked_topic)]
+    topic: Annotated[str, Field(strict=True), AfterValidator(_checked_topic)] | None = None
+    topic_pattern: Annotated[str, Field(strict=True), AfterValidator(_checked_pattern)] | None = (
+        None
+    )
+    """Instead of `topic`: every topic whose whole name matches, also one that is made later."""
     consumer_properties: dict[str, JsonValue]
     """Property -> value, the names in lower case; secrets are references only."""
     input_format: InputFormat
@@ -60,6 +72,23 @@ class KafkaIoConfig(Wire):
         except InvalidSpec as error:
             raise wrong(str(error)) from None
 
+    @model_validator(mode="after")
+    def _names_one_source(self) -> Self:
+        if (self.topic is None) == (self.topic_pattern is None):
+            raise wrong("exactly one of topic and topicPattern must be given", "keep one of them")
+        return self
+
+    @property
+    def stream(self) -> str:
+        """The topic, or the pattern of several; Druid's word."""
+        return self.topic or self.topic_pattern or ""
+
+    def reads(self, topic: str) -> bool:
+        """Whether a topic is one of those that are read."""
+        if self.topic_pattern is None:
+            return topic == self.topic
+        return not topic.startswith(_INTERNAL) and read_pattern(self.topic_pattern).matches(topic)
+
     @property
     def client(self) -> KafkaClient:
         """The connection that `consumer_properties` describe."""
@@ -69,7 +98,7 @@ class KafkaIoConfig(Wire):
         """Return it as GET writes it."""
         return {
             "topic": self.topic,
-            "topicPattern": None,
+            "topicPattern": self.topic_pattern,
             "inputFormat": self.input_format.model_dump(mode="json"),
             "replicas": self.replicas,
             "taskCount": self.task_count,
@@ -86,6 +115,6 @@ class KafkaIoConfig(Wire):
             "configOverrides": None,
             "idleConfig": None,
             "stopTaskCount": self.stop_task_count,
-            "stream": self.topic,
+            "stream": self.stream,
             "useEarliestSequenceNumber": self.use_earliest_offset,
         }

@@ -72,11 +72,6 @@ def _warn_of_what_waits(notes: Notes, spec: SupervisorSpec) -> None:
             "/spec/ioConfig/period is kept and not used: the operator's TIDEGATE_SUPERVISOR_PERIOD "
             "says how often a supervisor is looked at, and events wake it at once"
         )
-    if spec.io_config.completion_timeout != default["completion_timeout"].default:
-        notes.warn(
-            "/spec/ioConfig/completionTimeout is kept and shown; replacing tasks that do not "
-            "complete in time is not built yet"
-        )
 
 
 def _check_type(notes: Notes, envelope: Mapping[str, object]) -> None:
@@ -209,7 +204,11 @@ def _read_io_config(
 ) -> KafkaIoConfig | None:
     if section is None:
         return None
+    pattern = section.get("topicPattern")
+    if pattern is not None and section.get("stream") == pattern:
+        section = {k: v for k, v in section.items() if k != "stream"}  # as Druid writes it again
     kept = notes.sift(section, pointer, tables.IO_CONFIG)
+    _check_source(notes, kept, pointer)
     place = f"{pointer}/consumerProperties"
     try:
         read = read_properties(kept.pop("consumerProperties", None), place)
@@ -229,6 +228,18 @@ def _read_io_config(
         else:
             kept["inputFormat"] = sifted
     return notes.build(KafkaIoConfig, kept, pointer, frozenset(told))
+
+
+def _check_source(notes: Notes, kept: dict[str, object], pointer: str) -> None:
+    """Exactly one of topic and topicPattern; where that is wrong, a stand-in lets the rest be."""
+    if "topic" in kept and "topicPattern" in kept:
+        hint = "keep one of them"
+        notes.refuse(f"{pointer}/topicPattern", "topic is given as well", hint)
+        del kept["topicPattern"]
+    elif "topic" not in kept and "topicPattern" not in kept:
+        hint = "name the Kafka topic to read, or give a topicPattern"
+        notes.refuse(f"{pointer}/topic", "topic is required", hint)
+        kept["topic"] = "missing"
 
 
 def _sift_format(

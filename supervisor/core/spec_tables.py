@@ -99,6 +99,7 @@ IO_CONFIG = Table(
     kept=frozenset(
         {
             "topic",
+            "topicPattern",
             "consumerProperties",
             "inputFormat",
             "taskCount",
@@ -114,7 +115,6 @@ IO_CONFIG = Table(
     fixed={"type": "kafka"},
     aliases={"stream": "topic", "useEarliestSequenceNumber": "useEarliestOffset"},
     unbuilt={
-        "topicPattern": Unbuilt("name one topic; one supervisor per topic"),
         "lateMessageRejectionPeriod": Unbuilt("leave it out: late records are kept"),
         "lateMessageRejectionStartDateTime": Unbuilt("leave it out: late records are kept"),
         "earlyMessageRejectionPeriod": Unbuilt("leave it out: early records are kept"),
@@ -168,6 +168,7 @@ TUNING = Table(
             "type",
             "maxRowsPerSegment",
             "maxSavedParseExceptions",
+            "resetOffsetAutomatically",
             "batchTarget",
             "batchRowsMin",
             "batchRowsMax",
@@ -183,10 +184,6 @@ TUNING = Table(
             "leave it out: records that cannot be read are counted and kept apart", (UNLIMITED,)
         ),
         "reportParseExceptions": Unbuilt("leave it out", (False,)),
-        "resetOffsetAutomatically": Unbuilt(
-            "leave it out: offsets that are gone stop the supervisor until somebody decides",
-            (False,),
-        ),
         "skipSequenceNumberAvailabilityCheck": Unbuilt("leave it out", (False,)),
     },
     idle={

@@ -8,7 +8,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from supervisor.core.spec_fields import BatchDuration, Duration, format_duration, wrong
+from supervisor.core.spec_fields import BatchDuration, Duration, Flag, format_duration, wrong
 from tasks.contract import Tuning
 from tasks.wire import Wire
 
@@ -23,6 +23,8 @@ class TuningConfig(Wire):
     """More rows in one published file than this are split."""
     max_saved_parse_exceptions: Annotated[int, Field(strict=True, ge=0, le=1_000)] = 20
     """Samples of refused records that a task shows; all of them are counted and kept apart."""
+    reset_offset_automatically: Flag = False
+    """Go on at the nearest offset that Kafka holds, the lost range declared; else it stands."""
     batch_target: BatchDuration = timedelta(seconds=2)
     """How long a live batch should last; it bounds how long a pause may take."""
     batch_rows_min: Rows = 500
@@ -60,7 +62,7 @@ class TuningConfig(Wire):
             "reportParseExceptions": False,
             "maxParseExceptions": 2_147_483_647,
             "maxSavedParseExceptions": self.max_saved_parse_exceptions,
-            "resetOffsetAutomatically": False,
+            "resetOffsetAutomatically": self.reset_offset_automatically,
             "skipSequenceNumberAvailabilityCheck": False,
             "batchTarget": format_duration(self.batch_target),
             "batchRowsMin": self.batch_rows_min,

@@ -5,6 +5,7 @@
 | PENDING, SUSPENDED, STOPPING | yes | |
 | RUNNING | yes | CONNECTING_TO_STREAM, DISCOVERING_INITIAL_TASKS, CREATING_TASKS, NO_CAPACITY |
 | UNHEALTHY_SUPERVISOR | no | UNABLE_TO_CONNECT_TO_STREAM, LOST_CONTACT_WITH_STREAM, TOPIC_CHANGED |
+| UNHEALTHY_SUPERVISOR | no | OFFSETS_UNREADABLE, LOST_CONTINUITY, TOPIC_GONE |
 | UNHEALTHY_SUPERVISOR, whatever else is true | no | EVENT_QUEUE_DEAD |
 | UNHEALTHY_TASKS | no | |
 """
@@ -13,8 +14,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from supervisor.core.actions import SlotNeed
+from supervisor.core.continuity import unreadable
 from supervisor.core.events import repair_of
-from supervisor.core.model import Observed, StreamState, StreamTrouble
+from supervisor.core.model import Observed, StreamState, StreamTrouble, TaskStatus
+from supervisor.core.streaks import streak_of
 
 
 class State(StrEnum):
@@ -41,21 +44,38 @@ class SupervisorState:
 def roll_up(seen: Observed, slots: SlotNeed | None) -> SupervisorState:
     """Return the one state that is true of a supervisor and its tasks together.
 
-    Source: Druid's SupervisorStateManager; NO_CAPACITY, TOPIC_CHANGED and EVENT_QUEUE_DEAD
-    are additions.
+    Source: Druid's SupervisorStateManager; NO_CAPACITY, TOPIC_CHANGED, OFFSETS_UNREADABLE,
+    LOST_CONTINUITY and EVENT_QUEUE_DEAD are additions.
     """
     if (dead := _dead_queue(seen)) is not None:
         return dead
     if seen.current.spec is None:
         return _healthy(State.STOPPING, why="terminated; what still reads hands off")
+    if (broken := _broken_stream(seen)) is not None:
+        return broken
     if seen.current.spec.suspended:
         return _healthy(State.SUSPENDED)
     if (trouble := _stream_trouble(seen)) is not None:
         return trouble
-    if seen.failures_in_a_row >= seen.limits.unhealthiness_threshold:
-        why = f"{seen.failures_in_a_row} tasks in a row failed"
-        return SupervisorState(State.UNHEALTHY_TASKS, State.UNHEALTHY_TASKS, healthy=False, why=why)
+    if (failing := _failing_tasks(seen)) is not None:
+        state = State.UNHEALTHY_TASKS
+        return SupervisorState(state, state, healthy=False, why=failing)
     return _running(seen, slots)
+
+
+def _failing_tasks(seen: Observed) -> str | None:
+    """Say how tasks fail: three in a row begin it, three good ones in a row end it."""
+    threshold = seen.limits.unhealthiness_threshold
+    outcomes = [task.status is TaskStatus.SUCCESS for task in reversed(seen.last_ended)]
+    streak = streak_of(outcomes, threshold)
+    if seen.failures_in_a_row >= threshold:
+        why = f"{seen.failures_in_a_row} tasks in a row failed"
+    elif streak.failing:
+        why = f"{threshold} or more tasks in a row failed, {streak.good} succeeded since"
+    else:
+        return None
+    last = next((t for t in seen.last_ended if t.status is TaskStatus.FAILED), None)
+    return why if last is None else f"{why}; the last: {last.id}: {last.reason}"
 
 
 def _running(seen: Observed, slots: SlotNeed | None) -> SupervisorState:
@@ -88,6 +108,8 @@ def _stream_trouble(seen: Observed) -> SupervisorState | None:
         return SupervisorState(
             State.UNHEALTHY_SUPERVISOR, "TOPIC_CHANGED", healthy=False, why=changed
         )
+    if (gone := gone_topics(seen)) is not None:
+        return SupervisorState(State.UNHEALTHY_SUPERVISOR, "TOPIC_GONE", healthy=False, why=gone)
     stream = seen.stream
     if stream.trouble is None or stream.trouble is StreamTrouble.CONNECTING:
         return None
@@ -95,6 +117,26 @@ def _stream_trouble(seen: Observed) -> SupervisorState | None:
         return None
     detailed = _lost(stream)
     return SupervisorState(State.UNHEALTHY_SUPERVISOR, detailed, healthy=False, why=stream.detail)
+
+
+def _broken_stream(seen: Observed) -> SupervisorState | None:
+    """Kafka does not hold what is to be read next: say the numbers, and what to do (E3-E5)."""
+    found = unreadable(seen)
+    if not found or seen.current.spec is None:
+        return None
+    lost = [each for each in found if each.lost]
+    word = "OFFSETS_UNREADABLE" if lost else "LOST_CONTINUITY"
+    # What is lost is told first: nothing brings it back.
+    numbers = "; ".join(str(each) for each in sorted(found, key=lambda each: not each.lost))
+    if seen.current.spec.tuning_config.reset_offset_automatically:
+        todo = "resetOffsetAutomatically goes on at the nearest offset once no task reads there"
+    else:
+        todo = (
+            "nothing is read there until you decide: `reset` starts again, `resetOffsets` goes on "
+            "at offsets that you name, tuningConfig.resetOffsetAutomatically does it by itself"
+        )
+    state = State.UNHEALTHY_SUPERVISOR
+    return SupervisorState(state, word, healthy=False, why=f"{numbers}; {todo}")
 
 
 def _lost(stream: StreamState) -> str:
@@ -109,9 +151,28 @@ def changed_topic(seen: Observed) -> str | None:
         if now is not None and now != row.topic_id:
             return (
                 f"topic {partition.topic} was deleted and created again: its id is {now}, the "
-                f"stored offsets belong to {row.topic_id}; nothing is read from it until a reset"
+                f"stored offsets belong to {row.topic_id}; nothing is read from it until a reset: "
+                "`reset` takes the new topic up"
             )
     return None
+
+
+def gone_topics(seen: Observed) -> str | None:
+    """Say which of several topics exist no more; None if none is missed.
+
+    A single topic that is missing is a trouble of its stream.
+    """
+    spec = seen.current.spec
+    if spec is None or spec.io_config.topic is not None or not seen.stream.known:
+        return None
+    stored = {p.topic for p in seen.committed if spec.io_config.reads(p.topic)}
+    gone = sorted(stored - seen.stream.topic_ids.keys())
+    if not gone:
+        return None
+    return (
+        f"topic {', '.join(gone)} does not exist any more: what was read of it is kept, the other "
+        "topics go on; `reset` forgets its offsets"
+    )
 
 
 def _healthy(state: State, detailed: str | None = None, why: str = "") -> SupervisorState:

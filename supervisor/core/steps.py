@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from supervisor.core import handoff, names
-from supervisor.core.actions import Action, BeginHandoff, DiscardGeneration, OpenGeneration
+from supervisor.core.actions import Action, BeginHandoff, OpenGeneration
 from supervisor.core.model import Generation, GenerationState
 from supervisor.core.spec import SupervisorSpec
 from supervisor.core.view import View
@@ -33,13 +33,13 @@ class Steps:
                 case GenerationState.PAUSING:
                     yield from self._go_on(generation)
                 case GenerationState.PUBLISHING:
-                    yield from self._give_up(generation)
+                    pass  # its replicas publish it, or `discards` gives it up
                 case _:
                     raise AssertionError(f"{generation.id} is not live: {generation.state}")
 
     def _begin(self, generation: Generation) -> Iterator[BeginHandoff]:
         must = self._view.ends_for_good(generation)
-        why = must or self._due(generation)
+        why = must or self._asked(generation) or self._due(generation)
         if why is not None:
             self.closing.add(generation.id)
             self._begun += 1
@@ -47,8 +47,12 @@ class Steps:
                 generation.id, generation.sequence, must_end=must is not None, why=why
             )
 
+    def _asked(self, generation: Generation) -> str | None:
+        """A wish is due at once, whatever `stopTaskCount` and taskDuration say."""
+        return generation.asked if self._can_be_told(generation) else None
+
     def _due(self, generation: Generation) -> str | None:
-        spec = self._seen.specs[generation.spec_version]
+        spec = self._view.terms(generation)
         due = generation.timer_started_at + spec.io_config.task_duration
         if self._seen.now < due:
             self.wakes.append(due)
@@ -57,14 +61,18 @@ class Steps:
         busy = [g for g in self._seen.generations if g.state is not GenerationState.READING]
         if len(busy) + self._begun >= bound:
             return None  # a step of those wakes the loop
-        reading = {TaskPhase.READING, TaskPhase.PAUSED}
-        if not any(
-            r.report is not None and r.report.phase in reading
-            for r in self._view.replicas(generation)
-        ):
-            return None  # nobody could say how far it is; its first report wakes the loop
+        if not self._can_be_told(generation):
+            return None
         seconds = spec.io_config.task_duration.total_seconds()
         return f"taskDuration of {seconds:g} s is over"
+
+    def _can_be_told(self, generation: Generation) -> bool:
+        """Somebody can say how far it is; if nobody can, the first report wakes the loop."""
+        reading = {TaskPhase.READING, TaskPhase.PAUSED}
+        return any(
+            r.report is not None and r.report.phase in reading
+            for r in self._view.replicas(generation)
+        )
 
     def _go_on(self, generation: Generation) -> Iterator[Action]:
         self.closing.add(generation.id)
@@ -79,18 +87,8 @@ class Steps:
             self.wakes.append(step.wake_at)
         yield from step.actions
 
-    def _give_up(self, generation: Generation) -> Iterator[DiscardGeneration]:
-        """After a tombstone what is lost is discarded, not replaced (P19)."""
-        if self._seen.current.terminated and not self._view.replicas(generation):
-            self.closing.add(generation.id)
-            yield DiscardGeneration(
-                generation.id, "the supervisor is terminated and no replica lives"
-            )
-
     def _successor(self, generation: Generation) -> OpenGeneration | None:
-        members = self._view.groups.get(generation.group, ())
-        same_layout = generation.task_count == self._view.task_count
-        if not (same_layout and set(members) == set(generation.start)):
+        if not self._view.fits(generation):
             return None
         return self._open(generation.group, dict(generation.start), "its predecessor hands off")
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from functools import cached_property
 
+from supervisor.core.changes import compare
 from supervisor.core.handoff import ReplicaView
 from supervisor.core.model import Generation, Liveness, Observed, Task
 from supervisor.core.placement import layout
@@ -27,9 +28,14 @@ class View:
         """The layout that the newest spec asks for, over the partitions with stored offsets."""
         if self.spec is None:
             return {}
-        topic = self.spec.io_config.topic
-        known = [p for p in self.seen.committed if p.topic == topic]
-        return layout(known, self.spec.io_config.task_count)
+        io_config = self.spec.io_config
+        known = [p for p in self.seen.committed if io_config.reads(p.topic)]
+        if io_config.topic is None and self.seen.stream.known:
+            # One topic that is gone, or another one now, does not stop the others of a pattern.
+            ids = self.seen.stream.topic_ids
+            known = [p for p in known if ids.get(p.topic) == self.seen.committed[p].topic_id]
+        several = io_config.topic is None
+        return layout(known, io_config.task_count, several_topics=several)
 
     @cached_property
     def task_count(self) -> int:
@@ -72,16 +78,46 @@ class View:
             return "the supervisor is terminated"
         if current.suspended:
             return "the supervisor is suspended"
-        bound = self.seen.specs.get(generation.spec_version)
-        # Suspending and resuming stores new versions of the same content: nothing to restart.
-        if bound is None or asked(bound) != asked(current):
-            return f"spec version {self.seen.current.version} differs from its own"
-        members = self.groups.get(generation.group, ())
-        if generation.task_count != self.task_count or set(members) != set(generation.start):
+        if (field := self.outdated(generation)) is not None:
+            version = self.seen.current.version
+            return f"spec version {version} differs from its own" + (field and f": {field}")
+        if not self.fits(generation):
             return "the layout has changed: taskCount or partitions"
         return None
 
+    def fits(self, generation: Generation) -> bool:
+        """Whether a generation is a group of the present layout.
 
-def asked(spec: SupervisorSpec) -> SupervisorSpec:
-    """Return what a spec asks of its tasks; being suspended is no part of it."""
-    return spec.model_copy(update={"suspended": False})
+        Groups of several topics are told by their partitions alone: a new topic that goes to
+        other groups leaves the rest in peace.
+        """
+        if set(self.groups.get(generation.group, ())) != set(generation.start):
+            return False
+        spec = self.spec
+        several = spec is not None and spec.io_config.topic is None
+        return several or generation.task_count == self.task_count
+
+    def terms(self, generation: Generation) -> SupervisorSpec:
+        """Return the spec whose replicas, durations and limits hold for a generation now.
+
+        The newest, if it asks for the same tasks as the generation's own; else its own.
+        """
+        current = self.seen.current.spec
+        if current is not None and self.outdated(generation) is None:
+            return current
+        return self.seen.specs[generation.spec_version]
+
+    def outdated(self, generation: Generation) -> str | None:
+        """Return the first field for which the newest spec asks for other tasks; None: for none.
+
+        Empty if its own version is not known any more.  taskCount is not told: see `fits`.
+        """
+        return self._outdated.get(generation.spec_version, "")
+
+    @cached_property
+    def _outdated(self) -> dict[int, str | None]:
+        """Spec version -> the first field for which its tasks have to end; None: there is none."""
+        current = self.seen.current.spec
+        if current is None:
+            return {}
+        return {v: compare(s, current).needs_other_tasks for v, s in self.seen.specs.items()}

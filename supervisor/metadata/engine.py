@@ -135,6 +135,9 @@ def _postgres(url: URL, bounds: Bounds) -> Engine:
         "statement_timeout": _millis(bounds.statement),
         "lock_timeout": _millis(bounds.lock),
         "idle_in_transaction_session_timeout": _millis(bounds.idle),
+        "tcp_user_timeout": _millis(
+            bounds.statement
+        ),  # of the server: a frozen client takes nothing
         "timezone": "UTC",  # a time at the end of year 9999 has no place in an eastern zone
     }
     given = url.query.get("options", "")
@@ -153,6 +156,11 @@ def _postgres(url: URL, bounds: Bounds) -> Engine:
         **_pool(bounds),
     )
     event.listen(engine, "handle_error", _translate)
+    # The driver is an extra: whoever uses SQLite need not have it.
+    from supervisor.metadata.patience import be_patient
+
+    # Later than the server's own bound, which ends in the better message.
+    be_patient(engine, statement_s=1.25 * bounds.statement.total_seconds())
     return engine
 
 
@@ -197,7 +205,9 @@ def _of_postgres(error: Exception, *, disconnected: bool) -> SupervisorError | N
     text = str(error).strip().partition("\n")[0]
     if state in _POSTGRES_BUSY:
         return MetadataBusy(f"the metadata database did not take it in time: {text}")
-    no_answer = state is None and type(error).__name__ == "OperationalError"
+    # Also those derived from it: a connection that was not made in time has a class of its own.
+    kinds = {kind.__name__ for kind in type(error).__mro__}
+    no_answer = state is None and "OperationalError" in kinds
     if disconnected or no_answer or (state or "").startswith(_POSTGRES_BROKEN):
         return MetadataUnavailable(f"the metadata database cannot be reached: {text}")
     return None

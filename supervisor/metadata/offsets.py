@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping
 
-from sqlalchemy import ColumnElement, Connection, delete, insert, select, update
+from sqlalchemy import ColumnElement, Connection, case, delete, insert, select, update
 
 from supervisor.core.errors import StaleCommit
 from supervisor.core.model import CommittedOffset, OffsetGap
@@ -84,22 +84,48 @@ class SqlOffsets:
                 if moved is None:
                     raise StaleCommit(supervisor_id, str(partition), start[partition])
 
-    def reset(self, supervisor_id: str, offsets: Offsets, topic_ids: Mapping[str, str]) -> None:
-        """Set stored partitions to other offsets, with the next epoch; see the port."""
+    def reset(
+        self,
+        supervisor_id: str,
+        offsets: Offsets,
+        topic_ids: Mapping[str, str],
+        expected: Offsets,
+    ) -> None:
+        """Set stored partitions to other offsets, with the next epoch; see the port.
+
+        Raises:
+            StaleCommit: one of `expected` has moved since.
+        """
+        for partition in sorted(expected):  # the order of `advance`: no deadlock
+            self._lock(supervisor_id, partition, expected[partition])
         for partition in sorted(offsets):
-            topic_id = topic_ids[partition.topic]
+            to, topic_id = offsets[partition], topic_ids[partition.topic]
+            first = case(
+                (_AT.topic_id != topic_id, to),
+                (_AT.first_offset > to, to),
+                else_=_AT.first_offset,
+            )
             moved = self._db.execute(
                 update(committed_offsets)
                 .where(*_row_of(supervisor_id, partition))
                 .values(
-                    next_offset=offsets[partition],
+                    next_offset=to,
+                    first_offset=first,
                     topic_id=topic_id,
                     reset_epoch=_AT.reset_epoch + 1,
                 )
                 .returning(_AT.partition)
             ).one_or_none()
             if moved is None:
-                self.initialise(supervisor_id, topic_id, {partition: offsets[partition]})
+                self.initialise(supervisor_id, topic_id, {partition: to})
+
+    def _lock(self, supervisor_id: str, partition: TopicPartition, expected: int) -> None:
+        """Hold a row that stands where it is expected until the transaction ends."""
+        found = self._db.execute(
+            select(_AT.next_offset).where(*_row_of(supervisor_id, partition)).with_for_update()
+        ).scalar_one_or_none()
+        if found != expected:
+            raise StaleCommit(supervisor_id, str(partition), expected)
 
     def drop(self, supervisor_id: str, partitions: Collection[TopicPartition]) -> None:
         """Delete the rows of partitions that exist no more."""

@@ -5,7 +5,7 @@ from datetime import datetime
 from pydantic import ValidationError
 from sqlalchemy import Connection, RowMapping, delete, func, select, tuple_
 
-from supervisor.core.errors import FieldError, InvalidSpec, MetadataBusy
+from supervisor.core.errors import FieldError, InvalidSpec, MetadataBusy, StateMoved
 from supervisor.core.model import SpecVersion
 from supervisor.core.spec import SupervisorSpec
 from supervisor.metadata.rows import insert_unless_taken
@@ -26,16 +26,26 @@ class SqlSpecs:
         self._db = connection
 
     def append(
-        self, supervisor_id: str, spec: SupervisorSpec | None, now: datetime, author: str
+        self,
+        supervisor_id: str,
+        spec: SupervisorSpec | None,
+        now: datetime,
+        author: str,
+        *,
+        after: int | None = None,
     ) -> SpecVersion:
         """Add the next version (None: a tombstone) and return it.
 
         Raises:
+            StateMoved: the newest version is not `after` (0: there is none); nothing is added.
             MetadataBusy: others kept adding versions at the same time.
         """
         highest = select(func.max(_AT.version)).where(_AT.supervisor_id == supervisor_id)
         for _ in range(_TRIES):
-            version = (self._db.execute(highest).scalar_one() or 0) + 1
+            newest = self._db.execute(highest).scalar_one() or 0
+            if after not in {None, newest}:
+                raise StateMoved(f"{supervisor_id} has version {newest}, not {after}")
+            version = newest + 1
             row = {
                 "supervisor_id": supervisor_id,
                 "version": version,

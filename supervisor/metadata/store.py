@@ -8,7 +8,7 @@ Events that were added are numbered just before the commit, and told of just aft
 """
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import timedelta
@@ -17,7 +17,7 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
-from supervisor.core.errors import MetadataBusy
+from supervisor.core.errors import LeaseLost, MetadataBusy
 from supervisor.metadata.audit import SqlAudit
 from supervisor.metadata.engine import WRITES, Bounds, create_engine
 from supervisor.metadata.events import SqlEvents
@@ -92,6 +92,7 @@ class SqlStore:
         self._is_sqlite = self._engine.dialect.name == "sqlite"
         self._turn = threading.Lock()
         self._heard: Heard | None = None
+        self._fenced: Callable[[int], None] | None = None
 
     def reading(self) -> AbstractContextManager[Transaction]:
         """Open a transaction that only reads: one consistent view."""
@@ -115,6 +116,10 @@ class SqlStore:
         """Tell `heard`, in place of the one before, after each commit that added events."""
         self._heard = heard
 
+    def on_fenced(self, heard: Callable[[int], None]) -> None:
+        """Tell `heard` the term of each leader's transaction that is refused as an old one's."""
+        self._fenced = heard
+
     def close(self) -> None:
         """Close the pooled connections."""
         self._engine.dispose()
@@ -135,12 +140,20 @@ class SqlStore:
             connection.execution_options(**{WRITES: True})
             with connection.begin():
                 if term is not None:
-                    require_term(connection, term)
+                    self._require_term(connection, term)
                 events = SqlEvents(connection)
                 yield SqlTransaction.on(connection, events)
                 added = events.flush()
         if added and self._heard is not None:
             self._heard(added)
+
+    def _require_term(self, connection: Connection, term: int) -> None:
+        try:
+            require_term(connection, term)
+        except LeaseLost:
+            if self._fenced is not None:
+                self._fenced(term)
+            raise
 
     def _one_by_one(self) -> AbstractContextManager[None]:
         """Let writers of this process queue up: SQLite's own waiting sleeps and is not fair."""

@@ -143,7 +143,7 @@ class SqlTasks:
         )
 
     def failures_in_a_row(self, supervisor_id: str) -> int:
-        """Return how many tasks failed since the last success, by the time they ended."""
+        """Return how many failed by themselves since the last success, by the time they ended."""
         mine = _AT.supervisor_id == supervisor_id
         success = (
             select(func.max(_AT.ended_at))
@@ -153,9 +153,23 @@ class SqlTasks:
         return self._db.execute(
             select(func.count())
             .select_from(tasks)
-            .where(mine, _AT.status == TaskStatus.FAILED)
+            .where(mine, _AT.status == TaskStatus.FAILED, _AT.lost.is_not(True))
             .where(success.is_(None) | (_AT.ended_at > success))
         ).scalar_one()
+
+    def last_ended(self, supervisor_id: str, limit: int) -> list[Task]:
+        """Return the last tasks that ended by themselves, not lost, newest first."""
+        found = list[Task]()
+        for status in (TaskStatus.SUCCESS, TaskStatus.FAILED):  # each is one range of the index
+            found += self._found(
+                select(tasks)
+                .where(_AT.supervisor_id == supervisor_id, _AT.status == status)
+                .where(_AT.lost.is_not(True))
+                .order_by(_AT.ended_at.desc(), _AT.id.desc())
+                .limit(limit)
+            )
+        found.sort(key=lambda task: (task.ended_at or task.created_at, task.id), reverse=True)
+        return found[:limit]
 
     def failed_attempts(self, generation_ids: Sequence[str]) -> dict[str, int]:
         """Return generation -> its tasks that failed by themselves, not lost; none: left out."""

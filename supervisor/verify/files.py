@@ -20,7 +20,7 @@ from supervisor.verify.verdict import Finding, FindingKind
 from tasks.contract import OffsetSpan, RejectsFile, SegmentFile
 from tasks.offsets import TopicPartition
 
-OFFSET, PARTITION = "__offset", "__partition"
+OFFSET, PARTITION, TOPIC = "__offset", "__partition", "__topic"
 _BATCH_ROWS = 200_000
 _CHUNK_BYTES = 1 << 20
 
@@ -83,21 +83,32 @@ class _Reading:
 
     def _take_offsets(self, file: pq.ParquetFile, segment: SegmentFile) -> None:
         found: dict[TopicPartition, list[pa.Array]] = {}
-        for batch in file.iter_batches(_BATCH_ROWS, columns=[PARTITION, OFFSET]):
-            partitions, offsets = batch.column(PARTITION), batch.column(OFFSET)
-            if lacking := partitions.null_count + offsets.null_count:
-                self._find(
-                    FindingKind.UNKNOWN_ROW,
-                    f"{segment.path} has rows without an offset",
-                    records=lacking,
-                )
-            for number in pc.unique(partitions).drop_null().to_pylist():
-                of_it = offsets.filter(pc.equal(partitions, number)).drop_null()
-                at = TopicPartition(self._topics.get(number, "?"), number)
-                found.setdefault(at, []).append(of_it.cast(pa.int64()))
+        own = [TOPIC] if TOPIC in file.schema_arrow.names else []
+        for batch in file.iter_batches(_BATCH_ROWS, columns=[PARTITION, OFFSET, *own]):
+            for topic, part in _by_topic(batch) if own else [(None, batch)]:
+                self._take_batch(part, topic, found, segment)
         for at, chunks in found.items():
             self._chunks.setdefault(at, []).extend(chunks)
         self._compare_spans(segment, found)
+
+    def _take_batch(
+        self,
+        batch: pa.RecordBatch,
+        topic: str | None,
+        found: dict[TopicPartition, list[pa.Array]],
+        segment: SegmentFile,
+    ) -> None:
+        partitions, offsets = batch.column(PARTITION), batch.column(OFFSET)
+        if lacking := partitions.null_count + offsets.null_count:
+            self._find(
+                FindingKind.UNKNOWN_ROW,
+                f"{segment.path} has rows without an offset",
+                records=lacking,
+            )
+        for number in pc.unique(partitions).drop_null().to_pylist():
+            of_it = offsets.filter(pc.equal(partitions, number)).drop_null()
+            at = TopicPartition(topic or self._topics.get(number, "?"), number)
+            found.setdefault(at, []).append(of_it.cast(pa.int64()))
 
     def _compare_spans(
         self, segment: SegmentFile, found: dict[TopicPartition, list[pa.Array]]
@@ -180,6 +191,13 @@ class _Reading:
     def _find(self, kind: FindingKind, detail: str, records: int = 0) -> None:
         generation = self._publication.generation_id
         self._findings.append(Finding(kind, detail, generation, records=records))
+
+
+def _by_topic(batch: pa.RecordBatch) -> Iterator[tuple[str, pa.RecordBatch]]:
+    """Divide rows by the topic that they name; those that name none are of topic `?`."""
+    topics = pc.fill_null(batch.column(TOPIC), "?")
+    for topic in pc.unique(topics).to_pylist():
+        yield topic, batch.filter(pc.equal(topics, topic))
 
 
 def _as_runs(chunks: Sequence[pa.Array]) -> tuple[Runs, Runs, int]:

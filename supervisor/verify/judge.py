@@ -14,6 +14,7 @@ Source: protocol rule P25; faults.md I1-I4.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from itertools import pairwise
 
 from supervisor.verify.dropped import LetGo, explain
@@ -55,6 +56,8 @@ class PublishedRange:
     held: Held = field(default_factory=Held)
     let_go: tuple[LetGo, ...] = ()
     """What was dropped from the table since, on purpose."""
+    published_at: datetime | None = None
+    """Needed only where a topic was made anew."""
 
     @property
     def dropped(self) -> int:
@@ -69,6 +72,8 @@ class DeclaredGap:
     first: int
     end: int
     repeated: bool
+    recreated_at: datetime | None = None
+    """The topic was made anew: what was committed and published until then is of another one."""
 
 
 @dataclass(frozen=True)
@@ -158,11 +163,14 @@ def _judge_range(facts: PartitionFacts, published: PublishedRange) -> _JudgedRan
     topic = facts.topic & span
     untold = (span - facts.topic if facts.compacted else facts.unreadable & span) - accounted
     let_go = explain(topic - accounted, untold, published.let_go)
-    lost = let_go.lost
+    again = _union(Runs([(g.first, g.end)]) for g in facts.gaps if g.repeated)
+    lost = let_go.lost - _held_by_others(facts, published, again & let_go.lost)
     foreign = accounted - span
     unknown = ((accounted & span) - facts.unreadable) - topic
     unproven = facts.unreadable & span
     why = "expired in Kafka" if unproven else ""
+    if replaced := unknown & again:  # after the log was cut, its offsets came, or come, again
+        unproven, unknown, why = unproven | replaced, unknown - again, "replaced in Kafka"
     if facts.compacted and unknown:
         unproven, unknown, why = unproven | unknown, Runs(), "compacted away in Kafka"
     both = held.rows & held.rejects
@@ -181,6 +189,14 @@ def _judge_range(facts: PartitionFacts, published: PublishedRange) -> _JudgedRan
     findings += _not_gone(facts, published, let_go.excess)
     judged = _verdict(published, findings, accounted, unproven, why=why)
     return replace(judged, lost=lost, duplicated=held.surplus + both.count())
+
+
+def _held_by_others(facts: PartitionFacts, published: PublishedRange, wanted: Runs) -> Runs:
+    """Return which offsets of a range that was read twice the other reading holds."""
+    if not wanted:
+        return NOTHING
+    others = (each.held for each in facts.ranges if each is not published)
+    return wanted & _union(held.rows | held.rejects for held in others)
 
 
 def _not_gone(facts: PartitionFacts, published: PublishedRange, excess: int) -> tuple[Finding, ...]:
@@ -312,9 +328,19 @@ def facts_by_partition(
 ) -> Iterator[PartitionFacts]:
     """Join what the ledger, the files and the topic say, one partition after the other.
 
-    A partition that was published but never committed has the committed range `[0, 0)`.
+    A partition that was published but never committed has the committed range `[0, 0)`.  One whose
+    topic was made anew comes once for each of its topics: only the last can be read.
     """
-    for partition in sorted(committed.keys() | ranges.keys()):
+    for partition in sorted(committed.keys() | ranges.keys() | gaps.keys()):
+        mine, declared = list(ranges.get(partition, ())), list(gaps.get(partition, ()))
+        earlier = [gap for gap in declared if gap.recreated_at is not None]
+        for last in earlier:
+            at = declared.index(last)
+            told, declared = declared[:at], declared[at + 1 :]
+            yield _gone(partition, last, told, [each for each in mine if _until(each, last)])
+            mine = [each for each in mine if not _until(each, last)]
+        if earlier and not mine and partition not in committed:
+            continue  # it exists no more
         first, end = committed.get(partition, (0, 0))
         yield PartitionFacts(
             partition=partition,
@@ -323,6 +349,30 @@ def facts_by_partition(
             topic=topic.get(partition, Runs()),
             unreadable=unreadable.get(partition, Runs()),
             compacted=partition.topic in compacted,
-            gaps=tuple(gaps.get(partition, ())),
-            ranges=tuple(ranges.get(partition, ())),
+            gaps=tuple(declared),
+            ranges=tuple(mine),
         )
+
+
+def _until(published: PublishedRange, gap: DeclaredGap) -> bool:
+    assert published.published_at is not None, "a topic was made anew: times are needed"
+    assert gap.recreated_at is not None
+    return published.published_at <= gap.recreated_at
+
+
+def _gone(
+    partition: TopicPartition,
+    last: DeclaredGap,
+    gaps: Sequence[DeclaredGap],
+    ranges: Sequence[PublishedRange],
+) -> PartitionFacts:
+    """Return the facts of a topic that is gone: its ranges must tile, its records are unknown."""
+    return PartitionFacts(
+        partition=partition,
+        first_offset=last.first,
+        next_offset=last.end,
+        topic=Runs(),
+        unreadable=_union(Runs([(each.start, each.end)]) for each in ranges),
+        gaps=tuple(gaps),
+        ranges=tuple(ranges),
+    )

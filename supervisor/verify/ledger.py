@@ -37,10 +37,15 @@ class LedgerGap(Answer):
     partition: int
     first: int = Field(alias="from")
     end: int = Field(alias="to")
-    kind: Literal["skipped", "lost", "repeated"]
+    kind: Literal["skipped", "lost", "repeated", "recreated"]
     author: str = ""
     why: str = ""
     at: datetime | None = None
+
+    @property
+    def is_new_topic(self) -> bool:
+        """What was committed and published before belongs to an earlier topic of this name."""
+        return self.kind == "recreated"
 
 
 class LedgerLetGo(Answer):
@@ -99,8 +104,9 @@ class Ledger(Answer):
         found: dict[TopicPartition, list[DeclaredGap]] = {}
         for gap in self.gaps:
             at = TopicPartition(gap.topic, gap.partition)
+            anew = gap.at if gap.is_new_topic else None
             found.setdefault(at, []).append(
-                DeclaredGap(gap.first, gap.end, repeated=gap.kind == "repeated")
+                DeclaredGap(gap.first, gap.end, repeated=gap.kind == "repeated", recreated_at=anew)
             )
         return found
 
@@ -109,10 +115,16 @@ class Ledger(Answer):
         return {row.topic: row.topic_id for row in self.committed if row.topic_id}
 
     def extent(self) -> dict[TopicPartition, tuple[int, int]]:
-        """Return, per partition, the offsets to look at: committed and published ones."""
+        """Return, per partition, the offsets to look at: committed and published ones.
+
+        Those of a topic that was made anew since are not there to be looked at.
+        """
         found = self.committed_ranges()
+        anew = {TopicPartition(g.topic, g.partition): g.at for g in self.gaps if g.is_new_topic}
         for publication in self.publications:
             for partition, start in publication.start.items():
+                if (since := anew.get(partition)) and publication.published_at <= since:
+                    continue
                 end = publication.end[partition]
                 first, until = found.get(partition, (start, end))
                 found[partition] = min(first, start), max(until, end)

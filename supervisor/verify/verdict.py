@@ -133,7 +133,7 @@ class Verification:
         """Return the last line of `tidegate verify`."""
         text = (
             f"{self.supervisor_id}: {self.verdict}: {self.total('records')} records in "
-            f"{len(self.partitions)} partitions, {self.total('lost')} lost, "
+            f"{len({p.partition for p in self.partitions})} partitions, {self.total('lost')} lost, "
             f"{self.total('duplicated')} duplicated ({self.publications} publications, "
             f"{self.total('rejected')} rejected and explained"
         )

@@ -93,6 +93,7 @@ def _read_files(
                     end=publication.end.get(at, 0),
                     held=held,
                     let_go=tuple(dropped.get(at, ())),
+                    published_at=publication.published_at,
                 )
             )
     return ranges, findings

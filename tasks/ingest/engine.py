@@ -10,7 +10,7 @@ names it.
 """
 
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
@@ -98,6 +98,7 @@ class SparkEngine:
 
         Raises:
             BatchCancelled: `cancel` was called; the batch's files are gone.
+            NoSpace: the disk is full; the batch's files are gone.
             StreamUnavailable: the brokers did not answer in time; a repeat may succeed.
             TaskError: the range cannot be read, or its rows not be written.
         """
@@ -119,6 +120,7 @@ class SparkEngine:
 
         Raises:
             BatchCancelled: `cancel` was called; what the merge wrote is gone.
+            NoSpace: the disk is full; what the merge wrote is gone.
             TaskError: the files cannot be read, or the segments not be written.
         """
         with self._jobs.run(job.task_id, FINISHING_POOL) as run:
@@ -137,6 +139,10 @@ class SparkEngine:
         """Stop the job that `task_id` runs now, if it runs one; returns at once."""
         self._jobs.cancel(task_id)
 
+    def progress(self, task_id: str) -> Hashable:
+        """Return how far the job that `task_id` runs is: another answer means that it moved."""
+        return self._jobs.progress(task_id)
+
     def drop(self, task_id: str, entries: Sequence[JournalEntry]) -> None:
         """Delete the files of journaled batches that no longer count; repeatable.
 
@@ -150,7 +156,7 @@ class SparkEngine:
             try:
                 path.unlink(missing_ok=True)
             except OSError as error:
-                raise judge(error, f"deleting {path}") from error
+                raise judge(error, f"deleting {path}", path.parent) from error
             with suppress(OSError):  # not empty yet, or gone
                 path.parent.rmdir()
 
@@ -172,7 +178,7 @@ class SparkEngine:
             if run.cancelled:
                 raise BatchCancelled(run.group) from error
             if isinstance(error, _FAILURES):
-                raise judge(error, doing) from error
+                raise judge(error, doing, folder) from error
             raise
         except BaseException:
             self._clean(run, folder)
@@ -216,7 +222,14 @@ class SparkEngine:
         known = known_keys(job.spec, columns)
         judged = decode(records, job.spec.timestamp, columns, known=known)
         files = max(1, min(len(span.start) * 4, count(span.start, span.end) // ROWS_PER_FILE))
-        return write_rows(judged, columns, folder, start=span.start, files_max=files)
+        return write_rows(
+            judged,
+            columns,
+            folder,
+            start=span.start,
+            files_max=files,
+            topics=job.spec.topic_column,
+        )
 
     def _peek(self, job: BatchJob, span: _Range) -> list[str]:
         """Return the keys of a range's first records: most often they are all there are."""
@@ -240,7 +253,8 @@ class SparkEngine:
         if may_stay(files, granularity, rows_max):
             return files
         names = tuple(sorted({name for entry in job.entries for name in entry.columns}))
-        work = Rewrite(files, columns_of(job.spec, names), granularity, rows_max)
+        columns, topics = columns_of(job.spec, names), job.spec.topic_column
+        work = Rewrite(files, columns, granularity, rows_max, topics)
         run.check()
         paths = rewrite(self._runtime.session, work, warehouse=self._warehouse, folder=folder)
         run.check()

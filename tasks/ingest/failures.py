@@ -4,7 +4,10 @@ Spark wraps what went wrong into job failures whose text has the causes' class n
 conditions; these are what is matched, never a sentence.
 """
 
+from pathlib import Path
+
 from tasks.contract import FailureCode
+from tasks.folders import is_full, no_space
 from tasks.ports import StreamUnavailable, TaskError
 
 _TEXT_MAX = 3_000
@@ -29,9 +32,12 @@ _SILENT = (
     "LeaderNotAvailableException",
 )
 _READING = ("org.apache.kafka.", "org.apache.spark.sql.kafka010.")
-_DISK = (
+_FULL = (
     "No space left on device",
     "Disk quota exceeded",
+    "File too large",
+)
+_DISK = (
     "Read-only file system",
     "Permission denied",
     "java.nio.file.AccessDeniedException",
@@ -42,20 +48,25 @@ _DISK = (
 )
 
 
-def judge(error: Exception, doing: str) -> Exception:
+def judge(error: Exception, doing: str, folder: Path) -> Exception:
     """Return what to raise for `error`; `doing` says at what, with partitions and numbers.
 
-    A `TaskError`, or `StreamUnavailable` where the brokers did not answer and a repeat may do.
+    A `TaskError`; `StreamUnavailable` where the brokers did not answer, or `NoSpace` where
+    `folder` had no space: then a repeat may do.
     """
     if isinstance(error, OSError):
+        if is_full(error):
+            return no_space(f"{doing}: {error}"[:_TEXT_MAX], folder)
         return TaskError(FailureCode.WRITE_FAILED, f"{doing}: {error}")
     said = f"{error}\n{_java_causes(error)}"
     message = f"{doing}: {_first_lines(said)}"[:_TEXT_MAX]
     if any(mark in said for mark in _UNREADABLE):
         return TaskError(FailureCode.OFFSETS_UNREADABLE, message)
+    if any(mark in said for mark in _FULL):
+        return no_space(message, folder)
     if any(mark in said for mark in _SILENT):
         return StreamUnavailable(message)
-    if any(mark in said for mark in _DISK[:5]):
+    if any(mark in said for mark in _DISK[:3]):
         return TaskError(FailureCode.WRITE_FAILED, message)
     if any(mark in said for mark in _READING):
         return TaskError(FailureCode.READ_FAILED, message)

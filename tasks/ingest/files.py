@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from tasks.contract import FailureCode, OffsetSpan
+from tasks.folders import make_folder
 from tasks.ports import DataFile, TaskError
 
 _README = "README.txt"
@@ -58,6 +59,7 @@ def local_folder(warehouse: str) -> Path:
 def prepare_folder(warehouse: Path, data_source: str, task_id: str) -> Path:
     """Make `<warehouse>/<data source>/data/<task>` and return it; its README is written once."""
     folder = warehouse / data_source / "data" / task_id
+    make_folder(warehouse)  # the fsyncs of a batch go up to it, and no further
     folder.mkdir(parents=True, exist_ok=True)
     readme = warehouse / data_source / _README
     if not readme.exists():
@@ -74,7 +76,10 @@ def remove_folder(folder: Path) -> None:
 
 
 def describe(path: Path, warehouse: Path, topic: str) -> DataFile | None:
-    """Sync one Parquet file and say what is in it; None if it has no rows: then it is deleted."""
+    """Sync one Parquet file and say what is in it; None if it has no rows: then it is deleted.
+
+    `topic` is that of its rows, unless they name their own.
+    """
     footer = pq.read_metadata(path)
     if footer.num_rows == 0:
         path.unlink()
@@ -144,6 +149,8 @@ def _instants(path: Path, footer: pq.FileMetaData) -> tuple[datetime, datetime]:
 
 
 def _spans(path: Path, footer: pq.FileMetaData, topic: str) -> tuple[OffsetSpan, ...]:
+    if "__topic" in footer.schema.names:
+        return _spans_of_topics(path)
     low, high = _bounds(path, footer, "__partition")
     if low == high:
         first, last = _bounds(path, footer, "__offset")
@@ -162,4 +169,22 @@ def _spans(path: Path, footer: pq.FileMetaData, topic: str) -> tuple[OffsetSpan,
             rows=row["__offset_count"],
         )
         for row in sorted(found.to_pylist(), key=lambda row: row["__partition"])
+    )
+
+
+def _spans_of_topics(path: Path) -> tuple[OffsetSpan, ...]:
+    keys = ["__topic", "__partition"]
+    table = pq.read_table(path, columns=[*keys, "__offset"], partitioning=None)
+    found = table.group_by(keys).aggregate(
+        [("__offset", "min"), ("__offset", "max"), ("__offset", "count")]
+    )
+    return tuple(
+        OffsetSpan(
+            topic=row["__topic"],
+            partition=row["__partition"],
+            first=row["__offset_min"],
+            last=row["__offset_max"],
+            rows=row["__offset_count"],
+        )
+        for row in sorted(found.to_pylist(), key=lambda row: (row["__topic"], row["__partition"]))
     )

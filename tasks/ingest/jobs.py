@@ -6,10 +6,11 @@ so a cancel that comes before a job, or between two, counts as well.
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 from itertools import count
 
+from py4j.protocol import Py4JJavaError
 from pyspark import SparkContext
 
 from tasks.ports import BatchCancelled
@@ -77,6 +78,34 @@ class Jobs:
         if run is not None:
             run.cancel()
             self._context._jsc.sc().cancelJobGroupAndFutureJobs(run.group)  # noqa: SLF001
+
+    def progress(self, task_id: str) -> Hashable:
+        """Return what grows while `task_id`'s run moves: jobs, tasks, rows; None if it runs none.
+
+        Rows of a task that runs come with the executor's heartbeat, every ten seconds.
+        """
+        with self._lock:
+            run = self._runs.get(task_id)
+        if run is None:
+            return None
+        tracker = self._context.statusTracker()
+        jobs = sorted(tracker.getJobIdsForGroup(run.group))
+        infos = [tracker.getJobInfo(job) for job in jobs]
+        stages = [stage for info in infos if info is not None for stage in info.stageIds]
+        return (run.group, *jobs, *(self._moved(stage) for stage in stages))
+
+    def _moved(self, stage: int) -> Hashable:
+        try:
+            data = self._context._jsc.sc().statusStore().lastStageAttempt(stage)  # noqa: SLF001
+        except Py4JJavaError:  # not begun, or forgotten
+            return None
+        return (
+            data.numCompleteTasks(),
+            data.numActiveTasks(),
+            data.inputRecords(),
+            data.memoryBytesSpilled(),
+            data.outputRecords(),
+        )
 
     def settle(self, run: Run) -> None:
         """Wait, within a bound, until no task of a failed or cancelled run works any more.

@@ -59,6 +59,8 @@ class Rewrite:
     granularity: Granularity
     rows_max: int
     """More rows of one chunk than this are split."""
+    topics: bool = False
+    """The files have a column `__topic`."""
 
 
 def may_stay(files: Sequence[DataFile], granularity: Granularity, rows_max: int) -> bool:
@@ -82,7 +84,7 @@ def may_stay(files: Sequence[DataFile], granularity: Granularity, rows_max: int)
 def rewrite(session: SparkSession, job: Rewrite, *, warehouse: Path, folder: Path) -> list[Path]:
     """Write the rows of all files, sorted, into a new `folder`; each file in one chunk."""
     chunks = {chunk_of(t, job.granularity) for f in job.files for t in (f.time_min, f.time_max)}
-    schema = _schema(job.columns)
+    schema = _schema(job.columns, topics=job.topics)
     frames = [
         session.read.schema(schema).parquet(*((warehouse / f.path).as_uri() for f in group))
         for group in _groups(job.files, _group_count(session, job))
@@ -138,13 +140,14 @@ def as_segment(file: DataFile, granularity: Granularity) -> SegmentFile:
     )
 
 
-def _schema(columns: Sequence[Column]) -> StructType:
+def _schema(columns: Sequence[Column], *, topics: bool) -> StructType:
     return StructType(
         [
             StructField("__time", TimestampType()),
             *(StructField(column.name, _TYPES[column.type]) for column in columns),
             StructField("__partition", IntegerType()),
             StructField("__offset", LongType()),
+            *([StructField("__topic", StringType())] if topics else []),
         ]
     )
 

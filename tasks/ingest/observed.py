@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from tasks.contract import RejectSample
 from tasks.ingest.decode import RejectReason
+from tasks.ingest.places import numbers_of
 from tasks.ingest.sql import ERROR_COLUMN, REASON_COLUMN
 from tasks.offsets import Offsets, TopicPartition
 
@@ -62,21 +63,21 @@ class Observed:
 
 
 def metric_sql(start: Offsets) -> str:
-    """Return the SQL of the metric over judged rows (see `decode`), for partitions of one topic.
+    """Return the SQL of the metric over judged rows (see `decode`) of the partitions of `start`.
 
     A reject is one number, to keep the text short: `((offset - start) x partitions + index) x 8
     + reason`, where index counts the partitions of `start`, sorted.
     """
-    partitions = sorted(start)
+    numbers = numbers_of(start)
     is_row = f"{REASON_COLUMN} = 0"
     kept = ", ".join(
         f"struct(count(CASE WHEN {here} THEN 1 END) AS n, min(CASE WHEN {here} THEN o END) AS lo, "
         f"max(CASE WHEN {here} THEN o END) AS hi)"
-        for here in (f"{is_row} AND p = {partition.partition}" for partition in partitions)
+        for here in (f"{is_row} AND p = {number}" for number in numbers.values())
     )
     cases = " ".join(
-        f"WHEN {partition.partition} THEN ((o - {start[partition]}) * {len(partitions)} + {index})"
-        for index, partition in enumerate(partitions)
+        f"WHEN {number} THEN ((o - {start[partition]}) * {len(numbers)} + {index})"
+        for index, (partition, number) in enumerate(numbers.items())
     )
     sample = f"struct(p, o, left(s, {SAMPLE_CHARS}) AS s)"
     samples = ", ".join(
@@ -109,7 +110,7 @@ def read_metric(metric: str, start: Offsets) -> Observed:
         rows_with_error=found["bad"],
         kept=kept,
         rejects=tuple(_rejects(found.get("rejects", []), partitions, start)),
-        samples=tuple(_samples(found.get("samples", []), partitions)),
+        samples=tuple(_samples(found.get("samples", []), start)),
         unknown=tuple(found.get("unknown", [])),
     )
 
@@ -127,17 +128,16 @@ def _rejects(
     return sorted(found, key=lambda reject: (reject.partition, reject.offset))
 
 
-def _samples(
-    found: Sequence[dict[str, object] | None], partitions: Sequence[TopicPartition]
-) -> list[RejectSample]:
+def _samples(found: Sequence[dict[str, object] | None], start: Offsets) -> list[RejectSample]:
+    partitions: dict[object, TopicPartition] = {n: p for p, n in numbers_of(start).items()}
     reasons = [reason for reason in RejectReason for _ in ("first", "last")]
     samples: dict[tuple[object, object], RejectSample] = {}
     for reason, sample in zip(reasons, found, strict=False):
         if sample:
             samples[sample["p"], sample["o"]] = RejectSample.model_validate(
                 {
-                    "topic": partitions[0].topic,
-                    "partition": sample["p"],
+                    "topic": partitions[sample["p"]].topic,
+                    "partition": partitions[sample["p"]].partition,
                     "offset": sample["o"],
                     "reason": reason.value,
                     "input": sample.get("s", ""),

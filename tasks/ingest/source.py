@@ -9,6 +9,7 @@ from datetime import timedelta
 
 from pyspark.sql import DataFrame, SparkSession
 
+from tasks.ingest.places import number_sql
 from tasks.offsets import Offsets
 
 FETCH_WAIT_MS = "20"
@@ -33,17 +34,32 @@ def read_range(
 ) -> DataFrame:
     """Return the records of `[start, end)` as `p`, `o`, `v` (null for a tombstone).
 
-    Both name the same partitions of one topic, each with at least one offset to read.  `client`
-    has the Java client's properties.  Lazy: nothing is read before a job runs.
+    `p` is as `places.numbers_of(start)` says.  Both name the same partitions, each with at least
+    one offset to read.  `client` has the Java client's properties.  Lazy: nothing is read before
+    a job runs.
     """
+    options = read_options(start, end, client=client, group_id=group_id, poll_timeout=poll_timeout)
+    options["minPartitions"] = str(_task_count(session, start, end))
+    frame = session.read.format("kafka").options(**options).load()
+    return frame.selectExpr(f"{number_sql(start)} AS p", "offset AS o", "value AS v")
+
+
+def read_options(
+    start: Offsets,
+    end: Offsets,
+    *,
+    client: Mapping[str, str],
+    group_id: str,
+    poll_timeout: timedelta,
+) -> dict[str, str]:
+    """Return the options of one read; `poll_timeout` bounds each question to a broker."""
     ms = str(int(poll_timeout.total_seconds() * 1000))
     own = {"fetch.max.wait.ms": FETCH_WAIT_MS} | dict(client)
-    options = {f"kafka.{key}": value for key, value in own.items()} | {
+    return {f"kafka.{key}": value for key, value in own.items()} | {
         "assign": _assignment(start),
         "startingOffsets": _positions(start),
         "endingOffsets": _positions(end),
         "failOnDataLoss": "true",
-        "minPartitions": str(_task_count(session, start, end)),
         "kafkaConsumer.pollTimeoutMs": ms,
         "fetchOffset.numRetries": "1",
         "kafka.isolation.level": "read_committed",
@@ -52,8 +68,6 @@ def read_range(
         "kafka.request.timeout.ms": ms,
         "kafka.default.api.timeout.ms": ms,
     }
-    frame = session.read.format("kafka").options(**options).load()
-    return frame.selectExpr("partition AS p", "offset AS o", "value AS v")
 
 
 def _assignment(offsets: Offsets) -> str:

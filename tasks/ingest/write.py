@@ -13,6 +13,7 @@ from pyspark.sql import functions as fn
 
 from tasks.contract import Column, FailureCode
 from tasks.ingest.observed import METRIC, Kept, Observed, metric_sql, read_metric
+from tasks.ingest.places import partition_sql, topic_sql
 from tasks.ingest.sql import REASON_COLUMN, name
 from tasks.offsets import Offsets, TopicPartition
 from tasks.ports import DataFile, TaskError
@@ -24,11 +25,18 @@ _METRIC_TIMEOUT_S = 60.0
 
 
 def write_rows(
-    judged: DataFrame, columns: Sequence[Column], folder: Path, *, start: Offsets, files_max: int
+    judged: DataFrame,
+    columns: Sequence[Column],
+    folder: Path,
+    *,
+    start: Offsets,
+    files_max: int,
+    topics: bool = False,
 ) -> Observed:
     """Write the rows of `decode`'s frame into a new `folder` and return what the pass saw.
 
-    Files have `__time`, the columns in order, `__partition`, `__offset`.  Runs one Spark job.
+    Files have `__time`, the columns in order, `__partition`, `__offset`, and with `topics`
+    `__topic`.  Runs one Spark job.
     """
     observation = Observation()
     rows = (
@@ -37,8 +45,9 @@ def write_rows(
         .selectExpr(
             "t AS __time",
             *(f"c{number} AS {name(column.name)}" for number, column in enumerate(columns)),
-            "CAST(p AS INT) AS __partition",
+            f"CAST({partition_sql(start)} AS INT) AS __partition",
             "CAST(o AS BIGINT) AS __offset",
+            *([f"{topic_sql(start)} AS __topic"] if topics else []),
         )
         .coalesce(files_max)
     )

@@ -48,8 +48,8 @@ def test_a_post_creates_a_supervisor_and_the_same_again_changes_nothing(world: W
     again = world.post(SUPERVISORS, spec_document())
 
     assert first.status_code == 200
-    assert first.json() == {"id": TOPIC, "modified": True, "version": 1}
-    assert again.json() == {"id": TOPIC, "modified": False, "version": 1}
+    assert first.json() == {"id": TOPIC, "modified": True, "restarted": False, "version": 1}
+    assert again.json() == {"id": TOPIC, "modified": False, "restarted": False, "version": 1}
     assert world.get(SUPERVISORS) == [TOPIC]
 
 

@@ -165,33 +165,49 @@ def test_the_leader_tells_that_it_leads(world: World) -> None:
     }
 
 
-def test_another_overlord_refuses_writes_and_soft_state_and_names_the_leader(
+def test_another_overlord_sends_writes_to_the_leader_and_workers_hear_who_leads(
     follower: World,
 ) -> None:
-    with follower.store.writing() as tx:
-        tx.lease.take(None, "two", "http://two.example:8090")
-    follower.leadership.step()
+    """Source: D5: a redirect is not followed here, so nothing may have been carried out."""
+    leader = _follows_a_leader_that_is_down(follower)
     agent = follower.agent("w1")
 
-    answers = [
-        follower.post(SUPERVISORS, spec_document()),
-        follower.post(f"{SUPERVISORS}/x/suspend"),
-        follower.client.get(f"{SUPERVISORS}/x/status"),
-        follower.client.get(f"{SUPERVISORS}?full=true"),
-        follower.client.get(f"{TASKS}/workers"),
-        agent.post(agent.request()),
-    ]
+    for path, body in ((f"{SUPERVISORS}?a=b", spec_document()), (f"{SUPERVISORS}/x/suspend", None)):
+        moved = follower.client.post(path, json=body, follow_redirects=False)
+        assert moved.status_code == 307
+        assert moved.headers["location"] == f"{leader}{path}"
+        assert moved.json()["type"] == "/problems/not-the-leader"
+        assert moved.json()["leader"] == leader
+    told = agent.post(agent.request())
+    assert (told.status_code, told.json()["leader"]) == (503, leader)
+    assert follower.get(SUPERVISORS) == []
 
-    for answer in answers:
+
+def test_another_overlord_asks_the_leader_for_soft_state_and_tells_if_it_is_away(
+    follower: World,
+) -> None:
+    """Goal: what the rows tell, any overlord tells; what only the leader knows is not made up."""
+    leader = _follows_a_leader_that_is_down(follower)
+
+    for path in (f"{SUPERVISORS}/x/status", f"{SUPERVISORS}?full=true", f"{TASKS}/workers"):
+        answer = follower.client.get(path)
         assert answer.status_code == 503
         assert answer.json()["type"] == "/problems/not-the-leader"
-        assert answer.json()["leader"] == "http://two.example:8090"
+        assert answer.json()["leader"] == leader
         assert answer.headers["retry-after"] == "1"
     assert follower.get(f"{TASKS}/isLeader", 404) == {"leader": False}
-    assert follower.client.get(f"{TASKS}/leader").text == "http://two.example:8090"
-    assert follower.get(SUPERVISORS) == []  # what the rows tell, any overlord tells
+    assert follower.client.get(f"{TASKS}/leader").text == leader
+    assert follower.get(SUPERVISORS) == []
     assert follower.get_rows(f"{TASKS}/tasks") == []
     assert follower.get("/status/health") is True
+
+
+def _follows_a_leader_that_is_down(follower: World) -> str:
+    leader = "http://127.0.0.1:1"
+    with follower.store.writing() as tx:
+        tx.lease.take(None, "two", leader)
+    follower.leadership.step()
+    return leader
 
 
 def test_who_has_lost_the_lead_still_lists_tasks_and_takes_the_running_for_reported(
@@ -221,7 +237,7 @@ def test_a_new_leader_fences_the_old_ones_writes(world: World) -> None:
         seen = tx.lease.read()
         assert isinstance(tx.lease.take(seen, "two", "http://two.example:8090"), Lease)
 
-    answer = world.post(SUPERVISORS, spec_document())
+    answer = world.client.post(SUPERVISORS, json=spec_document(), follow_redirects=False)
 
-    assert (answer.status_code, answer.json()["leader"]) == (503, "http://two.example:8090")
+    assert (answer.status_code, answer.json()["leader"]) == (307, "http://two.example:8090")
     assert world.get(SUPERVISORS) == []

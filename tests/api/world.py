@@ -15,6 +15,7 @@ from supervisor.adapters.memory_streams import MemoryStreams
 from supervisor.api.server import ApiParts, create_api
 from supervisor.core.events import QueueConfig
 from supervisor.core.model import Limits
+from supervisor.early_handoff import EarlyHandoff
 from supervisor.endings import Endings
 from supervisor.eventqueue.meters import Meters
 from supervisor.eventqueue.operations import Operations
@@ -26,6 +27,7 @@ from supervisor.observe import Sources
 from supervisor.publishing import Publishing
 from supervisor.reconcile import Pass, Shell, make_pass
 from supervisor.registry import WorkerRegistry
+from supervisor.resets import Resets
 from supervisor.service import Rules, Service, new_token
 from supervisor.signals import Broadcast
 from supervisor.views import Views
@@ -198,7 +200,9 @@ def a_world(folder: Path, migrated: Path, *, leads: bool = True) -> Iterator[Wor
         lifetimes=Lifetimes.of(
             store, clock, leadership.term, grace=timedelta(days=30), delay=timedelta(seconds=60)
         ),
+        resets=Resets(store, streams, clock, leadership, loop, changed, endings),
         changed=changed,
+        handoffs=EarlyHandoff(store, clock, leadership, loop),
         version="1.2.3",
         hosts=("tidegate.example",),
     )

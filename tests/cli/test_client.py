@@ -53,6 +53,19 @@ def test_the_leader_is_asked_where_another_names_it(tidegate: Tidegate, server: 
         assert [asked.path for asked in leader.asked] == [f"{BASE}/a/suspend"]
 
 
+def test_a_redirect_of_a_write_is_followed_to_the_leader(
+    tidegate: Tidegate, server: Overlord
+) -> None:
+    """Source: D5: the follower has carried out nothing."""
+    with overlord() as leader:
+        told = NOT_LEADING | {"leader": leader.url, "status": 307}
+        server.on("POST", f"{BASE}/a/suspend", Reply(told, 307))
+        leader.on("POST", f"{BASE}/a/suspend", Reply({}))
+
+        assert tidegate("supervisor", "suspend", "a").code == 0
+        assert [asked.path for asked in leader.asked] == [f"{BASE}/a/suspend"]
+
+
 def test_nobody_leading_is_exit_code_3(tidegate: Tidegate, server: Overlord) -> None:
     server.on("GET", BASE, Reply(NOT_LEADING | {"leader": server.url}, 503))
 

@@ -55,6 +55,19 @@ def test_apply_posts_the_file_as_it_is(
     assert (asked.body.decode(), asked.content_type) == (text, "application/json")
 
 
+def test_apply_tells_each_change_and_what_it_disturbs(
+    tidegate: Tidegate, server: Overlord, tmp_path: Path
+) -> None:
+    change = {"field": "/spec/ioConfig/replicas", "from": 1, "to": 2, "effect": "hot"}
+    told = {"id": "clicks", "modified": True, "version": 2, "changes": [change]}
+    server.on("POST", BASE, Reply(told))
+    (tmp_path / "spec.json").write_text("{}")
+
+    ended = tidegate("supervisor", "apply", "-f", "spec.json")
+
+    assert ended.out == "/spec/ioConfig/replicas: 1 -> 2 (hot)\nclicks is applied\n"
+
+
 def test_apply_of_an_unchanged_spec_says_so(
     tidegate: Tidegate, server: Overlord, tmp_path: Path
 ) -> None:

@@ -158,6 +158,7 @@ class Alike(RuleBasedStateMachine):
                 tx.tasks.slots_in_use(),
                 tx.tasks.rows_of(["t1", "t2", "never"]),
                 tx.tasks.failures_in_a_row(CLICKS),
+                tx.tasks.last_ended(CLICKS, 5),
             ]
 
 

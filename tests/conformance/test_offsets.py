@@ -4,7 +4,7 @@ import pytest
 
 from supervisor.core.errors import StaleCommit
 from supervisor.core.model import CommittedOffset, GapKind, OffsetGap
-from tasks.offsets import OffsetsError
+from tasks.offsets import OffsetsError, TopicPartition
 from tests.conformance.stories import (
     CLICKS,
     HOUR,
@@ -117,3 +117,96 @@ def test_declared_gaps_come_back_in_the_order_of_their_declaration(leader: Leade
     with leader.reads() as tx:
         assert tx.offsets.gaps(CLICKS) == declared
         assert tx.offsets.gaps("other") == []
+
+
+def test_a_reset_moves_the_named_partitions_and_counts_their_epoch(begun: Leader) -> None:
+    with begun.writes() as tx:
+        tx.offsets.reset(CLICKS, {P0: 3}, IDS, {P0: 5})
+        tx.offsets.reset(CLICKS, {P0: 8}, IDS, {P0: 3})
+
+    with begun.reads() as tx:
+        rows = tx.offsets.of(CLICKS)
+    assert rows[P0] == CommittedOffset(CLICKS, P0, 8, 3, TOPIC_ID, reset_epoch=2)
+    assert rows[P1] == CommittedOffset(CLICKS, P1, 2**40, 2**40, TOPIC_ID)
+
+
+def test_a_reset_below_the_first_offset_takes_it_along(begun: Leader) -> None:
+    """Goal: `verify` looks from the first offset on: what is read there is no surplus."""
+    with begun.writes() as tx:
+        tx.offsets.advance(CLICKS, {P0: 5}, {P0: 9}, IDS)
+        tx.offsets.reset(CLICKS, {P0: 2}, IDS, {P0: 9})
+
+    with begun.reads() as tx:
+        assert tx.offsets.of(CLICKS)[P0].first_offset == 2
+
+
+def test_another_topic_begins_anew(begun: Leader) -> None:
+    with begun.writes() as tx:
+        tx.offsets.reset(CLICKS, {P0: 7}, {"topic": "id-2"}, {P0: 5})
+
+    with begun.reads() as tx:
+        row = tx.offsets.of(CLICKS)[P0]
+    assert row == CommittedOffset(CLICKS, P0, 7, 7, "id-2", reset_epoch=1)
+
+
+def test_a_reset_stores_partitions_that_have_no_row(begun: Leader) -> None:
+    with begun.writes() as tx:
+        tx.offsets.reset(CLICKS, {P0: 1, P2: 4}, IDS, {P0: 5})
+
+    with begun.reads() as tx:
+        assert tx.offsets.of(CLICKS)[P2] == CommittedOffset(CLICKS, P2, 4, 4, TOPIC_ID)
+
+
+@pytest.mark.parametrize("expected", [{P0: 4}, {P0: 5, P2: 0}], ids=["moved", "gone"])
+def test_a_reset_of_what_has_moved_is_stale_and_changes_nothing(
+    begun: Leader, expected: dict[TopicPartition, int]
+) -> None:
+    """Goal: the declared gap is that between the two offsets, whoever publishes meanwhile."""
+    with pytest.raises(StaleCommit), begun.writes() as tx:
+        tx.offsets.reset(CLICKS, {P0: 0}, IDS, expected)
+
+    assert begun.committed() == {P0: 5, P1: 2**40}
+
+
+def test_a_commit_of_before_a_reset_is_stale(begun: Leader) -> None:
+    """Goal: the same offset is another one after a reset: the epoch tells (P22)."""
+    with begun.writes() as tx:
+        tx.offsets.reset(CLICKS, {P0: 5}, IDS, {P0: 5})
+
+    with pytest.raises(StaleCommit), begun.writes() as tx:
+        tx.offsets.advance(CLICKS, {P0: 5}, {P0: 9}, IDS)
+    with begun.writes() as tx:
+        tx.offsets.advance(CLICKS, {P0: 5}, {P0: 9}, IDS, {P0: 1})
+    assert begun.committed()[P0] == 9
+
+
+def test_a_commit_of_a_later_epoch_is_stale_too(begun: Leader) -> None:
+    with pytest.raises(StaleCommit), begun.writes() as tx:
+        tx.offsets.advance(CLICKS, {P0: 5}, {P0: 9}, IDS, {P0: 1})
+
+
+def test_a_dropped_partition_leaves_the_others_and_may_come_back(begun: Leader) -> None:
+    with begun.writes() as tx:
+        tx.offsets.drop(CLICKS, [P1])
+        tx.offsets.drop("other", [P0])
+    assert begun.committed() == {P0: 5}
+
+    with begun.writes() as tx:
+        assert tx.offsets.initialise(CLICKS, TOPIC_ID, {P1: 0})
+    assert begun.committed() == {P0: 5, P1: 0}
+
+
+@pytest.mark.pg
+def test_a_publish_between_look_and_reset_makes_the_reset_stale(postgresql_leader: Leader) -> None:
+    """Goal: where writers run side by side, no published record is left out of the declared gap."""
+    with postgresql_leader.writes() as tx:
+        assert tx.offsets.initialise(CLICKS, TOPIC_ID, {P0: 5})
+
+    with postgresql_leader.writes() as slow:
+        seen = slow.offsets.of(CLICKS)[P0].next_offset
+        with postgresql_leader.writes() as fast:
+            fast.offsets.advance(CLICKS, {P0: 5}, {P0: 9}, IDS)
+        with pytest.raises(StaleCommit):
+            slow.offsets.reset(CLICKS, {P0: 0}, IDS, {P0: seen})
+
+    assert postgresql_leader.committed() == {P0: 9}

@@ -241,6 +241,24 @@ def test_failures_count_from_the_last_success(reading: Leader) -> None:
         assert tx.tasks.failures_in_a_row("other") == 0
 
 
+def test_tasks_that_were_lost_are_neither_failures_nor_endings_of_their_own(
+    reading: Leader,
+) -> None:
+    """Goal: workers that are killed make no supervisor unhealthy and no replacement wait."""
+    stories = [(FAILED, True), (SUCCESS, False), (FAILED, False), (FAILED, True), (FAILED, False)]
+    for number, (status, lost) in enumerate(stories):
+        _start(reading, f"g1/0/{number}")
+        with reading.writes() as tx:
+            at = NOON + number * MINUTE
+            tx.tasks.end(f"g1/0/{number}", status, "a story", at, lost=lost)
+
+    with reading.reads() as tx:
+        assert tx.tasks.failures_in_a_row(CLICKS) == 2
+        assert [t.id for t in tx.tasks.last_ended(CLICKS, 9)] == ["g1/0/4", "g1/0/2", "g1/0/1"]
+        assert [t.id for t in tx.tasks.last_ended(CLICKS, 2)] == ["g1/0/4", "g1/0/2"]
+        assert tx.tasks.last_ended("other", 9) == []
+
+
 def test_rows_are_found_by_their_ids_however_many_are_asked_for(reading: Leader) -> None:
     """Goal: a sweep of a large warehouse asks for more ids than a statement takes."""
     _start(reading, "g1/0/0", "g1/1/0", "g2/0/0")

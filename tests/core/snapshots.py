@@ -17,6 +17,7 @@ from supervisor.core.model import (
     WorkerView,
 )
 from supervisor.core.spec import SupervisorSpec
+from supervisor.core.spec_tuning import TuningConfig
 from tasks.contract import FailureCode, TaskPhase, TaskReport
 from tasks.offsets import Offsets, TopicPartition
 
@@ -51,6 +52,11 @@ def spec(
             "suspended": suspended,
         }
     )
+
+
+def other_spec() -> SupervisorSpec:
+    """A spec of the same supervisor that asks for other tasks."""
+    return spec().model_copy(update={"tuning_config": TuningConfig(max_rows_per_segment=1_000)})
 
 
 def offsets(*values: int) -> dict[TopicPartition, int]:
@@ -139,6 +145,7 @@ def report(
     *,
     sequence: int = 0,
     failure: FailureCode | None = None,
+    stalled: timedelta = timedelta(0),
 ) -> TaskReport:
     """What a worker says of a task."""
     return TaskReport(
@@ -148,6 +155,7 @@ def report(
         order_sequence=sequence,
         position=dict(position),
         failure=failure,
+        stalled_for=stalled,
     )
 
 

@@ -1,10 +1,12 @@
 """Which partitions a group has, and which worker a replica goes to."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from supervisor.core.model import Liveness
 from supervisor.core.placement import Slots, layout
+from tasks.offsets import TopicPartition
 from tests.core.snapshots import part, worker
 
 
@@ -30,6 +32,38 @@ def test_every_partition_is_in_exactly_one_group_and_no_group_is_empty(
     assert sorted(p for members in groups.values() for p in members) == partitions
     assert list(groups) == list(range(min(numbers, task_count)))
     assert max(map(len, groups.values())) - min(map(len, groups.values())) <= 1
+
+
+@pytest.mark.parametrize(
+    ("topic", "partition", "group"),
+    [("", 0, 0), ("a", 0, 4), ("orders", 2, 4), ("orders-eu", 0, 0), ("polygenelubricants", 1, 1)],
+)
+def test_with_several_topics_a_topics_hash_spreads_its_partitions_as_druid_does(
+    topic: str, partition: int, group: int
+) -> None:
+    """Source: Druid's KafkaSupervisor; Java's String.hashCode in 32 bits, then Math.abs."""
+    wanted = TopicPartition(topic, partition)
+    others = [TopicPartition("other", number) for number in range(6)]
+
+    groups = layout([wanted, *others], 7, several_topics=True)
+
+    assert wanted in groups[group]
+
+
+@given(
+    sizes=st.dictionaries(st.sampled_from(["a", "orders", "orders-eu", "x.y"]), st.integers(1, 9)),
+    task_count=st.integers(1, 40),
+)
+def test_several_topics_are_in_groups_once_each_and_none_is_empty(
+    sizes: dict[str, int], task_count: int
+) -> None:
+    partitions = [TopicPartition(topic, n) for topic, size in sizes.items() for n in range(size)]
+
+    groups = layout(partitions, task_count, several_topics=True)
+
+    assert sorted(p for members in groups.values() for p in members) == sorted(partitions)
+    assert all(groups.values())
+    assert len(groups) <= min(task_count, len(partitions))
 
 
 def test_a_replica_goes_where_most_slots_are_free() -> None:

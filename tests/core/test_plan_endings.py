@@ -1,7 +1,5 @@
 """What the planner ends: suspended, changed and terminated supervisors."""
 
-from datetime import timedelta
-
 from supervisor.core.actions import (
     BeginHandoff,
     CloseEmpty,
@@ -17,6 +15,7 @@ from tests.core.snapshots import (
     ODD,
     generation,
     observed,
+    other_spec,
     part,
     pausing,
     reading,
@@ -81,7 +80,7 @@ def test_a_new_spec_ends_the_groups_of_the_old_one() -> None:
     """Goal: a generation runs with one version of the spec from its start to its end (P8)."""
     even, odd, t1, t2 = reading()
     seen = observed(
-        spec(duration=timedelta(minutes=5)),
+        other_spec(),
         generations=(even, odd),
         tasks=(t1, t2),
         workers=(worker("w1", report(t1, EVEN), report(t2, ODD)),),

@@ -36,7 +36,7 @@ def test_initial_offsets_are_stored_before_anything_starts() -> None:
 
     assert isinstance(action, CommitInitialOffsets)
     assert action.offsets == offsets(0, 0, 0, 0)
-    assert action.topic_id == "id-1"
+    assert action.topic_ids == {"clicks": "id-1"}
 
 
 def test_latest_means_the_last_stable_offset() -> None:

@@ -242,9 +242,9 @@ def test_the_digest_changes_with_what_makes_rows_and_with_nothing_else() -> None
 
 
 def test_fields_that_are_kept_and_not_acted_on_are_told() -> None:
-    """Goal: nobody relies on a completionTimeout or a period that does nothing yet."""
-    document = changed("/spec/ioConfig/completionTimeout", "PT5M")
+    """Goal: nobody relies on a period that does nothing."""
+    document = changed("/spec/ioConfig/period", "PT5M")
 
     [warning] = read_spec(document).warnings
 
-    assert "completionTimeout is kept and shown" in warning
+    assert "period is kept and not used" in warning

@@ -6,10 +6,12 @@ import pytest
 
 from supervisor.core.actions import SlotNeed
 from supervisor.core.events import QueueMode, QueueName, QueueRow, QueueState, container_of
-from supervisor.core.model import Limits, Observed, StreamState, StreamTrouble
+from supervisor.core.model import Limits, Observed, StreamState, StreamTrouble, TaskStatus
 from supervisor.core.states import State, roll_up
 from tasks.contract import TaskPhase
 from tests.core.snapshots import (
+    MINUTE,
+    NOON,
     TOPIC,
     committed,
     generation,
@@ -151,3 +153,50 @@ def test_only_a_healthy_state_is_without_an_explanation() -> None:
     for name, case in CASES.items():
         found = roll_up(case.seen, case.slots)
         assert found.healthy or found.why, name
+
+
+def ended(*outcomes: bool) -> Observed:
+    """Tasks that ended, the oldest first, one per minute."""
+    rows = [
+        replace(
+            task(EVERYTHING, attempt=number),
+            status=TaskStatus.SUCCESS if good else TaskStatus.FAILED,
+            ended_at=NOON + number * MINUTE,
+            reason="" if good else f"READ_FAILED: number {number}",
+        )
+        for number, good in enumerate(outcomes)
+    ]
+    bad = next((n for n, good in enumerate(reversed(outcomes)) if good), len(outcomes))
+    return replace(RUNS, last_ended=tuple(reversed(rows)), failures_in_a_row=bad)
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "healthy"),
+    [
+        ("bb", True),
+        ("bbb", False),
+        ("bbgb", True),
+        ("bbbg", False),
+        ("bbbggbgg", False),
+        ("bbbggg", True),
+        ("bbbgggb", True),
+    ],
+)
+def test_three_failures_in_a_row_begin_it_and_three_good_ones_end_it(
+    outcomes: str, *, healthy: bool
+) -> None:
+    """Goal: one lucky task does not hide that most fail.  Source: Druid's healthinessThreshold."""
+    found = roll_up(ended(*(sign == "g" for sign in outcomes)), None)
+
+    assert found.healthy is healthy
+    assert found.state is (State.RUNNING if healthy else State.UNHEALTHY_TASKS)
+
+
+def test_failing_tasks_are_told_with_the_last_of_them_and_its_reason() -> None:
+    """Goal: "unhealthy" without a cause helps nobody."""
+    found = roll_up(ended(False, False, False, True), None)
+
+    assert found.why == (
+        "3 or more tasks in a row failed, 1 succeeded since; the last: task-1-0-2: "
+        "READ_FAILED: number 2"
+    )

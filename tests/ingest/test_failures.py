@@ -1,12 +1,16 @@
 """What an exception means for the task: closed kinds, told by names and never by sentences."""
 
 import errno
+from pathlib import Path
 
 import pytest
 
 from tasks.contract import FailureCode
+from tasks.folders import NoSpace
 from tasks.ingest.failures import judge
 from tasks.ports import StreamUnavailable, TaskError
+
+FOLDER = Path("/data/warehouse/clicks/data/task-1/b7-1")
 
 
 @pytest.mark.parametrize(
@@ -14,13 +18,15 @@ from tasks.ports import StreamUnavailable, TaskError
     [
         ("[KAFKA_DATA_LOSS.START_OFFSET_RESET] Some data", FailureCode.OFFSETS_UNREADABLE),
         ("x.OffsetOutOfRangeException: Fetch position", FailureCode.OFFSETS_UNREADABLE),
-        ("java.io.IOException: No space left on device", FailureCode.WRITE_FAILED),
+        ("java.io.IOException: Read-only file system", FailureCode.WRITE_FAILED),
         ("org.apache.kafka.common.errors.SaslAuthenticationException", FailureCode.READ_FAILED),
         ("something else", FailureCode.INTERNAL),
     ],
 )
 def test_a_failure_has_a_code_for_programs_and_says_at_what(said: str, code: FailureCode) -> None:
-    error = judge(RuntimeError(f"{said}\n\tat org.example.Some.method(Some.java:1)"), "batch b7-1")
+    error = judge(
+        RuntimeError(f"{said}\n\tat org.example.Some.method(Some.java:1)"), "batch b7-1", FOLDER
+    )
 
     assert isinstance(error, TaskError)
     assert error.code is code
@@ -30,11 +36,27 @@ def test_a_failure_has_a_code_for_programs_and_says_at_what(said: str, code: Fai
 def test_a_broker_that_does_not_answer_is_no_failure_of_the_task() -> None:
     said = "org.apache.kafka.common.errors.TimeoutException: Timed out waiting for a node"
 
-    assert isinstance(judge(RuntimeError(said), "batch b7-1"), StreamUnavailable)
+    assert isinstance(judge(RuntimeError(said), "batch b7-1", FOLDER), StreamUnavailable)
 
 
-def test_a_full_disk_is_told_as_such() -> None:
-    error = judge(OSError(errno.ENOSPC, "No space left on device"), "merge")
+@pytest.mark.parametrize(
+    "error",
+    [
+        OSError(errno.ENOSPC, "No space left on device"),
+        OSError(errno.EDQUOT, "Disk quota exceeded"),
+        RuntimeError("org.apache.hadoop.fs.FSError: java.io.IOException: No space left on device"),
+    ],
+)
+def test_a_full_disk_is_waited_for_and_named(error: Exception) -> None:
+    judged = judge(error, "merge of 3 batches", FOLDER)
+
+    assert isinstance(judged, NoSpace)
+    assert "merge of 3 batches" in str(judged)
+    assert f"below {FOLDER}" in str(judged)
+
+
+def test_a_disk_that_cannot_be_written_at_all_fails_the_task() -> None:
+    error = judge(OSError(errno.EROFS, "Read-only file system"), "merge", FOLDER)
 
     assert isinstance(error, TaskError)
     assert error.code is FailureCode.WRITE_FAILED

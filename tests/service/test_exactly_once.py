@@ -1,6 +1,7 @@
 """Whatever happens to a supervisor, in whatever order: its published ranges tile the topic."""
 
 from collections.abc import Callable
+from datetime import timedelta
 
 import hypothesis.strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -9,11 +10,13 @@ from supervisor.adapters.memory import MemoryStore
 from supervisor.core.model import Liveness
 from supervisor.core.spec import SupervisorSpec
 from tasks.contract import PublishOutcome, TaskPhase
+from tasks.offsets import TopicPartition
 from tests.core.snapshots import MINUTE, TOPIC, spec
 from tests.service.promises import assert_promises
 from tests.service.world import Crash, World
 
 PARTITIONS = 3
+PARTITIONS_MAX = 6
 DURATION = 10 * MINUTE
 HEALED_AFTER = 40
 """Turns without faults; far more than a handoff takes."""
@@ -24,11 +27,17 @@ class ExactlyOnce(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.world = World(MemoryStore(), spec(task_count=2, duration=DURATION), PARTITIONS)
+        self.world = World(MemoryStore(), self.wanted(2), PARTITIONS)
 
-    @initialize(task_count=st.integers(1, PARTITIONS), replicas=st.integers(1, 2))
+    def wanted(
+        self, task_count: int, replicas: int = 1, *, suspended: bool = False
+    ) -> SupervisorSpec:
+        """The spec that the story asks for."""
+        return spec(task_count, replicas, duration=DURATION, suspended=suspended)
+
+    @initialize(task_count=st.integers(1, PARTITIONS_MAX), replicas=st.integers(1, 2))
     def a_supervisor_reads(self, task_count: int, replicas: int) -> None:
-        self.world.set_spec(spec(task_count, replicas, duration=DURATION))
+        self.world.set_spec(self.wanted(task_count, replicas))
         self.world.write(10)
         self.settles()
         self.world.sync()
@@ -81,12 +90,12 @@ class ExactlyOnce(RuleBasedStateMachine):
         self._survives(lambda: self._publish(hand.id, replica.wanted.task_id))
 
     @rule(
-        task_count=st.integers(1, PARTITIONS),
+        task_count=st.integers(1, PARTITIONS_MAX),
         replicas=st.integers(1, 2),
         suspended=st.sampled_from([False, False, True]),
     )
     def the_spec_changes(self, *, task_count: int, replicas: int, suspended: bool) -> None:
-        self.world.set_spec(spec(task_count, replicas, duration=DURATION, suspended=suspended))
+        self.world.set_spec(self.wanted(task_count, replicas, suspended=suspended))
 
     @rule(suspended=st.booleans())
     def it_is_suspended_or_resumed(self, *, suspended: bool) -> None:
@@ -94,8 +103,35 @@ class ExactlyOnce(RuleBasedStateMachine):
             self.world.set_spec(newest.model_copy(update={"suspended": suspended}))
 
     @rule()
+    def a_handoff_is_asked_for(self) -> None:
+        """Of every group that reads, also again and again."""
+        with self.world.store.sound.leading(self.world.leadership.term()) as tx:
+            for generation in tx.generations.live(TOPIC):
+                tx.generations.ask_handoff(generation.id, "a story")
+
+    @precondition(lambda self: len(self.world.ends) < PARTITIONS + 2)
+    @rule()
+    def a_partition_is_added(self) -> None:
+        self.world.streams.add_partitions(TOPIC, 1)
+        self.world.ends[TopicPartition(TOPIC, len(self.world.ends))] = 0
+
+    @rule(name=st.sampled_from(["w1", "w2"]))
+    def tasks_stand_still(self, name: str) -> None:
+        """For longer than any limit, as their worker tells (P15)."""
+        hand = self.world.hands.all[name]
+        hand.heard = {
+            task_id: told.model_copy(update={"stalled_for": timedelta(days=1)})
+            for task_id, told in hand.heard.items()
+        }
+
+    @rule()
     def it_is_terminated(self) -> None:
         self.world.set_spec(None)
+
+    @precondition(lambda self: len(self.world.ends) < PARTITIONS_MAX)
+    @rule(partitions=st.integers(1, 2))
+    def partitions_are_added(self, partitions: int) -> None:
+        self.world.add_partitions(TOPIC, partitions)
 
     # ------------------------------------------------------------ the overlord
 
@@ -155,9 +191,9 @@ class ExactlyOnce(RuleBasedStateMachine):
         world = self.world
         world.store.before.clear()
         world.store.after.clear()
-        world.set_spec(spec(task_count=2, duration=DURATION))
+        world.set_spec(self.wanted(2))
         self._heal(self._all_read)
-        world.set_spec(spec(task_count=2, duration=DURATION, suspended=True))
+        world.set_spec(self.wanted(2, suspended=True))
         self._heal(lambda: not self._live())
         assert_promises(world.store)
         with world.store.reading() as tx:

@@ -10,7 +10,7 @@ import pytest
 from supervisor.adapters.manual_clock import ManualClock
 from supervisor.core.actions import Action, CloseEmpty, Plan
 from supervisor.core.errors import LeaseLost, MetadataUnavailable
-from supervisor.loop import BREATH_S, BUSY_PASSES, ERRORS_KEPT, Loop
+from supervisor.loop import BREATH_S, BUSY_PASSES, ERRORS_KEPT, PROOF_S, THRESHOLD, Loop
 from supervisor.reconcile import Pass
 from tests.core.snapshots import HOUR, NOON, observed
 from tests.waiting import wait_until
@@ -251,6 +251,46 @@ def test_a_failed_pass_leaves_the_last_good_one(told: Told) -> None:
     assert told.loop.last_pass("a") is good
 
 
+def test_three_failed_passes_are_a_failing_and_three_good_ones_end_it(told: Told) -> None:
+    """Source: Druid's unhealthinessThreshold and healthinessThreshold."""
+    told.passes.fails["a"] = MetadataUnavailable("no route")
+    for times in range(1, THRESHOLD + 1):
+        assert told.loop.failing("a") is None
+        told.loop.wake("a")
+        told.failed("a", times)
+    found = told.loop.failing("a")
+    assert found is not None
+    assert found.message == "no route"
+    del told.passes.fails["a"]
+
+    for good in range(1, THRESHOLD + 1):
+        assert told.loop.failing("a") == found
+        told.loop.wake("a")
+        told.has_run("a", THRESHOLD + good)
+
+    wait_until(lambda: told.loop.failing("a") is None)
+
+
+def test_a_supervisor_whose_passes_failed_is_proven_healthy_soon(told: Told) -> None:
+    """Goal: after an outage nobody waits three whole periods for the good word."""
+    told.passes.fails["a"] = MetadataUnavailable("no route")
+    for times in range(1, THRESHOLD + 1):
+        told.loop.wake("a")
+        told.failed("a", times)
+    del told.passes.fails["a"]
+    told.loop.wake("a")
+    told.has_run("a", THRESHOLD + 1)
+    healed = told.clock.now()
+
+    def proven() -> bool:
+        told.after(PROOF_S * SECOND)
+        return told.loop.failing("a") is None
+
+    wait_until(proven)
+
+    assert told.clock.now() - healed < told.passes.next_in
+
+
 def test_a_lost_lease_ends_quietly(told: Told) -> None:
     """Goal: a follower neither complains nor tries again."""
     told.passes.fails["a"] = LeaseLost("another leads")
@@ -319,3 +359,14 @@ def test_stopping_lets_the_running_pass_end_and_starts_no_other() -> None:
 
 def _refuses(loop: Loop) -> Callable[[], bool]:
     return lambda: loop._stopping
+
+
+def test_a_loop_that_never_started_can_be_stopped() -> None:
+    """Goal: a start that fails half way ends in its own error, not in the loop's."""
+    told = Told()
+
+    told.loop.stop()
+    told.loop.stop()
+
+    told.loop.wake("late")
+    assert told.passes.count("late") == 0

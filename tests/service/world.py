@@ -161,6 +161,9 @@ class Hands:
 class World:
     """A leader over `store`, a topic of `partitions`, and two workers."""
 
+    id = TOPIC
+    """Of the supervisor."""
+
     def __init__(self, store: Store, wanted: SupervisorSpec | None, partitions: int = 2) -> None:
         self.store = CrashingStore(store)
         self.clock = ManualClock(NOON)
@@ -203,13 +206,24 @@ class World:
     def set_spec(self, wanted: SupervisorSpec | None) -> None:
         """Store the next version of the spec; None is a tombstone."""
         with self.store.sound.leading(self.leadership.term()) as tx:
-            tx.specs.append(TOPIC, wanted, self.clock.now(), "a story")
+            tx.specs.append(self.id, wanted, self.clock.now(), "a story")
 
     def write(self, records: int) -> None:
-        """Append records to every partition of the topic."""
+        """Append records to every partition of every topic."""
         for partition in self.ends:
             self.ends[partition] += records
-            self.streams.append(TOPIC, partition.partition, records)
+            self.streams.append(partition.topic, partition.partition, records)
+
+    def create(self, topic: str, partitions: int) -> None:
+        """Make one more topic."""
+        self.streams.create(topic, partitions, f"id of {topic}")
+        self.ends |= {TopicPartition(topic, number): 0 for number in range(partitions)}
+
+    def add_partitions(self, topic: str, partitions: int) -> None:
+        """Let a topic have so many partitions more."""
+        first = sum(p.topic == topic for p in self.ends)
+        self.streams.add_partitions(topic, partitions)
+        self.ends |= {TopicPartition(topic, first + n): 0 for n in range(partitions)}
 
     def read(self, records: int) -> None:
         """Let every reading replica read on, as far as the topic goes."""
@@ -222,7 +236,7 @@ class World:
 
     def one_pass(self) -> Pass:
         """Make one pass."""
-        made = make_pass(TOPIC, self.shell, self.leadership.term())
+        made = make_pass(self.id, self.shell, self.leadership.term())
         assert made is not None
         if made.decided.actions:
             self.made.append(made)

@@ -66,7 +66,18 @@ def test_the_bound_never_falls_below_a_batch_worth_its_cost() -> None:
     size = pace.size(TUNING, LIMITS, lag=0, ending=False)
 
     assert pace.after(size, 600, 100.0, TUNING).rows == 500
-    assert pace.cancelled(size, TUNING).rows == 500
+    assert pace.cancelled(TUNING).rows == 500
+
+
+def test_batches_that_pauses_cancel_become_small_enough_also_far_behind() -> None:
+    """Else a taskDuration shorter than one catch-up batch would never read anything."""
+    pace = Pace(rows=20_000)
+    sizes = []
+    for _ in range(8):
+        sizes.append(pace.size(TUNING, LIMITS, lag=10**9, ending=False).rows)
+        pace = pace.cancelled(TUNING)
+
+    assert sizes == [100_000, 50_000, 25_000, 12_500, 6_250, 3_125, 2_500, 2_500]
 
 
 def test_a_bound_of_one_row_is_kept() -> None:

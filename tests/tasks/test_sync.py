@@ -122,6 +122,24 @@ def test_an_overtaken_answer_with_news_makes_the_reporter_ask_again(desk: Desk) 
     wait_until(lambda: desk.task_ids() == {"task-1"})
 
 
+def test_an_answer_to_a_request_under_way_takes_no_task_back(desk: Desk) -> None:
+    """Found by simulation, seeds 18 and 135: a task that had just been started was stopped.
+
+    The long poll was answered first, with a new task; the report, sent later, had been answered
+    before that task was there, and its answer came late.
+    """
+    long, short = desk.hand.next_request(long=True), desk.hand.next_request(long=False)
+    older, newer = sorted([long, short], key=lambda r: r.sequence)
+    desk.hand.answer(older, 1, "b", desired("task-1"))
+    wait_until(lambda: desk.task_ids() == {"task-1"})
+
+    desk.hand.answer(newer, 1, "a", desired("task-2"))
+    probe = desk.hand.next_request(long=False)
+
+    assert probe.known == "b"
+    assert desk.task_ids() == {"task-1"}
+
+
 def test_an_answer_of_a_lower_term_counts_for_nothing(desk: Desk) -> None:
     """Source: faults D2: a former leader speaks on."""
     first = desk.hand.next_request(long=False)

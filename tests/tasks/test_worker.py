@@ -15,6 +15,7 @@ import pytest
 
 from tasks.contract import FailureCode, TaskPhase
 from tasks.options import WorkerOptions, is_safe_name
+from tasks.pacing import Limits
 from tasks.ports import Fenced
 from tasks.worker import DataFolderBusy, Outside, Worker, locked_folder, next_incarnation
 from tests.tasks.memory import (
@@ -43,6 +44,8 @@ class Site:
     alive: bool = True
     kafka_allow: tuple[str, ...] | None = None
     code: int | None = None
+    limits: Limits = QUICK
+    slots: int = 4
 
     def start(self) -> Worker:
         options = WorkerOptions(
@@ -51,7 +54,8 @@ class Site:
             "warehouse",
             ("http://o",),
             port=0,
-            limits=QUICK,
+            slots=self.slots,
+            limits=self.limits,
             kafka_allow=self.kafka_allow,
             long_poll=timedelta(milliseconds=200),
             report_period_min=timedelta(milliseconds=20),
@@ -59,13 +63,16 @@ class Site:
             stop_timeout=timedelta(seconds=3),
             alive_period=timedelta(milliseconds=50),
         )
-        outside = Outside(self.engine, self.log, self.overlord, engine_alive=lambda: self.alive)
+        outside = self.outside()
         incarnation = next_incarnation(self.folder, unix_ms=1)
         self.worker = Worker(options, outside, incarnation)
         self.code = None
         self.thread = threading.Thread(target=self._run, name="worker of a test")
         self.thread.start()
         return self.worker
+
+    def outside(self) -> Outside:
+        return Outside(self.engine, self.log, self.overlord, engine_alive=lambda: self.alive)
 
     def end(self) -> int | None:
         self.worker.stop()

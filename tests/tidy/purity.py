@@ -6,7 +6,7 @@ Deciding reads no clock, draws no random number, does no I/O, logs nothing, star
 import ast
 from collections.abc import Iterator
 
-from tests.tidy.sources import Finding
+from tests.tidy.sources import Finding, nodes_of
 
 PURE_FOLDERS = ("supervisor/core/",)
 PURE_FILES = (
@@ -15,6 +15,7 @@ PURE_FILES = (
     "tasks/machine.py",
     "tasks/orders.py",
     "tasks/pacing.py",
+    "tasks/progress.py",
     "tasks/reading.py",
     "tasks/signals.py",
     "tasks/task_state.py",
@@ -68,7 +69,7 @@ def impurities(path: str, text: str) -> Iterator[Finding]:
     """Find what reads a clock, draws a random number, does I/O, logs or starts a thread."""
     if not is_pure(path):
         return
-    for node in ast.walk(ast.parse(text)):
+    for node in nodes_of(text):
         if what := _impurity(node):
             assert isinstance(node, ast.stmt | ast.expr)
             yield Finding("pure", path, node.lineno, "", f"{what}: a pure module takes it as input")

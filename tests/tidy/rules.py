@@ -4,7 +4,7 @@ import ast
 import re
 from collections.abc import Callable, Iterator
 
-from tests.tidy.sources import Finding
+from tests.tidy.sources import Finding, nodes_of
 
 FUNCTION_LINES_MAX = 50
 FILE_LINES_MAX = 400
@@ -87,7 +87,7 @@ def skips(path: str, text: str) -> Iterator[Finding]:
 
 def unfinished(path: str, text: str) -> Iterator[Finding]:
     """Nothing raises NotImplementedError: what is not there yet is not offered."""
-    for node in ast.walk(ast.parse(text)):
+    for node in nodes_of(text):
         if isinstance(node, ast.Name) and node.id == "NotImplementedError":
             yield Finding("unfinished", path, node.lineno, "", "build it, or do not offer it")
 
@@ -142,7 +142,7 @@ TEXT_RULES: tuple[Rule, ...] = (todos, foreign_words)
 
 
 def _functions(text: str) -> Iterator[_Function]:
-    for node in ast.walk(ast.parse(text)):
+    for node in nodes_of(text):
         if isinstance(node, _Function):
             yield node
 
@@ -160,7 +160,7 @@ def _is_fixture(function: _Function) -> bool:
 
 def _imports(text: str) -> Iterator[tuple[int, str]]:
     """Yield line and full name of each imported module and name."""
-    for node in ast.walk(ast.parse(text)):
+    for node in nodes_of(text):
         if isinstance(node, ast.Import):
             yield from ((node.lineno, alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
@@ -170,6 +170,6 @@ def _imports(text: str) -> Iterator[tuple[int, str]]:
 def _uses(text: str) -> Iterator[tuple[int, str]]:
     """Yield line and dotted name of what is imported by name or reached by attribute."""
     yield from _imports(text)
-    for node in ast.walk(ast.parse(text)):
+    for node in nodes_of(text):
         if isinstance(node, ast.Attribute):
             yield node.lineno, ast.unparse(node)

@@ -1,10 +1,11 @@
 """Which files are checked, and what is found in one."""
 
+import ast
 import os
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -74,3 +75,9 @@ def text_of(path: str) -> str | None:
         return (ROOT / path).read_text(encoding="utf-8")
     except UnicodeDecodeError:
         return None
+
+
+@lru_cache(maxsize=1)
+def nodes_of(text: str) -> tuple[ast.AST, ...]:
+    """Return every node of a file's tree; the last file's is kept, for the next rule."""
+    return tuple(ast.walk(ast.parse(text)))

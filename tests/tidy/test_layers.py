@@ -17,8 +17,8 @@ _CONTRACTED = {
     "supervisor/api": "routes",
     "supervisor/adapters": "kafka",
     "supervisor/metadata": "segments",
-    "tasks": "contract offsets kafka_client wire machine orders pacing reading signals task_state "
-    "worker spark_session",
+    "tasks": "contract offsets kafka_client wire machine orders pacing progress reading signals "
+    "task_state worker spark_session",
     "tasks/ingest": "write",
     "tasks/runtime": "jars",
 }

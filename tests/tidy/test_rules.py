@@ -1,5 +1,7 @@
 """The house rules hold in every file; what is let off is listed, and needed."""
 
+from functools import cache
+
 import pytest
 
 from tests.tidy.exceptions import RULES, SKIPS
@@ -10,10 +12,18 @@ from tests.tidy.sources import Finding, project_files, python_files, text_of
 EVERY_RULE: tuple[Rule, ...] = (*PYTHON_RULES, *TEXT_RULES, impurities)
 
 
-def _findings(rule: Rule) -> list[Finding]:
-    wide = rule in TEXT_RULES
-    paths = [path for path in project_files() if not made(path)] if wide else python_files()
-    return [f for path in paths if (text := text_of(path)) is not None for f in rule(path, text)]
+@cache
+def _findings() -> dict[Rule, list[Finding]]:
+    """Look at each file once, with every rule that is meant for it."""
+    found: dict[Rule, list[Finding]] = {rule: [] for rule in EVERY_RULE}
+    code = set(python_files())
+    for path in project_files():
+        text = text_of(path)
+        if text is None or made(path):
+            continue
+        for rule in EVERY_RULE if path in code else TEXT_RULES:
+            found[rule] += rule(path, text)
+    return found
 
 
 def _ids(rule: Rule) -> str:
@@ -22,13 +32,13 @@ def _ids(rule: Rule) -> str:
 
 @pytest.mark.parametrize("rule", EVERY_RULE, ids=_ids)
 def test_each_rule_holds_in_every_file(rule: Rule) -> None:
-    broken = [str(found) for found in _findings(rule) if found.key not in RULES]
+    broken = [str(found) for found in _findings()[rule] if found.key not in RULES]
 
     assert not broken, "\n" + "\n".join(broken)
 
 
 def test_each_exception_is_needed_and_has_a_reason() -> None:
-    found = {finding.key for rule in EVERY_RULE for finding in _findings(rule)}
+    found = {finding.key for every in _findings().values() for finding in every}
 
     assert not [key for key in RULES if key not in found], "remove what is no longer needed"
     assert not [why for why in (*RULES.values(), *SKIPS.values()) if len(why) < 10], "say why"

@@ -1,0 +1,38 @@
+"""Druid's early handoff of task groups.  Source: druid-supervisor.md 1.1."""
+
+from http import HTTPStatus
+from typing import Annotated
+
+from fastapi import APIRouter, Response
+from pydantic import Field
+
+from supervisor.api.deps import Author, Parts
+from supervisor.api.problems import InvalidRequest
+from supervisor.core.errors import FieldError
+from tasks.wire import Wire
+
+router = APIRouter(prefix="/druid/indexer/v1/supervisor", tags=["supervisors"])
+
+
+class WantedGroups(Wire):
+    """Which task groups are to hand off."""
+
+    task_group_ids: tuple[Annotated[int, Field(strict=True, ge=0)], ...] = Field(max_length=1_000)
+
+
+@router.post(
+    "/{supervisor_id}/taskGroups/handoff",
+    status_code=HTTPStatus.ACCEPTED,
+    response_class=Response,
+    responses={202: {"description": "Asked for; the next pass begins it"}},
+)
+def hand_off(supervisor_id: str, wanted: WantedGroups, author: Author, parts: Parts) -> Response:
+    """Publish what these groups have read before their taskDuration is over.
+
+    A group that hands off already is left alone, and one that has read nothing reads on.
+    """
+    if not wanted.task_group_ids:
+        hint = "name at least one: GET .../status lists them as payload.groups"
+        raise InvalidRequest([FieldError("/taskGroupIds", "no task group is named", hint)])
+    parts.handoffs.ask(supervisor_id, wanted.task_group_ids, author)
+    return Response(status_code=HTTPStatus.ACCEPTED)

@@ -1,0 +1,121 @@
+"""`tidegate supervisor reset`: begin again, or go on elsewhere; says first what that means."""
+
+import json
+from typing import Annotated
+
+import typer
+from pydantic import Field
+
+from supervisor.cli.answers import Lenient, Status
+from supervisor.cli.client import SUPERVISORS, Client, path_of
+from supervisor.cli.confirm import confirm
+from supervisor.cli.options import Output, Server, SupervisorId, Yes, connect
+from supervisor.cli.output import Format, say, show_json, show_text
+from supervisor.cli.problems import CommandFailed
+
+
+class MovedPartition(Lenient):
+    """One partition of the answer."""
+
+    topic: str
+    partition: int
+    start: int | None = Field(alias="from")
+    to: int | None
+    skipped: int = 0
+    lost: int = 0
+    repeated: int = 0
+
+    def told(self) -> str:
+        """Say where it goes, and what that skips, loses or repeats."""
+        came = "no offset" if self.start is None else str(self.start)
+        went = "nowhere: it exists no more" if self.to is None else str(self.to)
+        numbers = (
+            (self.skipped, "records are skipped"),
+            (self.lost, "records are lost: Kafka holds them no more"),
+            (self.repeated, "records are read, and in the table, a second time"),
+        )
+        effects = [f"{count} {what}" for count, what in numbers if count]
+        said = "; ".join(effects) or "nothing is skipped or read twice"
+        return f"{self.topic}:{self.partition}: from {came} to {went}: {said}"
+
+
+class GivenUp(Lenient):
+    """One range of the answer that is discarded."""
+
+    generation_id: str
+
+
+class Moved(Lenient):
+    """The answer to both routes."""
+
+    id: str
+    partitions: tuple[MovedPartition, ...] = ()
+    discarded: tuple[GivenUp, ...] = ()
+
+
+def _offset(text: str) -> tuple[str, int]:
+    partition, _, offset = text.rpartition("=")
+    if not (partition and offset.isascii() and offset.isdigit()):
+        raise typer.BadParameter(f"{text!r} is not of the form PARTITION=OFFSET, such as 0=100")
+    return partition, int(offset)
+
+
+def reset(
+    supervisor_id: SupervisorId,
+    *,
+    offset: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--offset",
+            metavar="PARTITION=OFFSET",
+            show_default=False,
+            help="Go on here; with a topicPattern TOPIC:PARTITION=OFFSET. May be repeated.",
+        ),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what it would do, and change nothing.")
+    ] = False,
+    yes: Yes = False,
+    server: Server = None,
+    output: Output = Format.TABLE,
+) -> None:
+    """Begin again at the earliest or latest offsets, or go on at the ones given.
+
+    Prints what is skipped, lost or read twice before it asks.  What was read and is not published
+    yet is given up.
+    """
+    named = dict(_offset(text) for text in offset or ())
+    with connect(server) as client:
+        path = path_of(SUPERVISORS, supervisor_id, "resetOffsets" if named else "reset")
+        body = _body(client, supervisor_id, named)
+        if dry_run or not yes:
+            answer = client.post(path, body, {"dryRun": "true"})
+            preview = answer.read(Moved)
+            if dry_run:
+                _show(preview, "nothing is changed: a dry run", output, answer.json())
+                return
+            for partition in preview.partitions:
+                say(partition.told())
+            say(f"{len(preview.discarded)} range(s) that are being read are given up.")
+            confirm(f"Reset {supervisor_id}?")
+        answer = client.post(path, body)
+    _show(answer.read(Moved), f"{supervisor_id} is reset", output, answer.json())
+
+
+def _body(client: Client, supervisor_id: str, named: dict[str, int]) -> bytes:
+    if not named:
+        return b""
+    stream = client.get(path_of(SUPERVISORS, supervisor_id, "status")).read(Status).payload.stream
+    if not stream:
+        raise CommandFailed(f"the overlord does not say what {supervisor_id} reads")
+    partitions = {"type": "end", "stream": stream, "partitionOffsetMap": named}
+    return json.dumps({"type": "kafka", "partitions": partitions}).encode()
+
+
+def _show(moved: Moved, last: str, output: Format, told: object) -> None:
+    if output is Format.JSON:
+        show_json(told)
+        return
+    for partition in moved.partitions:
+        show_text(partition.told())
+    show_text(last)

@@ -1,0 +1,168 @@
+"""What a new version of a spec changes, and how much each change disturbs.
+
+    hot                  nothing that runs is touched; the supervisor goes by the new value at once
+    restart-supervisor   the supervisor as a whole stops or starts; ranges hand off and publish
+    restart-tasks        running ranges hand off and publish; tasks with the new spec go on there
+
+A field that nobody has classed restarts tasks: that costs a handoff, and is never wrong.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from types import MappingProxyType
+
+from pydantic import JsonValue
+
+from supervisor.core.errors import FieldError
+from supervisor.core.kafka_properties import client_of
+from supervisor.core.spec import SupervisorSpec
+from supervisor.core.spec_fields import pointer_part
+
+
+class Effect(StrEnum):
+    """How much a change disturbs, the least first."""
+
+    HOT = "hot"
+    RESTART_SUPERVISOR = "restart-supervisor"
+    RESTART_TASKS = "restart-tasks"
+
+
+TASK_COUNT = "/spec/ioConfig/taskCount"
+"""A new layout hands every group off, but only if the groups do become others."""
+CONSUMER = "/spec/ioConfig/consumerProperties"
+"""Restarts tasks only if they would get another client."""
+
+CLASSES: Mapping[str, Effect] = MappingProxyType(
+    {
+        "/context": Effect.HOT,
+        "/suspended": Effect.RESTART_SUPERVISOR,
+        "/spec/dataSchema": Effect.RESTART_TASKS,
+        "/spec/ioConfig/topic": Effect.RESTART_TASKS,
+        "/spec/ioConfig/topicPattern": Effect.RESTART_TASKS,
+        CONSUMER: Effect.RESTART_TASKS,
+        "/spec/ioConfig/inputFormat": Effect.RESTART_TASKS,
+        TASK_COUNT: Effect.RESTART_TASKS,
+        "/spec/ioConfig/replicas": Effect.HOT,
+        "/spec/ioConfig/taskDuration": Effect.HOT,
+        "/spec/ioConfig/startDelay": Effect.HOT,
+        "/spec/ioConfig/period": Effect.HOT,
+        "/spec/ioConfig/useEarliestOffset": Effect.HOT,
+        "/spec/ioConfig/completionTimeout": Effect.HOT,
+        "/spec/ioConfig/stopTaskCount": Effect.HOT,
+        "/spec/tuningConfig": Effect.RESTART_TASKS,
+        "/spec/tuningConfig/resetOffsetAutomatically": Effect.HOT,
+    }
+)
+"""JSON pointer -> effect; the longest pointer that leads to a field counts.
+
+Source: Druid's classes of fields; that replicas and taskDuration are hot is ours.
+"""
+
+
+@dataclass(frozen=True)
+class Change:
+    """One field that differs, `from` and `to` as GET's document has them."""
+
+    field: str
+    """JSON pointer into the nested form of a spec."""
+    old: JsonValue
+    new: JsonValue
+    effect: Effect
+
+
+@dataclass(frozen=True)
+class Changes:
+    """Every field that differs, by pointer; secrets are references in a spec, never values."""
+
+    fields: tuple[Change, ...] = ()
+
+    @property
+    def effect(self) -> Effect | None:
+        """The strongest effect; None if nothing differs."""
+        order = list(Effect)
+        return max((c.effect for c in self.fields), key=order.index, default=None)
+
+    @property
+    def restarts(self) -> bool:
+        """Something that runs is stopped or handed off."""
+        return self.effect not in {None, Effect.HOT}
+
+    @property
+    def needs_other_tasks(self) -> str | None:
+        """The first field for which tasks of the old spec cannot go on; None: they can.
+
+        taskCount is left to the comparison of layouts: more groups than partitions change nothing.
+        """
+        found = (
+            c.field
+            for c in self.fields
+            if c.effect is Effect.RESTART_TASKS and c.field != TASK_COUNT
+        )
+        return next(found, None)
+
+
+NO_CHANGES = Changes()
+"""Of a first version, or of one that says the same."""
+
+
+def compare(old: SupervisorSpec, new: SupervisorSpec) -> Changes:
+    """Return what differs between two versions of one supervisor's spec."""
+    if old == new:
+        return NO_CHANGES
+    same_client = client_of(old.io_config.consumer_properties) == client_of(
+        new.io_config.consumer_properties
+    )
+    found = []
+    for field, before, after in _differing(_document(old), _document(new), ""):
+        idle = same_client and field.startswith(CONSUMER)
+        found.append(Change(field, before, after, Effect.HOT if idle else _effect(field)))
+    return Changes(tuple(found))
+
+
+def forbidden(old: SupervisorSpec, new: SupervisorSpec) -> list[FieldError]:
+    """Return the changes that no supervisor can make: its offsets and segments belong to both.
+
+    Source: Druid's validateSpecUpdateTo; faults.md H5.
+    """
+    was, will = old.io_config, new.io_config
+    pairs: list[tuple[str, str, str]] = []
+    if (was.topic, was.topic_pattern) != (will.topic, will.topic_pattern):
+        field = "topic" if will.topic is not None else "topicPattern"
+        kind = "topic" if was.topic is not None else "topicPattern"
+        pairs.append((f"/spec/ioConfig/{field}", f"{kind} {was.stream!r}", "topics"))
+    if old.data_source != new.data_source:
+        pairs.append(("/spec/dataSchema/dataSource", repr(old.data_source), "tables"))
+    return [
+        FieldError(
+            pointer,
+            f"cannot change from {value} while offsets are stored",
+            f"give the spec for other {what} another id, or terminate this supervisor first",
+        )
+        for pointer, value, what in pairs
+    ]
+
+
+def _document(spec: SupervisorSpec) -> dict[str, JsonValue]:
+    """Return a spec in the nested form, as its user writes it."""
+    whole = spec.model_dump(mode="json")
+    sections = {k: whole.pop(k) for k in ("dataSchema", "ioConfig", "tuningConfig")}
+    return {**whole, "spec": sections}
+
+
+def _differing(
+    old: JsonValue, new: JsonValue, at: str
+) -> Iterator[tuple[str, JsonValue, JsonValue]]:
+    if isinstance(old, dict) and isinstance(new, dict):
+        for name in sorted(old.keys() | new.keys()):
+            yield from _differing(old.get(name), new.get(name), f"{at}/{pointer_part(name)}")
+    elif old != new or type(old) is not type(new):
+        yield at, old, new
+
+
+def _effect(field: str) -> Effect:
+    while field:
+        if field in CLASSES:
+            return CLASSES[field]
+        field = field.rpartition("/")[0]
+    return Effect.RESTART_TASKS

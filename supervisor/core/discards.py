@@ -1,0 +1,67 @@
+"""Which ranges are given up unpublished: after a reset, a broken spec, a tombstone (P16).
+
+Nothing else is ever discarded (P15).  What is given up takes every later range that shares a
+partition with it, so a later one is not named again; each of those partitions goes on from its
+committed offset.
+"""
+
+from collections.abc import Iterator
+
+from supervisor.core.actions import DiscardGeneration
+from supervisor.core.model import Generation, GenerationState
+from supervisor.core.view import View
+from tasks.offsets import TopicPartition
+
+
+def discards(view: View) -> Iterator[DiscardGeneration]:
+    """Give up what cannot be published any more, the earliest of each chain alone."""
+    gone = set[TopicPartition]()
+    for generation in view.seen.generations:
+        if not gone.isdisjoint(generation.start):
+            gone.update(generation.start)
+        elif (why := _reason(view, generation)) is not None:
+            gone.update(generation.start)
+            yield DiscardGeneration(generation.id, why)
+
+
+def _reason(view: View, generation: Generation) -> str | None:
+    if (reset := _reset(view, generation)) is not None:
+        return reset
+    if view.replicas(generation):
+        return None  # whoever lives may still publish it
+    return _broken_spec(view, generation) or _after_the_tombstone(view, generation)
+
+
+def _reset(view: View, generation: Generation) -> str | None:
+    """A reset that raced with opening: its publish could only be refused."""
+    for partition in sorted(generation.start):
+        row = view.seen.committed.get(partition)
+        if row is None:
+            return f"{partition} has no stored offset any more"
+        if row.reset_epoch != generation.reset_epochs.get(partition, 0):
+            return f"the offsets of {partition} were reset since it opened"
+    return None
+
+
+def _broken_spec(view: View, generation: Generation) -> str | None:
+    """A spec that fails every task is not tried for ever once there is a newer one (P17)."""
+    failed = view.seen.failed_attempts.get(generation.id, 0)
+    if failed < view.seen.limits.unhealthiness_threshold:
+        return None
+    current = view.seen.current
+    if current.spec is None or view.terms(generation) is current.spec:
+        return None  # no newer version, or one that asks for the same tasks
+    return (
+        f"{failed} tasks failed with spec version {generation.spec_version}: the range is read "
+        f"again from its start with version {current.version}"
+    )
+
+
+def _after_the_tombstone(view: View, generation: Generation) -> str | None:
+    """What is lost is discarded, not replaced (P19); what no task ever read is not lost."""
+    if not view.seen.current.terminated:
+        return None
+    tried = any(found == generation.id for found, _ in view.seen.last_attempts)
+    if generation.state is not GenerationState.PUBLISHING and not tried:
+        return None
+    return "the supervisor is terminated and no replica lives"

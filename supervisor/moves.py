@@ -1,0 +1,144 @@
+"""Two moves that give ranges up unpublished, as parts of a transaction: discard and reset (P16).
+
+    doomed ─► every later live range that shares a partition, transitively ─► DISCARDED,
+              its tasks end ─► each of its partitions goes on from its committed offset
+
+A reset also sets committed offsets elsewhere, and declares what that skips, loses or repeats.
+Offset rows are written before generations, in the order of a publish: neither waits for the
+other in a circle.
+"""
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from supervisor.core.model import (
+    AuditEntry,
+    Generation,
+    GenerationState,
+    OffsetGap,
+    TaskStatus,
+)
+from supervisor.core.moves import Move, NewOffsets, moves
+from supervisor.endings import Endings
+from supervisor.ports import Transaction
+from tasks.offsets import TopicPartition
+
+
+@dataclass(frozen=True)
+class Said:
+    """Who does it, when, and why: for the audit log, the tasks and the gaps."""
+
+    actor: str
+    action: str
+    why: str
+    now: datetime
+
+
+def close(
+    tx: Transaction,
+    endings: Endings,
+    generation_id: str,
+    state: GenerationState,
+    *,
+    why: str,
+    now: datetime,
+) -> bool:
+    """End a generation and its tasks together: no task of an ended generation runs on.
+
+    False, changing nothing: it had ended before.
+    """
+    if not tx.generations.close(generation_id, state, now):
+        return False
+    empty = state is GenerationState.EMPTY
+    status = TaskStatus.SUCCESS if empty else TaskStatus.FAILED
+    for task in tx.tasks.of_generations([generation_id]):
+        if task.active:
+            endings.end(tx, task, status, why, now, lost=not empty)  # no fault of the task
+    return True
+
+
+def discard(
+    tx: Transaction,
+    endings: Endings,
+    supervisor_id: str,
+    said: Said,
+    *,
+    generation_id: str = "",
+    partitions: Collection[TopicPartition] = (),
+) -> tuple[Generation, ...]:
+    """Give up a generation, or all that hold `partitions`, with every later one in its way (P16).
+
+    Returns what was given up, oldest first; each has an audit row with its unpublished range.
+    """
+    live = tx.generations.live(supervisor_id)
+    if generation_id:
+        first = next((g for g in live if g.id == generation_id), None)
+        live = [g for g in live if first is not None and g.ordinal >= first.ordinal]
+        partitions = () if first is None else first.start
+    gone: list[Generation] = []
+    for generation in doomed(live, partitions):
+        why = said.why
+        if generation_id and generation.id != generation_id:
+            why = f"it follows {generation_id}, which was discarded"
+        state = GenerationState.DISCARDED
+        if not close(tx, endings, generation.id, state, why=why, now=said.now):
+            continue
+        gone.append(generation)
+        detail = {"supervisor": supervisor_id, "why": why, "unpublished": unpublished(generation)}
+        tx.audit.write(AuditEntry(said.now, said.actor, "discard", generation.id, detail))
+    return tuple(gone)
+
+
+def doomed(
+    live: Iterable[Generation], partitions: Collection[TopicPartition]
+) -> tuple[Generation, ...]:
+    """Return, of live generations by ordinal, those that hold `partitions`, transitively."""
+    found, given_up = [], set(partitions)
+    for generation in live:
+        if not given_up.isdisjoint(generation.start):
+            found.append(generation)
+            given_up.update(generation.start)
+    return tuple(found)
+
+
+def unpublished(generation: Generation) -> str:
+    """Say which offsets a generation stood for, per partition."""
+    end = generation.end
+    return ", ".join(
+        f"{p} from {at}" + ("" if end is None else f" to {end[p]}")
+        for p, at in sorted(generation.start.items())
+    )
+
+
+def move_offsets(
+    tx: Transaction, endings: Endings, supervisor_id: str, new: NewOffsets, said: Said
+) -> tuple[Move, ...]:
+    """Set committed offsets elsewhere, on record; a publish in flight hears SUPERSEDED (P22).
+
+    Raises:
+        StaleCommit: an offset moved since this transaction read it; nothing may be kept.
+    """
+    rows = tx.offsets.of(supervisor_id)
+    made = moves(rows, new)
+    expected = {p: row.next_offset for p, row in rows.items() if p in new.touched}
+    tx.offsets.reset(supervisor_id, new.offsets, new.topic_ids, expected)
+    tx.offsets.drop(supervisor_id, new.gone)
+    discard(tx, endings, supervisor_id, said, partitions=new.touched)
+    for move in made:
+        for piece in move.breaks:
+            tx.offsets.declare(
+                OffsetGap(
+                    supervisor_id,
+                    move.partition,
+                    first=piece.first,
+                    end=piece.end,
+                    kind=piece.kind,
+                    author=said.actor,
+                    why=said.why,
+                    at=said.now,
+                )
+            )
+    detail = {"why": said.why, "moved": "; ".join(str(move) for move in made)}
+    tx.audit.write(AuditEntry(said.now, said.actor, said.action, supervisor_id, detail))
+    return made

@@ -1,0 +1,189 @@
+"""Reset and reset to given offsets: done, durable and on record when they return.
+
+    Kafka's offsets as last seen ─► new committed offsets ─┐ one transaction under the term:
+                                                           ├ offsets, gaps, discards, audit (P16)
+    committed offsets ─► what is skipped, lost, repeated ──┘
+
+A dry run stops before the transaction and tells the same numbers.  Nothing waits for Kafka
+beyond a moment; without its offsets nothing is done at all.
+"""
+
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+
+from supervisor.core.errors import (
+    FieldError,
+    InvalidOffsets,
+    StaleCommit,
+    StreamUnavailable,
+    SupervisorNotFound,
+)
+from supervisor.core.model import CommittedOffset, Generation, StreamState, StreamTrouble
+from supervisor.core.moves import Move, NewOffsets, moves
+from supervisor.core.spec import SupervisorSpec
+from supervisor.endings import Endings
+from supervisor.leadership import Leadership
+from supervisor.loop import Loop
+from supervisor.moves import Said, doomed, move_offsets
+from supervisor.ports import Clock, Store, Streams
+from supervisor.signals import Broadcast
+from tasks.offsets import Offsets, TopicPartition
+
+FRESH = timedelta(seconds=5)
+"""An older look at Kafka is not trusted: retention may have deleted what it saw."""
+PATIENCE_S = 0.8
+"""So long is a look waited for that is under way; callers are to hear something within 1 s."""
+TRIES = 5
+"""A publish that moves an offset meanwhile makes a reset begin anew."""
+_LOOK_AGAIN_S = 0.02
+
+
+@dataclass(frozen=True)
+class ResetDone:
+    """What a reset did, or a dry run would do."""
+
+    supervisor_id: str
+    dry_run: bool
+    moves: tuple[Move, ...]
+    discarded: tuple[Generation, ...]
+    """Live ranges that are given up: what they read is read again or skipped."""
+
+
+@dataclass(frozen=True)
+class Resets:
+    """The verbs; one instance per process, safe to call from many threads."""
+
+    store: Store
+    streams: Streams
+    clock: Clock
+    leadership: Leadership
+    loop: Loop
+    changed: Broadcast
+    endings: Endings
+
+    def reset(self, supervisor_id: str, author: str, *, dry_run: bool = False) -> ResetDone:
+        """Forget the stored offsets and begin again, as a new supervisor would.
+
+        All partitions of the topic as it is now begin at the earliest or at the last stable
+        offset, as useEarliestOffset says; this is the way out of TOPIC_CHANGED.
+
+        Raises:
+            SupervisorNotFound: never stored, or terminated.
+            StreamUnavailable: Kafka's offsets are not known; nothing is done.
+            LeaseLost: this overlord does not lead.
+        """
+        spec, seen = self._begin(supervisor_id)
+
+        def target(rows: Mapping[TopicPartition, CommittedOffset]) -> NewOffsets:
+            to = _initial(spec, seen)
+            mine = {p for p in rows if spec.io_config.reads(p.topic)}
+            return NewOffsets(to, seen.topic_ids, seen.earliest, frozenset(mine - to.keys()))
+
+        where = "earliest" if spec.io_config.use_earliest_offset else "latest"
+        why = f"reset by {author}: it begins again at the {where} offsets"
+        return self._move(supervisor_id, target, ("reset", author, why), dry_run=dry_run)
+
+    def reset_offsets(
+        self, supervisor_id: str, offsets: Offsets, author: str, *, dry_run: bool = False
+    ) -> ResetDone:
+        """Go on at `offsets`; partitions that are not named stay where they are.
+
+        Before the first offsets are stored, the others begin as useEarliestOffset says.
+
+        Raises:
+            InvalidOffsets: a partition is unknown, or Kafka does not hold that offset.
+            SupervisorNotFound, StreamUnavailable, LeaseLost: as `reset`.
+        """
+        spec, seen = self._begin(supervisor_id)
+
+        def target(rows: Mapping[TopicPartition, CommittedOffset]) -> NewOffsets:
+            mine = {p: row for p, row in rows.items() if spec.io_config.reads(p.topic)}
+            to = dict(offsets) if mine else {**_initial(spec, seen), **offsets}
+            _check(to, mine, seen)
+            return NewOffsets(to, seen.topic_ids, seen.earliest)
+
+        why = f"offsets set by {author}"
+        return self._move(supervisor_id, target, ("reset-offsets", author, why), dry_run=dry_run)
+
+    def _begin(self, supervisor_id: str) -> tuple[SupervisorSpec, StreamState]:
+        self.leadership.term()  # whoever does not lead has not looked at Kafka
+        with self.store.reading() as tx:
+            newest = tx.specs.newest(supervisor_id)
+        if newest is None or newest.spec is None:
+            raise SupervisorNotFound(supervisor_id)
+        return newest.spec, self._look(supervisor_id, newest.spec)
+
+    def _look(self, supervisor_id: str, spec: SupervisorSpec) -> StreamState:
+        asked, until = self.clock.now(), self.clock.monotonic() + PATIENCE_S
+        while True:
+            seen = self.streams.state(supervisor_id, spec)
+            if seen.known and seen.read_at is not None and seen.read_at >= asked - FRESH:
+                return seen
+            failed = seen.trouble not in {None, StreamTrouble.CONNECTING}
+            if failed or self.clock.monotonic() >= until:
+                told = seen.detail or "it has not answered yet"
+                raise StreamUnavailable(
+                    f"the offsets of {spec.io_config.stream} in Kafka are not known ({told}), so "
+                    "nothing was reset: try again once Kafka answers"
+                )
+            threading.Event().wait(_LOOK_AGAIN_S)
+
+    def _move(
+        self,
+        supervisor_id: str,
+        target: Callable[[Mapping[TopicPartition, CommittedOffset]], NewOffsets],
+        asked: tuple[str, str, str],
+        *,
+        dry_run: bool,
+    ) -> ResetDone:
+        action, author, why = asked
+        if dry_run:
+            with self.store.reading() as tx:
+                rows = tx.offsets.of(supervisor_id)
+                new = target(rows)
+                given_up = doomed(tx.generations.live(supervisor_id), new.touched)
+            return ResetDone(supervisor_id, dry_run, moves(rows, new), given_up)
+        for _ in range(TRIES):
+            said = Said(author, action, why, self.clock.now())
+            try:
+                with self.store.leading(self.leadership.term()) as tx:
+                    new = target(tx.offsets.of(supervisor_id))
+                    given_up = doomed(tx.generations.live(supervisor_id), new.touched)
+                    made = move_offsets(tx, self.endings, supervisor_id, new, said)
+            except StaleCommit:
+                continue
+            self.changed.notify()
+            self.loop.wake(supervisor_id)
+            return ResetDone(supervisor_id, dry_run, made, given_up)
+        raise AssertionError(f"{supervisor_id}: its offsets moved {TRIES} times during one reset")
+
+
+def _initial(spec: SupervisorSpec, seen: StreamState) -> dict[TopicPartition, int]:
+    source = seen.earliest if spec.io_config.use_earliest_offset else seen.stable
+    return {p: source[p] for p in sorted(seen.earliest) if spec.io_config.reads(p.topic)}
+
+
+def _check(to: Offsets, rows: Mapping[TopicPartition, CommittedOffset], seen: StreamState) -> None:
+    """Refuse offsets at which nothing could be read.
+
+    Raises:
+        InvalidOffsets: naming each partition, and what it would take.
+    """
+    wrong = []
+    for partition, offset in sorted(to.items()):
+        if partition not in seen.earliest or (rows and partition not in rows):
+            known = ", ".join(str(p) for p in sorted(seen.earliest.keys() & (rows or to).keys()))
+            wrong.append(FieldError("", f"{partition} is no partition of it", f"it has {known}"))
+            continue
+        if rows and rows[partition].topic_id != seen.topic_ids[partition.topic]:
+            told = f"topic {partition.topic} was deleted and created again"
+            wrong.append(FieldError("", told, "a whole reset takes the new topic up"))
+            continue
+        first, last = seen.earliest[partition], seen.latest[partition]
+        if not first <= offset <= last:
+            told = f"{partition}: {offset} is not an offset to go on at"
+            wrong.append(FieldError("", told, f"Kafka holds {first} to {last}"))
+    if wrong:
+        raise InvalidOffsets(wrong)

@@ -1,0 +1,1 @@
+"""Chaos with real processes: read `points.py` (where they die), `run.py` (a run), `oracle.py`."""

@@ -1,0 +1,144 @@
+"""A worker process without a JVM: `python -m tests.chaos.light_worker`, set by its environment.
+
+Roster, runner, journal, sync, publish and the engine's order of work are the product's; only what
+Spark does, reading a range and writing Parquet, is done here by a consumer and pyarrow.  It starts
+in two seconds instead of thirty, so that a worker can die a hundred times in a few minutes.
+"""
+
+import json
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from confluent_kafka import Consumer, KafkaError, KafkaException
+from confluent_kafka import TopicPartition as KafkaPartition
+
+from supervisor.app import configure_logging, failpoints
+from supervisor.settings import WORKER_PORT, load_settings, stable_worker_id
+from tasks.contract import Column
+from tasks.ingest.observed import Kept, Observed
+from tasks.kafka_client import librdkafka_properties
+from tasks.offsets import TopicPartition, count
+from tasks.options import WorkerOptions
+from tasks.overlord_http import HttpOverlord
+from tasks.ports import BatchJob, StreamUnavailable
+from tasks.stream import KafkaStream, environment_secret
+from tasks.worker import Outside, run_worker
+from tests.tasks.memory import NOON
+from tests.tasks.plain_engine import PlainEngine
+
+_READ_WITHIN_S = 10.0
+Records = dict[TopicPartition, list[tuple[int, str]]]
+"""(offset, id) of each record, in order."""
+
+
+class LightEngine(PlainEngine):
+    """Reads a range of the topic with a consumer of its own and keeps the ids."""
+
+    def _write(
+        self, job: BatchJob, _span: object, _columns: Sequence[Column], folder: Path
+    ) -> Observed:
+        folder.mkdir()
+        kept = {}
+        for partition, found in _read(job).items():
+            if found:
+                _write_file(folder / f"part-{partition.partition}.parquet", partition, found)
+                kept[partition] = Kept(len(found), found[0][0], found[-1][0])
+        records = sum(k.rows for k in kept.values())
+        assert records == count(job.start, job.end), "this topic has no holes"
+        return Observed(records, records * 200, 0, kept, (), (), ())
+
+
+def _read(job: BatchJob) -> Records:
+    found: Records = {p: [] for p in sorted(job.start)}
+    unread = {p for p in found if job.start[p] < job.end[p]}
+    consumer = Consumer(
+        {
+            **librdkafka_properties(job.spec.kafka, environment_secret),
+            "group.id": f"light-{job.task_id}",
+            "enable.auto.commit": False,
+            "auto.offset.reset": "error",
+            "isolation.level": "read_committed",
+            "log_level": 0,
+        }
+    )
+    until = time.monotonic() + _READ_WITHIN_S
+    try:
+        consumer.assign([KafkaPartition(p.topic, p.partition, job.start[p]) for p in unread])
+        while unread:
+            if time.monotonic() > until:
+                raise StreamUnavailable(f"no record for {_READ_WITHIN_S} s")
+            for message in consumer.consume(1_000, timeout=0.5):
+                if (error := message.error()) is not None:
+                    _raise(error)
+                    continue
+                topic, number, offset = message.topic(), message.partition(), message.offset()
+                assert topic is not None
+                assert number is not None
+                assert offset is not None
+                partition = TopicPartition(topic, number)
+                if offset < job.end[partition]:
+                    record_id = json.loads(message.value() or b"{}")["id"]
+                    found[partition].append((offset, record_id))
+                if offset + 1 >= job.end[partition]:
+                    unread.discard(partition)
+    finally:
+        consumer.close()
+    return found
+
+
+def _raise(error: KafkaError) -> None:
+    """Raise for what ends a read; a lost connection is tried again until the deadline."""
+    if not error.retriable() and error.code() not in {
+        KafkaError._TRANSPORT,
+        KafkaError._ALL_BROKERS_DOWN,
+    }:
+        raise KafkaException(error)
+
+
+def _write_file(path: Path, partition: TopicPartition, found: list[tuple[int, str]]) -> None:
+    rows = len(found)
+    table = pa.table(
+        {
+            "__time": pa.array([NOON] * rows, pa.timestamp("us", tz="UTC")),
+            "id": pa.array([record_id for _, record_id in found]),
+            "__partition": pa.array([partition.partition] * rows, pa.int32()),
+            "__offset": pa.array([offset for offset, _ in found], pa.int64()),
+        }
+    )
+    pq.write_table(table, path, compression="none", use_dictionary=False)
+
+
+def main() -> int:
+    """Run one worker until SIGTERM, as the product's composition root does."""
+    configure_logging()
+    reach = failpoints()
+    settings = load_settings()
+    port = settings.port or WORKER_PORT
+    options = WorkerOptions(
+        worker_id=stable_worker_id(settings),
+        data_dir=settings.data_dir.absolute(),
+        warehouse=str(settings.warehouse.absolute()),
+        overlords=settings.overlords,
+        host=settings.host,
+        port=port,
+        advertised_host=urlsplit(settings.url(port)).hostname,
+        slots=settings.worker_slots,
+    )
+    settings.warehouse.mkdir(parents=True, exist_ok=True)
+    with HttpOverlord(options.overlords) as overlord:
+        outside = Outside(
+            engine=LightEngine(settings.warehouse.absolute()),
+            stream=KafkaStream(environment_secret),
+            overlord=overlord,
+            reach=reach,
+        )
+        return run_worker(options, outside)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

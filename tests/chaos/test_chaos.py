@@ -1,0 +1,40 @@
+"""The short form: each crash point that fits into a few minutes, on real processes, replicas 2.
+
+Its workers have no JVM, so that they can die often; `python -m tests.chaos` is the same with Spark.
+"""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from supervisor.dev.broker import Broker
+from tests.chaos.fleet import Shape
+from tests.chaos.story import Story, tell
+from tests.chaos.walk import SHORT
+
+pytestmark = [pytest.mark.chaos, pytest.mark.kafka, pytest.mark.pg]
+SEED = 5
+
+
+@pytest.mark.timeout(900)
+def test_no_record_is_lost_or_doubled_wherever_a_process_dies(
+    broker: Broker, postgresql_database: str, tmp_path: Path
+) -> None:
+    """Goal: I1 and I2 after deaths at the points of tables A and B; nothing is left over.
+
+    Source: faults.md 6.2; the oracle compares identities, and shares nothing with the product.
+    """
+    shape = Shape(tmp_path / "fleet", postgresql_database, light=True)
+    story = Story("short light", SEED, shape, broker.bootstrap, "chaos-short", walk=SHORT)
+
+    result = tell(story, _say)
+
+    assert (result.lost, result.duplicated) == (0, 0)
+    assert not result.troubles, (result.troubles, result.told)
+    assert sum(result.points_hit.values()) >= SHORT.hits_min, result.points_missed
+    assert result.records > 10_000
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(f"{line}\n")

@@ -1,0 +1,371 @@
+"""Every kind of leader's write is refused when another term begins between its read and its commit.
+
+A single thread on SQLite cannot show write skew: this is PostgreSQL (P26).
+Source: P1, I5, D2.
+"""
+
+import ast
+import typing
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+import pytest
+
+from supervisor.adapters.memory_warehouse import MemoryWarehouse
+from supervisor.core.actions import (
+    Action,
+    BeginHandoff,
+    CloseEmpty,
+    DiscardGeneration,
+    EndTask,
+    ResetOffsets,
+    ResumeReading,
+)
+from supervisor.core.errors import LeaseLost, Unavailable
+from supervisor.core.events import CLUSTER, Event, QueueConfig, QueueName
+from supervisor.core.model import Generation
+from supervisor.core.moves import NewOffsets
+from supervisor.early_handoff import EarlyHandoff
+from supervisor.eventqueue.handling import Context, Fail, Handled, Handler
+from supervisor.eventqueue.meters import Meters
+from supervisor.eventqueue.operations import Operations
+from supervisor.eventqueue.processor import EventProcessor, Kit
+from supervisor.forgetting import Forgetting, SupervisorGone
+from supervisor.loop import Loop
+from supervisor.metadata.store import SqlStore
+from supervisor.observe import observe
+from supervisor.ports import Transaction
+from supervisor.reconcile import _apply_once
+from supervisor.registry import WorkerRegistry
+from supervisor.resets import Resets
+from supervisor.retention import Retention
+from supervisor.segment_life import SegmentLife, Selection
+from supervisor.service import Rules, Service
+from supervisor.signals import Broadcast
+from supervisor.sweep import Sweep
+from supervisor.task_output import TaskOutput
+from tasks.contract import SyncRequest
+from tests.api.world import spec_document
+from tests.conformance.databases import execute
+from tests.conformance.overtaken import SOURCES, Overtaken
+from tests.conformance.stories import LEASE_TTL
+from tests.core.snapshots import HOUR, TOPIC, spec
+from tests.service.world import ENDINGS, World
+
+pytestmark = pytest.mark.pg
+
+WORK = QueueName(CLUSTER, "work")
+TRIES = 30
+SECOND = timedelta(seconds=1)
+NOBODYS = "index_kafka_clicks_0123456789abcde_aaaabbbb"
+ONLY_READS = {("task_output.py", "handle")}
+"""Their transaction holds the term while they look; what they delete, they delete after it."""
+NUMBERED_AT_COMMIT = {("eventqueue/processor.py", "add"), ("sweep.py", "_queue")}
+"""Events get their rows just before the commit, after the story's rival has struck."""
+
+
+@dataclass
+class Story:
+    """A leader on PostgreSQL that is overtaken once in each kind of write, and goes on."""
+
+    store: Overtaken
+    world: World
+    warehouse: MemoryWarehouse = field(default_factory=MemoryWarehouse)
+
+    def does(self, name: str, act: Callable[[], object]) -> None:
+        """Act until nothing in it is overtaken any more."""
+        self.store.step = name
+        for _ in range(TRIES):
+            self.store.forget()
+            try:
+                act()
+            except (Unavailable, LeaseLost):
+                assert self.store.struck is not None, f"{name}: refused without a rival"
+            if self.store.struck is None:
+                return
+            self.store.step_down()
+            self.world.take_over()
+        raise AssertionError(f"{name} is overtaken again and again")
+
+    def term(self) -> int:
+        return self.world.leadership.term()
+
+    @property
+    def loop(self) -> Loop:
+        return Loop(lambda _: None, self.world.clock, threads=1)
+
+    @property
+    def service(self) -> Service:
+        world = self.world
+        leadership = world.leadership
+        return Service(
+            store=self.store,
+            clock=world.clock,
+            leadership=leadership,
+            registry=WorkerRegistry(
+                world.clock, worker_timeout=HOUR, led_since=leadership.led_since
+            ),
+            loop=self.loop,
+            changed=Broadcast(),
+            rules=Rules(kafka_allow=None, pause_lease=timedelta(seconds=60)),
+        )
+
+    def registers(self, incarnation: int) -> None:
+        request = SyncRequest(
+            worker_id="w1",
+            incarnation=incarnation,
+            sequence=1,
+            url="http://w1:1",
+            slots=8,
+            tasks=(),
+            known=None,
+            wait=timedelta(0),
+        )
+        self.service.sync(request)
+
+    def applies(self, action: Action) -> None:
+        """Carry out one action that no planner has decided."""
+        seen = observe(TOPIC, self.world.shell.sources, self.world.clock.now())
+        assert seen is not None
+        self.does("apply", lambda: _apply_once(action, seen, self.world.shell, self.term()))
+
+    def live(self) -> list[Generation]:
+        with self.store.reading() as tx:
+            return tx.generations.live(TOPIC)
+
+    def processor(self, handler: Handler, queue: QueueName = WORK) -> EventProcessor:
+        kit = Kit(self.store, self.world.clock, self.term, Meters())
+        return EventProcessor(queue, QueueConfig(truncate_every_bytes=1), handler, kit)
+
+    @property
+    def operations(self) -> Operations:
+        return Operations(
+            self.store,
+            self.world.clock,
+            self.term,
+            Meters(),
+            wake=lambda _: None,
+            config_of=lambda _: QueueConfig(),
+        )
+
+    @property
+    def early(self) -> EarlyHandoff:
+        return EarlyHandoff(self.store, self.world.clock, self.world.leadership, self.loop)
+
+    @property
+    def resets(self) -> Resets:
+        return Resets(
+            self.store,
+            self.world.streams,
+            self.world.clock,
+            self.world.leadership,
+            self.loop,
+            Broadcast(),
+            ENDINGS,
+        )
+
+    def context(self) -> Context:
+        return Context(self.store, self.term(), self.world.clock.now(), lambda: False)
+
+
+@pytest.fixture
+def story(postgresql_url: str) -> Iterator[Story]:
+    """Nothing has been overtaken yet."""
+    sql = SqlStore(postgresql_url, lease_ttl=LEASE_TTL)
+    store = Overtaken(sql, postgresql_url)
+    yield Story(store, World(store, spec(task_count=2, replicas=2)))
+    store.close()
+    sql.close()
+
+
+def test_each_write_of_a_leader_is_refused_when_another_term_begins_inside_it(
+    story: Story,
+) -> None:
+    """Goal: nothing of it is ever visible, and the same write goes through in a newer term.
+
+    A new use of `leading`, or a new action, needs a line in this story.
+    """
+    _verbs(story)
+    _handoff(story)
+    _actions(story)
+    _segments(story)
+    _queues(story)
+    _ends(story)
+
+    reached = {(site.module, site.function) for site in story.store.seen}
+    assert reached == _uses_of_leading()
+    actions = {site.what for site in story.store.seen if site.function == "_apply_once"}
+    assert actions == {kind.__name__ for kind in typing.get_args(Action)}
+    idle = {(site.module, site.function) for site in story.store.idle}
+    assert idle <= ONLY_READS | NUMBERED_AT_COMMIT
+
+
+def _verbs(story: Story) -> None:
+    document = spec_document(task_count=1)
+    story.does("apply", lambda: story.service.apply_spec(document, "ann"))
+    story.does("suspend", lambda: story.service.suspend(TOPIC, "ann"))
+    story.does("resume", lambda: story.service.resume(TOPIC, "ann"))
+    story.does("register", lambda: story.registers(1))
+
+
+def _handoff(story: Story) -> None:
+    world = story.world
+    world.set_spec(spec(task_count=2, replicas=2))
+    for _ in range(2):
+        story.does("pass", world.settle)
+        world.sync()
+        world.write(5)
+        world.read(5)
+    story.does("hand off", lambda: story.early.ask(TOPIC, [0], "ann"))
+    world.clock.advance(2 * HOUR)
+    for _ in range(3):
+        story.does("pass", world.settle)
+        world.sync()
+    hand, replica = world.ready_to_publish()[0]
+    story.does("publish", lambda: world.publish(hand, replica))
+    story.does("take up", lambda: story.registers(2))
+
+
+def _actions(story: Story) -> None:
+    with story.store.reading() as tx:
+        task = tx.tasks.active(supervisor_id=TOPIC)[0]
+    story.applies(EndTask(task.id, succeeded=False, why="a story"))
+    one, two = [each for each in story.live() if each.open]
+    story.applies(BeginHandoff(one.id, one.sequence, must_end=True, why="a story"))
+    one = next(each for each in story.live() if each.id == one.id)
+    story.applies(ResumeReading(one.id, one.sequence, restart_timer=True, why="a story"))
+    one = next(each for each in story.live() if each.id == one.id)
+    story.applies(CloseEmpty(one.id, one.sequence, why="a story"))
+    story.applies(DiscardGeneration(two.id, why="a story"))
+    ends = story.world.ends
+    with story.store.reading() as tx:
+        topic_ids = {p.topic: row.topic_id for p, row in tx.offsets.of(TOPIC).items()}
+    there = NewOffsets(dict(ends), topic_ids, dict(ends))
+    story.applies(ResetOffsets(TOPIC, there, "a story"))
+
+
+def _segments(story: Story) -> None:
+    store, clock = story.store, story.world.clock
+    life = SegmentLife(store, clock, story.term, grace=HOUR)
+    retention = Retention(store, clock, story.term, life)
+    every = Selection()
+    story.does("mark unused", lambda: life.mark_unused(TOPIC, every, "ann"))
+    story.does("mark used", lambda: life.mark_used(TOPIC, every, "ann"))
+    story.does("put a rule", lambda: retention.set(TOPIC, timedelta(days=9_000), "ann"))
+    story.does("drop a rule", lambda: retention.drop(TOPIC, "ann"))
+
+
+def _queues(story: Story) -> None:
+    def adds() -> int:
+        return story.processor(_sets_aside).add(Event("count", "1"))
+
+    def runs(handler: Handler) -> object:
+        return story.processor(handler).run_once()
+
+    story.does("add", adds)
+    story.does("fail", lambda: runs(_raises))
+    story.world.clock.advance(HOUR)
+    story.does("handle", lambda: runs(_sets_aside))
+    for act in (
+        lambda: story.operations.replay(WORK, 1, "ann"),
+        lambda: runs(_sets_aside),
+        lambda: story.operations.replay_all(WORK, "ann"),
+        lambda: runs(_sets_aside),
+        lambda: story.operations.drop(WORK, _failed_seq(story), "ann"),
+        adds,
+    ):
+        story.world.clock.advance(HOUR)
+        story.does("operate", act)
+    damage = "UPDATE events SET payload = payload || '\\x00'::bytea"
+    execute(story.store.url, damage)
+    story.does("die", lambda: runs(_sets_aside))
+    story.does("repair", lambda: story.operations.repair(WORK, "ann"))
+
+
+def _sets_aside(events: typing.Sequence[Event], _: Context) -> Handled:
+    return Handled([Fail("a story") for _ in events])
+
+
+def _raises(_: typing.Sequence[Event], __: Context) -> Handled:
+    raise RuntimeError("a story")
+
+
+def _failed_seq(story: Story) -> int:
+    return story.operations.failed(WORK, 1)[0].seq
+
+
+def _ends(story: Story) -> None:
+    store, clock, files = story.store, story.world.clock, story.warehouse
+    with store.reading() as tx:
+        files.mark(tx.installation.name())
+    output = TaskOutput(files, story.world.hands)
+    story.does("clean up", lambda: output.handle([], story.context()))
+    files.write(f"{TOPIC}/data/{NOBODYS}/batch-0.parquet")
+    sweep = Sweep(store, files, clock, story.term, ENDINGS)
+    story.does("sweep", sweep.run_once)
+    story.does("reset", lambda: story.resets.reset(TOPIC, "ann"))
+    story.does("terminate", lambda: story.service.terminate(TOPIC, "ann"))
+    story.does("pass", story.world.settle)
+    for each in story.live():
+        story.applies(DiscardGeneration(each.id, why="a story"))
+    _end_every_task(story)
+    forgetting = Forgetting(store, clock, story.term, SECOND)
+    story.does("forget", lambda: forgetting.forget(TOPIC, "ann"))
+    gone = Event("supervisor_gone", TOPIC, {"upTo": 1_000})
+    story.does("delete", lambda: SupervisorGone()([gone], story.context()))
+
+
+def _end_every_task(story: Story) -> None:
+    with story.store.reading() as tx:
+        tasks = tx.tasks.active()
+    for task in tasks:
+        story.applies(EndTask(task.id, succeeded=False, why="a story"))
+    now = story.world.clock.now()
+    with story.store.reading() as tx:
+        ended = [t.id for t in tx.tasks.of_generations(_all_generations(tx))]
+    with story.store.store.leading(story.term()) as tx:
+        for task_id in ended:
+            tx.tasks.folder_deleted(task_id, now)
+
+
+def _all_generations(tx: Transaction) -> list[str]:
+    newest = tx.generations.newest(TOPIC)
+    assert newest is not None
+    return [newest.id]
+
+
+class _Unlocked(SqlStore):
+    """A store that forgets to read the term."""
+
+    def leading(self, term: int) -> AbstractContextManager[Transaction]:
+        assert term
+        return self.writing()
+
+
+def test_a_store_that_does_not_lock_the_term_is_found_out(postgresql_url: str) -> None:
+    """Goal: the story above can fail."""
+    careless = _Unlocked(postgresql_url, lease_ttl=LEASE_TTL)
+    store = Overtaken(careless, postgresql_url)
+    world = World(store, spec())
+    term = world.leadership.term
+    rules = Retention(store, world.clock, term, SegmentLife(store, world.clock, term, grace=HOUR))
+    with pytest.raises(AssertionError, match="no share lock"):
+        rules.set(TOPIC, HOUR, "ann")
+    store.close()
+    careless.close()
+
+
+def _uses_of_leading() -> set[tuple[str, str]]:
+    """Return module and function of every transaction of a leader in the product."""
+    return {
+        (file.relative_to(SOURCES).as_posix(), function.name)
+        for file in SOURCES.rglob("*.py")
+        for function in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(function, ast.FunctionDef)
+        for node in ast.walk(function)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "leading"
+    }

@@ -1,0 +1,178 @@
+"""Overlords of real processes over one metadata database; no worker, no broker, no JVM."""
+
+import signal
+import socket
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from typing import Self
+
+import httpx
+
+from supervisor.dev.ports import LOOPBACK, free_port
+from supervisor.dev.processes import Child, ChildSpec
+from supervisor.metadata.store import SqlStore
+from tests.waiting import wait_until
+
+SUPERVISORS = "/druid/indexer/v1/supervisor"
+START_WITHIN_S = 60.0
+
+
+@dataclass
+class Overlord:
+    """One process, and a client that follows no redirects."""
+
+    name: str
+    port: int
+    child: Child
+    http: httpx.Client
+
+    @property
+    def url(self) -> str:
+        """Its address, as the lease names it."""
+        return f"http://{LOOPBACK}:{self.port}"
+
+    def serves(self) -> bool:
+        """Whether it answers at all."""
+        return self._status("/status") == httpx.codes.OK
+
+    def leads(self) -> bool:
+        """Whether it says that it leads."""
+        return self._status("/druid/indexer/v1/isLeader") == httpx.codes.OK
+
+    def _status(self, path: str) -> int:
+        try:
+            return self.http.get(path, timeout=1.0).status_code
+        except httpx.HTTPError:
+            return 0
+
+    def freeze(self) -> None:
+        """Stop the process where it is."""
+        self.child.signal(signal.SIGSTOP)
+
+    def go_on(self) -> None:
+        """Let it run on."""
+        self.child.signal(signal.SIGCONT)
+
+    def log(self) -> str:
+        """What it has logged."""
+        return self.child.log.read_text()
+
+
+@dataclass
+class Overlords:
+    """The processes of one database and one warehouse; the block's end ends them."""
+
+    folder: Path
+    metadata_url: str
+    more: dict[str, str] = field(default_factory=dict)
+    all: list[Overlord] = field(default_factory=list)
+
+    def start(self) -> Overlord:
+        """Start one more and wait until it serves."""
+        port = free_port({each.port for each in self.all})
+        name = f"overlord-{len(self.all) + 1}"
+        env = {
+            "TIDEGATE_METADATA_URL": self.metadata_url,
+            "TIDEGATE_WAREHOUSE": str(self.folder / "warehouse"),
+            "TIDEGATE_DATA_DIR": str(self.folder / name),
+            "TIDEGATE_PORT": str(port),
+        }
+        child = Child(
+            ChildSpec(
+                name=name,
+                argv=(sys.executable, "-m", "supervisor.cli.main", "overlord"),
+                folder=self.folder / "logs",
+                env=env | self.more,
+                grace=timedelta(seconds=20),
+            )
+        )
+        child.start()
+        client = httpx.Client(base_url=f"http://{LOOPBACK}:{port}", timeout=60.0)
+        overlord = Overlord(name, port, child, client)
+        self.all.append(overlord)
+        wait_until(overlord.serves, within_s=START_WITHIN_S)
+        return overlord
+
+    def leader_and_follower(self) -> tuple[Overlord, Overlord]:
+        """Start two; the first of them leads before the second starts."""
+        leader = self.start()
+        wait_until(leader.leads)
+        follower = self.start()
+        # It knows the leader once it has looked.
+        path = "/druid/indexer/v1/leader"
+        wait_until(lambda: follower.http.get(path).text == leader.url)
+        return leader, follower
+
+    def term(self) -> int:
+        """Return the present term, read from the database."""
+        store = SqlStore(self.metadata_url, lease_ttl=timedelta(seconds=10), pool_size=1)
+        try:
+            with store.reading() as tx:
+                lease = tx.lease.read()
+        finally:
+            store.close()
+        assert lease is not None
+        return lease.term
+
+    def __enter__(self) -> Self:
+        """Use it for one test."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End what runs, also what was frozen."""
+        for each in self.all:
+            each.go_on()
+            each.child.stop()
+            each.http.close()
+
+
+@contextmanager
+def silent_broker() -> Iterator[str]:
+    """Yield the address of a server that takes connections and never says a word."""
+    with socket.socket() as listening:
+        listening.bind((LOOPBACK, 0))
+        listening.listen(64)  # the system completes the connections; nobody accepts them
+        yield f"{LOOPBACK}:{listening.getsockname()[1]}"
+
+
+@dataclass
+class Asked:
+    """One call in a thread of its own."""
+
+    answer: httpx.Response | Exception | None = None
+    took_s: float = 0.0
+    thread: threading.Thread = field(default_factory=threading.Thread)
+
+    @property
+    def done(self) -> bool:
+        """Whether it has ended."""
+        return not self.thread.is_alive()
+
+    @property
+    def response(self) -> httpx.Response:
+        """The answer."""
+        assert isinstance(self.answer, httpx.Response), self.answer
+        return self.answer
+
+
+def ask(call: Callable[[], httpx.Response]) -> Asked:
+    """Begin a call and return at once."""
+    asked = Asked()
+
+    def run() -> None:
+        began = time.monotonic()
+        try:
+            asked.answer = call()
+        except httpx.HTTPError as error:
+            asked.answer = error
+        asked.took_s = time.monotonic() - began
+
+    asked.thread = threading.Thread(target=run, daemon=True)
+    asked.thread.start()
+    return asked

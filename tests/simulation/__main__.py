@@ -1,0 +1,106 @@
+"""`python -m tests.simulation`: run seeds, or planted faults, and say what was found."""
+
+import argparse
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from importlib import import_module
+from multiprocessing import get_context
+
+from tests.simulation import corpus
+from tests.simulation.run import Outcome, run_seed
+from tests.simulation.tables import ROWS
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Return 0 only if nothing was violated."""
+    args = _parser().parse_args(arguments)
+    if args.mutants:
+        return int(import_module("tests.simulation.mutants").main(args))
+    if args.trace is not None:
+        return _trace(args.trace)
+    return _many(args)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m tests.simulation", description=__doc__)
+    parser.add_argument("--seeds", type=int, default=1_000, help="how many seeds to run")
+    parser.add_argument("--first", type=int, default=0, help="the first seed")
+    parser.add_argument("--jobs", type=int, default=2, help="processes side by side")
+    parser.add_argument("--trace", type=int, metavar="SEED", help="run one seed and print it all")
+    parser.add_argument("--mutants", action="store_true", help="plant faults, and look for each")
+    parser.add_argument("--only", metavar="NAME", help="with --mutants: this one alone")
+    return parser
+
+
+def _trace(seed: int) -> int:
+    outcome = run_seed(seed, said=_print)
+    _print(f"trace {outcome.trace_hash}")
+    for violation in outcome.violations:
+        _print(f"VIOLATED {violation}")
+    return 1 if outcome.violations else 0
+
+
+def _many(args: argparse.Namespace) -> int:
+    began, total = time.monotonic(), Total()
+    drawn = range(args.first, args.first + args.seeds)
+    seeds = [*(seed for seed in corpus.seeds() if seed not in drawn), *drawn]
+    for outcome in outcomes(seeds, args.jobs):
+        total.add(outcome)
+        for violation in outcome.violations:
+            _print(f"seed {outcome.seed}: {violation}")
+    _print(f"{time.monotonic() - began:.0f} s, {args.jobs} processes")
+    for line in total.lines():
+        _print(line)
+    return 1 if total.violations else 0
+
+
+def outcomes(seeds: Sequence[int], jobs: int) -> Iterator[Outcome]:
+    """Run seeds in so many processes; in order."""
+    if jobs <= 1:
+        yield from map(run_seed, seeds)
+        return
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+        yield from pool.map(run_seed, seeds, chunksize=4)
+
+
+class Total:
+    """What many seeds came to."""
+
+    def __init__(self) -> None:
+        self.seeds = self.faults = self.port_calls = self.handoffs = self.publishes = 0
+        self.violations = 0
+        self.full = 0
+        self.pairs: Counter[tuple[str, str]] = Counter()
+        self.rows: Counter[str] = Counter()
+
+    def add(self, outcome: Outcome) -> None:
+        """Count one more seed."""
+        self.seeds += 1
+        self.faults += outcome.faults
+        self.port_calls += outcome.port_calls
+        self.handoffs += outcome.handoffs
+        self.publishes += outcome.publishes
+        self.violations += len(outcome.violations)
+        self.full += outcome.handoffs >= 3 and outcome.faults >= 20
+        self.pairs += outcome.pairs
+        self.rows += outcome.rows
+
+    def lines(self) -> Iterator[str]:
+        """Say it, the verdict last."""
+        yield f"{self.port_calls} port calls, {len(self.pairs)} pairs of crash point and state"
+        yield f"{self.handoffs} handoffs, {self.publishes} publishes"
+        yield "tables A and B: " + ", ".join(f"{row} {self.rows[row]}" for row in ROWS)
+        yield f"{self.full} seeds with 3 handoffs and 20 faults or more"
+        yield f"{self.seeds} seeds, {self.faults} faults, {self.violations} violations"
+
+
+def _print(line: str) -> None:
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,133 @@
+"""I10, I11, I12: what must be true when all faults are over and the quiet phase has passed."""
+
+import json
+import sqlite3
+from collections import Counter
+from collections.abc import Iterator
+
+from tests.simulation.ledger import Ledger, Watched
+from tests.simulation.rows import LIVE, Rows
+
+_HOLDS_TOKENS = {("tasks", "token")}
+_ORPHANS = {
+    "segments without a publication": (
+        "SELECT count(*) FROM segments WHERE generation_id NOT IN"
+        " (SELECT generation_id FROM publications)"
+    ),
+    "spans without a segment": (
+        "SELECT count(*) FROM segment_spans WHERE segment_id NOT IN (SELECT id FROM segments)"
+    ),
+    "partitions without a generation": (
+        "SELECT count(*) FROM generation_partitions WHERE generation_id NOT IN"
+        " (SELECT id FROM generations)"
+    ),
+    "open partitions of an ended generation": (
+        "SELECT count(*) FROM generation_partitions WHERE open AND generation_id IN"
+        " (SELECT id FROM generations WHERE ended_at IS NOT NULL)"
+    ),
+    "tasks without a generation": (
+        "SELECT count(*) FROM tasks WHERE generation_id NOT IN (SELECT id FROM generations)"
+    ),
+    "publications without a task": (
+        "SELECT count(*) FROM publications WHERE task_id NOT IN (SELECT id FROM tasks)"
+    ),
+}
+
+
+def everything_is_published(now: Rows, world: Watched) -> Iterator[str]:
+    """I11: lag 0; nothing waits, pauses or publishes any more."""
+    ended = _ended_supervisors(world.store_connection)
+    for part, row in now.committed.items():
+        if part.supervisor in ended:
+            continue
+        left = [
+            at
+            for at, _, kind in world.kafka.records(part.topic, part.partition, row.topic_id)
+            if kind == "data" and at >= row.next
+        ]
+        if left:
+            where = f"{part.supervisor} {part.topic}:{part.partition}"
+            yield f"I11 {where}: lag {len(left)} after the quiet phase, from {left[0]} on"
+    for generation in now.generations.values():
+        if generation.state in LIVE - {"READING"}:
+            yield f"I11 {generation.id} is still {generation.state}"
+        if generation.state in LIVE and generation.supervisor in ended:
+            yield f"I11 {generation.id} is live, its supervisor is not"
+
+
+def _ended_supervisors(db: sqlite3.Connection) -> set[str]:
+    newest = "SELECT supervisor_id, spec, max(version) FROM supervisor_specs GROUP BY 1"
+    found = set()
+    for supervisor, spec, _ in db.execute(newest):
+        document = None if spec is None else json.loads(spec)
+        if document is None or document.get("suspended"):
+            found.add(supervisor)
+    return found
+
+
+def no_row_is_an_orphan(world: Watched) -> Iterator[str]:
+    """I11: nothing refers to what is not there."""
+    for what, query in _ORPHANS.items():
+        if number := world.store_connection.execute(query).fetchone()[0]:
+            yield f"I11 {number} {what}"
+
+
+def wasted_work_is_bounded(ledger: Ledger, now: Rows, world: Watched) -> Iterator[str]:
+    """I10: records read <= replicas x (published + faults x records of the largest range)."""
+    if not ledger.read:
+        return
+    sizes: Counter[str] = Counter()
+    for segment in world.store_connection.execute("SELECT generation_id, rows FROM segments"):
+        sizes[segment[0]] += segment[1]
+    replicas = 1 + max((t.replica for t in now.tasks.values()), default=0)
+    waiting = sum(
+        sum(kind == "data" for _, _, kind in world.kafka.records(p.topic, p.partition, c.topic_id))
+        for p, c in now.committed.items()
+    )
+    largest = max([*sizes.values(), 1])
+    bound = replicas * (max(sizes.total(), waiting) + (ledger.faults + 1) * largest)
+    if ledger.read.total() > bound:
+        yield f"I10 {ledger.read.total()} records were read, the bound is {bound}"
+
+
+def no_secret_is_stored(world: Watched) -> Iterator[str]:
+    """I12: neither a canary nor the token of a task stands anywhere but where it belongs."""
+    db = world.store_connection
+    tokens = {row[0] for row in db.execute("SELECT token FROM tasks")}
+    secrets = sorted({s for s in [*tokens, *world.secrets] if len(s) >= _SHORTEST})
+    tables = [row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+    for table in tables:
+        cursor = db.execute(f'SELECT * FROM "{table}"')  # noqa: S608 -- a name of the schema
+        names = [column[0] for column in cursor.description]
+        columns: dict[str, list[str]] = {
+            name: [] for name in names if (table, name) not in _HOLDS_TOKENS
+        }
+        for row in cursor:
+            for name, value in zip(names, row, strict=True):
+                if name in columns and isinstance(value, str | bytes):
+                    text = value if isinstance(value, str) else value.decode("utf-8", "replace")
+                    columns[name].append(text)
+        for name, texts in columns.items():
+            whole = "\n".join(texts)
+            if any(secret in whole for secret in secrets):
+                yield f"I12 a secret is stored in {table}.{name}"
+    reports = "\n".join(
+        f"{task.state.note} {task.state.failure} {task.state.lease_note}"
+        for worker in world.workers
+        for task in worker.tasks.values()
+    )
+    if any(secret in reports for secret in secrets):
+        yield "I12 a secret is in the report of a task"
+
+
+_SHORTEST = 8
+"""A shorter text would be found by chance."""
+
+
+def chains_reach_the_committed(ledger: Ledger, now: Rows) -> Iterator[str]:
+    """I4: what the checkers followed step by step is what is stored."""
+    for part, row in now.committed.items():
+        chains = ledger.chains.get(part, [])
+        if not chains or chains[-1].reached != row.next:
+            where = f"{part.supervisor} {part.topic}:{part.partition}"
+            yield f"I4 {where}: stored {row.next}, followed to {chains and chains[-1].reached}"

@@ -1,0 +1,43 @@
+"""I5: every commit of a leader has the term of the lease at that moment; one leader per term."""
+
+from collections.abc import Iterator
+
+from tests.simulation.ledger import Ledger, Watched
+from tests.simulation.rows import Rows
+
+
+def commits_have_the_present_term(ledger: Ledger, now: Rows, world: Watched) -> Iterator[str]:
+    """Look at what happened since the last look; count the faults and the records read."""
+    present = ledger.rows.term
+    for happening in world.log[ledger.heard :]:
+        detail = happening.detail
+        match happening.kind:
+            case "commit":
+                who, term = str(detail["overlord"]), int(str(detail["term"]))
+                if term < present:
+                    yield f"I5 {who} committed under term {term}, the lease says {present}"
+                if ledger.terms.setdefault(term, who) != who:
+                    yield f"I5 term {term} belongs to {ledger.terms[term]} and to {who}"
+                present = max(present, term)
+            case "fault" | "crash":
+                ledger.faults += 1
+            case "read":
+                ledger.read[str(detail["task"])] += int(str(detail["records"]))
+            case _:
+                pass
+    ledger.heard = len(world.log)
+    if now.term < ledger.rows.term:
+        yield f"I5 the term fell from {ledger.rows.term} to {now.term}"
+    if present > now.term:
+        yield f"I5 a commit under term {present}, the lease says {now.term}"
+
+
+def plans_have_rising_terms(world: Watched) -> Iterator[str]:
+    """The same from the rows alone: an older leader never stores a plan after a newer one."""
+    newest = 0
+    for supervisor, term in world.store_connection.execute(
+        "SELECT supervisor_id, term FROM plans ORDER BY id"
+    ):
+        if term < newest:
+            yield f"I5 a plan of {supervisor} under term {term} follows one of term {newest}"
+        newest = max(newest, term)

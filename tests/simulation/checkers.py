@@ -1,0 +1,59 @@
+"""What must hold in every world: the invariants I1 to I12, judged on rows, files and records.
+
+    after_event   whenever something may have changed: cheap, reads the database after a commit
+    at_end        when the quiet phase is over: everything again, and what only then can be asked
+
+Nothing here imports the planner, the repositories or the verbs: the queries, the arithmetic of
+offsets and the comparison of rows with records are the checkers' own.  A violation is a line that
+begins with the invariant's name.
+"""
+
+from tests.simulation import check_end, check_offsets, check_rows
+from tests.simulation.check_leaders import commits_have_the_present_term, plans_have_rising_terms
+from tests.simulation.check_workers import workers_keep_the_protocol
+from tests.simulation.ledger import Watched
+from tests.simulation.rows import fingerprint, read_rows
+
+
+def after_event(world: Watched) -> list[str]:
+    """Return what the last event broke."""
+    if world.store_connection.in_transaction:
+        return []  # what is not committed has not happened
+    ledger = world.ledger
+    mark = fingerprint(world.store_connection)
+    if mark == ledger.fingerprint:
+        return list(workers_keep_the_protocol(ledger, ledger.rows, world))
+    now = read_rows(world.store_connection, ledger.rows)
+    new = {g: p for g, p in now.publications.items() if g not in ledger.rows.publications}
+    found = [
+        *commits_have_the_present_term(ledger, now, world),
+        *check_offsets.committed_offsets_move_by_publications(ledger, now, world),
+        *check_offsets.rows_are_the_records(ledger, now, world, new),
+        *check_rows.generations_move_forward(ledger, now),
+        *check_rows.one_holder_of_each_part(now),
+        *check_rows.ranges_are_a_chain(ledger, now),
+        *check_rows.tasks_end_once(ledger, now),
+        *check_rows.winners_are_successes(ledger, now),
+        *check_rows.live_attempts_are_not_refused(ledger, now),
+        *check_rows.nothing_vanishes(ledger, now),
+        *workers_keep_the_protocol(ledger, now, world),
+    ]
+    ledger.rows, ledger.fingerprint = now, fingerprint(world.store_connection)
+    return found
+
+
+def at_end(world: Watched) -> list[str]:
+    """Return what does not hold at the end of a run, after its quiet phase."""
+    found = after_event(world)
+    ledger, now = world.ledger, world.ledger.rows
+    return [
+        *found,
+        *check_offsets.published_ranges_tile(ledger, now),
+        *check_offsets.rows_are_the_records(ledger, now, world, now.publications),
+        *plans_have_rising_terms(world),
+        *check_end.chains_reach_the_committed(ledger, now),
+        *check_end.everything_is_published(now, world),
+        *check_end.no_row_is_an_orphan(world),
+        *check_end.wasted_work_is_bounded(ledger, now, world),
+        *check_end.no_secret_is_stored(world),
+    ]

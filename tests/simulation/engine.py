@@ -1,0 +1,128 @@
+"""What a worker's Spark would do: read a range into a file, merge files; in no time of its own.
+
+The actor decides how long a job lasts and where it is cut; here is what it leaves on disk.
+"""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+
+from tasks.contract import Counters, OffsetSpan, SegmentFile
+from tasks.folders import NoSpace
+from tasks.offsets import TopicPartition
+from tasks.ports import BatchJob, DataFile, JournalEntry, MergeJob, MergeResult
+from tests.simulation.clocks import EPOCH
+from tests.simulation.disk import Row, Warehouse
+from tests.simulation.kafka import Kafka
+
+
+class SimEngine:
+    """The engine of one worker machine; implements `tasks.ports.Engine`."""
+
+    def __init__(
+        self, kafka: Kafka, warehouse: Warehouse, machine: str, reached: Callable[[str], None]
+    ) -> None:
+        self._kafka = kafka
+        self._warehouse = warehouse
+        self._machine = machine
+        self._reached = reached
+        self.full = False
+        """The disk is."""
+
+    def read_batch(self, job: BatchJob) -> JournalEntry:
+        """Read a range, write its file, sync it.
+
+        Raises:
+            StreamUnavailable, TaskError: as `Kafka.read`.
+            NoSpace: the disk is full.
+        """
+        found = self._kafka.read(job.start, job.end)
+        rows = tuple((p, o, i) for p, records in sorted(found.items()) for o, i, _ in records)
+        path = f"{job.spec.data_source}/data/{job.task_id}/{job.incarnation}-{job.number}.parquet"
+        files = (self._written(path, rows),) if rows else ()
+        self._reached("worker:unsynced:ReadBatch")
+        self.sync([file.path for file in files])
+        return JournalEntry(
+            number=job.number,
+            incarnation=job.incarnation,
+            start=dict(job.start),
+            end=dict(job.end),
+            files=files,
+            counters=Counters(processed=len(rows), processed_bytes=len(rows) * 10),
+        )
+
+    def merge(self, job: MergeJob) -> MergeResult:
+        """Write the files of all entries as one, synced; a single one is taken as it is.
+
+        Raises:
+            NoSpace: the disk is full.
+        """
+        files = [f for entry in job.entries for f in entry.files]
+        if len(files) <= 1:
+            return MergeResult(tuple(_segment(f) for f in files), None)
+        rows: list[Row] = []
+        for file in files:
+            held = self._warehouse.rows(file.path)
+            if held is None:
+                raise AssertionError(f"{file.path}, which the journal names, is not there")
+            rows += held
+        path = f"{job.spec.data_source}/data/{job.task_id}/{job.incarnation}-merged.parquet"
+        merged = self._written(path, tuple(rows))
+        self._reached("worker:unsynced:Merge")
+        self.sync([merged.path])
+        return MergeResult((_segment(merged),), None)
+
+    def _written(self, path: str, rows: tuple[Row, ...]) -> DataFile:
+        if self.full:
+            raise NoSpace(f"{path}: no space")
+        self._warehouse.write(path, rows, self._machine)
+        return _data_file(path, rows)
+
+    def sync(self, paths: Sequence[str]) -> None:
+        """Make files durable."""
+        self._warehouse.sync(list(paths))
+
+    def drop(self, task_id: str, entries: Sequence[JournalEntry]) -> None:
+        """Delete the files of entries that do not count."""
+        del task_id
+        self._reached("worker:half:drop")
+        for entry in entries:
+            for file in entry.files:
+                self._warehouse.delete(file.path)
+
+    def cancel(self, task_id: str) -> None:
+        """Do nothing: the actor cuts its own job."""
+
+
+def _data_file(path: str, rows: Sequence[Row]) -> DataFile:
+    found: dict[TopicPartition, list[int]] = {}
+    for partition, offset, _ in rows:
+        found.setdefault(partition, []).append(offset)
+    return DataFile(
+        path=path,
+        rows=len(rows),
+        size_bytes=len(rows) + 1,
+        sha256=hashlib.sha256(path.encode()).hexdigest(),
+        time_min=EPOCH,
+        time_max=EPOCH,
+        spans=tuple(
+            OffsetSpan(
+                topic=p.topic, partition=p.partition, first=min(o), last=max(o), rows=len(o)
+            )
+            for p, o in sorted(found.items())
+        ),
+    )
+
+
+def _segment(file: DataFile) -> SegmentFile:
+    return SegmentFile(
+        path=file.path,
+        interval_start=EPOCH,
+        interval_end=EPOCH + timedelta(hours=1),
+        rows=file.rows,
+        size_bytes=file.size_bytes,
+        sha256=file.sha256,
+        time_min=file.time_min,
+        time_max=file.time_max,
+        spans=file.spans,
+    )

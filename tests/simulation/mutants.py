@@ -1,0 +1,156 @@
+"""`python -m tests.simulation --mutants`: is every planted fault of the protocol found?
+
+A fault is hunted over seeds until a checker speaks.  One that another defence hides from the
+simulation names a test of the defence itself: that test has to pass as the product is, and to
+fail with the fault in place.
+"""
+
+import argparse
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+from types import FrameType
+
+from tests.simulation.planted import leader, planner, publisher, worker
+from tests.simulation.planted.patches import Mutant
+
+MUTANTS: tuple[Mutant, ...] = (
+    *planner.MUTANTS,
+    *publisher.MUTANTS,
+    *leader.MUTANTS,
+    *worker.MUTANTS,
+)
+SEED_S = 60
+"""A seed that needs more of the processor goes round in a circle: the fault is found."""
+_MISFITS = ("TypeError", "AttributeError", "NameError")
+"""What a replaced function raises whose neighbours have changed: the fault was never tried."""
+_ROOT = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True)
+class Hunt:
+    """What came of one fault."""
+
+    mutant: Mutant
+    found_by: str
+    """Empty: nothing found it."""
+    seeds: int = 0
+    """How many it took; 0: a test found it."""
+
+
+def by_name(name: str) -> Mutant:
+    """Return one.
+
+    Raises:
+        KeyError: there is none of that name.
+    """
+    return {mutant.name: mutant for mutant in MUTANTS}[name]
+
+
+def main(args: argparse.Namespace) -> int:
+    """Hunt each fault, print a table; 0 only if every one was found.
+
+    `args`: of the command: `seeds` per fault, `first`, `jobs`, and `only`, a name or None.
+    """
+    hunted = [by_name(args.only)] if args.only else list(MUTANTS)
+    found = 0
+    _tell(f"{'fault':32} {'rule':14} {'seeds':>5}  found by")
+    for hunt in _hunts(hunted, range(args.first, args.first + args.seeds), args.jobs):
+        found += bool(hunt.found_by)
+        seeds = str(hunt.seeds) if hunt.seeds else "-"
+        by = hunt.found_by or "NOTHING"
+        _tell(f"{hunt.mutant.name:32} {hunt.mutant.rule:14} {seeds:>5}  {by}")
+    _tell(f"{found} of {len(hunted)} planted faults found")
+    return 0 if found == len(hunted) else 1
+
+
+def _tell(line: str) -> None:
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+def _hunts(mutants: Sequence[Mutant], seeds: range, jobs: int) -> Iterator[Hunt]:
+    names = [mutant.name for mutant in mutants]
+    if jobs <= 1:
+        yield from (hunt(name, seeds) for name in names)
+        return
+    with get_context("spawn").Pool(jobs, maxtasksperchild=1) as pool:
+        for name, by, number in pool.imap(partial(_hunted, seeds=seeds), names):
+            yield Hunt(by_name(name), by, number)
+
+
+def _hunted(name: str, seeds: range) -> tuple[str, str, int]:
+    found = hunt(name, seeds)
+    return name, found.found_by, found.seeds
+
+
+def hunt(name: str, seeds: range) -> Hunt:
+    """Hunt one fault: by its direct test if another defence covers it, else over the seeds."""
+    mutant = by_name(name)
+    if mutant.direct:
+        return Hunt(mutant, mutant.direct if found_by_its_test(mutant) else "")
+    with mutant.applied():
+        for number, seed in enumerate(seeds, start=1):
+            violations = _violations(seed)
+            if any(word in line for word in _MISFITS for line in violations):
+                _tell(f"{name} does not fit the product any more: {violations[0]}")
+                return Hunt(mutant, "", number)
+            if violations and _is_sound(seed):  # else the seed says nothing of this fault
+                return Hunt(mutant, violations[0].partition("\n")[0][:100], number)
+    return Hunt(mutant, "", len(seeds))
+
+
+def _violations(seed: int) -> list[str]:
+    from tests.simulation.run import run_seed
+
+    try:
+        with _bounded(SEED_S):
+            return list(run_seed(seed).violations)
+    except Exception as error:  # noqa: BLE001 -- a world that breaks has found the fault
+        return [f"bug: {type(error).__name__}: {error}"]
+
+
+def _is_sound(seed: int) -> bool:
+    """Tell whether a seed is clean without the fault; in a process of its own: this one has it."""
+    command = [sys.executable, "-m", "tests.simulation", "--trace", str(seed)]
+    return subprocess.run(command, cwd=_ROOT, capture_output=True, check=False).returncode == 0
+
+
+@contextmanager
+def _bounded(seconds: int) -> Iterator[None]:
+    def too_long(_: int, __: FrameType | None) -> None:
+        raise TimeoutError(f"no end after {seconds} s of work")
+
+    before = signal.signal(signal.SIGPROF, too_long)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+
+
+def found_by_its_test(mutant: Mutant) -> bool:
+    """Run a fault's direct test without it, then with it: it has to pass, then to fail."""
+    if _tested(mutant, planted=False).returncode != 0:
+        return False
+    done = _tested(mutant, planted=True)
+    return done.returncode == 1 and not any(word in done.stdout for word in _MISFITS)
+
+
+def _tested(mutant: Mutant, *, planted: bool) -> subprocess.CompletedProcess[str]:
+    named = {"TIDEGATE_UNCOVERED": mutant.name}
+    if planted:
+        named["TIDEGATE_PLANTED"] = mutant.name
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-n", "0", "--tb=line"]
+    command += ["-p", "tests.simulation.planted.plugin", mutant.direct]
+    return subprocess.run(
+        command, cwd=_ROOT, env={**os.environ, **named}, capture_output=True, text=True, check=False
+    )

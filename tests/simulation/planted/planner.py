@@ -1,0 +1,186 @@
+"""Faults of what is decided: handoffs, ranges, replicas."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+from supervisor import moves, registry
+from supervisor.core import beginnings, handoff, steps
+from supervisor.core.actions import CommitInitialOffsets, FixEnd
+from supervisor.core.model import Liveness
+from supervisor.core.steps import Steps
+from tasks import offsets
+from tasks.contract import TaskPhase
+from tests.simulation.planted.patches import Mutant, Patches
+
+
+def empty_end_persisted(patches: Patches) -> None:
+    patches.function(handoff, "is_empty", lambda _: lambda *_: False)
+
+
+def successor_at_start(patches: Patches) -> None:
+    def make(fix: Any) -> object:  # noqa: ANN401 -- whatever stands there
+        def fixed(generation: Any, *rest: Any) -> object:  # noqa: ANN401
+            action = fix(generation, *rest)
+            if isinstance(action, FixEnd) and action.successor is not None:
+                follows = replace(action.successor, start=dict(generation.start))
+                return replace(action, successor=follows)
+            return action
+
+        return fixed
+
+    patches.function(handoff, "_fix", make)
+
+
+def restart_from_committed(patches: Patches) -> None:
+    def reached(self: Steps, partition: offsets.TopicPartition) -> int:
+        return self._seen.committed[partition].next_offset
+
+    patches.method(steps.Steps, "_reached", lambda _: reached)
+
+
+def successor_forgotten(patches: Patches) -> None:
+    def make(fix: Any) -> object:  # noqa: ANN401 -- whatever stands there
+        def fixed(*args: Any) -> object:  # noqa: ANN401
+            action = fix(*args)
+            return replace(action, successor=None) if isinstance(action, FixEnd) else action
+
+        return fixed
+
+    patches.function(handoff, "_fix", make)
+    restart_from_committed(patches)
+
+
+def discard_not_transitive(patches: Patches) -> None:
+    def make(discard: Any) -> object:  # noqa: ANN401 -- whatever stands there
+        def alone(tx: Any, *rest: Any, generation_id: str = "", **more: Any) -> object:  # noqa: ANN401
+            if not generation_id:
+                return discard(tx, *rest, generation_id=generation_id, **more)
+            found = [g for g in (tx.generations.get(generation_id),) if g is not None]
+            generations = SimpleNamespace(live=lambda _: found, close=tx.generations.close)
+            parts = {"generations": generations, "tasks": tx.tasks}
+            parts |= {"audit": tx.audit, "events": tx.events}
+            shown = SimpleNamespace(**parts)
+            return discard(shown, *rest, generation_id=generation_id, **more)
+
+        return alone
+
+    patches.function(moves, "discard", make)
+
+
+def earlier_pause_counts(patches: Patches) -> None:
+    def paused(_: object, replica: handoff.ReplicaView) -> bool:
+        return replica.report is not None and replica.report.phase is TaskPhase.PAUSED
+
+    patches.function(handoff, "paused", lambda _: paused)
+
+
+def no_second_pause(patches: Patches) -> None:
+    def make(next_step: Any) -> object:  # noqa: ANN401 -- whatever stands there
+        def hasty(generation: Any, replicas: Any, successor: Any, now: Any, limits: Any) -> object:  # noqa: ANN401
+            for_ever = replace(limits, pause_lease=limits.pause_lease * 1_000)
+            return next_step(generation, replicas, successor, now, for_ever)
+
+        return hasty
+
+    patches.function(handoff, "next_step", make)
+
+
+def nearest_end(patches: Patches) -> None:
+    def nearest(reports: Any) -> dict[offsets.TopicPartition, int]:  # noqa: ANN401
+        return {p: min(report[p] for report in reports) for p in reports[0]}
+
+    patches.function(offsets, "furthest", lambda _: nearest)
+
+
+def new_partition_at_latest(patches: Patches) -> None:
+    def make(commit: Any) -> object:  # noqa: ANN401 -- whatever stands there
+        def late(view: Any) -> object:  # noqa: ANN401
+            for action in commit(view):
+                assert isinstance(action, CommitInitialOffsets)
+                joins = any(p.topic == action.topic for p in view.seen.committed)
+                stable = {p: view.seen.stream.stable[p] for p in action.offsets}
+                yield replace(action, offsets=stable) if joins else action
+
+        return late
+
+    patches.function(beginnings, "commit_initial_offsets", make)
+
+
+def unknown_is_lost(patches: Patches) -> None:
+    def make(liveness: Any) -> object:  # noqa: ANN401 -- whatever stands there
+        def hasty(*args: Any) -> Liveness:  # noqa: ANN401
+            found = liveness(*args)
+            return Liveness.LOST if found is Liveness.UNKNOWN else found
+
+        return hasty
+
+    patches.method(registry.WorkerRegistry, "_liveness", make)
+
+
+MUTANTS = (
+    Mutant(
+        "empty-end-persisted",
+        "R4, P12, M4",
+        "a range without a single offset is fixed and published",
+        empty_end_persisted,
+    ),
+    Mutant(
+        "successor-at-start",
+        "P8, P13",
+        "the successor begins where its predecessor began",
+        successor_at_start,
+    ),
+    Mutant(
+        "restart-from-committed",
+        "A7, P8, M12",
+        "a group that is opened anew begins at the committed offset, not at the persisted end",
+        successor_forgotten,
+    ),
+    Mutant(
+        "discard-not-transitive",
+        "P16",
+        "a range is given up and the ranges after it are left to wait for it",
+        discard_not_transitive,
+        covered_by="P19 and P16 find the later ranges again by other reasons in most runs",
+        direct="tests/service/test_defences.py::test_a_discard_takes_every_later_range_with_it",
+    ),
+    Mutant(
+        "earlier-pause-counts",
+        "P5, P13",
+        "a task that is still paused for an earlier order counts as paused for this one",
+        earlier_pause_counts,
+        covered_by="P14: what lies beyond the end is dropped",
+        direct="tests/core/test_defences.py::test_a_pause_of_an_earlier_order_says_nothing",
+    ),
+    Mutant(
+        "no-second-pause",
+        "P13",
+        "the end is fixed though the first of the pauses may be over",
+        no_second_pause,
+        covered_by="P14: what lies beyond the end is dropped",
+        direct="tests/core/test_defences.py::test_after_half_a_lease_everybody_is_paused_again",
+    ),
+    Mutant(
+        "nearest-end",
+        "P13",
+        "the end is that of the slowest replica",
+        nearest_end,
+        covered_by="P14: the others drop what they read beyond it",
+        direct="tests/core/test_defences.py::test_the_end_is_that_of_the_furthest_replica",
+    ),
+    Mutant(
+        "new-partition-at-latest",
+        "P10, E8",
+        "a partition that is added later begins at its end",
+        new_partition_at_latest,
+    ),
+    Mutant(
+        "unknown-is-lost",
+        "P6",
+        "a worker that is silent for a moment loses its tasks",
+        unknown_is_lost,
+        covered_by="R5: the attempt that was replaced is fenced; only work is lost",
+        direct="tests/core/test_defences.py::test_a_silent_worker_is_not_a_lost_one",
+    ),
+)

@@ -1,0 +1,258 @@
+"""Faults of the workers: the task's machine, its journal, what it reads."""
+
+from dataclasses import replace
+from typing import Any
+
+from tasks import machine, offsets, orders, reading
+from tasks.contract import Counters, DesiredTask, FailureCode, Order
+from tasks.offsets import Offsets
+from tasks.pacing import Limits
+from tasks.ports import JournalEntry
+from tasks.task_state import Held, Reading, TaskState
+from tests.simulation import engine
+from tests.simulation.kafka import DATA, Kafka, Log, Record
+from tests.simulation.planted.patches import Function, Mutant, Patches
+
+
+def set_end_without_resume(patches: Patches) -> None:
+    def make(told: Function) -> object:
+        def stays(state: TaskState, end: Offsets, now: float) -> object:
+            after, effects = told(state, end, now)
+            return replace(after, paused_until=state.paused_until), effects
+
+        return stays
+
+    patches.function(orders, "_end_told", make)
+
+
+def own_end(patches: Patches) -> None:
+    def make(told: Function) -> object:
+        def mine(state: TaskState, end: Offsets, now: float) -> object:
+            return told(state, state.position if state.position != state.start else end, now)
+
+        return mine
+
+    patches.function(orders, "_end_told", make)
+
+
+def lost_ack_is_failure(patches: Patches) -> None:
+    def unanswered(state: TaskState, reason: str, _: float) -> TaskState:
+        return orders.failed(state, FailureCode.REFUSED, f"not published: {reason}")[0]
+
+    patches.function(machine, "_unanswered", lambda _: unanswered)
+
+
+def born_without_the_end(patches: Patches) -> None:
+    def make(begin: Function) -> object:
+        def blind(
+            task: DesiredTask, incarnation: int, held: Held | None, limits: Limits, now: float
+        ) -> object:
+            order = task.order.model_copy(update={"end": None})
+            unaware = task.model_copy(update={"order": order})
+            return begin(unaware, incarnation, held, limits, now)
+
+        return blind
+
+    patches.function(machine, "begin", make)
+
+
+def stale_command_accepted(patches: Patches) -> None:
+    def ordered(state: TaskState, order: Order, now: float) -> object:
+        return orders.act_on(state, order, now)
+
+    patches.function(orders, "ordered", lambda _: ordered)
+
+
+def done_on_equal(patches: Patches) -> None:
+    def reached(position: Offsets, end: Offsets) -> bool:
+        return all(position[p] == end[p] for p in end)
+
+    patches.function(offsets, "reached", lambda _: reached)
+
+
+def lost_records_skipped(patches: Patches) -> None:
+    def make(read: Function) -> object:
+        def lenient(self: Kafka, start: Offsets, end: Offsets) -> dict[Any, list[Record]]:
+            there = {p: min(max(at, self.log(p).start), end[p]) for p, at in start.items()}
+            found: dict[Any, list[Record]] = read(self, there, end)
+            return found
+
+        return lenient
+
+    patches.function(reading, "unreadable", lambda _: lambda *_: "")
+    patches.method(Kafka, "read", make)
+
+
+def topic_id_not_compared(patches: Patches) -> None:
+    patches.function(reading, "other_topics", lambda _: lambda *_: "")
+
+
+def unbounded_pause(patches: Patches) -> None:
+    def patient(state: TaskState, now: float) -> TaskState:
+        over = state.paused_until is not None and now >= state.paused_until
+        return replace(state, paused_until=now + 1_000) if over else state
+
+    patches.function(orders, "without_lease_over", lambda _: patient)
+
+
+def end_below_the_position_accepted(patches: Patches) -> None:
+    patches.function(machine, "_tail_beyond", lambda _: lambda *_: ())
+
+
+def cancelled_batch_is_skipped(patches: Patches) -> None:
+    def make(job_dropped: Function) -> object:
+        def skips(state: TaskState, trouble: str, now: float, **more: Any) -> object:  # noqa: ANN401
+            work, after = state.busy, job_dropped(state, trouble, now, **more)
+            if not isinstance(work, Reading) or after.note:
+                return after
+            entry = JournalEntry(
+                number=work.number,
+                incarnation=state.incarnation,
+                start=dict(work.start),
+                end=dict(work.end),
+                files=(),
+                counters=Counters(),
+            )
+            return replace(after, unchecked=entry)
+
+        return skips
+
+    patches.function(machine, "_job_dropped", make)
+
+
+def _unsynced(patches: Patches, *, merged: bool) -> None:
+    def make(sync: Function) -> object:
+        def late(self: engine.SimEngine, paths: Any) -> None:  # noqa: ANN401
+            sync(self, [path for path in paths if ("merged" in path) != merged])
+
+        return late
+
+    patches.method(engine.SimEngine, "sync", make)
+
+
+def journal_before_fsync(patches: Patches) -> None:
+    _unsynced(patches, merged=False)
+
+
+def publish_before_fsync(patches: Patches) -> None:
+    _unsynced(patches, merged=True)
+
+
+def read_past_the_stable_offset(patches: Patches) -> None:
+    def stable(log: Log) -> int:
+        return log.end
+
+    patches.method(Log, "stable", lambda _: property(stable))
+
+
+def aborted_records_published(patches: Patches) -> None:
+    def make(read: Function) -> object:
+        def all_of_them(self: Kafka, start: Offsets, end: Offsets) -> dict[Any, list[Record]]:
+            found: dict[Any, list[Record]] = read(self, start, end)
+            kinds = {DATA, "aborted"}
+            return {
+                p: [r for r in self.log(p).records[start[p] : end[p]] if r[2] in kinds]
+                for p in found
+            }
+
+        return all_of_them
+
+    patches.method(Kafka, "read", make)
+
+
+_CORE = "tests/core/test_defences.py::"
+_MACHINE = "tests/tasks/test_machine.py::"
+
+MUTANTS = (
+    Mutant(
+        "set-end-without-resume",
+        "R2, A6, M2",
+        "a paused task that hears its end stays paused",
+        set_end_without_resume,
+    ),
+    Mutant("own-end", "R1, M6", "each replica ends where it stands", own_end),
+    Mutant(
+        "lost-acknowledgement-is-failure",
+        "R7, M7",
+        "a publish request without an answer fails the task",
+        lost_ack_is_failure,
+    ),
+    Mutant(
+        "born-without-the-end",
+        "R3, P15, M9",
+        "a replacement does not hear the end that is fixed already",
+        born_without_the_end,
+    ),
+    Mutant(
+        "stale-command-accepted",
+        "R2, P5",
+        "an order that comes late is obeyed all the same",
+        stale_command_accepted,
+        covered_by="a sync hands on no order that is not higher",
+        direct=f"{_CORE}test_a_late_order_has_no_effect",
+    ),
+    Mutant(
+        "done-on-equal",
+        "R10",
+        "a range is done when the position equals its end",
+        done_on_equal,
+        covered_by="P14: nothing beyond the end is kept, and batches end at it exactly",
+        direct=f"{_CORE}test_a_range_is_done_at_or_past_its_end",
+    ),
+    Mutant(
+        "lost-records-skipped",
+        "R9, E4",
+        "auto.offset.reset=earliest: what Kafka no longer holds is passed over in silence",
+        lost_records_skipped,
+        covered_by="the simulated retention takes only what is committed",
+        direct=f"{_MACHINE}test_records_that_retention_took_fail_the_task_with_their_number",
+    ),
+    Mutant(
+        "topic-id-not-compared",
+        "R13, P11",
+        "a topic that was made anew is read on",
+        topic_id_not_compared,
+        covered_by="no simulated topic is made anew while it is read",
+        direct=(
+            f"{_MACHINE}"
+            "test_a_topic_recreated_during_a_batch_fails_the_task_before_the_journal_entry"
+        ),
+    ),
+    Mutant("unbounded-pause", "R12, I9", "a pause lasts until it is taken back", unbounded_pause),
+    Mutant(
+        "end-below-the-position-accepted",
+        "C9, P14",
+        "a replica that read past the end publishes what it has",
+        end_below_the_position_accepted,
+    ),
+    Mutant(
+        "cancelled-batch-is-skipped",
+        "P21",
+        "the range of a cancelled batch counts as read",
+        cancelled_batch_is_skipped,
+    ),
+    Mutant(
+        "journal-before-fsync",
+        "P20, P27",
+        "a batch is journaled before its file is on disk",
+        journal_before_fsync,
+    ),
+    Mutant(
+        "publish-before-fsync",
+        "P20, P27",
+        "merged files are offered before they are on disk",
+        publish_before_fsync,
+    ),
+    Mutant(
+        "read-past-the-stable-offset",
+        "P10, E11",
+        "reading goes up to the high watermark, past a transaction that is open",
+        read_past_the_stable_offset,
+    ),
+    Mutant(
+        "aborted-records-published",
+        "E10",
+        "the records of aborted transactions become rows",
+        aborted_records_published,
+    ),
+)

@@ -1,0 +1,183 @@
+"""One seed: draw its parameters, let it happen, let it calm down, and say what was found."""
+
+import gc
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass, field
+from importlib import import_module
+from types import ModuleType
+
+import structlog
+
+from tests.simulation.faults import draw
+from tests.simulation.kernel import Kernel
+from tests.simulation.store import remembered_answers
+from tests.simulation.user import Outside, User
+from tests.simulation.world import TOPIC, World
+
+QUIET_MAX_S = 400.0
+"""Lag has to be 0 within this after the last fault (I11)."""
+
+HANDOFFS = 3
+FAULTS = 20
+"""Faults end once there were so many of both, or when their time is over."""
+_HANDOFFS = "SELECT count(*) FROM generations WHERE end_fixed_at IS NOT NULL"
+
+Patch = Callable[[], AbstractContextManager[object]]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one seed came to."""
+
+    seed: int
+    violations: tuple[str, ...]
+    faults: int
+    port_calls: int
+    handoffs: int
+    publishes: int
+    pairs: Counter[tuple[str, str]]
+    trace_hash: str
+    quiet_s: float = 0.0
+    events: int = 0
+    fault_kinds: Counter[str] = field(default_factory=Counter)
+    rows: Counter[str] = field(default_factory=Counter)
+    """Rows of the failure tables A and B that happened."""
+
+
+def run_seed(
+    seed: int, *, patches: Sequence[Patch] = (), said: Callable[[str], None] | None = None
+) -> Outcome:
+    """Run one seed, with planted faults if there are any; the same seed does the same."""
+    with ExitStack() as stack, _silent(), _no_collections():
+        for patch in patches:
+            stack.enter_context(patch())
+        stack.enter_context(remembered_answers())
+        return _Run(seed, said).outcome()
+
+
+class _Run:
+    def __init__(self, seed: int, said: Callable[[str], None] | None) -> None:
+        self.world = World(seed, draw(Kernel(seed).random("swarm")))
+        self.world.kernel.said = said
+        self.world.kernel.observed = self._observe
+        self.checkers = _checkers()
+        self.violations: list[str] = []
+
+    def outcome(self) -> Outcome:
+        world = self.world
+        try:
+            self._live()
+        except Exception as error:
+            if not self.violations:
+                raise
+            self.violations.append(f"then the world broke: {error!r}")
+        tally = world.tally
+        return Outcome(
+            seed=world.kernel.seed,
+            violations=(*self.violations, *world.bugs),
+            faults=tally.faults.total(),
+            port_calls=tally.port_calls,
+            handoffs=self._count(_HANDOFFS),
+            publishes=self._count("SELECT count(*) FROM publications"),
+            pairs=tally.pairs,
+            trace_hash=world.kernel.trace_hash,
+            quiet_s=self.quiet_s,
+            events=world.kernel.events,
+            fault_kinds=tally.faults,
+            rows=tally.rows,
+        )
+
+    quiet_s = 0.0
+
+    def _live(self) -> None:
+        world, swarm = self.world, self.world.swarm
+        world.kafka.create(TOPIC, swarm.partitions)
+        for overlord in world.overlords:
+            overlord.start()
+        for worker in world.workers:
+            worker.start()
+        user = User(world)
+        user.insist()
+        outside = Outside(world, user)
+        world.kernel.after(3.0, outside.begin)
+        world.kernel.after(3.0, lambda: setattr(world.network, "weather", world.weather()))
+        while self._is_young() and world.kernel.now < swarm.faults_for_s:
+            world.kernel.run(world.kernel.now + 1.0)
+        self._calm_down(user)
+        if not self.violations and self.checkers is not None:
+            self.violations += self.checkers.at_end(world)
+
+    def _is_young(self) -> bool:
+        """Whether too little has happened yet."""
+        if self.violations:
+            return False
+        return self.world.tally.faults.total() < FAULTS or self._count(_HANDOFFS) < HANDOFFS
+
+    def _calm_down(self, user: User) -> None:
+        world = self.world
+        world.calm_down()
+        world.dry = not world.swarm.records_per_s
+        user.satisfied = False
+        world.kernel.after(0.5, user.insist)
+        world.kernel.after(8.0, user.mend)
+        world.kernel.trace("quiet")
+        began = world.kernel.now
+        longest = began + 6 * world.swarm.task_duration_s
+        while world.kernel.now < began + QUIET_MAX_S and not self.violations:
+            world.kernel.run(world.kernel.now + 1.0)
+            if self._count(_HANDOFFS) >= HANDOFFS or world.kernel.now > longest:
+                world.dry = True
+            if world.dry and user.satisfied and self._is_done():
+                break
+        self.quiet_s = world.kernel.now - began
+        if world.lag():
+            self.violations.append(f"I11 lag is {world.lag()} after {self.quiet_s:.0f} s of quiet")
+
+    def _is_done(self) -> bool:
+        if self.world.lag() or self.world.is_broken():
+            return False
+        return not self._count(
+            "SELECT count(*) FROM generations WHERE ended_at IS NULL AND state <> 'READING'"
+        )
+
+    def _count(self, statement: str) -> int:
+        return int(self.world.store_connection.execute(statement).fetchone()[0])
+
+    def _observe(self) -> None:
+        if self.world.changed and self.checkers is not None and not self.violations:
+            self.world.changed = False
+            self.violations += self.checkers.after_event(self.world)
+
+
+def _checkers() -> ModuleType | None:
+    try:
+        return import_module("tests.simulation.checkers")
+    except ModuleNotFoundError:
+        return None
+
+
+@contextmanager
+def _silent() -> Iterator[None]:
+    """Let the product log nothing."""
+    before = structlog.get_config()
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
+    try:
+        yield
+    finally:
+        structlog.configure(**before)
+
+
+@contextmanager
+def _no_collections() -> Iterator[None]:
+    """Let cycles of objects wait for the end: looking for them costs more than they do."""
+    gc.disable()
+    if not gc.get_freeze_count():
+        gc.freeze()  # the product's modules are not looked through again
+    try:
+        yield
+    finally:
+        gc.enable()
+        gc.collect()

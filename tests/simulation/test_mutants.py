@@ -1,0 +1,143 @@
+"""Planted faults: each one changes the product, is taken away again, and names who finds it."""
+
+import subprocess
+import sys
+from argparse import Namespace
+from datetime import date
+from inspect import Parameter, signature
+from pathlib import Path
+from types import FunctionType, ModuleType
+
+import pytest
+
+from supervisor import publishing
+from supervisor.core import publish
+from tests.simulation import corpus, mutants
+from tests.simulation.mutants import MUTANTS, by_name, found_by_its_test, hunt, main
+from tests.simulation.planted.patches import Make, Mutant, Patches
+
+ROOT = Path(__file__).parents[2]
+WANTED = {f"M{number}" for number in range(1, 14)}
+"""The faults of the pilot; each is among ours."""
+QUICK = ("empty-end-persisted", "successor-at-start", "set-end-without-resume")
+"""Found within a few seeds, so that every run of the tests sees the checkers bite."""
+FEW = 40
+
+
+class _Spy(Patches):
+    """Notes what is replaced by what."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.made: list[tuple[object, object]] = []
+
+    def method(self, owner: type, name: str, make: Make) -> None:
+        old = owner.__dict__[name]
+        super().method(owner, name, make)
+        self.made.append((old, owner.__dict__[name]))
+
+    def function(self, module: ModuleType, name: str, make: Make) -> None:
+        old = getattr(module, name)
+        super().function(module, name, make)
+        self.made.append((old, getattr(module, name)))
+
+
+def _assert_fits(old: object, new: object) -> None:
+    """What stands there instead can be called as what stood there: else nothing is tried."""
+    if not isinstance(old, FunctionType) or not callable(new):
+        return
+    wanted = signature(old).parameters.values()
+    by_name = {p.name: None for p in wanted if p.kind is Parameter.KEYWORD_ONLY}
+    signature(new).bind(*(None for p in wanted if p.name not in by_name), **by_name)
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
+def test_a_fault_replaces_something_and_is_taken_away_whole(mutant: Mutant) -> None:
+    spy = _Spy()
+    try:
+        mutant.plant(spy)
+        assert spy.made
+        assert all(old is not new for old, new in spy.made)
+        for old, new in spy.made:
+            _assert_fits(old, new)
+    finally:
+        spy.undo()
+    again = _Spy()
+    try:
+        mutant.plant(again)
+        assert [old for old, _ in again.made] == [old for old, _ in spy.made]
+    finally:
+        again.undo()
+
+
+def test_a_replaced_function_is_replaced_wherever_it_was_imported() -> None:
+    """`from … import judge` copies the name; the copy is meant too."""
+    before = vars(publishing)["judge"]
+    with by_name("repeat-is-refused").applied():
+        assert vars(publishing)["judge"] is not before
+        assert vars(publishing)["judge"] is vars(publish)["judge"]
+    assert vars(publishing)["judge"] is before
+
+
+def test_there_are_at_least_25_faults_and_all_of_the_pilot() -> None:
+    """Source: P27."""
+    assert len({mutant.name for mutant in MUTANTS}) == len(MUTANTS) >= 25
+    named = {word for mutant in MUTANTS for word in mutant.rule.replace(",", "").split()}
+    assert named >= WANTED
+
+
+def test_a_fault_that_is_covered_names_the_cover_and_a_test_that_exists() -> None:
+    for mutant in MUTANTS:
+        assert bool(mutant.direct) == bool(mutant.covered_by), mutant.name
+        if mutant.direct:
+            file, _, test = mutant.direct.partition("::")
+            assert f"def {test}(" in (ROOT / file).read_text(), mutant.direct
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_the_simulation_finds_a_fault(name: str) -> None:
+    assert hunt(name, range(FEW)).found_by
+
+
+def test_a_direct_test_fails_with_the_fault_in_place_and_only_then() -> None:
+    assert found_by_its_test(by_name("done-on-equal"))
+
+
+def test_a_test_that_does_not_see_the_fault_does_not_count() -> None:
+    """The test of another defence passes with this fault in place."""
+    blind = by_name("done-on-equal").direct
+    seen = by_name("nearest-end")
+    assert not found_by_its_test(
+        Mutant(seen.name, seen.rule, seen.story, seen.plant, seen.covered_by, blind)
+    )
+
+
+def test_a_fault_that_nobody_finds_is_told(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    harmless = Mutant("harmless", "-", "nothing is wrong", lambda _: None)
+    monkeypatch.setattr(mutants, "MUTANTS", (harmless,))
+    assert main(Namespace(seeds=0, first=0, jobs=1, only=None)) == 1
+    assert capsys.readouterr().out.splitlines()[-1] == "0 of 1 planted faults found"
+
+
+def test_the_command_names_the_fault_the_rule_and_who_found_it() -> None:
+    command = [sys.executable, "-m", "tests.simulation", "--mutants", "--only", QUICK[0]]
+    done = subprocess.run(
+        [*command, "--seeds", str(FEW)], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    lines = done.stdout.splitlines()
+    assert done.returncode == 0, done.stderr
+    assert lines[-1] == "1 of 1 planted faults found"
+    assert all(word in lines[-2] for word in (QUICK[0], "R4", "I11"))
+
+
+def test_the_corpus_is_readable_and_its_tests_exist() -> None:
+    """Seeds that failed once run first, always."""
+    for entry in corpus.entries():
+        assert entry.found <= date.max
+        assert entry.what
+        if entry.test != "-":
+            file, _, test = entry.test.partition("::")
+            assert f"def {test}(" in (ROOT / file).read_text(), entry
+    assert corpus.seeds() == list(dict.fromkeys(corpus.seeds()))

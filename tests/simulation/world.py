@@ -1,0 +1,344 @@
+"""Everything of one run: what there is, what happened, and where the product meets faults."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from supervisor.core.errors import MetadataUnavailable
+from tasks.contract import FailureCode, TaskPhase
+from tasks.offsets import TopicPartition
+from tasks.pacing import Limits as TaskLimits
+from tasks.signals import ReadBatch
+from tests.simulation import tables
+from tests.simulation.actor import Actor
+from tests.simulation.disk import Warehouse
+from tests.simulation.faults import TARGET_RATE, Swarm, kind_of
+from tests.simulation.kafka import Kafka
+from tests.simulation.kernel import Crash, Kernel, Process
+from tests.simulation.ledger import Ledger
+from tests.simulation.network import Network, Weather
+from tests.simulation.overlord import OverlordProcess, Surroundings, Times
+from tests.simulation.store import MemoryDatabase
+from tests.simulation.worker import Neighbourhood, Pace, WorkerProcess
+
+TOPIC = "clicks"
+SUPERVISOR = "clicks"
+SECRET = "canary-7d1f0c"
+"""Stands for what nobody may store (I12)."""
+DEPTH_MAX = 2
+"""Processes that may be held in the middle of something at once."""
+
+
+@dataclass(frozen=True)
+class Happening:
+    """One thing that happened, for checkers."""
+
+    at: float
+    kind: str
+    detail: Mapping[str, object]
+
+
+@dataclass
+class Tally:
+    """What a run counts."""
+
+    faults: Counter[str] = field(default_factory=Counter)
+    port_calls: int = 0
+    handoffs: int = 0
+    publishes: int = 0
+    pairs: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """(crash point, states of the live generations) of each crash."""
+    rows: Counter[str] = field(default_factory=Counter)
+    """Row of the failure tables A and B -> how often it happened."""
+
+
+class World:
+    """The processes, the topic, the disks and the database of one run."""
+
+    def __init__(self, seed: int, swarm: Swarm) -> None:
+        self.swarm = swarm
+        self.kernel = self.clock = Kernel(seed)
+        self.ledger = Ledger()
+        self.secrets = (SECRET,)
+        self.random = self.kernel.random("faults")
+        self.network = Network(self.kernel, hurt=self.fault)
+        self.kafka = Kafka(self.kernel.random("kafka"), lambda: self.kernel.now)
+        self.warehouse = Warehouse()
+        self.database = MemoryDatabase()
+        self.store_connection = self.database.raw
+        self.times = Times()
+        self.log: list[Happening] = []
+        self.bugs: list[str] = []
+        self.tally = Tally()
+        self.quiet = False
+        self.dry = False
+        """No more records are written."""
+        self.changed = True
+        """Something happened since the last look of the checkers."""
+        self.database_down_until = -1.0
+        self.crash_storm_until = -1.0
+        self.crash_point = ""
+        self.overlords = self._overlords()
+        self.workers = self._workers()
+        self.user = Process("user")
+        self.user.born()
+        self.kernel.crashed = self.crashed
+
+    def _overlords(self) -> list[OverlordProcess]:
+        around = Surroundings(
+            self.kernel,
+            self.kafka,
+            self.database,
+            self.times,
+            reached=self.overlord_reached,
+            committed=self._committed,
+            bug=self.bug,
+            published=self._published,
+        )
+        return [OverlordProcess(f"overlord-{n}", around) for n in range(self.swarm.overlords)]
+
+    def _workers(self) -> list[WorkerProcess]:
+        swarm = self.swarm
+        pace = Pace(
+            batch_s=swarm.batch_s,
+            merge_s=swarm.merge_s,
+            slots=swarm.slots,
+            limits=TaskLimits(
+                poll_s=3.0, rows_first=swarm.rows_first, progress_s=15.0, give_up_s=4.0
+            ),
+        )
+        around = Neighbourhood(
+            self.kernel,
+            self.network,
+            self.kafka,
+            self.warehouse,
+            self.overlords,
+            pace,
+            reached=self.worker_reached,
+            moved=self._moved,
+            was_read=self._was_read,
+            ends=self._ends,
+        )
+        return [WorkerProcess(f"worker-{n}", around) for n in range(swarm.workers)]
+
+    # -- what is told --------------------------------------------------------------------------
+
+    def happened(self, kind: str, **detail: object) -> None:
+        """Write the log that checkers read."""
+        self.changed = True
+        self.log.append(Happening(self.kernel.now, kind, detail))
+
+    def fault(self, name: str) -> None:
+        """Count a fault."""
+        self.tally.faults[name] += 1
+        self.kernel.trace("fault", name)
+        self.happened("fault", name=name)
+
+    def bug(self, text: str) -> None:
+        """Note that the product raised what it must not raise."""
+        self.bugs.append(f"{self.kernel.now:.3f} {text}")
+
+    def _committed(self, process: OverlordProcess, term: int) -> None:
+        lease = self.database.term()
+        self.happened("commit", overlord=process.name, term=term, lease_term=lease)
+        self.kernel.trace(process.name, "commits in term", term)
+
+    def _published(self, task_id: str, outcome: str) -> None:
+        if outcome == "committed":
+            self.tally.publishes += 1
+        self.happened("publish-answer", task=task_id, outcome=outcome)
+        self.kernel.trace("publish", task_id, outcome)
+
+    def _moved(self, worker: WorkerProcess, actor: Actor, before: TaskPhase) -> None:
+        task_id, now = actor.desired.task_id, actor.state.phase
+        self.kernel.trace(worker.name, task_id, before, "->", now)
+        common = {"task": task_id, "worker": worker.name, "life": worker.life}
+        failure = actor.state.failure
+        if failure is not None and failure.code is FailureCode.INTERNAL:
+            self.bug(f"{task_id} failed: {failure.detail}")
+        if now is TaskPhase.PAUSED:
+            self.happened("pause", **common)
+        elif before is TaskPhase.PAUSED:
+            self.happened("resume", **common)
+        else:
+            self.happened("phase", phase=now, **common)
+
+    def _was_read(self, worker: WorkerProcess, actor: Actor, job: ReadBatch) -> None:
+        records = sum(job.end.values()) - sum(job.start.values())
+        self.happened(
+            "read",
+            task=actor.desired.task_id,
+            worker=worker.name,
+            records=records,
+            start=job.start,
+            end=job.end,
+        )
+
+    def _ends(self, worker: WorkerProcess, why: str) -> None:
+        """A worker ends by itself, and is started again."""
+        self.kernel.trace(worker.name, "ends:", why)
+        self.happened("ends", worker=worker.name, incarnation=worker.incarnation, why=why)
+        if self.quiet and why == "fenced":
+            self.bug(f"{worker.name} was fenced though it is the newest of its name")
+        self.kill(worker)
+
+    # -- where the product meets faults --------------------------------------------------------
+
+    def states(self) -> str:
+        """Return the states of the live generations."""
+        rows = self.store_connection.execute(
+            "SELECT state FROM generations WHERE ended_at IS NULL ORDER BY state"
+        )
+        return "+".join(row[0] for row in rows) or "none"
+
+    def overlord_reached(self, process: OverlordProcess, point: str) -> None:
+        """Let what may happen at a port call happen: crash, stop, no database, no answer."""
+        self.tally.port_calls += 1
+        if self.quiet:
+            return
+        random, swarm = process.random, self.swarm
+        self._maybe_crash(process, point)
+        if point.startswith("store.") and not point.startswith("store.leading:inside"):
+            if self.kernel.now < self.database_down_until:
+                raise MetadataUnavailable("the database is down")
+            if point.startswith("store.leading:after") and random.random() < swarm.lost_ack:
+                self.fault("commit not acknowledged")
+                raise MetadataUnavailable("the connection broke during COMMIT")
+            if random.random() < swarm.hold and self.kernel.depth < DEPTH_MAX:
+                self._hold(process, point)
+
+    def _hold(self, process: OverlordProcess, point: str) -> None:
+        frozen = process.random.random() < 0.5
+        longest = self.times.lease_ttl * (2.5 if frozen else 0.4)
+        seconds = process.random.uniform(0.1, longest)
+        self.fault(f"{'frozen' if frozen else 'slow'} at {point}")
+        self.kernel.hold(process, seconds, frozen=frozen)
+
+    def _maybe_crash(self, process: Process, point: str) -> None:
+        rate = self.swarm.crash.get(kind_of(point), 0.0)
+        if point.endswith(self.swarm.targets):
+            rate = TARGET_RATE
+        if self.kernel.now < self.crash_storm_until:
+            rate = max(rate, 0.05)
+        if rate and self.random.random() < rate:
+            self.crash(process, point)
+
+    def crash(self, process: Process, point: str) -> None:
+        """End a process here.
+
+        Raises:
+            Crash: always.
+        """
+        states = self.states()
+        self.tally.pairs[point, states] += 1
+        if isinstance(process, OverlordProcess):
+            lived_s = self.kernel.now - process.born_at
+            self.tally.rows.update(tables.of_overlord(point, states, lived_s))
+        self.fault(f"crash of {process.name.partition('-')[0]}")
+        self.happened("crash", point=point, process=process.name)
+        self.kernel.trace("crash", process.name, point)
+        self.crash_point = point
+        raise Crash(process)
+
+    def worker_reached(self, process: WorkerProcess, point: str) -> None:
+        """Let a worker, or its machine, end at an effect."""
+        self.tally.port_calls += 1
+        if not self.quiet:
+            self._maybe_crash(process, point)
+
+    def crashed(self, process: Process) -> None:
+        """Bury a process that ended in the middle of something, and start it again some day."""
+        if not process.alive:
+            return
+        power = self.swarm.crash.get("power", 0.0)
+        lost = isinstance(process, WorkerProcess) and self.random.random() < power
+        self.kill(process, power_lost=lost, point=self.crash_point)
+
+    def kill(self, process: Process, *, power_lost: bool = False, point: str = "") -> None:
+        """End a process, or its machine, and start it again after a while."""
+        if not process.alive:
+            return
+        if isinstance(process, WorkerProcess):
+            phases = {actor.state.phase for actor in process.tasks.values()}
+            self.tally.rows.update(tables.of_worker(point, phases))
+        process.die()
+        self.changed = True
+        if power_lost and isinstance(process, WorkerProcess):
+            self.fault("power loss")
+            process.disk.power_lost()
+            self.warehouse.power_lost(process.name)
+        soon = self.random.random() < 0.7
+        longest = 2.0 if soon else 2 * self.times.worker_timeout
+        life = process.life
+        self.kernel.after(self.random.uniform(0.2, longest), lambda: self.revive(process, life))
+
+    def revive(self, process: Process, life: int) -> None:
+        """Start a process again, unless somebody has."""
+        if process.life == life and not process.alive:
+            assert isinstance(process, OverlordProcess | WorkerProcess)
+            process.start()
+            self.changed = True
+
+    # -- the end -------------------------------------------------------------------------------
+
+    def calm_down(self) -> None:
+        """Let every fault end, and everything run again."""
+        self.quiet = True
+        self.network.heal()
+        self.kafka.down_until = self.database_down_until = -1.0
+        for process in (*self.overlords, *self.workers):
+            process.frozen_until = min(process.frozen_until, self.kernel.now)
+            if isinstance(process, WorkerProcess):
+                process.disk.full = process.engine.full = False
+                process.stuck_jobs = process.deaf_jobs = 0
+            if not process.alive:
+                process.start()
+        if not self.kafka.exists(TOPIC):
+            self.kafka.create(TOPIC, self.swarm.partitions)
+        for number in range(self.kafka.partitions(TOPIC)):
+            self.kafka.decide(TopicPartition(TOPIC, number), commit=True)
+
+    def weather(self) -> Weather:
+        """Return the network of this run."""
+        swarm = self.swarm
+        return Weather(
+            slow=swarm.slow,
+            slow_s=3 * self.times.lease_ttl if swarm.slow < 0.05 else 1.0,
+            drop=swarm.drop,
+            double=swarm.double,
+        )
+
+    def lag(self) -> int:
+        """Return how many offsets below the last stable ones are not committed."""
+        seen = self.kafka.topic_view(TOPIC)
+        if seen is None:
+            return 0
+        rows = self.store_connection.execute(
+            "SELECT partition, next_offset FROM committed_offsets WHERE supervisor_id = ?",
+            (SUPERVISOR,),
+        )
+        committed = {TopicPartition(TOPIC, n): at for n, at in rows}
+        lag = sum(max(0, log.stable - committed.get(p, 0)) for p, log in seen[1].items())
+        return lag + sum(1 for p in seen[1] if p not in committed)
+
+    def knows(self, partition: TopicPartition) -> bool:
+        """Tell whether the supervisor has a committed offset of a partition."""
+        found = self.store_connection.execute(
+            "SELECT 1 FROM committed_offsets WHERE topic = ? AND partition = ?", partition
+        )
+        return found.fetchone() is not None
+
+    def is_broken(self) -> bool:
+        """Tell whether Kafka does not hold what is to be read next: only a reset mends that."""
+        seen = self.kafka.topic_view(TOPIC)
+        rows = self.store_connection.execute(
+            "SELECT partition, next_offset, topic_id FROM committed_offsets"
+        ).fetchall()
+        if seen is None or not rows:
+            return False
+        topic_id, logs = seen
+        for number, at, stored_id in rows:
+            log = logs.get(TopicPartition(TOPIC, number))
+            if log is None or stored_id != topic_id or not log.start <= at <= log.end:
+                return True
+        return False
