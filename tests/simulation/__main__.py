@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
 from multiprocessing import get_context
 
@@ -30,6 +31,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--jobs", type=int, default=2, help="processes side by side")
     parser.add_argument("--trace", type=int, metavar="SEED", help="run one seed and print it all")
+    parser.add_argument("--coverage", action="store_true", help="in one process; print branches")
     parser.add_argument("--mutants", action="store_true", help="plant faults, and look for each")
     parser.add_argument("--only", metavar="NAME", help="with --mutants: this one alone")
     return parser
@@ -45,12 +47,18 @@ def _trace(seed: int) -> int:
 
 def _many(args: argparse.Namespace) -> int:
     began, total = time.monotonic(), Total()
+    table: list[str] = []
+    if args.coverage:
+        args.jobs = 1
     drawn = range(args.first, args.first + args.seeds)
     seeds = [*(seed for seed in corpus.seeds() if seed not in drawn), *drawn]
-    for outcome in outcomes(seeds, args.jobs):
-        total.add(outcome)
-        for violation in outcome.violations:
-            _print(f"seed {outcome.seed}: {violation}")
+    with _measured(table) if args.coverage else nullcontext():
+        for outcome in outcomes(seeds, args.jobs):
+            total.add(outcome)
+            for violation in outcome.violations:
+                _print(f"seed {outcome.seed}: {violation}")
+    for line in table:
+        _print(line)
     _print(f"{time.monotonic() - began:.0f} s, {args.jobs} processes")
     for line in total.lines():
         _print(line)
@@ -95,6 +103,13 @@ class Total:
         yield "tables A and B: " + ", ".join(f"{row} {self.rows[row]}" for row in ROWS)
         yield f"{self.full} seeds with 3 handoffs and 20 faults or more"
         yield f"{self.seeds} seeds, {self.faults} faults, {self.violations} violations"
+
+
+def _measured(table: list[str]) -> AbstractContextManager[None]:
+    # The modules that are measured are imported inside: their definitions count as well.
+    from tests.simulation.measured import measured
+
+    return measured(table)
 
 
 def _print(line: str) -> None:
