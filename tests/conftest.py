@@ -25,7 +25,7 @@ _HEAVY_TOO = ("tasks/test_stream.py", "cli/test_kafka.py")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep the folders together, what needs a JVM first: it takes longest.
+    """Keep the folders together, what needs a JVM last: then it has the machine for itself.
 
     Else the Spark of one folder would live on while another folder's processes start theirs.
     Within a folder the order stays random.
@@ -34,7 +34,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling:
-    """Share files out; but all that need a JVM go to one process, which has one broker."""
+    """Share files out; all that need a JVM go to one process, after the rest."""
     return _Lanes(config, log)
 
 
@@ -53,7 +53,7 @@ def _needs_jvm(nodeid: str) -> bool:
 def _place(nodeid: str) -> tuple[bool, int, str]:
     folder = PurePosixPath(nodeid.split("::", 1)[0]).parent
     weight = _HEAVY.index(folder.name) + 1 if folder.name in _HEAVY else 0
-    return not _needs_jvm(nodeid), weight, str(folder)
+    return _needs_jvm(nodeid), weight, str(folder)
 
 
 @pytest.fixture(scope="session")

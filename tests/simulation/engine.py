@@ -106,9 +106,7 @@ def _data_file(path: str, rows: Sequence[Row]) -> DataFile:
         time_min=EPOCH,
         time_max=EPOCH,
         spans=tuple(
-            OffsetSpan(
-                topic=p.topic, partition=p.partition, first=min(o), last=max(o), rows=len(o)
-            )
+            OffsetSpan(topic=p.topic, partition=p.partition, first=min(o), last=max(o), rows=len(o))
             for p, o in sorted(found.items())
         ),
     )

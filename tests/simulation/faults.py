@@ -120,9 +120,9 @@ class Swarm:
 def draw(random: Random) -> Swarm:
     """Draw the parameters of a run."""
     partitions = random.randint(1, 4)
-    replicas = random.choice([1, 1, 2, 2, 3])
+    replicas = random.choice([1, 1, 1, 2, 2, 3])
     workers = random.randint(1, 3)
-    task_count = random.randint(1, 3)
+    task_count = random.choice([1, 1, 1, 2, 2, 3])
     needed = replicas * task_count
     spare = random.choice([0, 0, 1, 2])
     duration = random.choice([6, 8, 10, 12])

@@ -142,6 +142,16 @@ class Kafka:
             return []
         return found.logs[partition].records
 
+    def count(self, start: Offsets, end: Offsets) -> int:
+        """Return how many committed data records the logs hold in a range now."""
+        return sum(
+            record[2] == DATA
+            for partition, first in start.items()
+            if partition.topic in self._topics
+            and partition.partition < self.partitions(partition.topic)
+            for record in self.log(partition).records[first : end[partition]]
+        )
+
     # -- the product's side --------------------------------------------------------------------
 
     def look(self, client: KafkaClient, partitions: Sequence[tuple[str, int]]) -> StreamView:
@@ -201,7 +211,7 @@ class OverlordStreams:
     def state(self, supervisor_id: str, spec: SupervisorSpec) -> StreamState:
         """Look now; a failed look keeps what the last good one saw."""
         before = self._last.get(supervisor_id, StreamState())
-        self._last[supervisor_id] = found = self._look(spec.io_config.topic, before)
+        self._last[supervisor_id] = found = self._look(spec.io_config.stream, before)
         return found
 
     def forget(self, supervisor_id: str) -> None:

@@ -27,7 +27,7 @@ from tests.simulation.network import Reply
 from tests.simulation.store import MemoryDatabase, SimStore
 
 WAKE_PERIOD_S = 30.0
-THREAD_SWITCH_S = 0.05
+THREAD_SWITCH_S = 0.1
 
 
 @dataclass(frozen=True)
@@ -183,13 +183,12 @@ class OverlordProcess(Process):
         self.later(WAKE_PERIOD_S * random.random(), self._wake_all)
 
     def _wire(self) -> None:
-        around, random = self.around, self.random
+        around = self.around
         streams = OverlordStreams(around.kafka, self.clock)
         sources = Sources(self.store, streams, self.registry, around.times.limits)
         endings = Endings(QueueConfig(delay=timedelta(minutes=10)))
         self.changed = changed = _Broadcast(self._notify)
-        tokens = lambda: f"token {random.getrandbits(64):x}"
-        shell = Shell(sources, self.clock, tokens, endings, self._reach)
+        shell = Shell(sources, self.clock, self._new_token, endings, self._reach)
         self.loop = _Loop(lambda name: self._pass(name, shell, changed), self)
         self.service = Service(
             store=self.store,
@@ -208,6 +207,9 @@ class OverlordProcess(Process):
         self.resets = Resets(
             self.store, streams, self.clock, self.leadership, self.loop, changed, endings
         )
+
+    def _new_token(self) -> str:
+        return f"token {self.random.getrandbits(64):x}"
 
     def _reach(self, point: str) -> None:
         """Pass a place the product names: the process may end there."""
@@ -303,9 +305,7 @@ class OverlordProcess(Process):
         self.around.reached(self, "publish:answer")
         reply(answer)
 
-    def verb(
-        self, name: str, act: Callable[["OverlordProcess"], object], reply: Reply
-    ) -> None:
+    def verb(self, name: str, act: Callable[["OverlordProcess"], object], reply: Reply) -> None:
         """Carry out what a user asks for."""
         try:
             with self.store.at(name):
@@ -315,5 +315,3 @@ class OverlordProcess(Process):
             return
         self.around.reached(self, f"{name}:answer")
         reply(done)
-
-

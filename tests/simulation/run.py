@@ -2,6 +2,7 @@
 
 import gc
 import logging
+import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
@@ -70,10 +71,8 @@ class _Run:
         world = self.world
         try:
             self._live()
-        except Exception as error:
-            if not self.violations:
-                raise
-            self.violations.append(f"then the world broke: {error!r}")
+        except Exception:  # noqa: BLE001 -- whatever it is, it belongs to this seed
+            self.violations.append(f"the world broke: {traceback.format_exc()}")
         tally = world.tally
         return Outcome(
             seed=world.kernel.seed,

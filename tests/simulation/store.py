@@ -178,7 +178,8 @@ class _Remembering:
 @contextmanager
 def remembered_answers() -> Iterator[None]:
     """Let what a worker should run be worked out once for the same rows and the same term."""
-    work_out = service.desired_state
+    names = vars(service)
+    work_out = names["desired_state"]
 
     def desired_state(
         tx: Transaction, worker_id: str, term: int, pause_lease: timedelta
@@ -190,26 +191,26 @@ def remembered_answers() -> Iterator[None]:
             kept[key] = work_out(cast("Transaction", tx), worker_id, term, pause_lease)
         return cast("SyncResponse", kept[key])
 
-    service.desired_state = desired_state
+    names["desired_state"] = desired_state
     try:
         yield
     finally:
-        service.desired_state = work_out
+        names["desired_state"] = work_out
 
 
 class _Noting:
     """A repository whose use is told of first."""
 
-    def __init__(self, real: object, told: Callable[[str, tuple[Any, ...]], None]) -> None:
+    def __init__(self, real: object, told: Callable[[str, tuple[object, ...]], None]) -> None:
         self._real = real
         self._told = told
 
     def __getattr__(self, method: str) -> Callable[..., object]:
         real = getattr(self._real, method)
 
-        def ask(*args: Any, **options: Any) -> object:
+        def ask(*args: object, **options: object) -> object:
             self._told(method, args)
-            return real(*args, **options)
+            return cast("object", real(*args, **options))
 
         return ask
 
@@ -306,6 +307,6 @@ class SimStore:
         self._committed(term)
         self._reached(f"store.leading:after {what}")
 
-    def _plan_noted(self, method: str, args: tuple[Any, ...]) -> None:
+    def _plan_noted(self, method: str, args: tuple[object, ...]) -> None:
         if method == "record" and isinstance(args[0], StoredPlan):
             self._actions = [action["action"] for action in args[0].actions]

@@ -42,7 +42,7 @@ class Pace:
     merge_s: float = 0.5
     fsync_s: float = 0.02
     long_poll_s: float = 10.0
-    report_s: float = 4.0
+    report_s: float = 4.5
     slots: int = 4
     limits: Limits = field(default_factory=Limits)
 
@@ -197,7 +197,7 @@ class WorkerProcess(Process):
             stream=self.around.kafka,
             overlord=cast("Overlord", None),
             gate=self._gate,
-            changed=lambda: self._sync.wake(),
+            changed=self._changed,
             fenced=self.fenced,
             stuck=lambda why: self.around.ends(self, why),
             cancel=lambda task_id: self.tasks[task_id].cut(),
@@ -205,6 +205,9 @@ class WorkerProcess(Process):
             monotonic=self.monotonic,
             reach=self.reach,
         )
+
+    def _changed(self) -> None:
+        self._sync.wake()
 
     # -- what its tasks use --------------------------------------------------------------------
 

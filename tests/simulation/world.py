@@ -164,7 +164,7 @@ class World:
             self.happened("phase", phase=now, **common)
 
     def _was_read(self, worker: WorkerProcess, actor: Actor, job: ReadBatch) -> None:
-        records = sum(job.end.values()) - sum(job.start.values())
+        records = self.kafka.count(job.start, job.end)
         self.happened(
             "read",
             task=actor.desired.task_id,
@@ -291,8 +291,7 @@ class World:
             if isinstance(process, WorkerProcess):
                 process.disk.full = process.engine.full = False
                 process.stuck_jobs = process.deaf_jobs = 0
-            if not process.alive:
-                process.start()
+            self.revive(process, process.life)
         if not self.kafka.exists(TOPIC):
             self.kafka.create(TOPIC, self.swarm.partitions)
         for number in range(self.kafka.partitions(TOPIC)):
@@ -318,7 +317,7 @@ class World:
             (SUPERVISOR,),
         )
         committed = {TopicPartition(TOPIC, n): at for n, at in rows}
-        lag = sum(max(0, log.stable - committed.get(p, 0)) for p, log in seen[1].items())
+        lag: int = sum(max(0, log.stable - committed.get(p, 0)) for p, log in seen[1].items())
         return lag + sum(1 for p in seen[1] if p not in committed)
 
     def knows(self, partition: TopicPartition) -> bool:
