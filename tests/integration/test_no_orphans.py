@@ -9,7 +9,7 @@ import pytest
 
 from supervisor.dev.broker import Broker
 from tests.brokers import create_topic
-from tests.integration.cluster import Cluster, running
+from tests.integration.cluster import START_WITHIN_S, Cluster, running
 from tests.integration.oracle import ends_of, ids_in_files, ids_in_topic, spec, streaming
 from tests.waiting import wait_until
 
@@ -68,7 +68,9 @@ def _kill_at_random(cluster: Cluster, topic: str) -> None:
 
 def _waits_until_more_is_read(cluster: Cluster, topic: str) -> None:
     before = _read_so_far(cluster, topic)
-    wait_until(lambda: _read_so_far(cluster, topic) > before, within_s=90)
+    # Both workers may have been killed, one after the other: then one has to start first.
+    within_s = START_WITHIN_S + 60
+    wait_until(lambda: _read_so_far(cluster, topic) > before, within_s=within_s)
 
 
 def _read_so_far(cluster: Cluster, topic: str) -> int:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from datetime import timedelta
 
 import hypothesis.strategies as st
+from hypothesis import settings
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from supervisor.adapters.memory import MemoryStore
@@ -225,3 +226,5 @@ class ExactlyOnce(RuleBasedStateMachine):
 
 
 TestExactlyOnce = ExactlyOnce.TestCase
+# Each example makes some hundred passes.
+TestExactlyOnce.settings = settings(max_examples=max(20, settings().max_examples // 2))

@@ -3,6 +3,7 @@
 from contextlib import suppress
 
 import hypothesis.strategies as st
+from hypothesis import settings
 from hypothesis.stateful import precondition, rule
 
 from supervisor.core.model import GenerationState, StreamTrouble
@@ -165,3 +166,5 @@ class SeveralTopics(ExactlyOnce):
 
 
 TestSeveralTopics = SeveralTopics.TestCase
+# The same story as `ExactlyOnce`, which is told in full over one topic.
+TestSeveralTopics.settings = settings(max_examples=max(10, settings().max_examples // 5))

@@ -1,11 +1,11 @@
 """`python -m tests.simulation`: run seeds, or planted faults, and say what was found."""
 
 import argparse
+import signal
 import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
 from multiprocessing import get_context
@@ -18,6 +18,7 @@ from tests.simulation.tables import ROWS
 def main(arguments: list[str] | None = None) -> int:
     """Return 0 only if nothing was violated."""
     args = _parser().parse_args(arguments)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     if args.mutants:
         return int(import_module("tests.simulation.mutants").main(args))
     if args.trace is not None:
@@ -70,8 +71,9 @@ def outcomes(seeds: Sequence[int], jobs: int) -> Iterator[Outcome]:
     if jobs <= 1:
         yield from map(run_seed, seeds)
         return
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        yield from pool.map(run_seed, seeds, chunksize=4)
+    # Its processes end with this one, however it ends.
+    with get_context("spawn").Pool(jobs) as pool:
+        yield from pool.imap(run_seed, seeds, chunksize=4)
 
 
 class Total:

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from random import Random
 
 Act = Callable[[], None]
+THAW_LOOK_S = 1.0
 
 
 class Crash(BaseException):
@@ -92,7 +93,9 @@ class Kernel:
                 if not owner.alive or owner.life != life:
                     continue
                 if owner.frozen_until > at:
-                    heapq.heappush(self._heap, (owner.frozen_until, number, owner, life, act))
+                    # It may thaw sooner than it was to: look again now and then.
+                    later = min(owner.frozen_until, at + THAW_LOOK_S)
+                    heapq.heappush(self._heap, (later, number, owner, life, act))
                     continue
             self.now = max(self.now, at)
             self.events += 1
