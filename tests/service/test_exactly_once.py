@@ -11,7 +11,6 @@ from supervisor.adapters.memory import MemoryStore
 from supervisor.core.model import Liveness
 from supervisor.core.spec import SupervisorSpec
 from tasks.contract import PublishOutcome, TaskPhase
-from tasks.offsets import TopicPartition
 from tests.core.snapshots import MINUTE, TOPIC, spec
 from tests.service.promises import assert_promises
 from tests.service.world import Crash, World
@@ -109,12 +108,6 @@ class ExactlyOnce(RuleBasedStateMachine):
         with self.world.store.sound.leading(self.world.leadership.term()) as tx:
             for generation in tx.generations.live(TOPIC):
                 tx.generations.ask_handoff(generation.id, "a story")
-
-    @precondition(lambda self: len(self.world.ends) < PARTITIONS + 2)
-    @rule()
-    def a_partition_is_added(self) -> None:
-        self.world.streams.add_partitions(TOPIC, 1)
-        self.world.ends[TopicPartition(TOPIC, len(self.world.ends))] = 0
 
     @rule(name=st.sampled_from(["w1", "w2"]))
     def tasks_stand_still(self, name: str) -> None:
