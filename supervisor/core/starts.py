@@ -1,6 +1,7 @@
 """Which replicas are missing, and where and when each is started."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from supervisor.core import names
@@ -17,11 +18,29 @@ from supervisor.core.model import (
 )
 from supervisor.core.placement import Slots
 from supervisor.core.spec import schema_digest
+from supervisor.core.surplus import spare_replicas
 from supervisor.core.view import View
 
 
+@dataclass
+class _Short:
+    """A generation that lacks replicas: their numbers, and the workers of those it has."""
+
+    generation: Generation
+    missing: list[int]
+    beside: set[str]
+
+    @property
+    def publishing(self) -> bool:
+        return self.generation.state is GenerationState.PUBLISHING
+
+
 class Starts:
-    """Gives each live generation its replicas, oldest generation first (P18)."""
+    """Gives each live generation its replicas, oldest generation first (P18).
+
+    Each gets its first replica before any gets its second: a range that nobody reads is worth
+    more than one that is read twice.
+    """
 
     def __init__(self, view: View, slots: Slots, ended: set[str], *, closing: set[str]) -> None:
         self._view = view
@@ -38,66 +57,78 @@ class Starts:
         """Start what is missing and may start now; end what has to make room for it."""
         if self._seen.current.terminated:
             return  # what runs may finish, nothing new starts (P19)
-        for generation in self._seen.generations:
-            if generation.id not in self._closing and may_start(self._seen, generation):
-                yield from self._of(generation)
+        short = [
+            self._short(generation)
+            for generation in self._seen.generations
+            if generation.id not in self._closing and may_start(self._seen, generation)
+        ]
+        self.needed = sum(len(one.missing) for one in short if not one.publishing)
+        for one in short:
+            if one.missing and not one.beside:
+                yield from self._start(one, one.missing.pop(0))
+        for one in short:
+            for replica in one.missing:
+                yield from self._start(one, replica)
 
-    def _of(self, generation: Generation) -> Iterator[EndTask | StartTask]:
+    def _short(self, generation: Generation) -> _Short:
         replicas = self._view.terms(generation).io_config.replicas
         active = {t.replica: t for t in self._seen.tasks if t.generation_id == generation.id}
         publishing = generation.state is GenerationState.PUBLISHING
-        if publishing and any(t.id not in self._ended for t in active.values()):
-            return  # one replica is enough to publish what is fixed
         beside = {t.worker_id for t in active.values()}
-        missing = (1 if publishing else replicas) - len(active)
-        for replica in [n for n in range(replicas) if n not in active][: max(0, missing)]:
-            if self._too_early(generation, replica):
-                continue
-            self.needed += 0 if publishing else 1
-            worker = self._slots.take(beside, needs_slot=not publishing)
-            if worker is None and not beside and not publishing:
-                room = next(self._youngest_after(generation), None)
-                if room is not None:
-                    task, worker = room
-                    yield self._ended_for(generation, task)
-            if worker is None:
-                self.unplaced = True
-                continue
-            beside.add(worker.id)
-            yield self._start(generation, replica, worker.id, worker.incarnation)
+        if publishing and any(t.id not in self._ended for t in active.values()):
+            return _Short(generation, [], beside)  # one is enough to publish what is fixed
+        wanted = (1 if publishing else replicas) - len(active)
+        missing = [n for n in range(replicas) if n not in active][: max(0, wanted)]
+        return _Short(
+            generation, [n for n in missing if not self._too_early(generation, n)], beside
+        )
 
-    def _youngest_after(self, generation: Generation) -> Iterator[tuple[Task, WorkerView]]:
-        """Yield reading tasks of younger generations with their workers, the youngest first.
+    def _start(self, one: _Short, replica: int) -> Iterator[EndTask | StartTask]:
+        worker = self._slots.take(one.beside, needs_slot=not one.publishing)
+        if worker is None and not one.beside and not one.publishing:
+            room = self._room_for(one.generation)
+            if room is not None:
+                task, worker, why = room
+                self._ended.add(task.id)
+                yield EndTask(task.id, succeeded=False, why=why, lost=True)
+        if worker is None:
+            self.unplaced = True
+            return
+        one.beside.add(worker.id)
+        yield self._task(one.generation, replica, worker)
 
-        None for a generation whose own tasks fail: each of its tries would stop another's work.
+    def _room_for(self, generation: Generation) -> tuple[Task, WorkerView, str] | None:
+        """Choose the task whose slot goes to a generation that has no replica.
+
+        One that reads what another reads too; else the youngest that reads for a younger
+        generation.  None for a generation whose own tasks fail: each of its tries would stop
+        another's work.
         """
         lasts = [t for (g, _), t in self._seen.last_attempts.items() if g == generation.id]
         if any(last.status is TaskStatus.FAILED and not last.lost for last in lasts):
-            return
+            return None
         workers = {
             w.id: w for w in self._seen.workers if w.liveness is Liveness.ALIVE and not w.stopping
         }
-        younger = [
+        reading = [
             g
-            for g in self._seen.generations
-            if g.ordinal > generation.ordinal
-            and g.state is GenerationState.READING
-            and g.id not in self._closing
+            for g in reversed(self._seen.generations)
+            if g.state is GenerationState.READING and g.id not in self._closing
         ]
-        for other in reversed(younger):
+        for task in spare_replicas(self._view, reading, self._ended):
+            if task.worker_id in workers:
+                why = f"its slot goes to {generation.id}, which has no replica"
+                return task, workers[task.worker_id], why
+        for other in reading:
             mine = [t for t in self._seen.tasks if t.generation_id == other.id]
             for task in sorted(mine, key=lambda task: task.replica, reverse=True):
-                if task.id not in self._ended and task.worker_id in workers:
-                    yield task, workers[task.worker_id]
+                younger = other.ordinal > generation.ordinal
+                if younger and task.id not in self._ended and task.worker_id in workers:
+                    why = f"its slot goes to {generation.id}, which is older and has no replica"
+                    return task, workers[task.worker_id], why
+        return None
 
-    def _ended_for(self, generation: Generation, task: Task) -> EndTask:
-        self._ended.add(task.id)
-        why = f"its slot goes to {generation.id}, which is older and has no replica"
-        return EndTask(task.id, succeeded=False, why=why, lost=True)
-
-    def _start(
-        self, generation: Generation, replica: int, worker_id: str, incarnation: int
-    ) -> StartTask:
+    def _task(self, generation: Generation, replica: int, worker: WorkerView) -> StartTask:
         last = self._seen.last_attempts.get((generation.id, replica))
         attempt = 1 if last is None else last.attempt + 1
         spec = self._seen.specs[generation.spec_version]
@@ -109,8 +140,8 @@ class Starts:
             generation_id=generation.id,
             replica=replica,
             attempt=attempt,
-            worker_id=worker_id,
-            incarnation=incarnation,
+            worker_id=worker.id,
+            incarnation=worker.incarnation,
             why="a replica is missing" if last is None else f"replaces {last.id}: {last.reason}",
         )
 

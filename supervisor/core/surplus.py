@@ -1,10 +1,10 @@
-"""Replicas that are no longer wanted: `replicas` was lowered while a range is read."""
+"""Replicas that another replica of their range makes redundant: no longer wanted, or spared."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from supervisor.core.actions import EndTask
 from supervisor.core.handoff import ReplicaView
-from supervisor.core.model import Generation, GenerationState, Liveness
+from supervisor.core.model import Generation, GenerationState, Liveness, Task
 from supervisor.core.view import View
 from tasks.contract import TaskPhase
 
@@ -17,6 +17,20 @@ def end_surplus_replicas(view: View, ended: Collection[str]) -> Iterator[EndTask
     for generation in view.seen.generations:
         if generation.state is GenerationState.READING and not view.ends_for_good(generation):
             yield from _surplus_of(view, generation, ended)
+
+
+def spare_replicas(
+    view: View, generations: Iterable[Generation], ended: Collection[str]
+) -> Iterator[Task]:
+    """Yield what can be spared: all replicas but the best of each range that is known to be read.
+
+    In the order of `generations`; of one of them, the replica that is worth least comes first.
+    """
+    for generation in generations:
+        active = [r for r in view.replicas(generation) if r.task.id not in ended]
+        best = sorted(active, key=_rank)
+        if best and _reads(best[-1]):
+            yield from (replica.task for replica in best[:-1])
 
 
 def _surplus_of(view: View, generation: Generation, ended: Collection[str]) -> Iterator[EndTask]:

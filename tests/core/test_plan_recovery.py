@@ -12,8 +12,6 @@ from supervisor.core.actions import (
     DiscardGeneration,
     EndTask,
     OpenGeneration,
-    SlotNeed,
-    StartTask,
 )
 from supervisor.core.model import (
     CommittedOffset,
@@ -24,7 +22,6 @@ from supervisor.core.model import (
     Observed,
 )
 from supervisor.core.plan import plan
-from tasks.contract import TaskPhase
 from tasks.offsets import TopicPartition
 from tests.core.snapshots import (
     EVEN,
@@ -267,88 +264,3 @@ def test_a_handoff_that_is_asked_for_waits_until_somebody_can_say_how_far_it_is(
     seen = replace(asked((even, odd)), workers=(worker("w1"),))
 
     assert decided(seen) == []
-
-
-# ------------------------------------------------------------------------------ slots
-
-
-def crowded(*, last_lost: bool | None = None, used: int = 1) -> Observed:
-    """The older group has no task, the younger one has the only slot."""
-    even, odd, t1, t2 = reading()
-    gone = () if last_lost is None else (replace(failed(t1, NOON), lost=last_lost),)
-    return observed(
-        now=NOON + MINUTE,
-        generations=(even, odd),
-        tasks=(t2,),
-        last=gone,
-        workers=(worker("w1", report(t2, ODD), slots=1, used=used),),
-    )
-
-
-@pytest.mark.parametrize("last_lost", [None, True], ids=["never-started", "its-worker-was-lost"])
-def test_the_youngest_reader_makes_room_for_an_older_group_that_has_none(
-    *, last_lost: bool | None
-) -> None:
-    """Goal: the oldest range, for which all others wait, is never without a slot.  Source: P18."""
-    ended, started = decided(crowded(last_lost=last_lost))
-
-    assert isinstance(ended, EndTask)
-    assert (ended.task_id, ended.lost) == ("task-2-0-1", True)
-    assert "older" in ended.why
-    assert isinstance(started, StartTask)
-    assert (started.generation_id, started.worker_id) == ("clicks:1", "w1")
-
-
-def test_the_one_that_made_room_waits_and_takes_nothing_back() -> None:
-    """Goal: no ping-pong (P18)."""
-    even, odd, t1, t2 = reading()
-    seen = observed(
-        generations=(even, odd),
-        tasks=(t1,),
-        last=(replace(failed(t2, NOON), lost=True),),
-        workers=(worker("w1", report(t1, EVEN), slots=1, used=1),),
-    )
-
-    assert decided(seen) == []
-    assert plan(seen).waiting_for_slots == SlotNeed(needed=1, free=0)
-
-
-def test_a_group_whose_own_tasks_fail_takes_no_slot_from_others() -> None:
-    """Goal: a crash loop of one group does not stop the reading of another, again and again."""
-    seen = crowded(last_lost=False)
-
-    assert decided(seen) == []
-    assert plan(seen).waiting_for_slots == SlotNeed(needed=1, free=0)
-
-
-@pytest.mark.parametrize(
-    "how", [{"liveness": Liveness.UNKNOWN}, {"stopping": True}], ids=["silent", "stopping"]
-)
-def test_no_room_is_made_on_a_worker_that_takes_nothing_new(how: dict[str, object]) -> None:
-    seen = crowded()
-    [crowd] = seen.workers
-
-    assert decided(replace(seen, workers=(replace(crowd, **how),))) == []  # type: ignore[arg-type]  # parametrised members
-
-
-def test_one_replica_of_the_older_group_is_room_enough() -> None:
-    """Goal: for a second replica nobody is stopped."""
-    even, odd, t1, t2 = reading()
-    told = worker("w1", report(t1, EVEN), report(t2, ODD), slots=2, used=2)
-    seen = observed(spec(replicas=2), generations=(even, odd), tasks=(t1, t2), workers=(told,))
-    none_yet = replace(crowded(), current=replace(seen.current), specs=seen.specs)
-
-    assert decided(seen) == []
-    assert [type(a) for a in decided(none_yet)] == [EndTask, StartTask]
-
-
-def test_a_range_whose_end_is_fixed_needs_no_slot_and_stops_nobody() -> None:
-    """Goal: publishing has a pool of its own."""
-    reader = task(FOLLOWS)
-    seen = observed(
-        generations=(PUBLISHES, ODDS, FOLLOWS),
-        tasks=(task(ODDS), reader),
-        workers=(worker("w1", report(reader, END, TaskPhase.READING), slots=2, used=2),),
-    )
-
-    assert [(type(a), a.why) for a in decided(seen)] == [(StartTask, "a replica is missing")]

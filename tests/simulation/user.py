@@ -100,8 +100,12 @@ class User:
         self.world.kernel.after(5.0, self.mend)
 
     def insist(self) -> None:
-        """Post the spec the workers have room for, until an overlord has taken it."""
-        self.task_count, self.replicas = self.world.swarm.task_count, self.world.swarm.replicas
+        """Post the spec that is wanted now, until an overlord has taken it.
+
+        The workers have room for one replica of each range; not always for all that are wanted.
+        """
+        swarm = self.world.swarm
+        self.task_count = min(self.task_count, swarm.workers * swarm.slots)
         document = self.document()
         self.ask("apply", lambda o: o.service.apply_spec(document, "user"), 60)
 
