@@ -90,7 +90,8 @@ class Publishing:
                 raise AssertionError(f"{task_id} has no generation")
             publication = tx.segments.publication(generation.id)
             winner = None if publication is None else publication.task_id
-            answer = judge(PublishFacts(task, generation, winner, committed), request)
+            before = {other.id for other in tx.generations.predecessors(generation)}
+            answer = judge(PublishFacts(task, generation, winner, committed, before), request)
             self.reach("publish:judged")
             if task.outcome is None:
                 _settle(tx, self.endings, _Asked(task, generation, request), answer, now)

@@ -5,7 +5,7 @@ task whose generation was given up is superseded.  The compare-and-swap of the t
 follows repeats the comparison on the rows themselves.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from supervisor.core.model import CommittedOffset, Generation, GenerationState, Task
@@ -22,6 +22,9 @@ class PublishFacts:
     winner: str | None
     """Task that published this generation, if one did."""
     committed: Mapping[TopicPartition, CommittedOffset]
+    predecessors: Collection[str] = ()
+    """Live generations that come first.  The offsets alone do not show one that has read nothing
+    of the partitions they share: its compare-and-swap would find them moved."""
 
 
 def judge(facts: PublishFacts, request: PublishRequest) -> PublishAnswer:
@@ -76,8 +79,9 @@ def _compared(facts: PublishFacts, request: PublishRequest) -> PublishAnswer:
                 f"{partition}: start {start} is behind the committed offset {row.next_offset}",
             )
         waits = waits or start > row.next_offset
-    if waits:
-        return _answer(PublishOutcome.WAIT_FOR_PREDECESSOR, "an earlier range is not yet published")
+    if waits or facts.predecessors:
+        earlier = ", ".join(sorted(facts.predecessors)) or "an earlier range"
+        return _answer(PublishOutcome.WAIT_FOR_PREDECESSOR, f"{earlier} is not yet published")
     return _answer(PublishOutcome.COMMITTED, "the compare-and-swap succeeded")
 
 

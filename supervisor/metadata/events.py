@@ -58,7 +58,9 @@ _COLUMNS = (*_QUEUE, *(column for column in _AT if column is not _AT.queue_id))
 _QUEUES = select(*_COLUMNS).select_from(_BOTH)
 
 # Built once: what adds an event is part of the caller's transaction, and costs it time.
-_FIND = _QUEUES.where(_QUEUE.container == bindparam("container"), _QUEUE.name == bindparam("name"))
+_NAMED = (_QUEUE.container == bindparam("container"), _QUEUE.name == bindparam("name"))
+_FIND = _QUEUES.where(*_NAMED)
+_ID_OF = select(_QUEUE.id).where(*_NAMED)
 _FULL = _QUEUE.segment_bytes >= bindparam("rollover")
 _NUMBER = (
     update(event_queues)
@@ -73,6 +75,7 @@ _NUMBER = (
     .returning(_QUEUE.next_seq, _QUEUE.segment_no)
 )
 _INSERT = insert(events)
+_DEAD = _QUEUES.where(_AT.state == QueueState.DEAD)  # asked for in each pass
 
 
 class SqlEvents:
@@ -168,7 +171,7 @@ class SqlEvents:
 
     def dead(self) -> list[QueueRow]:
         """Return the DEAD ones, by name."""
-        return self._queues(_QUEUES.where(_AT.state == QueueState.DEAD))
+        return self._queues(_DEAD)
 
     def waiting(self) -> list[WaitingQueue]:
         """Return the live queues with outstanding events, by name.
@@ -363,7 +366,8 @@ class SqlEvents:
     # -- rows --------------------------------------------------------------------------------------
 
     def _id_of(self, queue: QueueName) -> int | None:
-        return self._db.execute(select(_QUEUE.id).where(*_is(queue))).scalar_one_or_none()
+        named = {"container": queue.container, "name": queue.name}
+        return self._db.execute(_ID_OF, named).scalar_one_or_none()
 
     def _sum_bytes(self, condition: ColumnElement[bool]) -> int:
         # PostgreSQL adds big integers up to a decimal.

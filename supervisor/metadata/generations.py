@@ -35,6 +35,47 @@ _PART = generation_partitions.c
 _LIVE = _AT.ended_at.is_(None)
 """The same as being in a live state, in the words of the partial index."""
 
+_BY_ORDINAL = select(generations).order_by(_AT.supervisor_id, _AT.ordinal, _AT.id)
+_PARTS = (
+    select(
+        _PART.generation_id,
+        _PART.topic,
+        _PART.partition,
+        _PART.start_offset,
+        _PART.end_offset,
+        _PART.reset_epoch,
+    )
+    .join(generations, _AT.id == _PART.generation_id)
+    .order_by(_PART.topic, _PART.partition)
+)
+
+
+class _Query:
+    """Two queries: ranges by (supervisor, ordinal), and their partitions."""
+
+    def __init__(self, *conditions: ColumnElement[bool]) -> None:
+        self.ranges = _BY_ORDINAL.where(*conditions)
+        self.parts = _PARTS.where(*conditions)
+
+
+_OF_SUPERVISOR = _AT.supervisor_id == bindparam("of_supervisor")
+_NEWEST = select(_AT.id).where(_OF_SUPERVISOR).order_by(_AT.ordinal.desc(), _AT.id.desc()).limit(1)
+# Built once: these are asked in each pass, or at each step of a handoff.
+_ONE = _Query(_AT.id == bindparam("wanted"))
+_LIVE_ONES = _Query(_LIVE)
+_LIVE_OF = _Query(_LIVE, _OF_SUPERVISOR)
+_NEWEST_OF = _Query(_AT.id == _NEWEST.scalar_subquery())
+# Both under names of their own: `_Query` joins the table itself, for whole ranges.
+_MINE, _THEIRS = (generation_partitions.alias(name).c for name in ("mine", "theirs"))
+_SHARES = exists().where(
+    _THEIRS.generation_id == _AT.id,
+    _MINE.generation_id == bindparam("wanted"),
+    _MINE.topic == _THEIRS.topic,
+    _MINE.partition == _THEIRS.partition,
+)
+_BEFORE = _Query(_LIVE, _OF_SUPERVISOR, _AT.ordinal < bindparam("mine"), _SHARES)
+_EXISTS = select(_AT.id).where(_AT.id == bindparam("wanted"))
+
 _CLOSES_FROM: Mapping[GenerationState, frozenset[GenerationState]] = {
     GenerationState.EMPTY: OPEN_STATES,
     GenerationState.DISCARDED: LIVE_STATES,
@@ -73,23 +114,17 @@ class SqlGenerations:
 
     def get(self, generation_id: str) -> Generation | None:
         """Return one."""
-        return next(iter(self._where(_AT.id == generation_id)), None)
+        return next(iter(self._found(_ONE, wanted=generation_id)), None)
 
     def live(self, supervisor_id: str | None = None) -> list[Generation]:
         """Return the live ones of one supervisor, or of all, by (supervisor, ordinal)."""
         if supervisor_id is None:
-            return self._where(_LIVE)
-        return self._where(_LIVE, _AT.supervisor_id == supervisor_id)
+            return self._found(_LIVE_ONES)
+        return self._found(_LIVE_OF, of_supervisor=supervisor_id)
 
     def newest(self, supervisor_id: str) -> Generation | None:
         """Return the one with the highest ordinal, whatever its state."""
-        newest = (
-            select(_AT.id)
-            .where(_AT.supervisor_id == supervisor_id)
-            .order_by(_AT.ordinal.desc(), _AT.id.desc())
-            .limit(1)
-        )
-        return next(iter(self._where(_AT.id == newest.scalar_subquery())), None)
+        return next(iter(self._found(_NEWEST_OF, of_supervisor=supervisor_id)), None)
 
     def recent(self, supervisor_id: str, limit: int) -> list[Generation]:
         """Return the newest ended ones, newest first."""
@@ -99,7 +134,7 @@ class SqlGenerations:
             .order_by(_AT.ordinal.desc(), _AT.id.desc())
             .limit(limit)
         )
-        return self._where(_AT.id.in_(newest))[::-1]
+        return self._found(_Query(_AT.id.in_(newest)))[::-1]
 
     def ask_handoff(self, generation_id: str, why: str) -> bool:
         """Note that the handoff of one in READING is wanted now.  False: it is not READING."""
@@ -168,20 +203,11 @@ class SqlGenerations:
 
     def predecessors(self, generation: Generation) -> list[Generation]:
         """Return live generations with a lower ordinal that share a partition with it."""
-        # Both under names of their own: `_where` joins the table itself, for whole ranges.
-        mine = generation_partitions.alias("mine").c
-        theirs = generation_partitions.alias("theirs").c
-        shares = exists().where(
-            theirs.generation_id == _AT.id,
-            mine.generation_id == generation.id,
-            mine.topic == theirs.topic,
-            mine.partition == theirs.partition,
-        )
-        return self._where(
-            _LIVE,
-            _AT.supervisor_id == generation.supervisor_id,
-            _AT.ordinal < generation.ordinal,
-            shares,
+        return self._found(
+            _BEFORE,
+            of_supervisor=generation.supervisor_id,
+            wanted=generation.id,
+            mine=generation.ordinal,
         )
 
     def forget(self, supervisor_id: str, up_to: int, limit: int) -> int:
@@ -222,36 +248,14 @@ class SqlGenerations:
         return self._db.execute(statement).rowcount
 
     def _exists(self, generation_id: str) -> bool:
-        found = select(_AT.id).where(_AT.id == generation_id)
-        return self._db.execute(found).one_or_none() is not None
+        return self._db.execute(_EXISTS, {"wanted": generation_id}).one_or_none() is not None
 
-    def _where(self, *conditions: ColumnElement[bool]) -> list[Generation]:
-        """Return what meets the conditions, by (supervisor, ordinal), in two queries."""
-        rows = (
-            self._db.execute(
-                select(generations)
-                .where(*conditions)
-                .order_by(_AT.supervisor_id, _AT.ordinal, _AT.id)
-            )
-            .mappings()
-            .all()
-        )
+    def _found(self, query: _Query, **values: object) -> list[Generation]:
+        rows = self._db.execute(query.ranges, values).mappings().all()
         if not rows:
             return []
         ranges: dict[str, list[RowMapping]] = {row["id"]: [] for row in rows}
-        for part in self._db.execute(
-            select(
-                _PART.generation_id,
-                _PART.topic,
-                _PART.partition,
-                _PART.start_offset,
-                _PART.end_offset,
-                _PART.reset_epoch,
-            )
-            .join(generations, _AT.id == _PART.generation_id)
-            .where(*conditions)
-            .order_by(_PART.topic, _PART.partition)
-        ).mappings():
+        for part in self._db.execute(query.parts, values).mappings():
             if part["generation_id"] in ranges:  # else it was opened between the two queries
                 ranges[part["generation_id"]].append(part)
         return [_read(row, ranges[row["id"]]) for row in rows]

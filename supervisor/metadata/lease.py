@@ -7,7 +7,7 @@ release │  │ take (term + 1)
 released: the term row stands, its holder is empty
 """
 
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, bindparam, select, update
 
 from supervisor.core.errors import LeaseLost
 from supervisor.core.model import Lease
@@ -17,6 +17,23 @@ from supervisor.metadata.tables import leader_renewal, leader_term
 _ONLY = 1
 RELEASED = ""
 
+_TERM, _RENEWAL = leader_term.c, leader_renewal.c
+# Built once: these are asked in each transaction, or every few seconds.
+_HELD = (
+    select(_TERM.term)
+    .where(_TERM.term == bindparam("mine"), _TERM.holder != RELEASED)
+    .with_for_update(read=True)
+)
+_LEASE = select(_TERM.term, _TERM.holder, _TERM.url, _RENEWAL.renewals).join(
+    leader_renewal, _TERM.id == _RENEWAL.id
+)
+_RENEW = (
+    update(leader_renewal)
+    .where(_RENEWAL.term == bindparam("mine"), _RENEWAL.holder == bindparam("me"))
+    .values(renewals=_RENEWAL.renewals + 1)
+    .returning(_RENEWAL.id)
+)
+
 
 def require_term(connection: Connection, term: int) -> None:
     """Read the term row with a share lock, so that nobody takes over before we commit (P1).
@@ -24,13 +41,9 @@ def require_term(connection: Connection, term: int) -> None:
     Raises:
         LeaseLost: another term is the present one, or the lease was released.
     """
-    at = leader_term.c
-    held = connection.execute(
-        select(at.term).where(at.term == term, at.holder != RELEASED).with_for_update(read=True)
-    ).one_or_none()
-    if held is not None:
+    if connection.execute(_HELD, {"mine": term}).one_or_none() is not None:
         return
-    present = connection.execute(select(at.term, at.url)).one_or_none()
+    present = connection.execute(select(_TERM.term, _TERM.url)).one_or_none()
     leader = present.url or None if present else None
     now = f"the present term is {present.term}" if present else "nobody has led yet"
     raise LeaseLost(f"term {term} may not write: {now}", leader)
@@ -44,12 +57,7 @@ class SqlLease:
 
     def read(self) -> Lease | None:
         """Return the lease; None if nobody ever led.  An empty holder has released it."""
-        term, renewal = leader_term.c, leader_renewal.c
-        row = self._db.execute(
-            select(term.term, term.holder, term.url, renewal.renewals).join(
-                leader_renewal, term.id == renewal.id
-            )
-        ).one_or_none()
+        row = self._db.execute(_LEASE).one_or_none()
         return None if row is None else Lease(row.term, row.holder, row.url, row.renewals)
 
     def take(self, seen: Lease | None, holder: str, url: str) -> Lease | None:
@@ -81,13 +89,7 @@ class SqlLease:
 
     def renew(self, term: int, holder: str) -> bool:
         """Count one renewal up; False: the term is not ours any more."""
-        at = leader_renewal.c
-        renewed = self._db.execute(
-            update(leader_renewal)
-            .where(at.term == term, at.holder == holder)
-            .values(renewals=at.renewals + 1)
-            .returning(at.id)
-        ).one_or_none()
+        renewed = self._db.execute(_RENEW, {"mine": term, "me": holder}).one_or_none()
         return renewed is not None
 
     def release(self, term: int, holder: str) -> None:

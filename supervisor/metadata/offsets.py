@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping
 
-from sqlalchemy import ColumnElement, Connection, case, delete, insert, select, update
+from sqlalchemy import ColumnElement, Connection, bindparam, case, delete, insert, select, update
 
 from supervisor.core.errors import StaleCommit
 from supervisor.core.model import CommittedOffset, OffsetGap
@@ -12,6 +12,11 @@ from supervisor.ports_ranges import NO_EPOCHS
 from tasks.offsets import Offsets, TopicPartition, count
 
 _AT = committed_offsets.c
+_OF_SUPERVISOR = (
+    select(committed_offsets)
+    .where(_AT.supervisor_id == bindparam("of_supervisor"))
+    .order_by(_AT.topic, _AT.partition)
+)
 
 
 class SqlOffsets:
@@ -22,13 +27,8 @@ class SqlOffsets:
 
     def of(self, supervisor_id: str) -> dict[TopicPartition, CommittedOffset]:
         """Return the committed offsets of every partition."""
-        rows = self._db.execute(
-            select(committed_offsets)
-            .where(_AT.supervisor_id == supervisor_id)
-            .order_by(_AT.topic, _AT.partition)
-        )
         found = {}
-        for row in rows:
+        for row in self._db.execute(_OF_SUPERVISOR, {"of_supervisor": supervisor_id}):
             partition = TopicPartition(row.topic, row.partition)
             found[partition] = CommittedOffset(
                 supervisor_id,

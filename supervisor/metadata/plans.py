@@ -1,6 +1,6 @@
 """The last plans of every supervisor, as they are shown to people."""
 
-from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy import Connection, bindparam, delete, insert, select
 
 from supervisor.core.model import StoredPlan
 from supervisor.metadata.tables import plans
@@ -8,6 +8,20 @@ from supervisor.metadata.tables import plans
 _AT = plans.c
 KEPT = 200
 """Plans per supervisor."""
+
+# Built once: each pass that decides something records its plan.
+_INSERT = insert(plans)
+_OLDEST_DROPPED = (
+    select(_AT.id)
+    .where(_AT.supervisor_id == bindparam("of_supervisor"))
+    .order_by(_AT.id.desc())
+    .offset(KEPT)
+    .limit(1)
+)
+_DROP = delete(plans).where(
+    _AT.supervisor_id == bindparam("of_supervisor"),
+    _AT.id <= _OLDEST_DROPPED.scalar_subquery(),
+)
 
 
 class SqlPlans:
@@ -19,27 +33,16 @@ class SqlPlans:
     def record(self, plan: StoredPlan) -> None:
         """Store a plan, and drop what is older than the newest 200 of its supervisor."""
         self._db.execute(
-            insert(plans).values(
-                supervisor_id=plan.supervisor_id,
-                at=plan.at,
-                term=plan.term,
-                actions=[dict(action) for action in plan.actions],
-                error=plan.error,
-            )
+            _INSERT,
+            {
+                "supervisor_id": plan.supervisor_id,
+                "at": plan.at,
+                "term": plan.term,
+                "actions": [dict(action) for action in plan.actions],
+                "error": plan.error,
+            },
         )
-        oldest_dropped = (
-            select(_AT.id)
-            .where(_AT.supervisor_id == plan.supervisor_id)
-            .order_by(_AT.id.desc())
-            .offset(KEPT)
-            .limit(1)
-        )
-        self._db.execute(
-            delete(plans).where(
-                _AT.supervisor_id == plan.supervisor_id,
-                _AT.id <= oldest_dropped.scalar_subquery(),
-            )
-        )
+        self._db.execute(_DROP, {"of_supervisor": plan.supervisor_id})
 
     def recent(self, supervisor_id: str, limit: int) -> list[StoredPlan]:
         """Return the newest first."""

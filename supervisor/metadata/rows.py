@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from sqlalchemy import Connection, Table, insert
 from sqlalchemy.exc import IntegrityError
@@ -11,6 +12,9 @@ Row = Mapping[str, object]
 _UNIQUE = {sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY, "23505"}
 AT_ONCE = 500
 """Values in one list of a statement: a database bounds the variables it binds."""
+
+
+_insert = lru_cache(insert)
 
 
 def chunks(ids: Iterable[str]) -> Iterator[list[str]]:
@@ -29,7 +33,7 @@ def insert_unless_taken(connection: Connection, *rows: tuple[Table, Sequence[Row
         with connection.begin_nested():
             for table, values in rows:
                 if values:
-                    connection.execute(insert(table), [dict(value) for value in values])
+                    connection.execute(_insert(table), [dict(value) for value in values])
     except IntegrityError as error:
         if _code(error) in _UNIQUE:
             return False

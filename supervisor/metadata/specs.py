@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from pydantic import ValidationError
-from sqlalchemy import Connection, RowMapping, delete, func, select, tuple_
+from sqlalchemy import Connection, RowMapping, Select, bindparam, delete, func, select, tuple_
 
 from supervisor.core.errors import FieldError, InvalidSpec, MetadataBusy, StateMoved
 from supervisor.core.model import SpecVersion
@@ -13,6 +13,20 @@ from supervisor.metadata.tables import supervisor_specs
 
 _AT = supervisor_specs.c
 _TRIES = 5
+_OF_SUPERVISOR = _AT.supervisor_id == bindparam("of_supervisor")
+# Built once: these are asked in each pass.
+_HISTORY = select(supervisor_specs).where(_OF_SUPERVISOR).order_by(_AT.version.desc())
+_NEWEST = _HISTORY.limit(1)
+_VERSION = select(supervisor_specs).where(_OF_SUPERVISOR, _AT.version == bindparam("number"))
+_ALL_NEWEST = (
+    select(supervisor_specs)
+    .where(
+        tuple_(_AT.supervisor_id, _AT.version).in_(
+            select(_AT.supervisor_id, func.max(_AT.version)).group_by(_AT.supervisor_id)
+        )
+    )
+    .order_by(_AT.supervisor_id)
+)
 
 
 class SqlSpecs:
@@ -59,28 +73,17 @@ class SqlSpecs:
 
     def newest(self, supervisor_id: str) -> SpecVersion | None:
         """Return the newest version, tombstones included; None if the id was never used."""
-        found = self.history(supervisor_id, limit=1)
-        return found[0] if found else None
+        return next(iter(self._found(_NEWEST, of_supervisor=supervisor_id)), None)
 
     def version(self, supervisor_id: str, version: int) -> SpecVersion | None:
         """Return one version."""
-        row = self._db.execute(
-            select(supervisor_specs).where(
-                _AT.supervisor_id == supervisor_id, _AT.version == version
-            )
-        ).mappings()
-        return next((_read(r) for r in row), None)
+        one = self._found(_VERSION, of_supervisor=supervisor_id, number=version)
+        return next(iter(one), None)
 
     def all_newest(self) -> list[SpecVersion]:
         """Return the newest version of every id, tombstones included, by id."""
-        newest = select(_AT.supervisor_id, func.max(_AT.version)).group_by(_AT.supervisor_id)
-        rows = self._db.execute(
-            select(supervisor_specs)
-            .where(tuple_(_AT.supervisor_id, _AT.version).in_(newest))
-            .order_by(_AT.supervisor_id)
-        ).mappings()
         found = []
-        for row in rows:
+        for row in self._db.execute(_ALL_NEWEST).mappings():
             try:
                 found.append(_read(row))
             except InvalidSpec:
@@ -89,19 +92,16 @@ class SqlSpecs:
 
     def history(self, supervisor_id: str, limit: int | None = None) -> list[SpecVersion]:
         """Return the versions of one id, newest first."""
-        rows = self._db.execute(
-            select(supervisor_specs)
-            .where(_AT.supervisor_id == supervisor_id)
-            .order_by(_AT.version.desc())
-            .limit(limit)
-        ).mappings()
-        return [_read(row) for row in rows]
+        return self._found(_HISTORY.limit(limit), of_supervisor=supervisor_id)
 
     def forget(self, supervisor_id: str, up_to: int) -> None:
         """Delete versions up to `up_to`; a newer one, stored meanwhile, stays."""
         self._db.execute(
             delete(supervisor_specs).where(_AT.supervisor_id == supervisor_id, _AT.version <= up_to)
         )
+
+    def _found(self, query: Select[*tuple[object, ...]], **values: object) -> list[SpecVersion]:
+        return [_read(row) for row in self._db.execute(query, values).mappings()]
 
 
 def _read(row: RowMapping) -> SpecVersion:

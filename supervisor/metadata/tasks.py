@@ -25,6 +25,66 @@ _AT = tasks.c
 _ACTIVE = _AT.ended_at.is_(None)
 """The same as RUNNING, in the words of the partial index."""
 
+# Built once: these are asked in each pass, or at each sync.
+_OWN_FAILURE = (_AT.status == TaskStatus.FAILED, _AT.lost.is_not(True))
+_OF_SUPERVISOR = _AT.supervisor_id == bindparam("of_supervisor")
+_OF_WORKER = _AT.worker_id == bindparam("of_worker")
+_OF_GENERATIONS = _AT.generation_id.in_(bindparam("ranges", expanding=True))
+_BY_ID = select(tasks).order_by(_AT.id)
+_ONE = select(tasks).where(_AT.id == bindparam("task"))
+_ACTIVE_OF = {
+    (False, False): _BY_ID.where(_ACTIVE),
+    (True, False): _BY_ID.where(_ACTIVE, _OF_SUPERVISOR),
+    (False, True): _BY_ID.where(_ACTIVE, _OF_WORKER),
+    (True, True): _BY_ID.where(_ACTIVE, _OF_SUPERVISOR, _OF_WORKER),
+}
+"""(Of one supervisor, of one worker) -> the query."""
+_LAST_ATTEMPTS = _BY_ID.where(
+    _OF_GENERATIONS,
+    _AT.ended_at.is_not(None),
+    tuple_(_AT.generation_id, _AT.replica, _AT.attempt).in_(
+        select(_AT.generation_id, _AT.replica, func.max(_AT.attempt))
+        .where(_OF_GENERATIONS, _AT.ended_at.is_not(None))
+        .group_by(_AT.generation_id, _AT.replica)
+    ),
+)
+_SLOTS_IN_USE = (
+    select(_AT.worker_id, func.count().label("used"))
+    .join(generations, generations.c.id == _AT.generation_id)
+    .where(_ACTIVE, generations.c.state.in_(sorted(OPEN_STATES)))
+    .group_by(_AT.worker_id)
+    .order_by(_AT.worker_id)
+)
+_LAST_SUCCESS = (
+    select(func.max(_AT.ended_at))
+    .where(_OF_SUPERVISOR, _AT.status == TaskStatus.SUCCESS)
+    .scalar_subquery()
+)
+_FAILURES_IN_A_ROW = (
+    select(func.count())
+    .select_from(tasks)
+    .where(_OF_SUPERVISOR, *_OWN_FAILURE)
+    .where(_LAST_SUCCESS.is_(None) | (_AT.ended_at > _LAST_SUCCESS))
+)
+_FAILED_ATTEMPTS = (
+    select(_AT.generation_id, func.count().label("failed"))
+    .where(_OF_GENERATIONS, *_OWN_FAILURE)
+    .group_by(_AT.generation_id)
+)
+_LAST_ENDED = {
+    status: select(tasks)
+    .where(_OF_SUPERVISOR, _AT.status == status, _AT.lost.is_not(True))
+    .order_by(_AT.ended_at.desc(), _AT.id.desc())
+    .limit(bindparam("most"))
+    for status in (TaskStatus.SUCCESS, TaskStatus.FAILED)  # each is one range of the index
+}
+_END = (
+    update(tasks)
+    .where(_AT.id == bindparam("task"), _AT.status == TaskStatus.RUNNING)
+    .values({name: bindparam(f"new_{name}") for name in ("status", "reason", "ended_at", "lost")})
+    .returning(_AT.id)
+)
+
 
 class SqlTasks:
     """See `ports.Tasks`."""
@@ -52,25 +112,17 @@ class SqlTasks:
 
     def get(self, task_id: str) -> Task | None:
         """Return one."""
-        return next(iter(self._found(select(tasks).where(_AT.id == task_id))), None)
+        return next(iter(self._found(_ONE, task=task_id)), None)
 
     def active(self, supervisor_id: str | None = None, worker_id: str | None = None) -> list[Task]:
         """Return active tasks, of one supervisor or worker or of all, by id."""
-        return self._by_id(
-            _ACTIVE,
-            *([] if supervisor_id is None else [_AT.supervisor_id == supervisor_id]),
-            *([] if worker_id is None else [_AT.worker_id == worker_id]),
-        )
+        asked = {"of_supervisor": supervisor_id, "of_worker": worker_id}
+        query = _ACTIVE_OF[supervisor_id is not None, worker_id is not None]
+        return self._found(query, **{k: v for k, v in asked.items() if v is not None})
 
     def last_attempts(self, generation_ids: Sequence[str]) -> dict[tuple[str, int], Task]:
         """Return (generation, replica) -> the ended task with the highest attempt."""
-        ended = [_AT.generation_id.in_(generation_ids), _AT.ended_at.is_not(None)]
-        last = (
-            select(_AT.generation_id, _AT.replica, func.max(_AT.attempt))
-            .where(*ended)
-            .group_by(_AT.generation_id, _AT.replica)
-        )
-        found = self._by_id(*ended, tuple_(_AT.generation_id, _AT.replica, _AT.attempt).in_(last))
+        found = self._found(_LAST_ATTEMPTS, ranges=list(generation_ids))
         return {(task.generation_id, task.replica): task for task in found}
 
     def of_generations(self, generation_ids: Sequence[str]) -> list[Task]:
@@ -96,27 +148,15 @@ class SqlTasks:
 
     def slots_in_use(self) -> dict[str, int]:
         """Return worker -> its active tasks whose generation's end is not fixed; see the port."""
-        rows = self._db.execute(
-            select(_AT.worker_id, func.count().label("used"))
-            .join(generations, generations.c.id == _AT.generation_id)
-            .where(_ACTIVE, generations.c.state.in_(sorted(OPEN_STATES)))
-            .group_by(_AT.worker_id)
-            .order_by(_AT.worker_id)
-        )
-        return {row.worker_id: row.used for row in rows}
+        return {row.worker_id: row.used for row in self._db.execute(_SLOTS_IN_USE)}
 
     def end(
         self, task_id: str, status: TaskStatus, reason: str, now: datetime, *, lost: bool = False
     ) -> bool:
         """RUNNING -> `status`.  False: it had ended already, and keeps its status."""
         assert status is not TaskStatus.RUNNING, "a task ends in SUCCESS or FAILED"
-        ended = self._db.execute(
-            update(tasks)
-            .where(_AT.id == task_id, _AT.status == TaskStatus.RUNNING)
-            .values(status=status, reason=reason, ended_at=now, lost=lost)
-            .returning(_AT.id)
-        ).one_or_none()
-        return ended is not None
+        new = {"new_status": status, "new_reason": reason, "new_ended_at": now, "new_lost": lost}
+        return self._db.execute(_END, {"task": task_id, **new}).one_or_none() is not None
 
     def store_outcome(self, task_id: str, outcome: PublishOutcome, *, published: bool) -> None:
         """Keep the final answer to its publish request."""
@@ -144,41 +184,21 @@ class SqlTasks:
 
     def failures_in_a_row(self, supervisor_id: str) -> int:
         """Return how many failed by themselves since the last success, by the time they ended."""
-        mine = _AT.supervisor_id == supervisor_id
-        success = (
-            select(func.max(_AT.ended_at))
-            .where(mine, _AT.status == TaskStatus.SUCCESS)
-            .scalar_subquery()
-        )
-        return self._db.execute(
-            select(func.count())
-            .select_from(tasks)
-            .where(mine, _AT.status == TaskStatus.FAILED, _AT.lost.is_not(True))
-            .where(success.is_(None) | (_AT.ended_at > success))
-        ).scalar_one()
+        return self._db.execute(_FAILURES_IN_A_ROW, {"of_supervisor": supervisor_id}).scalar_one()
 
     def last_ended(self, supervisor_id: str, limit: int) -> list[Task]:
         """Return the last tasks that ended by themselves, not lost, newest first."""
-        found = list[Task]()
-        for status in (TaskStatus.SUCCESS, TaskStatus.FAILED):  # each is one range of the index
-            found += self._found(
-                select(tasks)
-                .where(_AT.supervisor_id == supervisor_id, _AT.status == status)
-                .where(_AT.lost.is_not(True))
-                .order_by(_AT.ended_at.desc(), _AT.id.desc())
-                .limit(limit)
-            )
+        found = [
+            task
+            for query in _LAST_ENDED.values()
+            for task in self._found(query, of_supervisor=supervisor_id, most=limit)
+        ]
         found.sort(key=lambda task: (task.ended_at or task.created_at, task.id), reverse=True)
         return found[:limit]
 
     def failed_attempts(self, generation_ids: Sequence[str]) -> dict[str, int]:
         """Return generation -> its tasks that failed by themselves, not lost; none: left out."""
-        rows = self._db.execute(
-            select(_AT.generation_id, func.count().label("failed"))
-            .where(_AT.generation_id.in_(generation_ids), _AT.status == TaskStatus.FAILED)
-            .where(_AT.lost.is_not(True))
-            .group_by(_AT.generation_id)
-        )
+        rows = self._db.execute(_FAILED_ATTEMPTS, {"ranges": list(generation_ids)})
         return {row.generation_id: row.failed for row in rows}
 
     def rows_of(self, task_ids: Sequence[str]) -> dict[str, Task]:
@@ -197,10 +217,10 @@ class SqlTasks:
         return self._by_id(_AT.ended_at.is_not(None), _AT.folder_deleted_at.is_(None))
 
     def _by_id(self, *conditions: ColumnElement[bool]) -> list[Task]:
-        return self._found(select(tasks).where(*conditions).order_by(_AT.id))
+        return self._found(_BY_ID.where(*conditions))
 
-    def _found(self, query: Select[*tuple[object, ...]]) -> list[Task]:
-        return [_read(row) for row in self._db.execute(query).mappings()]
+    def _found(self, query: Select[*tuple[object, ...]], **values: object) -> list[Task]:
+        return [_read(row) for row in self._db.execute(query, values).mappings()]
 
 
 def _row(task: Task) -> dict[str, object]:

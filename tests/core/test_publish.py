@@ -74,6 +74,12 @@ CASES = {
     "another-topic": Case(SUPERSEDED, FACTS, request(topic_id="id-2"), why="id-2"),
     "no-committed-offset": Case(SUPERSEDED, replace(FACTS, committed=committed(10))),
     "ahead": Case(WAIT, replace(FACTS, committed=committed(9, 20))),
+    "fits-but-an-earlier-range-is-live": Case(
+        WAIT, replace(FACTS, predecessors={"clicks:0"}), why="clicks:0 is not yet published"
+    ),
+    "stale-whoever-is-live": Case(
+        STALE, replace(FACTS, committed=committed(11, 20), predecessors={"clicks:0"})
+    ),
     "one-partition-ahead": Case(WAIT, replace(FACTS, committed=committed(10, 19))),
     "behind": Case(STALE, replace(FACTS, committed=committed(11, 20)), why="11"),
     "inside": Case(STALE, replace(FACTS, committed=committed(12, 20))),

@@ -52,6 +52,11 @@ class ExactlyOnce(RuleBasedStateMachine):
     def records_come(self, records: int) -> None:
         self.world.write(records)
 
+    @rule(records=st.integers(1, 9), data=st.data())
+    def records_come_to_one_partition(self, records: int, data: st.DataObject) -> None:
+        """The others stay as they are: ranges are empty in some of their partitions."""
+        self.world.write_to(data.draw(st.sampled_from(sorted(self.world.ends))), records)
+
     @rule(records=st.integers(1, 30))
     def replicas_read(self, records: int) -> None:
         self.world.read(records)

@@ -211,8 +211,12 @@ class World:
     def write(self, records: int) -> None:
         """Append records to every partition of every topic."""
         for partition in self.ends:
-            self.ends[partition] += records
-            self.streams.append(partition.topic, partition.partition, records)
+            self.write_to(partition, records)
+
+    def write_to(self, partition: TopicPartition, records: int) -> None:
+        """Append records to one partition."""
+        self.ends[partition] += records
+        self.streams.append(partition.topic, partition.partition, records)
 
     def create(self, topic: str, partitions: int) -> None:
         """Make one more topic."""

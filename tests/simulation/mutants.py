@@ -18,6 +18,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from types import FrameType
 
+from tests.simulation import corpus
 from tests.simulation.planted import leader, planner, publisher, worker
 from tests.simulation.planted.patches import Mutant
 
@@ -62,7 +63,8 @@ def main(args: argparse.Namespace) -> int:
     hunted = [by_name(args.only)] if args.only else list(MUTANTS)
     found = 0
     _tell(f"{'fault':32} {'rule':14} {'seeds':>5}  found by")
-    for hunt in _hunts(hunted, range(args.first, args.first + args.seeds), args.jobs):
+    drawn = [*corpus.seeds(), *range(args.first, args.first + args.seeds)]
+    for hunt in _hunts(hunted, drawn, args.jobs):
         found += bool(hunt.found_by)
         seeds = str(hunt.seeds) if hunt.seeds else "-"
         by = hunt.found_by or "NOTHING"
@@ -76,7 +78,7 @@ def _tell(line: str) -> None:
     sys.stdout.flush()
 
 
-def _hunts(mutants: Sequence[Mutant], seeds: range, jobs: int) -> Iterator[Hunt]:
+def _hunts(mutants: Sequence[Mutant], seeds: Sequence[int], jobs: int) -> Iterator[Hunt]:
     names = [mutant.name for mutant in mutants]
     if jobs <= 1:
         yield from (hunt(name, seeds) for name in names)
@@ -86,12 +88,12 @@ def _hunts(mutants: Sequence[Mutant], seeds: range, jobs: int) -> Iterator[Hunt]
             yield Hunt(by_name(name), by, number)
 
 
-def _hunted(name: str, seeds: range) -> tuple[str, str, int]:
+def _hunted(name: str, seeds: Sequence[int]) -> tuple[str, str, int]:
     found = hunt(name, seeds)
     return name, found.found_by, found.seeds
 
 
-def hunt(name: str, seeds: range) -> Hunt:
+def hunt(name: str, seeds: Sequence[int]) -> Hunt:
     """Hunt one fault: by its direct test if another defence covers it, else over the seeds."""
     mutant = by_name(name)
     if mutant.direct:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from importlib import import_module
 from types import ModuleType
 
@@ -122,6 +123,7 @@ class _Run:
         user.satisfied = False
         world.kernel.after(0.5, user.insist)
         world.kernel.after(8.0, user.mend)
+        world.kernel.after(world.swarm.task_duration_s + 2.0, user.hurry)
         world.kernel.trace("quiet")
         began = world.kernel.now
         longest = began + 6 * world.swarm.task_duration_s
@@ -173,10 +175,14 @@ def _silent() -> Iterator[None]:
 def _no_collections() -> Iterator[None]:
     """Let cycles of objects wait for the end: looking for them costs more than they do."""
     gc.disable()
-    if not gc.get_freeze_count():
-        gc.freeze()  # the product's modules are not looked through again
+    _freeze()
     try:
         yield
     finally:
         gc.enable()
         gc.collect()
+
+
+@cache
+def _freeze() -> None:
+    gc.freeze()  # the product's modules are not looked through again

@@ -60,8 +60,18 @@ class User:
             },
         }
 
-    def ask(self, name: str, act: Callable[[OverlordProcess], object], tries: int = 0) -> None:
-        """Ask one overlord after the other until one that leads has answered."""
+    def ask(
+        self,
+        name: str,
+        act: Callable[[OverlordProcess], object],
+        tries: int = 0,
+        *,
+        satisfies: bool = False,
+    ) -> None:
+        """Ask one overlord after the other until one that leads has answered.
+
+        With `tries` also once the faults have ended.
+        """
         overlords, insists = self.world.overlords, tries > 0
 
         def may(go: Callable[[], None]) -> None:
@@ -73,7 +83,7 @@ class User:
 
             def heard(answer: object) -> None:
                 self.world.kernel.trace("user", name, type(answer).__name__)
-                self.satisfied |= insists and not isinstance(answer, Exception)
+                self.satisfied |= satisfies and not isinstance(answer, Exception)
                 again = isinstance(answer, LeaseLost | Unreachable | Unavailable)
                 if again and left > 0 and (insists or not self.world.quiet):
                     self.world.kernel.after(1.0, lambda: one(left - 1))
@@ -107,7 +117,12 @@ class User:
         swarm = self.world.swarm
         self.task_count = min(self.task_count, swarm.workers * swarm.slots)
         document = self.document()
-        self.ask("apply", lambda o: o.service.apply_spec(document, "user"), 60)
+        self.ask("apply", lambda o: o.service.apply_spec(document, "user"), 60, satisfies=True)
+
+    def hurry(self) -> None:
+        """Ask for handoffs from now on: a run needs some, the timer had its turn."""
+        self.ask("handoff", lambda o: o.handoffs.ask(SUPERVISOR, None, "user"), 1)
+        self.world.kernel.after(3.0, self.hurry)
 
 
 class Outside:

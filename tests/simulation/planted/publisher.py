@@ -100,6 +100,16 @@ def predecessor_not_waited_for(patches: Patches) -> None:
     _instead_of_waiting(PublishOutcome.COMMITTED, patches)
 
 
+def offsets_alone_show_the_order(patches: Patches) -> None:
+    def make(judge: Function) -> object:
+        def short_sighted(facts: PublishFacts, request: PublishRequest) -> object:
+            return judge(replace(facts, predecessors=()), request)
+
+        return short_sighted
+
+    patches.function(publish, "judge", make)
+
+
 def no_outcome_row(patches: Patches) -> None:
     patches.method(SqlTasks, "store_outcome", lambda _: lambda *_, **__: None)
 
@@ -231,6 +241,12 @@ MUTANTS = (
         "R6, P8",
         "who is ready before its predecessor is let through to the swap",
         predecessor_not_waited_for,
+    ),
+    Mutant(
+        "offsets-alone-show-the-order",
+        "P10",
+        "a predecessor that read nothing of a shared partition is not waited for",
+        offsets_alone_show_the_order,
     ),
     Mutant(
         "no-outcome-row",
