@@ -162,7 +162,8 @@ class Settings(BaseSettings):
     )
     progress_timeout: LongDuration = Field(
         default=timedelta(minutes=5),
-        description="A reading task that could go on, and does not for so long, is replaced.",
+        description="A reading task that could go on, and does not for so long, is replaced; its "
+        "worker cancels a batch that stands still after 0.6 of it.",
         json_schema_extra=_unit("ISO 8601 duration"),
     )
     gc_delay: Duration = Field(

@@ -29,7 +29,8 @@ def upgrade() -> None:
     _events()
     _events_failed()
     op.add_column(
-        "tasks", sa.Column("lost", sa.Boolean(), comment="ended with its worker; null: no")
+        "tasks",
+        sa.Column("lost", sa.Boolean(), comment="ended through no fault of its own; null: no"),
     )
     op.add_column("segments", sa.Column("unused_at", TIME, comment="null: part of its table"))
     op.add_column(

@@ -13,7 +13,8 @@ from pydantic import ValidationError
 from supervisor.core.errors import WorkerUnavailable
 from tasks.contract import JournalView
 
-TIMEOUT = httpx.Timeout(2.0, connect=1.0)
+TIMEOUT = httpx.Timeout(0.8, connect=0.5)
+"""Seconds: a worker that stands still must not hold an answer up for long."""
 WHOLE_S = 5.0
 """For a worker that sends a little, again and again."""
 SIZE_BYTES_MAX = 8 * 1024 * 1024

@@ -5,6 +5,9 @@
                 │               └─ half a pause lease gone: BeginHandoff again (P13)
                 └─ a replica that does not pause in time is ended; the others go on
 
+A pause that nobody looked after for half its lease is ordered again: what could not be told to
+the replicas is not held against them.
+
 The end is on record before any replica hears it: after a crash between two replicas the second
 is told the same end, never a newer one.
 """
@@ -70,6 +73,16 @@ def next_step(
     since = generation.paused_at or now
     if slow and now < since + limits.pause_timeout:
         return HandoffStep(wake_at=since + limits.pause_timeout)
+    alive = any(r.liveness is Liveness.ALIVE for r in replicas)
+    if now >= since + limits.pause_lease / 2 and (stopped or alive):
+        # Who is slow by now was not judged in time: no leader was there to tell it, nor to end it.
+        again = BeginHandoff(
+            generation.id,
+            generation.sequence,
+            must_end=generation.must_end,
+            why="half of the pause lease has passed: pause again before the end is fixed",
+        )
+        return HandoffStep((again,))
     # Unknown is not lost (P6): a worker that is silent keeps its task; having read further than
     # the end, it will drop what lies beyond (P14).
     ended = tuple(
@@ -83,14 +96,6 @@ def next_step(
     )
     if not stopped:
         return HandoffStep(ended or _nobody(generation, replicas))
-    if now >= since + limits.pause_lease / 2:
-        again = BeginHandoff(
-            generation.id,
-            generation.sequence,
-            must_end=generation.must_end,
-            why="half of the pause lease has passed: pause again before the end is fixed",
-        )
-        return HandoffStep((*ended, again))
     return HandoffStep((*ended, _fix(generation, stopped, successor)))
 
 

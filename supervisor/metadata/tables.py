@@ -165,7 +165,7 @@ tasks = Table(
     Column("outcome", OneOf(PublishOutcome)),
     Column("published", Boolean, nullable=False),
     Column("folder_deleted_at", UtcTime),
-    Column("lost", Boolean, comment="ended with its worker; null: no"),
+    Column("lost", Boolean, comment="ended through no fault of its own; null: no"),
     Index("ix_tasks_live", "supervisor_id", sqlite_where=_LIVE, postgresql_where=_LIVE),
     Index("ix_tasks_supervisor_id_ended_at", "supervisor_id", "status", "ended_at"),
     Index(
