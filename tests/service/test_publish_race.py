@@ -18,9 +18,10 @@ from supervisor.metadata.store import SqlStore, SqlTransaction
 from supervisor.ports import Transaction
 from supervisor.ports_events import Heard
 from tasks.contract import PublishOutcome
-from tests.core.snapshots import HOUR, spec
+from tests.core.snapshots import HOUR, TOPIC, spec
 from tests.service.promises import assert_promises
 from tests.service.publishers import task_of
+from tests.service.test_resets import resets
 from tests.service.world import World
 
 pytestmark = pytest.mark.pg
@@ -127,3 +128,32 @@ def test_the_second_of_two_replicas_hears_already_published_whenever_the_first_c
     assert heard == [PublishOutcome.COMMITTED]
     assert task_of(world, late).outcome is PublishOutcome.ALREADY_PUBLISHED
     assert_promises(world.store)
+
+
+def test_a_reset_during_which_a_publish_commits_looks_again(store: MeddledStore) -> None:
+    """Goal: the reset counts from what is committed; nothing is left out of its account."""
+    world = World(store, spec(task_count=1))
+    for _ in range(3):
+        world.settle()
+        world.sync()
+        world.write(RECORDS)
+        world.read(RECORDS)
+    world.clock.advance(HOUR)
+    for _ in range(3):
+        world.settle()
+        world.sync()
+    [(hand, replica)] = world.ready_to_publish()
+    end = replica.wanted.order.end
+    assert end is not None
+    heard = []
+    store.happens = lambda: heard.append(world.publish(hand, replica).outcome)
+    store.after = ("offsets", "of")
+
+    done = resets(world).reset(TOPIC, "ada")
+
+    assert heard == [PublishOutcome.COMMITTED]
+    assert {move.partition: move.start for move in done.moves} == end
+    with store.reading() as tx:
+        assert {row.next_offset for row in tx.offsets.of(TOPIC).values()} == {0}
+        repeated = {(gap.partition, gap.first, gap.end) for gap in tx.offsets.gaps(TOPIC)}
+    assert repeated == {(partition, 0, at) for partition, at in end.items()}
