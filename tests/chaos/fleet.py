@@ -46,7 +46,7 @@ _QUICK = {
     "TIDEGATE_PAUSE_LEASE": "PT120S",
     "TIDEGATE_GC_DELAY": "PT2S",
     "TIDEGATE_SWEEP_PERIOD": "PT10S",
-    "TIDEGATE_WORKER_SLOTS": "6",
+    "TIDEGATE_WORKER_SLOTS": "2",  # of two workers: exactly taskCount x replicas, none to spare
     "TIDEGATE_SPARK_MASTER": "local[2]",
     "TIDEGATE_SPARK_HEAP": "512m",
     "TIDEGATE_JAVA": "bundled",

@@ -73,7 +73,7 @@ class Oracle:
     def _owed(self, seen: Snapshot, ledger: Ledger) -> set[str]:
         """Return the acknowledged ids of the committed range, each found where it was put."""
         owed = set()
-        for record_id, (partition, offset) in list(ledger.acknowledged.items()):
+        for record_id, partition, offset in ledger.acknowledged[:]:
             if offset < seen.committed.get(partition, 0):
                 owed.add(record_id)
                 found = self._in_topic[partition].get(offset)

@@ -17,16 +17,20 @@ _FLUSH_S = 60.0
 
 @dataclass
 class Ledger:
-    """Acknowledged records: id -> (partition, offset).  Filled by one thread, read by others."""
+    """What the broker has taken.  Filled by one thread, read by others at any moment.
 
-    acknowledged: dict[str, tuple[int, int]] = field(default_factory=dict)
+    A list, because it only grows: a dictionary cannot be copied while another thread fills it.
+    """
+
+    acknowledged: list[tuple[str, int, int]] = field(default_factory=list)
+    """Id, partition, offset of each record."""
     refused: list[str] = field(default_factory=list)
     """Errors the broker gave; such a record may lie in the topic all the same."""
 
     def ends(self) -> dict[int, int]:
         """Return partition -> the offset after the last acknowledged record."""
         ends: dict[int, int] = {}
-        for partition, offset in list(self.acknowledged.values()):
+        for _, partition, offset in self.acknowledged[:]:
             ends[partition] = max(ends.get(partition, 0), offset + 1)
         return ends
 
@@ -103,7 +107,7 @@ class Stream:
         partition, offset = message.partition(), message.offset()
         assert partition is not None
         assert offset is not None
-        self.ledger.acknowledged[record_id] = (partition, offset)
+        self.ledger.acknowledged.append((record_id, partition, offset))
 
 
 @contextmanager

@@ -12,6 +12,7 @@ import pytest
 
 from tests.chaos.measure import Faults, Reads
 from tests.chaos.oracle import judge
+from tests.chaos.producer import Ledger
 from tests.chaos.proxy import FaultProxy, Mode
 from tests.chaos.schedule import KILLS, Kind, schedule
 from tests.waiting import wait_until
@@ -175,3 +176,20 @@ def test_progress_of_a_task_is_its_furthest_position() -> None:
         reads.take({"activeTasks": [task]})
     reads.take({"activeTasks": []})
     assert reads.furthest == {"t": max(reads.furthest.values())}
+
+
+def test_the_ledger_is_read_while_it_is_filled() -> None:
+    """Found by a run that ended in "dictionary changed size during iteration"."""
+    ledger = Ledger()
+
+    def fill() -> None:
+        for number in range(300_000):
+            ledger.acknowledged.append((str(number), number % 4, number))
+
+    filling = threading.Thread(target=fill)
+    filling.start()
+    while filling.is_alive():
+        ledger.ends()
+    filling.join()
+
+    assert ledger.ends() == {n: 299_997 + n for n in range(4)}
