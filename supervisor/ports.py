@@ -174,6 +174,10 @@ class WorkersTable(Protocol):
         """Insert or update if `row.incarnation` is not lower; return the newest incarnation."""
         ...
 
+    def holds(self, worker_id: str, incarnation: int) -> bool:
+        """Tell whether an incarnation is the newest; it stays so until this transaction ends."""
+        ...
+
     def all(self) -> list[WorkerRow]:
         """Return every worker, by id."""
         ...

@@ -162,6 +162,10 @@ def _start(action: StartTask, seen: Observed, tx: Transaction, token: str) -> No
     generation = tx.generations.get(action.generation_id)
     if generation is None or not generation.live:
         raise StateMoved(f"{action.generation_id} has ended")
+    if not tx.workers.holds(action.worker_id, action.incarnation):
+        # Whoever registers takes up the tasks it finds (P7); one that begins behind its back would
+        # belong to an incarnation that may not publish.
+        raise StateMoved(f"worker {action.worker_id} has registered anew")
     if generation.open and not _has_slot(action, seen, tx):
         raise StateMoved(f"worker {action.worker_id} has no free slot any more")
     tx.tasks.start(

@@ -60,7 +60,7 @@ class Roster:
                 for left_over in self._journals.task_ids() - listed:
                     self._journals.delete(left_over)
                 self._swept = True
-            for task_id in self._runners.keys() - listed - self._leaving:
+            for task_id in sorted(self._runners.keys() - listed - self._leaving):
                 self._leaving.add(task_id)
                 self._runners[task_id].stop(0)
             for task in desired:

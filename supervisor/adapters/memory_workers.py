@@ -18,6 +18,11 @@ class MemoryWorkers:
         self._rows.put(row.id, row)
         return row.incarnation
 
+    def holds(self, worker_id: str, incarnation: int) -> bool:
+        """Tell whether an incarnation is the newest; it stays so until this transaction ends."""
+        present = self._rows.get_row(worker_id)
+        return present is not None and present.incarnation == incarnation
+
     def all(self) -> list[WorkerRow]:
         """Return every worker, by id."""
         return [self._rows[worker_id] for worker_id in sorted(self._rows)]

@@ -100,13 +100,10 @@ class Starts:
     def _room_for(self, generation: Generation) -> tuple[Task, WorkerView, str] | None:
         """Choose the task whose slot goes to a generation that has no replica.
 
-        One that reads what another reads too; else the youngest that reads for a younger
-        generation.  None for a generation whose own tasks fail: each of its tries would stop
-        another's work.
+        One that reads what another reads too: that costs no progress.  Else the youngest that
+        reads for a younger generation, but not for a generation whose own tasks fail: each of
+        its tries would stop another's work.
         """
-        lasts = [t for (g, _), t in self._seen.last_attempts.items() if g == generation.id]
-        if any(last.status is TaskStatus.FAILED and not last.lost for last in lasts):
-            return None
         workers = {
             w.id: w for w in self._seen.workers if w.liveness is Liveness.ALIVE and not w.stopping
         }
@@ -119,6 +116,9 @@ class Starts:
             if task.worker_id in workers:
                 why = f"its slot goes to {generation.id}, which has no replica"
                 return task, workers[task.worker_id], why
+        lasts = [t for (g, _), t in self._seen.last_attempts.items() if g == generation.id]
+        if any(last.status is TaskStatus.FAILED and not last.lost for last in lasts):
+            return None
         for other in reading:
             mine = [t for t in self._seen.tasks if t.generation_id == other.id]
             for task in sorted(mine, key=lambda task: task.replica, reverse=True):

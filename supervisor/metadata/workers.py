@@ -1,12 +1,14 @@
 """Registered workers: the fence between the incarnations of one worker (P7)."""
 
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, bindparam, select, update
 
 from supervisor.core.model import WorkerRow
 from supervisor.metadata.rows import insert_unless_taken
 from supervisor.metadata.tables import workers
 
 _AT = workers.c
+# The share lock lets no other incarnation register before the reader's transaction ends.
+_NEWEST = select(_AT.incarnation).where(_AT.id == bindparam("worker")).with_for_update(read=True)
 
 
 class SqlWorkers:
@@ -29,6 +31,11 @@ class SqlWorkers:
         # It stands there with a newer incarnation, or has just been inserted by somebody else.
         newest = select(_AT.incarnation).where(_AT.id == row.id)
         return int(self._db.execute(newest).scalar_one())
+
+    def holds(self, worker_id: str, incarnation: int) -> bool:
+        """Tell whether an incarnation is the newest; it stays so until this transaction ends."""
+        newest = self._db.execute(_NEWEST, {"worker": worker_id}).scalar_one_or_none()
+        return newest == incarnation
 
     def all(self) -> list[WorkerRow]:
         """Return every worker, by id."""

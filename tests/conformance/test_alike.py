@@ -163,4 +163,7 @@ class Alike(RuleBasedStateMachine):
 
 
 TestAlike = Alike.TestCase
-TestAlike.settings = settings(stateful_step_count=15)  # each step is a transaction on a disk
+TestAlike.settings = settings(
+    max_examples=max(20, settings().max_examples // 3),
+    stateful_step_count=15,  # each step is a transaction on a disk
+)

@@ -148,4 +148,7 @@ class AlikeEvents(RuleBasedStateMachine):
 
 
 TestAlikeEvents = AlikeEvents.TestCase
-TestAlikeEvents.settings = settings(stateful_step_count=15)  # each step is a transaction on a disk
+TestAlikeEvents.settings = settings(
+    max_examples=max(20, settings().max_examples // 3),
+    stateful_step_count=15,  # each step is a transaction on a disk
+)

@@ -1,7 +1,11 @@
 """Workers: a newer incarnation fences the older."""
 
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
 from supervisor.core.model import WorkerRow
-from tests.conformance.stories import HOUR, NOON, Leader
+from tests.conformance.stories import HOUR, NOON, P0, Leader, attempt, opening
 
 
 def _register(leader: Leader, worker_id: str, incarnation: int, slots: int = 4) -> int:
@@ -36,6 +40,29 @@ def test_an_older_incarnation_changes_nothing_and_hears_the_newest(leader: Leade
     with leader.reads() as tx:
         [found] = tx.workers.all()
     assert (found.incarnation, found.slots) == (2, 4)
+
+
+def test_only_the_newest_incarnation_holds(leader: Leader) -> None:
+    _register(leader, "w1", 1)
+    _register(leader, "w1", 2)
+
+    with leader.writes() as tx:
+        held = [tx.workers.holds("w1", n) for n in (1, 2, 3)]
+        assert (held, tx.workers.holds("w2", 1)) == ([False, True, False], False)
+
+
+def test_nobody_registers_until_who_asked_has_ended(leader: Leader) -> None:
+    """Goal: a task that starts meanwhile is seen, and taken up, by the new incarnation (P7)."""
+    _register(leader, "w1", 1)
+    leader.opens(opening("g1", 1, {P0: 0}))
+    with ThreadPoolExecutor(1) as pool:
+        with leader.writes() as tx:
+            assert tx.workers.holds("w1", 1)
+            later = pool.submit(_register, leader, "w1", 2)
+            with pytest.raises(TimeoutError):
+                later.result(timeout=0.3)
+            tx.tasks.start(attempt("t1"))
+        assert later.result(timeout=10) == 2
 
 
 def test_the_same_incarnation_may_register_again(leader: Leader) -> None:

@@ -158,6 +158,24 @@ def test_a_spare_of_an_older_range_makes_room_for_a_group_that_has_none() -> Non
     assert (started.generation_id, started.worker_id) == ("clicks:2", "w2")
 
 
+def test_a_spare_makes_room_for_a_group_whose_own_tasks_failed_as_well() -> None:
+    """Goal: a range that failed once does not starve while others are read twice.
+
+    Found by the simulation, seed 106: its tasks had not paused in time; the successors of the
+    other groups took every slot while it waited to be started again.
+    """
+    seen = twice()
+    [_, odd] = seen.generations
+    once = replace(seen, last_attempts={(odd.id, 0): failed(task(odd), NOON - MINUTE)})
+
+    ended, started = decided(once)
+
+    assert isinstance(ended, EndTask)
+    assert ended.task_id == "task-1-1-1"
+    assert isinstance(started, StartTask)
+    assert (started.generation_id, started.attempt) == ("clicks:2", 2)
+
+
 def test_a_spare_goes_before_the_only_reader_of_a_younger_range() -> None:
     """Goal: no reading is lost where none has to be."""
     even, odd, _, t2 = reading()

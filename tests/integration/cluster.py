@@ -27,6 +27,7 @@ from tests.waiting import wait_until
 START_WITHIN_S = 120.0
 ASK_TIMEOUT_S = 15.0
 SUPERVISORS = "/druid/indexer/v1/supervisor"
+_ROOT = Path(__file__).parents[2]
 
 
 @dataclass
@@ -37,6 +38,8 @@ class Cluster:
     metadata_url: str | None = None
     gc_delay: str = "PT2S"
     more: Mapping[str, str] = field(default_factory=dict)
+    light: bool = False
+    """Workers without a JVM: they start in two seconds, and can be killed often."""
 
     def __post_init__(self) -> None:
         """Choose ports; they stay the same over restarts."""
@@ -77,13 +80,13 @@ class Cluster:
     def start_overlord(self) -> None:
         """Start it and wait until it leads."""
         self.spawn("overlord")
-        self._await("overlord")
+        self.await_healthy("overlord")
         wait_until(self.leads, within_s=30)
 
     def start_worker(self, name: str = "w1") -> None:
         """Start a worker with a folder of its own and wait until it serves."""
         self.spawn(name)
-        self._await(name)
+        self.await_healthy(name)
 
     def spawn(self, name: str) -> None:
         """Start the overlord or a worker and wait for nothing."""
@@ -91,30 +94,39 @@ class Cluster:
             self._spawn(name, "overlord", self.port, {})
             return
         port = self._worker_ports.setdefault(name, free_port({self.port}))
-        shared_jars(SPARK)  # a worker of this cluster fetches none
         own = {
             "TIDEGATE_DATA_DIR": str(self.folder / name),
-            "TIDEGATE_JARS": str(shared_jars_dir()),
             "TIDEGATE_WORKER_ID": name,
             "TIDEGATE_WORKER_SLOTS": "4",
             "TIDEGATE_SPARK_MASTER": "local[2]",
         }
+        if not self.light:
+            shared_jars(SPARK)  # a worker of this cluster fetches none
+            own["TIDEGATE_JARS"] = str(shared_jars_dir())
         self._spawn(name, "worker", port, own)
 
     def _spawn(self, name: str, role: str, port: int, own: dict[str, str]) -> None:
+        light = self.light and role == "worker"
+        program = ("tests.chaos.light_worker",) if light else ("supervisor.cli.main", role)
         child = Child(
             ChildSpec(
                 name=name,
-                argv=(sys.executable, "-m", "supervisor.cli.main", role),
+                argv=(sys.executable, "-m", *program),
                 folder=self.folder / "logs",
                 env=self.environment() | {"TIDEGATE_PORT": str(port)} | own,
+                cwd=_ROOT,
                 grace=timedelta(seconds=40),
             )
         )
         child.start()
         self.children[name] = child
 
-    def _await(self, name: str) -> None:
+    def await_healthy(self, name: str) -> None:
+        """Wait until a child serves.
+
+        Raises:
+            ChildFailed: it ended instead; with its log.
+        """
         child = self.children[name]
         wait_until(lambda: self.serves(name) or not child.alive(), within_s=START_WITHIN_S)
         if not child.alive():
@@ -239,6 +251,11 @@ class Cluster:
         found: dict[str, JsonValue] = answer.json()
         return found
 
+    def is_settled(self) -> bool:
+        """Whether no folder of a task is left that something still has to look after."""
+        found = self.inventory()
+        return not found["writing"] and not found["pending"]
+
     def is_suspended_and_quiet(self, supervisor_id: str) -> bool:
         """Whether a suspended supervisor has published what it had read."""
         status = self.status(supervisor_id)
@@ -254,9 +271,11 @@ def _healthy(url: str) -> bool:
 
 @contextmanager
 def running(cluster: Cluster, workers: tuple[str, ...] = ("w1",)) -> Iterator[Cluster]:
-    """Start a cluster's overlord and workers; the body's end ends them."""
+    """Start a cluster's overlord, then its workers at once; the body's end ends them."""
     with cluster:
         cluster.start_overlord()
         for name in workers:
-            cluster.start_worker(name)
+            cluster.spawn(name)
+        for name in workers:
+            cluster.await_healthy(name)
         yield cluster

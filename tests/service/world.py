@@ -8,7 +8,7 @@ from datetime import timedelta
 from supervisor.adapters.manual_clock import ManualClock
 from supervisor.adapters.memory_streams import MemoryStreams
 from supervisor.core.events import QueueConfig
-from supervisor.core.model import Limits, Liveness, WorkerView
+from supervisor.core.model import Limits, Liveness, WorkerRow, WorkerView
 from supervisor.core.spec import SupervisorSpec
 from supervisor.desired import desired_state
 from supervisor.endings import Endings
@@ -174,6 +174,10 @@ class World:
         self.made: list[Pass] = []
         """Passes that went through and had something to do."""
         self.leadership = self._elected()
+        with store.leading(self.leadership.term()) as tx:
+            for name, hand in self.hands.all.items():
+                row = WorkerRow(name, hand.incarnation, f"http://{name}", hand.slots, NOON)
+                tx.workers.register(row)
         self.set_spec(wanted or spec())
 
     def _elected(self) -> Leadership:

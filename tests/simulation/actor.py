@@ -17,6 +17,7 @@ from tasks.signals import (
     Effect,
     Event,
     JobDropped,
+    JobMoved,
     Merge,
     Publish,
     ReadBatch,
@@ -73,6 +74,17 @@ class Actor(TaskRunner):
         if job == self._job and self._running is not None:
             self._finished()
             self.deliver(JobDropped(self._host.monotonic()))
+
+    def keep_moving(self, every_s: float) -> None:
+        """Let the running job show progress again and again; what looks for it is a thread's."""
+        job = self._job
+
+        def look() -> None:
+            if job == self._job and self._running is not None:
+                self.deliver(JobMoved(self._host.monotonic()))
+                self.keep_moving(every_s)
+
+        self._host.later(every_s, look)
 
     def go_on(self) -> None:
         """Begin the next effect, if none runs and there is one that may."""

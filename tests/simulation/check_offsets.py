@@ -160,6 +160,22 @@ def rows_are_the_records(
                 if kind == "data" and first <= at < publication.end[part]
             )
         yield from _compared(generation, wanted, found)
+        yield from _rejects(ledger, now, world, publication)
+
+
+def _rejects(ledger: Ledger, now: Rows, world: Watched, publication: Publication) -> Iterator[str]:
+    """P25: what became no row is counted as refused, record by record."""
+    number = 0
+    for part, first in publication.start.items():
+        chain = chain_of(ledger, now, publication.generation, part)
+        if chain is not None:
+            number += sum(
+                kind == "broken" and first <= at < publication.end[part]
+                for at, _, kind in _records(world, part, chain.topic_id)
+            )
+    if number != publication.rejected:
+        said = f"{publication.rejected} rejects"
+        yield f"I2 {publication.generation}: {said}, its range holds {number} broken records"
 
 
 def _compared(

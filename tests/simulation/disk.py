@@ -122,7 +122,13 @@ class SimJournal:
         self.file.end = dict(end)
 
     def drop_tail(self, number: int) -> None:
-        """Take the newest entries off, durably."""
+        """Take the newest entries off, durably.
+
+        Raises:
+            NoSpace: the disk is full; the journal is as it was.
+        """
+        if self._disk.full:
+            raise NoSpace("the journal: no space")
         del self.file.entries[len(self.file.entries) - number :]
         self._sync()
 
@@ -147,8 +153,14 @@ class SimJournals:
         return SimJournal(file, self._disk)
 
     def create(self, task: DesiredTask, incarnation: int) -> SimJournal:
-        """Make an empty journal, durably."""
+        """Make an empty journal, durably.
+
+        Raises:
+            NoSpace: the disk is full; there is none.
+        """
         del incarnation
+        if self._disk.full:
+            raise NoSpace("the journal: no space")
         file = JournalFile(task.generation_id, task.start)
         self._disk.journals[task.task_id] = file
         return SimJournal(file, self._disk)

@@ -7,13 +7,13 @@ import hashlib
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 
-from tasks.contract import Counters, OffsetSpan, SegmentFile
+from tasks.contract import Counters, OffsetSpan, RejectSample, RejectsFile, SegmentFile
 from tasks.folders import NoSpace
 from tasks.offsets import TopicPartition
 from tasks.ports import BatchJob, DataFile, JournalEntry, MergeJob, MergeResult
 from tests.simulation.clocks import EPOCH
 from tests.simulation.disk import Row, Warehouse
-from tests.simulation.kafka import Kafka
+from tests.simulation.kafka import BROKEN, Kafka
 
 
 class SimEngine:
@@ -37,18 +37,25 @@ class SimEngine:
             NoSpace: the disk is full.
         """
         found = self._kafka.read(job.start, job.end)
-        rows = tuple((p, o, i) for p, records in sorted(found.items()) for o, i, _ in records)
-        path = f"{job.spec.data_source}/data/{job.task_id}/{job.incarnation}-{job.number}.parquet"
-        files = (self._written(path, rows),) if rows else ()
+        read = [(p, o, i, kind) for p, records in sorted(found.items()) for o, i, kind in records]
+        rows = tuple((p, o, i) for p, o, i, kind in read if kind != BROKEN)
+        broken = tuple((p, o, i) for p, o, i, kind in read if kind == BROKEN)
+        folder = f"{job.spec.data_source}/data/{job.task_id}/{job.incarnation}-{job.number}"
+        files = (self._written(f"{folder}.parquet", rows),) if rows else ()
+        rejects = self._rejects(f"{folder}-rejects.parquet", broken)
         self._reached("worker:unsynced:ReadBatch")
-        self.sync([file.path for file in files])
+        self.sync([file.path for file in (*files, rejects) if file is not None])
         return JournalEntry(
             number=job.number,
             incarnation=job.incarnation,
             start=dict(job.start),
             end=dict(job.end),
             files=files,
-            counters=Counters(processed=len(rows), processed_bytes=len(rows) * 10),
+            rejects=rejects,
+            counters=Counters(
+                processed=len(rows), unparseable=len(broken), processed_bytes=len(rows) * 10
+            ),
+            samples=_samples(broken[: job.spec.tuning.saved_parse_exceptions_max]),
         )
 
     def merge(self, job: MergeJob) -> MergeResult:
@@ -58,19 +65,36 @@ class SimEngine:
             NoSpace: the disk is full.
         """
         files = [f for entry in job.entries for f in entry.files]
-        if len(files) <= 1:
-            return MergeResult(tuple(_segment(f) for f in files), None)
+        refused = [entry.rejects for entry in job.entries if entry.rejects is not None]
+        folder = f"{job.spec.data_source}/data/{job.task_id}/{job.incarnation}"
+        rejects = refused[0] if len(refused) == 1 else None
+        if len(refused) > 1:
+            broken = self._rows_of([file.path for file in refused])
+            rejects = self._rejects(f"{folder}-merged-rejects.parquet", broken)
+        if len(files) > 1:
+            rows = self._rows_of([file.path for file in files])
+            files = [self._written(f"{folder}-merged.parquet", rows)]
+            self._reached("worker:unsynced:Merge")
+        made = [file.path for file in (*files, rejects) if file is not None]
+        self.sync([path for path in made if "-merged" in path])  # the others are since their batch
+        return MergeResult(tuple(_segment(f) for f in files), rejects)
+
+    def _rows_of(self, paths: Sequence[str]) -> tuple[Row, ...]:
         rows: list[Row] = []
-        for file in files:
-            held = self._warehouse.rows(file.path)
+        for path in paths:
+            held = self._warehouse.rows(path)
             if held is None:
-                raise AssertionError(f"{file.path}, which the journal names, is not there")
+                raise AssertionError(f"{path}, which the journal names, is not there")
             rows += held
-        path = f"{job.spec.data_source}/data/{job.task_id}/{job.incarnation}-merged.parquet"
-        merged = self._written(path, tuple(rows))
-        self._reached("worker:unsynced:Merge")
-        self.sync([merged.path])
-        return MergeResult((_segment(merged),), None)
+        return tuple(rows)
+
+    def _rejects(self, path: str, broken: tuple[Row, ...]) -> RejectsFile | None:
+        if not broken:
+            return None
+        self._written(path, broken)
+        return RejectsFile(
+            path=path, records=len(broken), size_bytes=len(broken), sha256=_digest(path)
+        )
 
     def _written(self, path: str, rows: tuple[Row, ...]) -> DataFile:
         if self.full:
@@ -87,11 +111,23 @@ class SimEngine:
         del task_id
         self._reached("worker:half:drop")
         for entry in entries:
-            for file in entry.files:
-                self._warehouse.delete(file.path)
+            for file in (*entry.files, entry.rejects):
+                if file is not None:
+                    self._warehouse.delete(file.path)
 
     def cancel(self, task_id: str) -> None:
         """Do nothing: the actor cuts its own job."""
+
+
+def _samples(broken: Sequence[Row]) -> tuple[RejectSample, ...]:
+    return tuple(
+        RejectSample(topic=p.topic, partition=p.partition, offset=o, reason="broken", input="{")
+        for p, o, _ in broken
+    )
+
+
+def _digest(path: str) -> str:
+    return hashlib.sha256(path.encode()).hexdigest()
 
 
 def _data_file(path: str, rows: Sequence[Row]) -> DataFile:
@@ -102,7 +138,7 @@ def _data_file(path: str, rows: Sequence[Row]) -> DataFile:
         path=path,
         rows=len(rows),
         size_bytes=len(rows) + 1,
-        sha256=hashlib.sha256(path.encode()).hexdigest(),
+        sha256=_digest(path),
         time_min=EPOCH,
         time_max=EPOCH,
         spans=tuple(

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from random import Random
 
+from tests.simulation.rare import Rare, draw_rare
+
 CRASHES = ("overlord crash", "worker crash", "power loss")
 """Of processes, at any port call; of machines."""
 MOMENTS = (
@@ -115,9 +117,10 @@ class Swarm:
     drop: float = 0.0
     double: float = 0.0
     slow: float = 0.0
+    rare: Rare = field(default_factory=Rare)
 
 
-def draw(random: Random) -> Swarm:
+def draw(random: Random, rare: Random) -> Swarm:
     """Draw the parameters of a run."""
     partitions = random.randint(1, 4)
     replicas = random.choice([1, 1, 1, 2, 2, 3])
@@ -155,6 +158,7 @@ def draw(random: Random) -> Swarm:
         drop=random.choice([0.0, 0.0, 0.01, 0.05]),
         double=random.choice([0.0, 0.0, 0.02, 0.1]),
         slow=random.choice([0.0, 0.02, 0.1]),
+        rare=draw_rare(rare),
     )
 
 

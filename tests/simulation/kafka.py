@@ -1,5 +1,6 @@
 """A simulated Kafka topic: records with ids, control records, aborted ones, holes, open ends."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
@@ -13,6 +14,12 @@ from tasks.offsets import Offsets, TopicPartition
 from tasks.ports import StreamUnavailable, StreamView, TaskError
 
 DATA, ABORTED, CONTROL, HOLE = "data", "aborted", "control", "hole"
+BROKEN = "broken"
+"""A record that nobody can decode: it becomes an entry of the rejects, not a row (P25)."""
+_GONE_AFTER, _FRESH_FOR_S = 3, 2.0
+"""As in `supervisor.adapters.kafka`."""
+
+_COMMITTED = {DATA, BROKEN}
 
 Record = tuple[int, int | None, str]
 """Offset, id of the record (None: a control record or a hole), kind."""
@@ -47,11 +54,26 @@ class Topic:
     logs: list[Log]
 
 
+class Rejects:
+    """Draws which records cannot be decoded, from a stream of chance of its own."""
+
+    def __init__(self, random: Random, share: float) -> None:
+        self._random = random
+        self._share = share
+
+    def of(self, kind: str) -> str:
+        """Return what a record that was to be of `kind` is."""
+        if not self._share or kind != DATA:
+            return kind
+        return BROKEN if self._random.random() < self._share else DATA
+
+
 class Kafka:
     """All topics, past ones too: what a checker compares the table with."""
 
-    def __init__(self, random: Random, now: Callable[[], float]) -> None:
+    def __init__(self, random: Random, now: Callable[[], float], rejects: Rejects) -> None:
         self._random = random
+        self._rejects = rejects
         self._now = now
         self._topics: dict[str, Topic] = {}
         self._every: dict[str, Topic] = {}
@@ -78,6 +100,11 @@ class Kafka:
         """Return the id of a topic; empty if there is none."""
         return self._topics[name].id if name in self._topics else ""
 
+    @property
+    def names(self) -> list[str]:
+        """Return the topics that there are, sorted."""
+        return sorted(self._topics)
+
     def exists(self, name: str) -> bool:
         """Tell whether there is such a topic now."""
         return name in self._topics
@@ -101,7 +128,7 @@ class Kafka:
             if kind in {CONTROL, HOLE}:
                 log.records.append((log.end, None, kind))
             else:
-                log.records.append((log.end, self._next_id, kind))
+                log.records.append((log.end, self._next_id, self._rejects.of(kind)))
                 self._next_id += 1
 
     def begin(self, partition: TopicPartition, number: int) -> None:
@@ -169,7 +196,7 @@ class Kafka:
         )
 
     def read(self, start: Offsets, end: Offsets) -> dict[TopicPartition, list[Record]]:
-        """Return the committed data records of a range.
+        """Return the committed records of a range, those that become no row too.
 
         Raises:
             StreamUnavailable: no broker answers.
@@ -185,7 +212,7 @@ class Kafka:
             log, to = self.log(partition), end[partition]
             if to > first and (first < log.start or to > log.end):
                 raise TaskError(FailureCode.OFFSETS_UNREADABLE, f"{partition}: {first} is gone")
-            found[partition] = [r for r in log.records[first:to] if r[2] == DATA]
+            found[partition] = [r for r in log.records[first:to] if r[2] in _COMMITTED]
         return found
 
     def _answer(self) -> None:
@@ -200,33 +227,81 @@ class Kafka:
         return topic.id, {TopicPartition(name, n): log for n, log in enumerate(topic.logs)}
 
 
+Later = Callable[[Callable[[], None]], None]
+OnNews = Callable[[str], None]
+
+
+def _nobody(_: str) -> None:
+    """Hear of news and do nothing."""
+
+
+class PatientStreams:
+    """The streams of a verb that waits for a look: simulated, it takes no time."""
+
+    def __init__(self, streams: "OverlordStreams") -> None:
+        self._streams = streams
+
+    def state(self, supervisor_id: str, spec: SupervisorSpec) -> StreamState:
+        """Look now."""
+        return self._streams.look(supervisor_id, spec)
+
+    def forget(self, supervisor_id: str) -> None:
+        """Forget what was seen for a supervisor."""
+        self._streams.forget(supervisor_id)
+
+
 class OverlordStreams:
     """What one overlord process knows of Kafka; implements `ports.Streams`."""
 
-    def __init__(self, kafka: Kafka, clock: Clock) -> None:
+    def __init__(
+        self, kafka: Kafka, clock: Clock, later: Later | None = None, *, on_news: OnNews = _nobody
+    ) -> None:
+        """`later` lets a look be made beside: till then the last one answers, as in the product."""
         self._kafka = kafka
         self._clock = clock
+        self._later = later
+        self._on_news = on_news
         self._last: dict[str, StreamState] = {}
+        self._asked_at: dict[str, float] = {}
 
     def state(self, supervisor_id: str, spec: SupervisorSpec) -> StreamState:
-        """Look now; a failed look keeps what the last good one saw."""
+        """Return what the last look saw; a failed one keeps what the last good one saw."""
+        if self._later is None or supervisor_id not in self._last:
+            return self.look(supervisor_id, spec)
+        now = self._clock.monotonic()
+        if now - self._asked_at.get(supervisor_id, -math.inf) >= _FRESH_FOR_S:
+            self._asked_at[supervisor_id] = now
+            self._later(lambda: self._look_beside(supervisor_id, spec))
+        return self._last[supervisor_id]
+
+    def look(self, supervisor_id: str, spec: SupervisorSpec) -> StreamState:
+        """Look now."""
         before = self._last.get(supervisor_id, StreamState())
-        self._last[supervisor_id] = found = self._look(spec.io_config.stream, before)
+        self._last[supervisor_id] = found = self._look(spec, before)
         return found
+
+    def _look_beside(self, supervisor_id: str, spec: SupervisorSpec) -> None:
+        before = self._last.get(supervisor_id, StreamState())
+        found = self.look(supervisor_id, spec)
+        same = (before.trouble, before.topic_ids) == (found.trouble, found.topic_ids)
+        if not same or before.earliest.keys() != found.earliest.keys():
+            self._on_news(supervisor_id)
 
     def forget(self, supervisor_id: str) -> None:
         """Forget what was seen for a supervisor."""
         self._last.pop(supervisor_id, None)
 
-    def _look(self, name: str, before: StreamState) -> StreamState:
+    def _look(self, spec: SupervisorSpec, before: StreamState) -> StreamState:
         if self._kafka.down:
             return self._failed(before, StreamTrouble.UNREACHABLE)
-        seen = self._kafka.topic_view(name)
-        if seen is None:
+        reads = spec.io_config.reads
+        views = {n: v for n in self._kafka.names if reads(n) and (v := self._kafka.topic_view(n))}
+        gone = before.topic_ids.keys() - views.keys()
+        if not views or (gone and before.failures + 1 < _GONE_AFTER):
             return self._failed(before, StreamTrouble.NO_TOPIC)
-        topic_id, logs = seen
+        logs = {p: log for _, seen in views.values() for p, log in seen.items()}
         return StreamState(
-            topic_ids={name: topic_id},
+            topic_ids={name: topic_id for name, (topic_id, _) in views.items()},
             earliest={p: log.start for p, log in logs.items()},
             latest={p: log.end for p, log in logs.items()},
             stable={p: log.stable for p, log in logs.items()},

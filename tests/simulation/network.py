@@ -36,6 +36,8 @@ class Network:
     def __post_init__(self) -> None:
         self._random = self.kernel.random("network")
         self._cut: dict[frozenset[str], float] = {}
+        self.late: dict[str, float] = {}
+        """Process -> how long its next message takes; it is on its way when a cut begins."""
 
     def cut(self, one: str, other: str, seconds: float) -> None:
         """Let nothing pass between two processes for a while."""
@@ -44,11 +46,15 @@ class Network:
     def heal(self) -> None:
         """Let everything pass again."""
         self._cut.clear()
+        self.late.clear()
         self.weather = Weather()
 
     def send(self, source: Process, target: Process, deliver: Act) -> bool:
         """Send a message; False if it is lost on the way."""
         random, weather = self._random, self.weather
+        if source.name in self.late:
+            self.kernel.after(self.late.pop(source.name), deliver, target)
+            return True
         if self._cut.get(frozenset((source.name, target.name)), -1.0) > self.kernel.now:
             return False
         if random.random() < weather.drop:

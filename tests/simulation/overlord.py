@@ -21,7 +21,7 @@ from supervisor.service import Rules, Service
 from supervisor.signals import Broadcast
 from tasks.contract import PublishRequest, SyncRequest, SyncResponse
 from tests.simulation.clocks import ProcessClock
-from tests.simulation.kafka import Kafka, OverlordStreams
+from tests.simulation.kafka import Kafka, OverlordStreams, PatientStreams
 from tests.simulation.kernel import Kernel, Process
 from tests.simulation.network import Reply
 from tests.simulation.store import MemoryDatabase, SimStore
@@ -59,6 +59,7 @@ class Surroundings:
     committed: Callable[["OverlordProcess", int], None]
     bug: Callable[[str], None]
     published: Callable[[str, str], None]
+    looks_beside: bool = False
 
 
 class _Loop(Loop):
@@ -135,6 +136,7 @@ class OverlordProcess(Process):
         super().__init__(name)
         self.around = around
         self.random = around.kernel.random(name)
+        self._looks = around.kernel.random(f"looks of {name}")
         self.born_at = 0.0
         self._waiting: list[_Waiter] = []
         self._woken = False
@@ -184,7 +186,12 @@ class OverlordProcess(Process):
 
     def _wire(self) -> None:
         around = self.around
-        streams = OverlordStreams(around.kafka, self.clock)
+        streams = OverlordStreams(
+            around.kafka,
+            self.clock,
+            self._look_beside if around.looks_beside else None,
+            on_news=self._wake,
+        )
         sources = Sources(self.store, streams, self.registry, around.times.limits)
         endings = Endings(QueueConfig(delay=timedelta(minutes=10)))
         self.changed = changed = _Broadcast(self._notify)
@@ -205,8 +212,20 @@ class OverlordProcess(Process):
         )
         self.handoffs = EarlyHandoff(self.store, self.clock, self.leadership, self.loop)
         self.resets = Resets(
-            self.store, streams, self.clock, self.leadership, self.loop, changed, endings
+            self.store,
+            PatientStreams(streams),
+            self.clock,
+            self.leadership,
+            self.loop,
+            changed,
+            endings,
         )
+
+    def _wake(self, supervisor_id: str) -> None:
+        self.loop.wake(supervisor_id)
+
+    def _look_beside(self, look: Callable[[], None]) -> None:
+        self.later(self._looks.uniform(0.02, 1.0), look)
 
     def _new_token(self) -> str:
         return f"token {self.random.getrandbits(64):x}"

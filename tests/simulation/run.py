@@ -15,9 +15,11 @@ import structlog
 
 from tests.simulation.faults import draw
 from tests.simulation.kernel import Kernel
+from tests.simulation.outside import Outside
+from tests.simulation.quick import quick_copies
 from tests.simulation.store import remembered_answers
-from tests.simulation.user import Outside, User
-from tests.simulation.world import TOPIC, World
+from tests.simulation.user import User
+from tests.simulation.world import World
 
 QUIET_MAX_S = 400.0
 """Lag has to be 0 within this after the last fault (I11)."""
@@ -57,12 +59,14 @@ def run_seed(
         for patch in patches:
             stack.enter_context(patch())
         stack.enter_context(remembered_answers())
+        stack.enter_context(quick_copies())
         return _Run(seed, said).outcome()
 
 
 class _Run:
     def __init__(self, seed: int, said: Callable[[str], None] | None) -> None:
-        self.world = World(seed, draw(Kernel(seed).random("swarm")))
+        chance = Kernel(seed).random
+        self.world = World(seed, draw(chance("swarm"), chance("rare")))
         self.world.kernel.said = said
         self.world.kernel.observed = self._observe
         self.checkers = _checkers()
@@ -94,7 +98,8 @@ class _Run:
 
     def _live(self) -> None:
         world, swarm = self.world, self.world.swarm
-        world.kafka.create(TOPIC, swarm.partitions)
+        for topic in world.topics:
+            world.kafka.create(topic, swarm.partitions)
         for overlord in world.overlords:
             overlord.start()
         for worker in world.workers:
@@ -123,7 +128,8 @@ class _Run:
         user.satisfied = False
         world.kernel.after(0.5, user.insist)
         world.kernel.after(8.0, user.mend)
-        world.kernel.after(world.swarm.task_duration_s + 2.0, user.hurry)
+        patience_s = 1.0 if world.swarm.rare.hurries else world.swarm.task_duration_s
+        world.kernel.after(patience_s + 2.0, user.hurry)
         world.kernel.trace("quiet")
         began = world.kernel.now
         longest = began + 6 * world.swarm.task_duration_s

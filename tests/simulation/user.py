@@ -1,13 +1,10 @@
-"""What people and the outside do to a run: records, verbs, kills, cuts, brokers that go."""
+"""Who knows the spec that is wanted, and asks overlords until one has taken it."""
 
 from collections.abc import Callable
 
 from supervisor.core.errors import LeaseLost, Unavailable
-from tasks.offsets import TopicPartition
-from tests.simulation.kafka import ABORTED, CONTROL
-from tests.simulation.network import Unreachable, Weather
+from tests.simulation.network import Unreachable
 from tests.simulation.overlord import OverlordProcess
-from tests.simulation.worker import WorkerProcess
 from tests.simulation.world import SUPERVISOR, TOPIC, World
 
 _TRIES = 6
@@ -24,6 +21,8 @@ class User:
         self.replicas = swarm.replicas
         self.duration_s = swarm.task_duration_s
         self.rows_max = 5_000_000
+        self._leader = 0
+        """Number of the overlord that it asks first: whoever answered last."""
         self.satisfied = False
         """The spec that was insisted upon is stored."""
 
@@ -40,7 +39,7 @@ class User:
                     "granularitySpec": {"segmentGranularity": "HOUR", "rollup": False},
                 },
                 "ioConfig": {
-                    "topic": TOPIC,
+                    **self._source(),
                     "inputFormat": {"type": "json"},
                     "consumerProperties": {"bootstrap.servers": "localhost:9092"},
                     "taskCount": self.task_count,
@@ -48,6 +47,7 @@ class User:
                     "taskDuration": f"PT{self.duration_s}S",
                     "stopTaskCount": swarm.stop_task_count,
                     "useEarliestOffset": swarm.start_earliest,
+                    "completionTimeout": f"PT{swarm.rare.completion_s}S",
                 },
                 "tuningConfig": {
                     "type": "kafka",
@@ -55,10 +55,21 @@ class User:
                     "batchTarget": "PT1S",
                     "linger": "PT1S",
                     "batchRowsMin": 5,
-                    "resetOffsetAutomatically": swarm.resets_itself,
+                    "resetOffsetAutomatically": self._resets_itself,
+                    "maxSavedParseExceptions": swarm.rare.samples_max,
                 },
             },
         }
+
+    def _source(self) -> dict[str, str]:
+        if len(self.world.topics) == 1:
+            return {"topic": TOPIC}
+        return {"topicPattern": f"{TOPIC}(-[a-z]+)?"}
+
+    @property
+    def _resets_itself(self) -> bool:
+        swarm = self.world.swarm
+        return swarm.resets_itself or "retention while suspended" in swarm.rare.stories
 
     def ask(
         self,
@@ -73,18 +84,21 @@ class User:
         With `tries` also once the faults have ended.
         """
         overlords, insists = self.world.overlords, tries > 0
+        begun, tries_all = self._leader, tries or _TRIES
 
         def may(go: Callable[[], None]) -> None:
             if insists or not self.world.quiet:
                 go()
 
         def one(left: int) -> None:
-            target: OverlordProcess = overlords[left % len(overlords)]
+            target: OverlordProcess = overlords[(begun + tries_all - left) % len(overlords)]
 
             def heard(answer: object) -> None:
                 self.world.kernel.trace("user", name, type(answer).__name__)
                 self.satisfied |= satisfies and not isinstance(answer, Exception)
                 again = isinstance(answer, LeaseLost | Unreachable | Unavailable)
+                if not again:
+                    self._leader = overlords.index(target)
                 if again and left > 0 and (insists or not self.world.quiet):
                     self.world.kernel.after(1.0, lambda: one(left - 1))
 
@@ -96,7 +110,7 @@ class User:
                 _VERB_S,
             )
 
-        one(tries or _TRIES)
+        one(tries_all)
 
     def apply(self) -> None:
         """Post the spec that is wanted now."""
@@ -123,240 +137,3 @@ class User:
         """Ask for handoffs from now on: a run needs some, the timer had its turn."""
         self.ask("handoff", lambda o: o.handoffs.ask(SUPERVISOR, None, "user"), 1)
         self.world.kernel.after(3.0, self.hurry)
-
-
-class Outside:
-    """Draws what happens next, and does it."""
-
-    def __init__(self, world: World, user: User) -> None:
-        self.world = world
-        self.user = user
-        self.random = world.kernel.random("outside")
-
-    def begin(self) -> None:
-        """Schedule the first record and the first moment."""
-        self._produce()
-        if self.world.swarm.moments:
-            self.world.kernel.after(self._gap(), self._moment)
-
-    def _gap(self) -> float:
-        return self.random.expovariate(1 / self.world.swarm.between_s)
-
-    def _produce(self) -> None:
-        if self.world.dry:
-            return
-        every, rate = 1.0, self.world.swarm.records_per_s
-        self.world.kernel.after(every * self.random.uniform(0.5, 1.5), self._produce)
-        if not rate or not self.world.kafka.exists(TOPIC) or self.world.kafka.down:
-            return
-        for partition in self.partitions():
-            if self.random.random() < 0.7:
-                mean = rate / max(1, len(self.partitions()))
-                self.world.kafka.produce(partition, round(self.random.expovariate(1 / mean)))
-
-    def partitions(self) -> list[TopicPartition]:
-        """Return the partitions of the topic now."""
-        if not self.world.kafka.exists(TOPIC):
-            return []
-        return [TopicPartition(TOPIC, n) for n in range(self.world.kafka.partitions(TOPIC))]
-
-    def _moment(self) -> None:
-        if self.world.quiet:
-            return
-        self.world.kernel.after(self._gap(), self._moment)
-        if self.world.kernel.now % (2 * self.user.duration_s) > 0.8 * self.user.duration_s:
-            return  # between two bursts handoffs come through, to be hit in the middle
-        name = self.random.choice(self.world.swarm.moments)
-        if not self.world.kafka.exists(TOPIC):
-            return
-        self.world.fault(name)
-        getattr(self, "_" + name.replace(" ", "_"))()
-
-    # -- processes and machines ----------------------------------------------------------------
-
-    def _overlord_kill(self) -> None:
-        self.world.kill(self.random.choice(self.world.overlords))
-
-    def _worker_kill(self) -> None:
-        self.world.kill(self.random.choice(self.world.workers))
-
-    def _all_workers_killed(self) -> None:
-        if "PUBLISHING" in self.world.states():
-            self.world.tally.rows["B8"] += 1
-        for worker in self.world.workers:
-            self.world.kill(worker)
-
-    def _worker_power_loss(self) -> None:
-        self.world.kill(self.random.choice(self.world.workers), power_lost=True)
-
-    def _disk_wiped(self) -> None:
-        worker = self.random.choice(self.world.workers)
-        self.world.kill(worker)
-        worker.disk.wiped()
-
-    def _overlord_freeze(self) -> None:
-        one = self.random.choice(self.world.overlords)
-        one.frozen_until = self.world.kernel.now + self.random.uniform(1, 25)
-
-    def _worker_freeze(self) -> None:
-        one = self.random.choice(self.world.workers)
-        seconds = self.random.uniform(1, 40)
-        one.frozen_until = self.world.kernel.now + seconds
-        # Checkers look at both ends of it: a process that stands still breaks no promise.
-        self.world.happened("frozen", worker=one.name)
-        look = seconds - 1e-3
-        self.world.kernel.after(look, lambda: self.world.happened("thaws", worker=one.name))
-        self.world.tally.rows["B9"] += seconds > self.world.times.worker_timeout
-
-    def _storm_of_kills(self) -> None:
-        self.world.crash_storm_until = self.world.kernel.now + 4.0
-
-    def _disk_full(self) -> None:
-        worker = self.random.choice(self.world.workers)
-        worker.disk.full = worker.engine.full = True
-        self.world.kernel.after(self.random.uniform(1, 15), lambda: self._space(worker))
-
-    @staticmethod
-    def _space(worker: WorkerProcess) -> None:
-        worker.disk.full = worker.engine.full = False
-
-    def _job_stuck(self) -> None:
-        self.random.choice(self.world.workers).stuck_jobs += 1
-
-    def _job_deaf(self) -> None:
-        self.random.choice(self.world.workers).deaf_jobs += 1
-
-    # -- network and database ------------------------------------------------------------------
-
-    def _cut(self) -> None:
-        processes = [*self.world.overlords, *self.world.workers]
-        one = self.random.choice(processes)
-        for other in self.world.overlords:
-            if other is not one:
-                self.world.network.cut(one.name, other.name, self.random.uniform(1, 30))
-
-    def _bad_weather(self) -> None:
-        network, now = self.world.network, self.world.kernel.now
-        network.weather = Weather(delay_s=0.1, slow=0.3, slow_s=5, drop=0.2, double=0.2)
-
-        def clear() -> None:
-            if not self.world.quiet:
-                network.weather = self.world.weather()
-
-        del now
-        self.world.kernel.after(self.random.uniform(1, 8), clear)
-
-    def _database_down(self) -> None:
-        self.world.database_down_until = self.world.kernel.now + self.random.uniform(0.5, 12)
-
-    def _database_slow(self) -> None:
-        self._database_down()
-
-    # -- Kafka ---------------------------------------------------------------------------------
-
-    def _brokers_down(self) -> None:
-        self.world.kafka.down_until = self.world.kernel.now + self.random.uniform(1, 25)
-
-    def _some_partition(self) -> TopicPartition:
-        return self.random.choice(self.partitions())
-
-    def _open_transaction(self) -> None:
-        partition = self._some_partition()
-        self.world.kafka.begin(partition, self.random.randint(1, 6))
-        commit = self.random.random() < 0.6
-        topic_id = self.world.kafka.topic_id(TOPIC)
-
-        def decide() -> None:
-            if self.world.kafka.topic_id(TOPIC) == topic_id:
-                self.world.kafka.decide(partition, commit=commit)
-
-        self.world.kernel.after(self.random.uniform(0.5, 15), decide)
-
-    def _aborted_transaction(self) -> None:
-        partition = self._some_partition()
-        if self.world.kafka.log(partition).open_from is None:
-            self.world.kafka.produce(partition, self.random.randint(1, 6), ABORTED)
-            self.world.kafka.produce(partition, 1, CONTROL)
-
-    def _control_records(self) -> None:
-        self.world.kafka.produce(self._some_partition(), 1, CONTROL)
-
-    def _holes(self) -> None:
-        self.world.kafka.compact(self._some_partition())
-
-    def _retention(self) -> None:
-        rows = self.world.store_connection.execute(
-            "SELECT partition, next_offset FROM committed_offsets"
-        ).fetchall()
-        for number, committed in rows:
-            if number < len(self.partitions()):
-                self.world.kafka.truncate(TopicPartition(TOPIC, number), committed)
-
-    def _partition_added(self) -> None:
-        if len(self.partitions()) < 5:
-            self.world.kafka.add_partition(TOPIC)
-
-    def _retention_of_unread_records(self) -> None:
-        partition = self._some_partition()
-        log = self.world.kafka.log(partition)
-        if self.world.knows(partition):  # else nobody has promised these records to anyone
-            self.world.kafka.truncate(partition, self.random.randint(log.start, log.stable))
-
-    def _topic_made_anew(self) -> None:
-        if self.world.kafka.exists(TOPIC):
-            self.world.kafka.create(TOPIC, self.random.randint(1, 4))
-            if self.random.random() < 0.7:
-                for partition in self.partitions():
-                    self.world.kafka.produce(partition, self.random.randint(0, 60))
-            self._reset_some_day()
-
-    def _topic_gone_for_a_while(self) -> None:
-        self.world.kafka.delete(TOPIC)
-
-        def again() -> None:
-            if not self.world.kafka.exists(TOPIC):
-                self.world.kafka.create(TOPIC, self.random.randint(1, 4))
-
-        self.world.kernel.after(self.random.uniform(1, 12), again)
-        self._reset_some_day()
-
-    def _reset_some_day(self) -> None:
-        if self.random.random() < 0.7:
-            self.world.kernel.after(self.random.uniform(1, 20), self._reset)
-
-    # -- verbs ---------------------------------------------------------------------------------
-
-    def _suspend_and_resume(self) -> None:
-        self.user.ask("suspend", lambda o: o.service.suspend(SUPERVISOR, "user"))
-        self.world.kernel.after(
-            self.random.uniform(0.5, 15),
-            lambda: self.user.ask("resume", lambda o: o.service.resume(SUPERVISOR, "user")),
-        )
-
-    def _reset(self) -> None:
-        self.user.ask("reset", lambda o: o.resets.reset(SUPERVISOR, "user"))
-
-    def _reset_to_offsets(self) -> None:
-        partition = self._some_partition()
-        log = self.world.kafka.log(partition)
-        offsets = {partition: self.random.randint(log.start, log.stable)}
-        self.user.ask("reset", lambda o: o.resets.reset_offsets(SUPERVISOR, offsets, "user"))
-
-    def _other_spec(self) -> None:
-        self.user.rows_max += 1
-        self.user.apply()
-
-    def _rescale(self) -> None:
-        self.user.task_count = self.random.randint(1, 3)
-        self.user.apply()
-
-    def _other_replicas(self) -> None:
-        self.user.replicas = self.random.randint(1, 3)
-        self.user.apply()
-
-    def _terminate_and_post_again(self) -> None:
-        self.user.ask("terminate", lambda o: o.service.terminate(SUPERVISOR, "user"))
-        self.world.kernel.after(self.random.uniform(0.5, 12), self.user.apply)
-
-    def _early_handoff(self) -> None:
-        self.user.ask("handoff", lambda o: o.handoffs.ask(SUPERVISOR, None, "user"))

@@ -8,7 +8,7 @@ from random import Random
 from typing import cast
 
 from supervisor.core.errors import LeaseLost, WorkerFenced
-from tasks.contract import DesiredTask, SyncRequest, TaskPhase
+from tasks.contract import DesiredTask, FailureCode, SyncRequest, TaskPhase
 from tasks.journal import JournalFolder
 from tasks.machine import begin, refuse
 from tasks.options import WorkerOptions
@@ -72,10 +72,21 @@ class _Crew(Roster):
         super().__init__(options, worker.world, journals, worker.incarnation)
         self._worker = worker
 
+    def apply(self, desired: Sequence[DesiredTask]) -> None:
+        """Stop what is not listed in the order of its names: the product goes through a set."""
+        listed = {task.task_id for task in desired}
+        for task_id in sorted(self._runners.keys() - listed - self._leaving):
+            self._leaving.add(task_id)
+            self._runners[task_id].stop(0)
+        super().apply(desired)
+
     def _runner_of(self, task: DesiredTask) -> TaskRunner:
         if failure := self._refusal(task):
             return self._refused(task, failure)
-        journal = self._journal_of(task)
+        try:
+            journal = self._journal_of(task)
+        except OSError as error:
+            return self._refused(task, Failure(FailureCode.WRITE_FAILED, f"journal: {error}"))
         held = journal.held if journal else None
         now = self._worker.monotonic()
         first = begin(task, self._incarnation, held, self._options.limits, now)
@@ -143,8 +154,9 @@ class WorkerProcess(Process):
         self.engine = SimEngine(around.kafka, around.warehouse, name, self.reach)
         self.random: Random = around.kernel.random(name)
         self.incarnation = 0
-        self.stuck_jobs = self.deaf_jobs = 0
-        """So many of the next jobs never end by themselves, or even if they are cancelled."""
+        self.stuck_jobs = self.deaf_jobs = self.slow_jobs = 0
+        """So many of the next jobs never end by themselves, or even if they are cancelled, or last
+        longer than a job may without showing that it moves."""
         self._deaf: set[Actor] = set()
         self._boot_s = 0.0
         self._crew: _Crew | None = None
@@ -248,6 +260,10 @@ class WorkerProcess(Process):
         if self.stuck_jobs:
             self.stuck_jobs -= 1
             return _STUCK_S
+        if self.slow_jobs:
+            self.slow_jobs -= 1
+            actor.keep_moving(self.around.pace.limits.look_s)
+            return self.around.pace.limits.progress_s * self.random.uniform(1.1, 1.6)
         return mean_s * self.random.uniform(0.3, 2.0)
 
     def is_deaf(self, actor: Actor) -> bool:

@@ -1,7 +1,7 @@
 """Everything of one run: what there is, what happened, and where the product meets faults."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from supervisor.core.errors import MetadataUnavailable
@@ -13,11 +13,12 @@ from tests.simulation import tables
 from tests.simulation.actor import Actor
 from tests.simulation.disk import Warehouse
 from tests.simulation.faults import TARGET_RATE, Swarm, kind_of
-from tests.simulation.kafka import Kafka
+from tests.simulation.kafka import Kafka, Rejects
 from tests.simulation.kernel import Crash, Kernel, Process
 from tests.simulation.ledger import Ledger
 from tests.simulation.network import Network, Weather
 from tests.simulation.overlord import OverlordProcess, Surroundings, Times
+from tests.simulation.rare import AIM_RATE, AIMS, SIBLING
 from tests.simulation.store import MemoryDatabase
 from tests.simulation.worker import Neighbourhood, Pace, WorkerProcess
 
@@ -62,7 +63,8 @@ class World:
         self.secrets = (SECRET,)
         self.random = self.kernel.random("faults")
         self.network = Network(self.kernel, hurt=self.fault)
-        self.kafka = Kafka(self.kernel.random("kafka"), lambda: self.kernel.now)
+        rejects = Rejects(self.kernel.random("rejects"), swarm.rare.rejects)
+        self.kafka = Kafka(self.kernel.random("kafka"), lambda: self.kernel.now, rejects)
         self.warehouse = Warehouse()
         self.database = MemoryDatabase()
         self.store_connection = self.database.raw
@@ -71,6 +73,7 @@ class World:
         self.bugs: list[str] = []
         self.tally = Tally()
         self.quiet = False
+        self.topics = (TOPIC, TOPIC + SIBLING)[: swarm.rare.topics]
         self.dry = False
         """No more records are written."""
         self.changed = True
@@ -78,6 +81,10 @@ class World:
         self.database_down_until = -1.0
         self.crash_storm_until = -1.0
         self.crash_point = ""
+        self.aims = AIMS
+        """So many crashes at the rare targets are still wanted."""
+        self.entered: Callable[[WorkerProcess, Actor], None] | None = None
+        """Told, once it is set, of each new phase of a task before what follows from it."""
         self.overlords = self._overlords()
         self.workers = self._workers()
         self.user = Process("user")
@@ -94,6 +101,7 @@ class World:
             committed=self._committed,
             bug=self.bug,
             published=self._published,
+            looks_beside=self.swarm.rare.looks_beside,
         )
         return [OverlordProcess(f"overlord-{n}", around) for n in range(self.swarm.overlords)]
 
@@ -104,7 +112,11 @@ class World:
             merge_s=swarm.merge_s,
             slots=swarm.slots,
             limits=TaskLimits(
-                poll_s=3.0, rows_first=swarm.rows_first, progress_s=15.0, give_up_s=4.0
+                poll_s=3.0,
+                rows_first=swarm.rows_first,
+                progress_s=15.0,
+                give_up_s=4.0,
+                pause_target_s=swarm.rare.pause_target_s,
             ),
         )
         around = Neighbourhood(
@@ -162,6 +174,8 @@ class World:
             self.happened("resume", **common)
         else:
             self.happened("phase", phase=now, **common)
+        if self.entered is not None:
+            self.entered(worker, actor)
 
     def _was_read(self, worker: WorkerProcess, actor: Actor, job: ReadBatch) -> None:
         records = self.kafka.count(job.start, job.end)
@@ -218,9 +232,13 @@ class World:
         rate = self.swarm.crash.get(kind_of(point), 0.0)
         if point.endswith(self.swarm.targets):
             rate = TARGET_RATE
+        aimed = self.aims > 0 and point.endswith(self.swarm.rare.targets)
+        if aimed:
+            rate = AIM_RATE
         if self.kernel.now < self.crash_storm_until:
             rate = max(rate, 0.05)
         if rate and self.random.random() < rate:
+            self.aims -= aimed
             self.crash(process, point)
 
     def crash(self, process: Process, point: str) -> None:
@@ -254,7 +272,14 @@ class World:
         lost = isinstance(process, WorkerProcess) and self.random.random() < power
         self.kill(process, power_lost=lost, point=self.crash_point)
 
-    def kill(self, process: Process, *, power_lost: bool = False, point: str = "") -> None:
+    def kill(
+        self,
+        process: Process,
+        *,
+        power_lost: bool = False,
+        point: str = "",
+        away_s: float | None = None,
+    ) -> None:
         """End a process, or its machine, and start it again after a while."""
         if not process.alive:
             return
@@ -270,7 +295,8 @@ class World:
         soon = self.random.random() < 0.7
         longest = 2.0 if soon else 2 * self.times.worker_timeout
         life = process.life
-        self.kernel.after(self.random.uniform(0.2, longest), lambda: self.revive(process, life))
+        again = self.random.uniform(0.2, longest) if away_s is None else away_s
+        self.kernel.after(again, lambda: self.revive(process, life))
 
     def revive(self, process: Process, life: int) -> None:
         """Start a process again, unless somebody has."""
@@ -290,12 +316,13 @@ class World:
             process.frozen_until = min(process.frozen_until, self.kernel.now)
             if isinstance(process, WorkerProcess):
                 process.disk.full = process.engine.full = False
-                process.stuck_jobs = process.deaf_jobs = 0
+                process.stuck_jobs = process.deaf_jobs = process.slow_jobs = 0
             self.revive(process, process.life)
-        if not self.kafka.exists(TOPIC):
-            self.kafka.create(TOPIC, self.swarm.partitions)
-        for number in range(self.kafka.partitions(TOPIC)):
-            self.kafka.decide(TopicPartition(TOPIC, number), commit=True)
+        for topic in self.topics:
+            if not self.kafka.exists(topic):
+                self.kafka.create(topic, self.swarm.partitions)
+            for number in range(self.kafka.partitions(topic)):
+                self.kafka.decide(TopicPartition(topic, number), commit=True)
 
     def weather(self) -> Weather:
         """Return the network of this run."""
@@ -309,16 +336,17 @@ class World:
 
     def lag(self) -> int:
         """Return how many offsets below the last stable ones are not committed."""
-        seen = self.kafka.topic_view(TOPIC)
-        if seen is None:
-            return 0
         rows = self.store_connection.execute(
-            "SELECT partition, next_offset FROM committed_offsets WHERE supervisor_id = ?",
+            "SELECT topic, partition, next_offset FROM committed_offsets WHERE supervisor_id = ?",
             (SUPERVISOR,),
         )
-        committed = {TopicPartition(TOPIC, n): at for n, at in rows}
-        lag: int = sum(max(0, log.stable - committed.get(p, 0)) for p, log in seen[1].items())
-        return lag + sum(1 for p in seen[1] if p not in committed)
+        committed = {(topic, n): at for topic, n, at in rows}
+        lag = 0
+        for topic in self.topics:
+            _, logs = self.kafka.topic_view(topic) or ("", {})
+            lag += sum(max(0, log.stable - committed.get(p, 0)) for p, log in logs.items())
+            lag += sum(1 for p in logs if p not in committed)
+        return lag
 
     def knows(self, partition: TopicPartition) -> bool:
         """Tell whether the supervisor has a committed offset of a partition."""
@@ -327,17 +355,27 @@ class World:
         )
         return found.fetchone() is not None
 
+    def committed_partitions(self) -> list[TopicPartition]:
+        """Return those with a committed offset that Kafka has now."""
+        rows = self.store_connection.execute(
+            "SELECT topic, partition FROM committed_offsets ORDER BY 1, 2"
+        )
+        kafka = self.kafka
+        known = [TopicPartition(*row) for row in rows]
+        return [
+            p for p in known if kafka.exists(p.topic) and p.partition < kafka.partitions(p.topic)
+        ]
+
     def is_broken(self) -> bool:
         """Tell whether Kafka does not hold what is to be read next: only a reset mends that."""
-        seen = self.kafka.topic_view(TOPIC)
         rows = self.store_connection.execute(
-            "SELECT partition, next_offset, topic_id FROM committed_offsets"
+            "SELECT topic, partition, next_offset, topic_id FROM committed_offsets"
         ).fetchall()
-        if seen is None or not rows:
-            return False
-        topic_id, logs = seen
-        for number, at, stored_id in rows:
-            log = logs.get(TopicPartition(TOPIC, number))
+        for topic, number, at, stored_id in rows:
+            topic_id, logs = self.kafka.topic_view(topic) or ("", {})
+            if not topic_id:
+                continue
+            log = logs.get(TopicPartition(topic, number))
             if log is None or stored_id != topic_id or not log.start <= at <= log.end:
                 return True
         return False

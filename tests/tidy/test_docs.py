@@ -48,6 +48,7 @@ _NO_SETTINGS = {
     "TIDEGATE_SECRET",
     "TIDEGATE_SECRET_KAFKA",
     "TIDEGATE_TEST_KILLS",
+    "TIDEGATE_TEST_SPARK",
 }
 _MINIMAL = {
     "type": "kafka",

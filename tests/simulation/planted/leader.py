@@ -8,6 +8,7 @@ from supervisor.leadership import Leadership
 from supervisor.metadata import lease
 from supervisor.metadata.generations import SqlGenerations
 from supervisor.metadata.tables import generations
+from supervisor.metadata.workers import SqlWorkers
 from supervisor.service import Service
 from tasks.contract import Order, RunState, SyncResponse, TaskPhase
 from tasks.offsets import furthest
@@ -41,6 +42,10 @@ def lease_without_waiting(patches: Patches) -> None:
 
 def acts_to_the_last(patches: Patches) -> None:
     patches.method(Leadership, "_is_fresh", lambda _: lambda *_: True)
+
+
+def starts_behind_a_registration(patches: Patches) -> None:
+    patches.method(SqlWorkers, "holds", lambda _: lambda *_: True)
 
 
 def end_told_before_it_is_persisted(patches: Patches) -> None:
@@ -89,6 +94,12 @@ def resumed_without_an_order(patches: Patches) -> None:
 _LEASE = "tests/service/test_leadership.py::"
 
 MUTANTS = (
+    Mutant(
+        "starts-behind-a-registration",
+        "P7",
+        "a task begins for an incarnation of its worker that has just been replaced",
+        starts_behind_a_registration,
+    ),
     Mutant("no-term-fence", "P1, R8, M5", "a deposed leader writes on", no_term_fence),
     Mutant(
         "renewal-in-the-work-loop",

@@ -1,0 +1,85 @@
+"""What fewer runs have: parameters and stories drawn from a stream of their own.
+
+The draws of `faults.draw` stay as they were when something is added here, at its end.
+"""
+
+from dataclasses import dataclass
+from random import Random
+
+STORIES = (
+    "journal full",
+    "disk full for long",
+    "job slow",
+    "worker gone for long",
+    "retention while suspended",
+    "reset while a task publishes",
+    "publish request late",
+    "suspend and resume",
+    "terminate and post again",
+    "one of two topics gone",
+)
+"""Each happens once, early; several steps of it belong together."""
+ROWS = {
+    "A3": ("before:FixEnd", "before FixEnd"),
+    "A4": ("after:FixEnd", "after FixEnd"),
+    "A5": ("sync:told-end",),
+    "A7": ("in:FixEnd",),
+    "A10": ("publish:judged", "publish:in-transaction"),
+    "A11": ("publish:committed",),
+    "A12": ("publish:answered", "publish:answer"),
+    "A15": (
+        *(f"suspend:{when}" for when in ("in-transaction", "committed")),
+        *(f"terminate:{when}" for when in ("in-transaction", "committed")),
+    ),
+    "B6": ("worker:before:Publish",),
+    "B7": ("worker:after:Publish",),
+}
+"""Rarest rows of the failure tables -> how the names of their crash points end."""
+AIM_RATE, AIMS = 0.5, 2
+"""How likely a crash at such a point is, and how many of them a run has."""
+_VERBS = ("suspend and resume", "terminate and post again")
+SIBLING = "-eu"
+"""What the name of a second topic ends with."""
+
+
+@dataclass(frozen=True)
+class Rare:
+    """The parameters of one run, beside its `Swarm`."""
+
+    topics: int = 1
+    """Two: the spec has a topicPattern."""
+    stories: tuple[str, ...] = ()
+    targets: tuple[str, ...] = ()
+    """As `Swarm.targets`; only the first crashes there."""
+    pause_target_s: float | None = None
+    """The workers' operator has set it."""
+    looks_beside: bool = False
+    """Overlords decide on what they last saw of Kafka, as the product does, and look meanwhile."""
+    completion_s: int = 1_800
+    rejects: float = 0.0
+    """The share of records that become no row."""
+    samples_max: int = 20
+    hurries: bool = False
+    """Once it is quiet the user asks for handoffs at once; else the timer has its turn first."""
+
+
+def draw_rare(random: Random) -> Rare:
+    """Draw what this run has of it."""
+    row = random.choice([*[None] * 6, *ROWS])
+    stories = random.sample(STORIES[:7], random.choice([0, 1, 1, 2]))
+    topics = random.choice([1, 1, 1, 1, 2])
+    if topics > 1 and random.random() < 0.5:
+        stories.append("one of two topics gone")
+    if row == "A15":
+        stories += _VERBS
+    return Rare(
+        topics=topics,
+        stories=tuple(stories),
+        targets=() if row is None else ROWS[row],
+        pause_target_s=random.choice([None, None, None, 0.6]),
+        looks_beside=random.random() < 0.4,
+        completion_s=20 if "disk full for long" in stories else 1_800,
+        rejects=random.choice([0.0, 0.0, 0.1]),
+        samples_max=random.choice([0, 2, 20]),
+        hurries=random.random() < 0.75,
+    )
