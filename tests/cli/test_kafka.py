@@ -15,7 +15,7 @@ from supervisor.verify.runs import Runs
 from supervisor.verify.topic import TopicRead, _Reading, read_topic
 from tasks.kafka_client import KafkaClient, SecretRef
 from tasks.offsets import TopicPartition as Partition
-from tests.brokers import create_topic, produce, start_test_broker
+from tests.brokers import create_topic, produce
 from tests.cli.conftest import Ended, Tidegate
 from tests.cli.overlord import Overlord, Reply
 from tests.cli.tables import Publisher, rows_of
@@ -24,12 +24,6 @@ pytestmark = pytest.mark.kafka
 
 WAIT_S = 30.0
 LEDGER = "/api/v1/supervisors/clicks/ledger"
-
-
-@pytest.fixture(scope="module")
-def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
-    with start_test_broker(tmp_path_factory.mktemp("broker")) as running:
-        yield running
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ import random
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -14,17 +13,11 @@ from confluent_kafka import Consumer, TopicPartition
 
 from supervisor.dev.broker import Broker
 from supervisor.dev.sample import Pace, sample_record, sample_spec
-from tests.brokers import read_all, start_test_broker
+from tests.brokers import read_all
 from tests.waiting import wait_until
 
 REPOSITORY = Path(__file__).parents[2]
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
-
-
-@pytest.fixture(scope="module")
-def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
-    with start_test_broker(tmp_path_factory.mktemp("broker")) as broker:
-        yield broker
 
 
 def clicks_of(broker: Broker, topic: str) -> list[dict[str, object]]:

@@ -1,4 +1,4 @@
-"""One Spark and one broker for all tests of this folder; each test has topics of its own."""
+"""One Spark for all tests of this folder; each test has topics of its own."""
 
 from collections.abc import Callable, Iterator
 from itertools import count
@@ -9,7 +9,7 @@ import pytest
 from supervisor.dev.broker import Broker
 from tasks.ingest.engine import SparkEngine
 from tasks.spark_session import SparkRuntime
-from tests.brokers import create_topic, start_test_broker
+from tests.brokers import create_topic
 from tests.sparks import start_test_spark
 
 
@@ -17,12 +17,6 @@ from tests.sparks import start_test_spark
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkRuntime]:
     with start_test_spark(tmp_path_factory.mktemp("spark")) as runtime:
         yield runtime
-
-
-@pytest.fixture(scope="session")
-def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
-    with start_test_broker(tmp_path_factory.mktemp("broker")) as running:
-        yield running
 
 
 _numbers = count(1)

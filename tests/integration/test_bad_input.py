@@ -4,7 +4,6 @@ import json
 import os
 import socket
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,7 +15,7 @@ from supervisor.cli.diagnosis import WORKER_HEALTH
 from supervisor.dev.broker import Broker
 from supervisor.dev.ports import LOOPBACK, free_port
 from tests.brokers import create_topic, produce
-from tests.integration.cluster import SUPERVISORS, Cluster, running
+from tests.integration.cluster import SUPERVISORS, Cluster
 from tests.integration.oracle import ends_of, ids_in_files, record, spec
 from tests.waiting import wait_until
 
@@ -30,13 +29,6 @@ BAD_RECORDS = (
     '{"id": "odd-time", "time": "yesterday"}',
     "",
 )
-
-
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    """One overlord and one worker for all tests of this file."""
-    with running(Cluster(tmp_path_factory.mktemp("cluster"))) as started:
-        yield started
 
 
 @pytest.mark.timeout(300)

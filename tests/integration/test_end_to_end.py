@@ -1,12 +1,10 @@
 """The main job with real parts: records in, a table out, each record exactly once."""
 
-from pathlib import Path
-
 import pytest
 
 from supervisor.dev.broker import Broker
 from tests.brokers import create_topic
-from tests.integration.cluster import Cluster, running
+from tests.integration.cluster import Cluster
 from tests.integration.oracle import ends_of, ids_in_files, ids_in_topic, spec, streaming
 from tests.waiting import wait_until
 
@@ -14,21 +12,22 @@ pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 
 
 @pytest.mark.timeout(600)
-def test_every_record_becomes_one_row_over_several_handoffs(broker: Broker, tmp_path: Path) -> None:
+def test_every_record_becomes_one_row_over_several_handoffs(
+    broker: Broker, cluster: Cluster
+) -> None:
     """Goal: 200,000 records, 6 partitions, 2 groups, at least 3 handoffs each, then suspended."""
     topic = "many-handoffs"
     create_topic(broker.bootstrap, topic, partitions=6)
-    with running(Cluster(tmp_path)) as cluster:
-        with streaming(broker.bootstrap, topic, rate_per_s=2_500, total=200_000) as sent:
-            cluster.apply(spec(broker.bootstrap, topic, task_duration="PT20S"))
-            wait_until(lambda: sent.is_set() and _handoffs(cluster, topic) >= 3, within_s=240)
-        ends = ends_of(broker.bootstrap, topic)
-        wait_until(lambda: cluster.has_read(topic, ends), within_s=90)
-        cluster.post(topic, "suspend")
-        wait_until(lambda: cluster.is_suspended_and_quiet(topic), within_s=90)
+    with streaming(broker.bootstrap, topic, rate_per_s=2_500, total=200_000) as sent:
+        cluster.apply(spec(broker.bootstrap, topic, task_duration="PT20S"))
+        wait_until(lambda: sent.is_set() and _handoffs(cluster, topic) >= 3, within_s=240)
+    ends = ends_of(broker.bootstrap, topic)
+    wait_until(lambda: cluster.has_read(topic, ends), within_s=90)
+    cluster.post(topic, "suspend")
+    wait_until(lambda: cluster.is_suspended_and_quiet(topic), within_s=90)
 
-        in_table = ids_in_files(cluster.files(topic))
-        verified = cluster.tidegate("verify", topic)
+    in_table = ids_in_files(cluster.files(topic))
+    verified = cluster.tidegate("verify", topic)
 
     in_topic = ids_in_topic(broker.bootstrap, topic)
     assert len(in_topic) == 200_000

@@ -1,14 +1,13 @@
 """One supervisor over several topics, and a second one that feeds the same table."""
 
 from collections import Counter
-from pathlib import Path
 
 import pytest
 from pydantic import JsonValue
 
 from supervisor.dev.broker import Broker
 from tests.brokers import create_topic, produce
-from tests.integration.cluster import Cluster, running
+from tests.integration.cluster import Cluster
 from tests.integration.oracle import ends_of, ids_in_files, ids_in_topic, record, spec
 from tests.waiting import wait_until
 
@@ -63,7 +62,7 @@ def ends(broker: Broker, *topics: str) -> dict[str, int]:
 
 
 @pytest.mark.timeout(600)
-def test_every_record_of_every_topic_is_in_the_table_once(broker: Broker, tmp_path: Path) -> None:
+def test_every_record_of_every_topic_is_in_the_table_once(broker: Broker, cluster: Cluster) -> None:
     """Goal: a topic that appears later is read whole, and two supervisors share a table.
 
     Source: druid-supervisor.md 2.3; Druid's issue 10522.
@@ -71,23 +70,22 @@ def test_every_record_of_every_topic_is_in_the_table_once(broker: Broker, tmp_pa
     for topic in (*TOPICS[:2], ALONE):
         create_topic(broker.bootstrap, topic, partitions=2)
         fill(broker, topic)
-    with running(Cluster(tmp_path)) as cluster:
-        cluster.apply(over_pattern(broker))
-        cluster.apply(second(broker))
-        wait_until(lambda: bool(cluster.publications(TABLE) and cluster.publications(ALONE)), 180)
-        create_topic(broker.bootstrap, TOPICS[2], partitions=3)
-        for topic in TOPICS:
-            fill(broker, topic)
-        wait_until(lambda: cluster.has_read(TABLE, ends(broker, *TOPICS)), within_s=180)
-        cluster.post(ALONE, "terminate")
-        wait_until(lambda: not runs(cluster, ALONE), within_s=90)
-        assert cluster.status(TABLE)["state"] == "RUNNING"
-        cluster.post(TABLE, "suspend")
-        wait_until(lambda: cluster.is_suspended_and_quiet(TABLE), within_s=90)
+    cluster.apply(over_pattern(broker))
+    cluster.apply(second(broker))
+    wait_until(lambda: bool(cluster.publications(TABLE) and cluster.publications(ALONE)), 180)
+    create_topic(broker.bootstrap, TOPICS[2], partitions=3)
+    for topic in TOPICS:
+        fill(broker, topic)
+    wait_until(lambda: cluster.has_read(TABLE, ends(broker, *TOPICS)), within_s=180)
+    cluster.post(ALONE, "terminate")
+    wait_until(lambda: not runs(cluster, ALONE), within_s=90)
+    assert cluster.status(TABLE)["state"] == "RUNNING"
+    cluster.post(TABLE, "suspend")
+    wait_until(lambda: cluster.is_suspended_and_quiet(TABLE), within_s=90)
 
-        in_table = ids_in_files(cluster.files(TABLE))
-        committed = cluster.status(TABLE)["committedOffsets"]
-        verified = cluster.tidegate("verify", TABLE)
+    in_table = ids_in_files(cluster.files(TABLE))
+    committed = cluster.status(TABLE)["committedOffsets"]
+    verified = cluster.tidegate("verify", TABLE)
 
     in_topics = sum((ids_in_topic(broker.bootstrap, t) for t in (*TOPICS, ALONE)), Counter[str]())
     assert in_table == in_topics

@@ -1,7 +1,6 @@
 """Kafka as a task sees it: a real broker, and no broker at all."""
 
 import time
-from collections.abc import Iterator
 
 import pytest
 from confluent_kafka import Producer
@@ -13,14 +12,8 @@ from tasks.kafka_client import KafkaClient, SaslMechanism, SecretRef, SecurityPr
 from tasks.offsets import TopicPartition
 from tasks.ports import StreamUnavailable, TaskError
 from tasks.stream import KafkaStream, environment_secret
-from tests.brokers import create_topic, produce, start_test_broker
+from tests.brokers import create_topic, produce
 from tests.waiting import wait_until
-
-
-@pytest.fixture(scope="module")
-def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
-    with start_test_broker(tmp_path_factory.mktemp("broker")) as started:
-        yield started
 
 
 def partitions(topic: str, number: int) -> list[TopicPartition]:
