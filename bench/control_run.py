@@ -16,8 +16,9 @@ from supervisor.adapters.clock import SystemClock
 from supervisor.adapters.journals_http import HttpJournals
 from supervisor.adapters.memory_streams import MemoryStreams
 from supervisor.core.actions import OpenGeneration
-from supervisor.core.model import Limits, Observed, Task, TaskStatus, WorkerRow
+from supervisor.core.model import Task, TaskStatus, WorkerRow
 from supervisor.core.names import generation_id
+from supervisor.core.observed import Limits, Observed
 from supervisor.core.plan import plan
 from supervisor.core.spec import SupervisorSpec
 from supervisor.core.spec_reader import read_spec

@@ -4,7 +4,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from supervisor.core.events import owner_of
-from supervisor.core.model import Limits, Observed, SpecVersion, StreamState, WorkerView
+from supervisor.core.model import SpecVersion
+from supervisor.core.observed import Limits, Observed, StreamState, WorkerView
 from supervisor.core.spec import SupervisorSpec
 from supervisor.ports import Store, Streams, Transaction, Workers
 

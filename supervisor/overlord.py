@@ -22,7 +22,7 @@ from supervisor.adapters.warehouse import LocalWarehouse
 from supervisor.api.server import ApiParts
 from supervisor.core.errors import LeaseLost, SupervisorError
 from supervisor.core.events import QueueConfig
-from supervisor.core.model import Limits
+from supervisor.core.observed import Limits
 from supervisor.early_handoff import EarlyHandoff
 from supervisor.endings import TASK_OUTPUT, Endings
 from supervisor.eventqueue.meters import Meters

@@ -15,12 +15,11 @@ from supervisor.core.model import (
     Lease,
     SpecVersion,
     StoredPlan,
-    StreamState,
     Task,
     TaskStatus,
     WorkerRow,
-    WorkerView,
 )
+from supervisor.core.observed import StreamState, WorkerView
 from supervisor.core.spec import SupervisorSpec
 from supervisor.ports_events import Events, Heard
 from supervisor.ports_ranges import Generations, OffsetsTable

@@ -28,11 +28,11 @@ from supervisor.core.model import (
     AuditEntry,
     Generation,
     GenerationState,
-    Observed,
     StoredPlan,
     Task,
     TaskStatus,
 )
+from supervisor.core.observed import Observed
 from supervisor.core.plan import plan
 from supervisor.endings import Endings
 from supervisor.moves import Said, close, discard, move_offsets

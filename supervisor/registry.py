@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
-from supervisor.core.model import Liveness, WorkerRow, WorkerView
+from supervisor.core.model import WorkerRow
+from supervisor.core.observed import Liveness, WorkerView
 from supervisor.ports import Clock
 from tasks.contract import SyncRequest, TaskReport
 

@@ -20,8 +20,9 @@ from supervisor.core.errors import (
     StreamUnavailable,
     SupervisorNotFound,
 )
-from supervisor.core.model import CommittedOffset, Generation, StreamState, StreamTrouble
+from supervisor.core.model import CommittedOffset, Generation
 from supervisor.core.moves import Move, NewOffsets, moves
+from supervisor.core.observed import StreamState, StreamTrouble
 from supervisor.core.spec import SupervisorSpec
 from supervisor.endings import Endings
 from supervisor.leadership import Leadership

@@ -19,8 +19,9 @@ import structlog
 
 from supervisor.core.data_source import name_problem
 from supervisor.core.events import Event
-from supervisor.core.model import Liveness, Task, WorkerView
+from supervisor.core.model import Task
 from supervisor.core.names import could_be_task_id
+from supervisor.core.observed import Liveness, WorkerView
 from supervisor.endings import KIND
 from supervisor.eventqueue.handling import Answer, Context, Done, Fail, Handled, Later, Retry
 from supervisor.ports import Transaction, Workers

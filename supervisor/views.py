@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from supervisor.core.errors import SupervisorNotFound, TaskNotFound
-from supervisor.core.model import Observed, Task, TaskStatus
+from supervisor.core.model import Task, TaskStatus
+from supervisor.core.observed import Observed
 from supervisor.core.spec import SupervisorSpec
 from supervisor.core.states import SupervisorState
 from supervisor.known_tables import known_tables, require_table

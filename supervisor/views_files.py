@@ -11,7 +11,8 @@ from pathlib import PurePosixPath
 from typing import Protocol
 
 from supervisor.core.errors import Refused, WorkerUnavailable
-from supervisor.core.model import Generation, Liveness, Segment, Task, WorkerView
+from supervisor.core.model import Generation, Segment, Task
+from supervisor.core.observed import Liveness, WorkerView
 from tasks.contract import JournalView, TaskPhase, TaskReport
 from tasks.offsets import Offsets
 from tasks.wire import Instant, Wire

@@ -12,7 +12,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from supervisor.core.model import Generation, GenerationState, Observed, StreamTrouble, Task
+from supervisor.core.model import Generation, GenerationState, Task
+from supervisor.core.observed import Observed, StreamTrouble
 from supervisor.core.placement import Slots
 from supervisor.core.spec import SupervisorSpec
 from supervisor.core.states import State, SupervisorState, roll_up

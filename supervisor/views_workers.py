@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from urllib.parse import urlsplit
 
-from supervisor.core.model import Liveness, Task, WorkerRow, WorkerView
+from supervisor.core.model import Task, WorkerRow
+from supervisor.core.observed import Liveness, WorkerView
 from tasks.wire import Wire, iso_utc
 
 
@@ -89,7 +90,7 @@ def _line(
 
 def capacity_of(views: Sequence[WorkerView], used: Mapping[str, int]) -> Capacity:
     """Count the slots of workers that may be given tasks."""
-    able = [w for w in views if w.liveness is Liveness.ALIVE and not w.stopping]
+    able = [w for w in views if w.takes_tasks]
     return Capacity(
         current_cluster_capacity=sum(w.slots for w in able),
         maximum_capacity_with_auto_scale=-1,

@@ -18,6 +18,7 @@ from tasks.journal import Journal, JournalDamaged, JournalFolder
 from tasks.kafka_client import refused_hosts
 from tasks.machine import begin, refuse
 from tasks.options import WorkerOptions, is_safe_name
+from tasks.orders import Step
 from tasks.runner import TaskRunner, World
 from tasks.task_state import Failure
 
@@ -106,12 +107,15 @@ class Roster:
         now = self._world.monotonic()
         held = journal.held if journal else None
         first = begin(task, self._incarnation, held, self._options.limits, now)
-        return TaskRunner(task, journal, first, self._world)
+        return self._runner(task, journal, first)
 
     def _refused(self, task: DesiredTask, failure: Failure) -> TaskRunner:
         now, limits = self._world.monotonic(), self._options.limits
         state = refuse(task, self._incarnation, limits, now, failure=failure)
-        return TaskRunner(task, None, (state, ()), self._world)
+        return self._runner(task, None, (state, ()))
+
+    def _runner(self, task: DesiredTask, journal: Journal | None, first: Step) -> TaskRunner:
+        return TaskRunner(task, journal, first, self._world)
 
     def _refusal(self, task: DesiredTask) -> Failure | None:
         names = {"task id": task.task_id, "dataSource": task.spec.data_source}

@@ -18,42 +18,38 @@ settings.register_profile("ci", max_examples=300, deadline=None, print_blob=True
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 
 
-_HEAVY = ("runtime", "dev", "ingest", "integration", "chaos")
-"""Folders that start processes of their own, in this order."""
-_HEAVY_TOO = ("tasks/test_stream.py", "cli/test_kafka.py")
-"""Files elsewhere that need a broker."""
+_FIRST = ("simulation", "integration/test_restarts.py", "integration/test_worker_faults.py")
+"""Files that take minutes: begun last, one would keep a process busy while the other rests."""
+_SHARING = ("ingest", "integration/test_bad_input.py", "integration/test_kafka_as_it_is.py")
+"""Files of a folder that share a Spark or a cluster: one process runs them all."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep the folders together, what needs a JVM last: then it has the machine for itself.
-
-    Else the Spark of one folder would live on while another folder's processes start theirs.
-    Within a folder the order stays random.
-    """
+    """Put the longest files first and keep folders together; within one the order is random."""
     items.sort(key=lambda item: _place(item.nodeid))
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling:
-    """Share files out; all that need a JVM go to one process, after the rest."""
+    """Share files out between the processes, those with processes of their own included."""
     return _Lanes(config, log)
 
 
 class _Lanes(LoadScopeScheduling):  # type: ignore[misc] # untyped: Any
-    """Two processes share the tests by file, and the whole lane of JVMs counts as one file."""
+    """Two processes share the tests by file; files that share something costly count as one."""
 
     def _split_scope(self, nodeid: str) -> str:
-        return "jvm" if _needs_jvm(nodeid) else nodeid.split("::", 1)[0]
+        file = nodeid.split("::", 1)[0]
+        folder = PurePosixPath(file).parent
+        return str(folder) if _is_of(file, _SHARING) else file
 
 
-def _needs_jvm(nodeid: str) -> bool:
-    path = PurePosixPath(nodeid.split("::", 1)[0])
-    return path.parent.name in _HEAVY or str(path).endswith(_HEAVY_TOO)
+def _is_of(file: str, named: tuple[str, ...]) -> bool:
+    return any(file.startswith(f"tests/{name}") for name in named)
 
 
-def _place(nodeid: str) -> tuple[bool, int, str]:
-    folder = PurePosixPath(nodeid.split("::", 1)[0]).parent
-    weight = _HEAVY.index(folder.name) + 1 if folder.name in _HEAVY else 0
-    return _needs_jvm(nodeid), weight, str(folder)
+def _place(nodeid: str) -> tuple[bool, str]:
+    file = nodeid.split("::", 1)[0]
+    return not _is_of(file, _FIRST), str(PurePosixPath(file).parent)
 
 
 @pytest.fixture(scope="session")

@@ -19,7 +19,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]  # in no __all
     TopicDescription,
 )
 
-from supervisor.core.model import StreamState, StreamTrouble
+from supervisor.core.observed import StreamState, StreamTrouble
 from supervisor.core.spec import SupervisorSpec
 from supervisor.core.spec_io import KafkaIoConfig
 from supervisor.ports import Clock

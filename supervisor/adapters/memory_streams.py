@@ -3,7 +3,7 @@
 import threading
 from dataclasses import dataclass, field, replace
 
-from supervisor.core.model import StreamState, StreamTrouble
+from supervisor.core.observed import StreamState, StreamTrouble
 from supervisor.core.spec import SupervisorSpec
 from supervisor.ports import Clock
 from tasks.offsets import TopicPartition

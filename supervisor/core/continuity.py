@@ -14,7 +14,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from supervisor.core.model import Generation, Observed, StreamTrouble, Task, TaskStatus
+from supervisor.core.model import Generation, Task, TaskStatus
+from supervisor.core.observed import Observed, StreamTrouble
 from tasks.contract import FailureCode
 from tasks.offsets import TopicPartition
 

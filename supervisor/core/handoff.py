@@ -25,7 +25,8 @@ from supervisor.core.actions import (
     OpenGeneration,
     ResumeReading,
 )
-from supervisor.core.model import Generation, Limits, Liveness, Task
+from supervisor.core.model import Generation, Task
+from supervisor.core.observed import Limits, Liveness
 from tasks.contract import TaskPhase, TaskReport
 from tasks.offsets import furthest, is_empty
 

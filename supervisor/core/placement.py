@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from supervisor.core.model import Liveness, WorkerView
+from supervisor.core.observed import WorkerView
 from tasks.offsets import TopicPartition
 
 
@@ -42,11 +42,7 @@ class Slots:
 
     def __post_init__(self) -> None:
         """Count what is free on workers that may take new tasks."""
-        self._free = {
-            w.id: max(0, w.slots - w.used_slots)
-            for w in self.workers
-            if w.liveness is Liveness.ALIVE and not w.stopping
-        }
+        self._free = {w.id: max(0, w.slots - w.used_slots) for w in self.workers if w.takes_tasks}
         self._by_id = {w.id: w for w in self.workers}
 
     @property

@@ -9,7 +9,7 @@ a pass that crashed is simply made again.
 from supervisor.core.actions import Action, Plan, SlotNeed
 from supervisor.core.beginnings import commit_initial_offsets, reset_automatically
 from supervisor.core.discards import discards
-from supervisor.core.model import Observed
+from supervisor.core.observed import Observed
 from supervisor.core.placement import Slots
 from supervisor.core.settle import settle_tasks
 from supervisor.core.starts import Starts

@@ -22,7 +22,7 @@ class PublishFacts:
     winner: str | None
     """Task that published this generation, if one did."""
     committed: Mapping[TopicPartition, CommittedOffset]
-    predecessors: Collection[str] = ()
+    predecessors: Collection[str]
     """Live generations that come first.  The offsets alone do not show one that has read nothing
     of the partitions they share: its compare-and-swap would find them moved."""
 

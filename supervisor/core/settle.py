@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from supervisor.core.actions import EndTask
 from supervisor.core.handoff import ReplicaView
-from supervisor.core.model import Generation, Liveness
+from supervisor.core.model import Generation
+from supervisor.core.observed import Liveness
 from supervisor.core.view import View
 from tasks.contract import TaskPhase
 

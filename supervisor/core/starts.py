@@ -7,15 +7,8 @@ from datetime import datetime, timedelta
 from supervisor.core import names
 from supervisor.core.actions import EndTask, StartTask
 from supervisor.core.continuity import may_start
-from supervisor.core.model import (
-    Generation,
-    GenerationState,
-    Liveness,
-    Observed,
-    Task,
-    TaskStatus,
-    WorkerView,
-)
+from supervisor.core.model import Generation, GenerationState, Task, TaskStatus
+from supervisor.core.observed import Observed, WorkerView
 from supervisor.core.placement import Slots
 from supervisor.core.spec import schema_digest
 from supervisor.core.surplus import spare_replicas
@@ -104,9 +97,7 @@ class Starts:
         reads for a younger generation, but not for a generation whose own tasks fail: each of
         its tries would stop another's work.
         """
-        workers = {
-            w.id: w for w in self._seen.workers if w.liveness is Liveness.ALIVE and not w.stopping
-        }
+        workers = {w.id: w for w in self._seen.workers if w.takes_tasks}
         reading = [
             g
             for g in reversed(self._seen.generations)

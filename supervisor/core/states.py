@@ -16,7 +16,8 @@ from enum import StrEnum
 from supervisor.core.actions import SlotNeed
 from supervisor.core.continuity import unreadable
 from supervisor.core.events import repair_of
-from supervisor.core.model import Observed, StreamState, StreamTrouble, TaskStatus
+from supervisor.core.model import TaskStatus
+from supervisor.core.observed import Observed, StreamState, StreamTrouble
 from supervisor.core.streaks import streak_of
 
 

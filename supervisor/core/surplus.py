@@ -4,7 +4,8 @@ from collections.abc import Collection, Iterable, Iterator
 
 from supervisor.core.actions import EndTask
 from supervisor.core.handoff import ReplicaView
-from supervisor.core.model import Generation, GenerationState, Liveness, Task
+from supervisor.core.model import Generation, GenerationState, Task
+from supervisor.core.observed import Liveness
 from supervisor.core.view import View
 from tasks.contract import TaskPhase
 

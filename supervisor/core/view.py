@@ -5,7 +5,8 @@ from functools import cached_property
 
 from supervisor.core.changes import compare
 from supervisor.core.handoff import ReplicaView
-from supervisor.core.model import Generation, Liveness, Observed, Task
+from supervisor.core.model import Generation, Task
+from supervisor.core.observed import Liveness, Observed
 from supervisor.core.placement import layout
 from supervisor.core.spec import SupervisorSpec
 from tasks.offsets import TopicPartition

@@ -13,8 +13,7 @@ _UNIQUE = {sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKE
 AT_ONCE = 500
 """Values in one list of a statement: a database bounds the variables it binds."""
 
-
-_insert = lru_cache(insert)
+_insert = lru_cache(insert)  # built once for each table
 
 
 def chunks(ids: Iterable[str]) -> Iterator[list[str]]:

@@ -71,13 +71,13 @@ _FAILED_ATTEMPTS = (
     .where(_OF_GENERATIONS, *_OWN_FAILURE)
     .group_by(_AT.generation_id)
 )
-_LAST_ENDED = {
-    status: select(tasks)
+_LAST_ENDED = tuple(
+    select(tasks)
     .where(_OF_SUPERVISOR, _AT.status == status, _AT.lost.is_not(True))
     .order_by(_AT.ended_at.desc(), _AT.id.desc())
     .limit(bindparam("most"))
     for status in (TaskStatus.SUCCESS, TaskStatus.FAILED)  # each is one range of the index
-}
+)
 _END = (
     update(tasks)
     .where(_AT.id == bindparam("task"), _AT.status == TaskStatus.RUNNING)
@@ -190,7 +190,7 @@ class SqlTasks:
         """Return the last tasks that ended by themselves, not lost, newest first."""
         found = [
             task
-            for query in _LAST_ENDED.values()
+            for query in _LAST_ENDED
             for task in self._found(query, of_supervisor=supervisor_id, most=limit)
         ]
         found.sort(key=lambda task: (task.ended_at or task.created_at, task.id), reverse=True)

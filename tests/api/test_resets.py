@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from supervisor.core.model import StreamTrouble
+from supervisor.core.observed import StreamTrouble
 from tests.api.world import SUPERVISORS, TOPIC, Agent, Json, World
 
 RESET = f"{SUPERVISORS}/{TOPIC}/reset"

@@ -5,7 +5,7 @@ from copy import deepcopy
 
 import pytest
 
-from supervisor.core.model import StreamTrouble
+from supervisor.core.observed import StreamTrouble
 from tests.api.world import NOON, SUPERVISORS, TOPIC, World, spec_document, task_ids
 
 # Copied from the answers of a running Druid; ours may have more members, never fewer.

@@ -14,7 +14,7 @@ from supervisor.adapters.manual_clock import ManualClock
 from supervisor.adapters.memory_streams import MemoryStreams
 from supervisor.api.server import ApiParts, create_api
 from supervisor.core.events import QueueConfig
-from supervisor.core.model import Limits
+from supervisor.core.observed import Limits
 from supervisor.early_handoff import EarlyHandoff
 from supervisor.endings import Endings
 from supervisor.eventqueue.meters import Meters

@@ -5,13 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from supervisor.core.actions import FixEnd, OpenGeneration
-from supervisor.core.model import (
-    Generation,
-    Publication,
-    Segment,
-    Task,
-    TaskStatus,
-)
+from supervisor.core.model import Generation, Publication, Segment, Task, TaskStatus
 from supervisor.ports import Store, Transaction
 from tasks.contract import OffsetSpan, SegmentFile
 from tasks.offsets import Offsets, TopicPartition

@@ -3,19 +3,17 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+from supervisor.core.actions import Action
 from supervisor.core.model import (
     CommittedOffset,
     Generation,
     GenerationState,
-    Limits,
-    Liveness,
-    Observed,
     SpecVersion,
-    StreamState,
     Task,
     TaskStatus,
-    WorkerView,
 )
+from supervisor.core.observed import Limits, Liveness, Observed, StreamState, WorkerView
+from supervisor.core.plan import plan
 from supervisor.core.spec import SupervisorSpec
 from supervisor.core.spec_tuning import TuningConfig
 from tasks.contract import FailureCode, TaskPhase, TaskReport
@@ -216,6 +214,16 @@ def observed(
 EVEN = {part(0): 0, part(2): 0}
 ODD = {part(1): 0, part(3): 0}
 HOUR = timedelta(hours=1)
+
+END = {part(0): 9, part(2): 4}
+PUBLISHES = generation(1, EVEN, END, state=GenerationState.PUBLISHING)
+FOLLOWS = generation(3, END)
+ODDS = generation(2, ODD, group=1)
+
+
+def decided(seen: Observed) -> list[Action]:
+    """What the planner does."""
+    return list(plan(seen).actions)
 
 
 def reading() -> tuple[Generation, Generation, Task, Task]:

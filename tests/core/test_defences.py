@@ -9,14 +9,8 @@ from datetime import timedelta
 from supervisor.adapters.manual_clock import ManualClock
 from supervisor.core.actions import BeginHandoff, FixEnd
 from supervisor.core.handoff import HandoffStep, ReplicaView, next_step
-from supervisor.core.model import (
-    CommittedOffset,
-    GenerationState,
-    Limits,
-    Liveness,
-    TaskStatus,
-    WorkerRow,
-)
+from supervisor.core.model import CommittedOffset, GenerationState, TaskStatus, WorkerRow
+from supervisor.core.observed import Limits, Liveness
 from supervisor.core.publish import PublishFacts, judge
 from supervisor.registry import WorkerRegistry
 from tasks.contract import (
@@ -102,8 +96,8 @@ def test_the_judgement_alone_refuses_an_ended_attempt() -> None:
         segments=(),
         counters=Counters(),
     )
-    alive = judge(PublishFacts(task(of), of, None, committed), request)
-    refused = judge(PublishFacts(zombie, of, None, committed), request)
+    alive = judge(PublishFacts(task(of), of, None, committed, ()), request)
+    refused = judge(PublishFacts(zombie, of, None, committed, ()), request)
     assert alive.outcome is PublishOutcome.COMMITTED
     assert refused.outcome is PublishOutcome.SUPERSEDED
 

@@ -8,7 +8,8 @@ import pytest
 
 from supervisor.core.actions import BeginHandoff, CloseEmpty, EndTask, FixEnd, ResumeReading
 from supervisor.core.handoff import HandoffStep, ReplicaView, next_step
-from supervisor.core.model import Generation, Limits, Liveness
+from supervisor.core.model import Generation
+from supervisor.core.observed import Limits, Liveness
 from tasks.contract import TaskPhase
 from tasks.offsets import Offsets, OffsetsError
 from tests.core.snapshots import EVEN, NOON, part, pausing, report, task

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from supervisor.core.model import Liveness
+from supervisor.core.observed import Liveness
 from supervisor.core.placement import Slots, layout
 from tasks.offsets import TopicPartition
 from tests.core.snapshots import part, worker

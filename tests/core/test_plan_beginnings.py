@@ -6,12 +6,8 @@ from datetime import datetime, timedelta
 import pytest
 
 from supervisor.core.actions import ResetOffsets, StartTask
-from supervisor.core.model import (
-    GenerationState,
-    Observed,
-    StreamState,
-    StreamTrouble,
-)
+from supervisor.core.model import GenerationState
+from supervisor.core.observed import Observed, StreamState, StreamTrouble
 from supervisor.core.plan import plan
 from supervisor.core.spec import SupervisorSpec
 from supervisor.core.states import State, roll_up

@@ -9,7 +9,7 @@ from supervisor.core.actions import (
     FixEnd,
     ResumeReading,
 )
-from supervisor.core.model import Liveness
+from supervisor.core.observed import Liveness
 from supervisor.core.plan import plan
 from tasks.contract import TaskPhase
 from tests.core.snapshots import (

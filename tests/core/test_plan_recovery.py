@@ -6,29 +6,26 @@ from datetime import timedelta
 import pytest
 
 from supervisor.core.actions import (
-    Action,
     BeginHandoff,
     CloseEmpty,
     DiscardGeneration,
     EndTask,
     OpenGeneration,
 )
-from supervisor.core.model import (
-    CommittedOffset,
-    Generation,
-    GenerationState,
-    Limits,
-    Liveness,
-    Observed,
-)
-from supervisor.core.plan import plan
+from supervisor.core.model import CommittedOffset, Generation
+from supervisor.core.observed import Limits, Liveness, Observed
 from tasks.offsets import TopicPartition
 from tests.core.snapshots import (
+    END,
     EVEN,
+    FOLLOWS,
     MINUTE,
     NOON,
     ODD,
+    ODDS,
+    PUBLISHES,
     committed,
+    decided,
     failed,
     generation,
     observed,
@@ -43,17 +40,6 @@ from tests.core.snapshots import (
 )
 
 SECOND = timedelta(seconds=1)
-END = {part(0): 9, part(2): 4}
-PUBLISHES = generation(1, EVEN, END, state=GenerationState.PUBLISHING)
-FOLLOWS = generation(3, END)
-ODDS = generation(2, ODD, group=1)
-
-
-def decided(seen: Observed) -> list[Action]:
-    """What the planner does."""
-    return list(plan(seen).actions)
-
-
 # ------------------------------------------------------------------------------ standing still
 
 

@@ -8,7 +8,8 @@ from supervisor.core.actions import (
     SlotNeed,
     StartTask,
 )
-from supervisor.core.model import GenerationState, Liveness
+from supervisor.core.model import GenerationState
+from supervisor.core.observed import Liveness
 from supervisor.core.plan import plan
 from tasks.contract import FailureCode, TaskPhase
 from tests.core.snapshots import (

@@ -4,35 +4,28 @@ from dataclasses import replace
 
 import pytest
 
-from supervisor.core.actions import Action, EndTask, SlotNeed, StartTask
-from supervisor.core.model import GenerationState, Liveness, Observed
+from supervisor.core.actions import EndTask, SlotNeed, StartTask
+from supervisor.core.observed import Liveness, Observed
 from supervisor.core.plan import plan
 from tasks.contract import TaskPhase
 from tests.core.snapshots import (
+    END,
     EVEN,
+    FOLLOWS,
     MINUTE,
     NOON,
     ODD,
+    ODDS,
+    PUBLISHES,
+    decided,
     failed,
-    generation,
     observed,
-    part,
     reading,
     report,
     spec,
     task,
     worker,
 )
-
-END = {part(0): 9, part(2): 4}
-PUBLISHES = generation(1, EVEN, END, state=GenerationState.PUBLISHING)
-FOLLOWS = generation(3, END)
-ODDS = generation(2, ODD, group=1)
-
-
-def decided(seen: Observed) -> list[Action]:
-    """What the planner does."""
-    return list(plan(seen).actions)
 
 
 def crowded(*, last_lost: bool | None = None, used: int = 1) -> Observed:

@@ -13,7 +13,7 @@ from tests.core.snapshots import TOPIC, committed, generation, offsets, task
 START, END = offsets(10, 20), offsets(15, 20)
 RANGE = generation(1, START, END, state=GenerationState.PUBLISHING)
 OWN = task(RANGE)
-FACTS = PublishFacts(OWN, RANGE, winner=None, committed=committed(10, 20))
+FACTS = PublishFacts(OWN, RANGE, winner=None, committed=committed(10, 20), predecessors=())
 
 
 def request(start: Offsets = START, end: Offsets = END, topic_id: str = "id-1") -> PublishRequest:

@@ -6,7 +6,8 @@ import pytest
 
 from supervisor.core.actions import SlotNeed
 from supervisor.core.events import QueueMode, QueueName, QueueRow, QueueState, container_of
-from supervisor.core.model import Limits, Observed, StreamState, StreamTrouble, TaskStatus
+from supervisor.core.model import TaskStatus
+from supervisor.core.observed import Limits, Observed, StreamState, StreamTrouble
 from supervisor.core.states import State, roll_up
 from tasks.contract import TaskPhase
 from tests.core.snapshots import (

@@ -8,7 +8,7 @@ from confluent_kafka.admin import AdminClient
 
 from supervisor.adapters.kafka import FRESH_FOR_S, GONE_AFTER, KafkaStreams
 from supervisor.adapters.manual_clock import ManualClock
-from supervisor.core.model import StreamState, StreamTrouble
+from supervisor.core.observed import StreamState, StreamTrouble
 from supervisor.core.spec import SupervisorSpec
 from supervisor.dev.broker import Broker
 from tasks.offsets import TopicPartition

@@ -11,10 +11,9 @@ from supervisor.adapters.memory import MemoryStore
 from supervisor.metadata.migrate import migrate
 from supervisor.metadata.store import SqlStore
 from supervisor.ports import Store
-from tests.core.snapshots import HOUR, spec
+from tests.core.snapshots import spec
+from tests.service.publishers import fix_a_range
 from tests.service.world import World
-
-RECORDS = 5
 
 
 @pytest.fixture(scope="session")
@@ -41,14 +40,6 @@ def store(request: pytest.FixtureRequest, migrated: Path, tmp_path: Path) -> Ite
 def world(store: Store) -> World:
     """One group of two replicas whose first range is fixed."""
     world = World(store, spec(task_count=1, replicas=2))
-    for _ in range(3):
-        world.settle()
-        world.sync()
-        world.write(RECORDS)
-        world.read(RECORDS)
-    world.clock.advance(HOUR)
-    for _ in range(3):
-        world.settle()
-        world.sync()
+    fix_a_range(world)
     assert len(world.ready_to_publish()) == 2
     return world

@@ -2,8 +2,23 @@
 
 from supervisor.core.model import Task
 from tasks.contract import PublishAnswer, PublishRequest
-from tests.core.snapshots import TOPIC
+from tests.core.snapshots import HOUR, TOPIC
 from tests.service.world import Hand, Replica, World
+
+RECORDS = 5
+
+
+def fix_a_range(world: World) -> None:
+    """Let the first range be read, and its end be fixed."""
+    for _ in range(3):
+        world.settle()
+        world.sync()
+        world.write(RECORDS)
+        world.read(RECORDS)
+    world.clock.advance(HOUR)
+    for _ in range(3):
+        world.settle()
+        world.sync()
 
 
 def asks(world: World, request: PublishRequest, token: str) -> PublishAnswer:

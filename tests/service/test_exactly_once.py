@@ -8,7 +8,7 @@ from hypothesis import settings
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from supervisor.adapters.memory import MemoryStore
-from supervisor.core.model import Liveness
+from supervisor.core.observed import Liveness
 from supervisor.core.spec import SupervisorSpec
 from tasks.contract import PublishOutcome, TaskPhase
 from tests.core.snapshots import MINUTE, TOPIC, spec

@@ -18,14 +18,13 @@ from supervisor.metadata.store import SqlStore, SqlTransaction
 from supervisor.ports import Transaction
 from supervisor.ports_events import Heard
 from tasks.contract import PublishOutcome
-from tests.core.snapshots import HOUR, TOPIC, spec
+from tests.core.snapshots import TOPIC, spec
 from tests.service.promises import assert_promises
-from tests.service.publishers import task_of
+from tests.service.publishers import fix_a_range, task_of
 from tests.service.test_resets import resets
 from tests.service.world import World
 
 pytestmark = pytest.mark.pg
-RECORDS = 5
 
 
 class _Meddled:
@@ -109,15 +108,7 @@ def test_the_second_of_two_replicas_hears_already_published_whenever_the_first_c
 ) -> None:
     """Goal: of two replicas one wins and both succeed, however they interleave (P22, I7)."""
     world = World(store, spec(task_count=1, replicas=2))
-    for _ in range(3):
-        world.settle()
-        world.sync()
-        world.write(RECORDS)
-        world.read(RECORDS)
-    world.clock.advance(HOUR)
-    for _ in range(3):
-        world.settle()
-        world.sync()
+    fix_a_range(world)
     (hand, winner), (other, late) = world.ready_to_publish()
     heard = []
     store.happens = lambda: heard.append(world.publish(hand, winner).outcome)
@@ -133,15 +124,7 @@ def test_the_second_of_two_replicas_hears_already_published_whenever_the_first_c
 def test_a_reset_during_which_a_publish_commits_looks_again(store: MeddledStore) -> None:
     """Goal: the reset counts from what is committed; nothing is left out of its account."""
     world = World(store, spec(task_count=1))
-    for _ in range(3):
-        world.settle()
-        world.sync()
-        world.write(RECORDS)
-        world.read(RECORDS)
-    world.clock.advance(HOUR)
-    for _ in range(3):
-        world.settle()
-        world.sync()
+    fix_a_range(world)
     [(hand, replica)] = world.ready_to_publish()
     end = replica.wanted.order.end
     assert end is not None

@@ -19,7 +19,8 @@ from supervisor.core.actions import (
     StartTask,
 )
 from supervisor.core.errors import LeaseLost, StateMoved
-from supervisor.core.model import GenerationState, Liveness, Observed, TaskStatus
+from supervisor.core.model import GenerationState, TaskStatus
+from supervisor.core.observed import Liveness, Observed
 from supervisor.core.plan import plan
 from supervisor.observe import observe
 from supervisor.reconcile import apply, make_pass

@@ -7,15 +7,8 @@ import pytest
 
 from supervisor.adapters.memory import MemoryStore
 from supervisor.core.actions import StartTask
-from supervisor.core.model import (
-    AuditEntry,
-    Generation,
-    GenerationState,
-    Limits,
-    Liveness,
-    Task,
-    TaskStatus,
-)
+from supervisor.core.model import AuditEntry, Generation, GenerationState, Task, TaskStatus
+from supervisor.core.observed import Limits, Liveness
 from supervisor.core.spec import SupervisorSpec
 from supervisor.core.states import State, roll_up
 from supervisor.ports import Store

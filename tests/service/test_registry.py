@@ -6,7 +6,8 @@ from datetime import timedelta
 import pytest
 
 from supervisor.adapters.manual_clock import ManualClock
-from supervisor.core.model import Liveness, WorkerRow
+from supervisor.core.model import WorkerRow
+from supervisor.core.observed import Liveness
 from supervisor.registry import ALIVE_WITHIN_S, WorkerRegistry
 from tasks.contract import Counters, FailureCode, SyncRequest, TaskPhase, TaskReport
 from tests.core.snapshots import NOON, offsets

@@ -5,7 +5,8 @@ from datetime import timedelta
 import pytest
 
 from supervisor.core.errors import InvalidOffsets, StreamUnavailable, SupervisorNotFound
-from supervisor.core.model import GapKind, OffsetGap, StreamTrouble, TaskStatus
+from supervisor.core.model import GapKind, OffsetGap, TaskStatus
+from supervisor.core.observed import StreamTrouble
 from supervisor.core.states import roll_up
 from supervisor.loop import Loop
 from supervisor.observe import observe

@@ -6,7 +6,7 @@ import pytest
 
 from supervisor.core.errors import LeaseLost
 from supervisor.core.events import Event
-from supervisor.core.model import Liveness
+from supervisor.core.observed import Liveness
 from supervisor.endings import KIND
 from supervisor.eventqueue.handling import Context
 from supervisor.task_output import TaskOutput

@@ -6,7 +6,8 @@ import hypothesis.strategies as st
 from hypothesis import settings
 from hypothesis.stateful import precondition, rule
 
-from supervisor.core.model import GenerationState, StreamTrouble
+from supervisor.core.model import GenerationState
+from supervisor.core.observed import StreamTrouble
 from supervisor.core.placement import layout
 from supervisor.core.spec import SupervisorSpec
 from supervisor.core.states import roll_up

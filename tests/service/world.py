@@ -8,7 +8,8 @@ from datetime import timedelta
 from supervisor.adapters.manual_clock import ManualClock
 from supervisor.adapters.memory_streams import MemoryStreams
 from supervisor.core.events import QueueConfig
-from supervisor.core.model import Limits, Liveness, WorkerRow, WorkerView
+from supervisor.core.model import WorkerRow
+from supervisor.core.observed import Limits, Liveness, WorkerView
 from supervisor.core.spec import SupervisorSpec
 from supervisor.desired import desired_state
 from supervisor.endings import Endings

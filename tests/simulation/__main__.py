@@ -51,8 +51,7 @@ def _many(args: argparse.Namespace) -> int:
     table: list[str] = []
     if args.coverage:
         args.jobs = 1
-    drawn = range(args.first, args.first + args.seeds)
-    seeds = [*(seed for seed in corpus.seeds() if seed not in drawn), *drawn]
+    seeds = corpus.before(range(args.first, args.first + args.seeds))
     with _measured(table) if args.coverage else nullcontext():
         for outcome in outcomes(seeds, args.jobs):
             total.add(outcome)

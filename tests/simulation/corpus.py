@@ -42,3 +42,8 @@ def entries() -> list[Entry]:
 def seeds() -> list[int]:
     """Return the seeds alone, each once."""
     return list(dict.fromkeys(entry.seed for entry in entries()))
+
+
+def before(drawn: range) -> list[int]:
+    """Return the seeds of the corpus, then the drawn ones, each once."""
+    return list(dict.fromkeys([*seeds(), *drawn]))

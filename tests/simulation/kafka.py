@@ -5,7 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
 
-from supervisor.core.model import StreamState, StreamTrouble
+from supervisor.adapters.kafka import FRESH_FOR_S, GONE_AFTER
+from supervisor.core.observed import StreamState, StreamTrouble
 from supervisor.core.spec import SupervisorSpec
 from supervisor.ports import Clock
 from tasks.contract import FailureCode
@@ -16,9 +17,6 @@ from tasks.ports import StreamUnavailable, StreamView, TaskError
 DATA, ABORTED, CONTROL, HOLE = "data", "aborted", "control", "hole"
 BROKEN = "broken"
 """A record that nobody can decode: it becomes an entry of the rejects, not a row (P25)."""
-_GONE_AFTER, _FRESH_FOR_S = 3, 2.0
-"""As in `supervisor.adapters.kafka`."""
-
 _COMMITTED = {DATA, BROKEN}
 
 Record = tuple[int, int | None, str]
@@ -269,7 +267,7 @@ class OverlordStreams:
         if self._later is None or supervisor_id not in self._last:
             return self.look(supervisor_id, spec)
         now = self._clock.monotonic()
-        if now - self._asked_at.get(supervisor_id, -math.inf) >= _FRESH_FOR_S:
+        if now - self._asked_at.get(supervisor_id, -math.inf) >= FRESH_FOR_S:
             self._asked_at[supervisor_id] = now
             self._later(lambda: self._look_beside(supervisor_id, spec))
         return self._last[supervisor_id]
@@ -297,7 +295,7 @@ class OverlordStreams:
         reads = spec.io_config.reads
         views = {n: v for n in self._kafka.names if reads(n) and (v := self._kafka.topic_view(n))}
         gone = before.topic_ids.keys() - views.keys()
-        if not views or (gone and before.failures + 1 < _GONE_AFTER):
+        if not views or (gone and before.failures + 1 < GONE_AFTER):
             return self._failed(before, StreamTrouble.NO_TOPIC)
         logs = {p: log for _, seen in views.values() for p, log in seen.items()}
         return StreamState(

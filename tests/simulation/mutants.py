@@ -63,8 +63,8 @@ def main(args: argparse.Namespace) -> int:
     hunted = [by_name(args.only)] if args.only else list(MUTANTS)
     found = 0
     _tell(f"{'fault':32} {'rule':14} {'seeds':>5}  found by")
-    drawn = [*corpus.seeds(), *range(args.first, args.first + args.seeds)]
-    for hunt in _hunts(hunted, drawn, args.jobs):
+    seeds_of = corpus.before(range(args.first, args.first + args.seeds))
+    for hunt in _hunts(hunted, seeds_of, args.jobs):
         found += bool(hunt.found_by)
         seeds = str(hunt.seeds) if hunt.seeds else "-"
         by = hunt.found_by or "NOTHING"

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from supervisor.core.errors import LeaseLost, SupervisorError
 from supervisor.core.events import QueueConfig
-from supervisor.core.model import Limits
+from supervisor.core.observed import Limits
 from supervisor.early_handoff import EarlyHandoff
 from supervisor.endings import Endings
 from supervisor.leadership import Leadership

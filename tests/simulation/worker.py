@@ -8,17 +8,16 @@ from random import Random
 from typing import cast
 
 from supervisor.core.errors import LeaseLost, WorkerFenced
-from tasks.contract import DesiredTask, FailureCode, SyncRequest, TaskPhase
-from tasks.journal import JournalFolder
-from tasks.machine import begin, refuse
+from tasks.contract import DesiredTask, SyncRequest, TaskPhase
+from tasks.journal import Journal, JournalFolder
 from tasks.options import WorkerOptions
+from tasks.orders import Step
 from tasks.pacing import Limits
 from tasks.ports import Fenced, Overlord
 from tasks.roster import Roster
 from tasks.runner import TaskRunner
 from tasks.runner import World as RunnerWorld
 from tasks.signals import Append, Effect, Look, Merge, Publish, ReadBatch
-from tasks.task_state import Failure
 from tests.simulation.actor import Actor
 from tests.simulation.disk import Disk, SimJournal, SimJournals, Warehouse
 from tests.simulation.engine import SimEngine
@@ -72,30 +71,8 @@ class _Crew(Roster):
         super().__init__(options, worker.world, journals, worker.incarnation)
         self._worker = worker
 
-    def apply(self, desired: Sequence[DesiredTask]) -> None:
-        """Stop what is not listed in the order of its names: the product goes through a set."""
-        listed = {task.task_id for task in desired}
-        for task_id in sorted(self._runners.keys() - listed - self._leaving):
-            self._leaving.add(task_id)
-            self._runners[task_id].stop(0)
-        super().apply(desired)
-
-    def _runner_of(self, task: DesiredTask) -> TaskRunner:
-        if failure := self._refusal(task):
-            return self._refused(task, failure)
-        try:
-            journal = self._journal_of(task)
-        except OSError as error:
-            return self._refused(task, Failure(FailureCode.WRITE_FAILED, f"journal: {error}"))
-        held = journal.held if journal else None
-        now = self._worker.monotonic()
-        first = begin(task, self._incarnation, held, self._options.limits, now)
+    def _runner(self, task: DesiredTask, journal: Journal | None, first: Step) -> TaskRunner:
         return Actor(task, cast("SimJournal | None", journal), first, self._worker)
-
-    def _refused(self, task: DesiredTask, failure: Failure) -> TaskRunner:
-        now = self._worker.monotonic()
-        state = refuse(task, self._incarnation, self._options.limits, now, failure=failure)
-        return Actor(task, None, (state, ()), self._worker)
 
 
 class _Caller:

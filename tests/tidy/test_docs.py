@@ -14,7 +14,8 @@ from typer.core import TyperCommand, TyperGroup
 from supervisor.cli import reference
 from supervisor.cli.main import app
 from supervisor.core import spec_tables as tables
-from supervisor.core.model import GenerationState, Liveness, TaskStatus
+from supervisor.core.model import GenerationState, TaskStatus
+from supervisor.core.observed import Liveness
 from supervisor.core.spec_reader import read_spec
 from supervisor.core.states import State
 from supervisor.metadata.tables import METADATA

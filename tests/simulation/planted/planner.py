@@ -7,7 +7,7 @@ from typing import Any
 from supervisor import moves, registry
 from supervisor.core import beginnings, handoff, steps
 from supervisor.core.actions import CommitInitialOffsets, FixEnd
-from supervisor.core.model import Liveness
+from supervisor.core.observed import Liveness
 from supervisor.core.steps import Steps
 from tasks import offsets
 from tasks.contract import TaskPhase
