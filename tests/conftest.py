@@ -18,8 +18,16 @@ settings.register_profile("ci", max_examples=300, deadline=None, print_blob=True
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 
 
-_FIRST = ("simulation", "integration/test_restarts.py", "integration/test_worker_faults.py")
+_FIRST = (
+    "simulation/test_seeds.py",
+    "integration/test_restarts.py",
+    "integration/test_worker_faults.py",
+    "integration/test_dev.py",
+    "chaos/test_chaos.py",
+)
 """Files that take minutes: begun last, one would keep a process busy while the other rests."""
+_APART = ("simulation/test_seeds.py",)
+"""Each test of it counts as a file."""
 _SHARING = ("ingest", "integration/test_bad_input.py", "integration/test_kafka_as_it_is.py")
 """Files of a folder that share a Spark or a cluster: one process runs them all."""
 
@@ -39,17 +47,19 @@ class _Lanes(LoadScopeScheduling):  # type: ignore[misc] # untyped: Any
 
     def _split_scope(self, nodeid: str) -> str:
         file = nodeid.split("::", 1)[0]
-        folder = PurePosixPath(file).parent
-        return str(folder) if _is_of(file, _SHARING) else file
+        if _is_of(file, _SHARING):
+            return str(PurePosixPath(file).parent)
+        return nodeid if _is_of(file, _APART) else file
 
 
 def _is_of(file: str, named: tuple[str, ...]) -> bool:
     return any(file.startswith(f"tests/{name}") for name in named)
 
 
-def _place(nodeid: str) -> tuple[bool, str]:
+def _place(nodeid: str) -> tuple[int, str]:
     file = nodeid.split("::", 1)[0]
-    return not _is_of(file, _FIRST), str(PurePosixPath(file).parent)
+    first = next((n for n, name in enumerate(_FIRST) if _is_of(file, (name,))), len(_FIRST))
+    return first, str(PurePosixPath(file).parent)
 
 
 @pytest.fixture(scope="session")

@@ -99,11 +99,13 @@ class Total:
 
     def lines(self) -> Iterator[str]:
         """Say it, the verdict last."""
-        yield f"{self.port_calls} port calls, {len(self.pairs)} pairs of crash point and state"
         yield f"{self.handoffs} handoffs, {self.publishes} publishes"
         yield "tables A and B: " + ", ".join(f"{row} {self.rows[row]}" for row in ROWS)
         yield f"{self.full} seeds with 3 handoffs and 20 faults or more"
-        yield f"{self.seeds} seeds, {self.faults} faults, {self.violations} violations"
+        yield (
+            f"{self.seeds} seeds, {self.faults} faults, {self.port_calls} port calls, "
+            f"{len(self.pairs)} pairs of crash point and state, {self.violations} violations"
+        )
 
 
 def _measured(table: list[str]) -> AbstractContextManager[None]:

@@ -7,6 +7,10 @@ from tests.simulation.user import User
 from tests.simulation.worker import WorkerProcess
 from tests.simulation.world import SUPERVISOR, TOPIC, World
 
+LATE_TIMES, LATE_RECORDS = 2.0, 5.0
+"""Once a run is late, moments come so much faster, and a topic without records gets so many a
+second."""
+
 
 class Outside(Brokers):
     """Draws what happens next, and does it."""
@@ -23,13 +27,14 @@ class Outside(Brokers):
         self.stories.begin()
 
     def _gap(self) -> float:
-        return self.random.expovariate(1 / self.world.swarm.between_s)
+        swarm = self.world.swarm
+        return self.random.expovariate((LATE_TIMES if self.world.late else 1.0) / swarm.between_s)
 
     def _produce(self) -> None:
         if self.world.dry:
             return
-        every, rate = 1.0, self.world.swarm.records_per_s
-        self.world.kernel.after(every * self.random.uniform(0.5, 1.5), self._produce)
+        rate = self.world.swarm.records_per_s or (LATE_RECORDS if self.world.late else 0.0)
+        self.world.kernel.after(self.random.uniform(0.5, 1.5), self._produce)
         if not rate or self.world.kafka.down:
             return
         for partition in self.partitions():

@@ -26,7 +26,10 @@ QUIET_MAX_S = 400.0
 
 HANDOFFS = 3
 FAULTS = 20
-"""Faults end once there were so many of both, or when their time is over."""
+"""A run has so many of both.  Handoffs that are missing when the time for faults is over happen
+in the quiet: under still more faults they might never."""
+LATE_MAX = 6
+"""So many times that time may be used up: a run that comes to no end is a bug."""
 _HANDOFFS = "SELECT count(*) FROM generations WHERE end_fixed_at IS NOT NULL"
 
 Patch = Callable[[], AbstractContextManager[object]]
@@ -109,8 +112,9 @@ class _Run:
         outside = Outside(world, user)
         world.kernel.after(3.0, outside.begin)
         world.kernel.after(3.0, lambda: setattr(world.network, "weather", world.weather()))
-        while self._is_young() and world.kernel.now < swarm.faults_for_s:
+        while self._is_young() and world.kernel.now < LATE_MAX * swarm.faults_for_s:
             world.kernel.run(world.kernel.now + 1.0)
+            world.late = world.kernel.now >= swarm.faults_for_s
         self._calm_down(user)
         if not self.violations and self.checkers is not None:
             self.violations += self.checkers.at_end(world)
@@ -119,12 +123,14 @@ class _Run:
         """Whether too little has happened yet."""
         if self.violations:
             return False
-        return self.world.tally.faults.total() < FAULTS or self._count(_HANDOFFS) < HANDOFFS
+        if self.world.tally.faults.total() < FAULTS:
+            return True
+        return not self.world.late and self._count(_HANDOFFS) < HANDOFFS
 
     def _calm_down(self, user: User) -> None:
         world = self.world
         world.calm_down()
-        world.dry = not world.swarm.records_per_s
+        world.late = True
         user.satisfied = False
         world.kernel.after(0.5, user.insist)
         world.kernel.after(8.0, user.mend)
@@ -132,7 +138,7 @@ class _Run:
         world.kernel.after(patience_s + 2.0, user.hurry)
         world.kernel.trace("quiet")
         began = world.kernel.now
-        longest = began + 6 * world.swarm.task_duration_s
+        longest = began + 12 * world.swarm.task_duration_s
         while world.kernel.now < began + QUIET_MAX_S and not self.violations:
             world.kernel.run(world.kernel.now + 1.0)
             if self._count(_HANDOFFS) >= HANDOFFS or world.kernel.now > longest:

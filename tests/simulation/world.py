@@ -73,6 +73,8 @@ class World:
         self.bugs: list[str] = []
         self.tally = Tally()
         self.quiet = False
+        self.late = False
+        """The time for faults is over; what a run has to have, and has not had yet, comes now."""
         self.topics = (TOPIC, TOPIC + SIBLING)[: swarm.rare.topics]
         self.dry = False
         """No more records are written."""
