@@ -25,6 +25,7 @@ class _Heard:
     sequence: int = -1
     heard_at: float | None = None
     stopping: bool = False
+    previous_end: str = ""
     reports: Mapping[str, TaskReport] | None = None
 
 
@@ -75,6 +76,7 @@ class WorkerRegistry:
                 return set()
             heard.sequence = request.sequence
             heard.stopping = request.stopping
+            heard.previous_end = request.previous_end
             before = heard.reports or {}
             heard.reports = {report.task_id: report for report in request.tasks}
             gone = before.keys() - heard.reports.keys()
@@ -96,6 +98,7 @@ class WorkerRegistry:
                     liveness=self._liveness(heard, now),
                     slots=heard.row.slots,
                     stopping=heard.stopping,
+                    previous_end=heard.previous_end,
                     reports=dict(heard.reports or {}),
                 )
                 for worker_id, heard in sorted(self._heard.items())

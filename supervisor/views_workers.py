@@ -32,6 +32,8 @@ class WorkerLine(Wire):
     liveness: Liveness
     incarnation: int
     stopping: bool
+    previous_end: str
+    """How the incarnation before this one ended; empty: it was the first, or is not known."""
 
 
 class Capacity(Wire):
@@ -85,6 +87,7 @@ def _line(
         liveness=view.liveness,
         incarnation=view.incarnation,
         stopping=view.stopping,
+        previous_end=view.previous_end,
     )
 
 

@@ -213,6 +213,8 @@ class SyncRequest(Wire):
     worker_id: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")
     incarnation: int
     """Grows with every start of this worker; registering a higher one fences the lower."""
+    previous_end: str = Field(default="", max_length=1_000)
+    """How the incarnation before this one ended, as far as its data folder tells."""
     sequence: int
     """Grows with every request of this incarnation: a late request is not taken for news."""
     url: str

@@ -16,6 +16,7 @@ from threading import Condition, Thread
 import structlog
 
 from tasks.contract import SyncRequest, SyncResponse, TaskReport
+from tasks.lives import Life
 from tasks.options import WorkerOptions
 from tasks.ports import Fenced, Overlord, OverlordUnavailable
 from tasks.roster import Roster
@@ -35,7 +36,7 @@ class Sync:
         roster: Roster,
         *,
         url: str,
-        incarnation: int,
+        life: Life,
         fenced: Callable[[], None],
         monotonic: Callable[[], float],
     ) -> None:
@@ -43,7 +44,7 @@ class Sync:
         self._overlord = overlord
         self._roster = roster
         self._url = url
-        self._incarnation = incarnation
+        self._life = life
         self._fenced = fenced
         self._monotonic = monotonic
         self._changed = Condition()
@@ -142,7 +143,8 @@ class Sync:
             self._ask_again = False
             return SyncRequest(
                 worker_id=self._options.worker_id,
-                incarnation=self._incarnation,
+                incarnation=self._life.incarnation,
+                previous_end=self._life.previous_end,
                 sequence=self._sequence,
                 url=self._url,
                 slots=self._options.slots,

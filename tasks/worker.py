@@ -22,9 +22,10 @@ from types import FrameType
 import structlog
 
 from tasks.alarm import Alarm
-from tasks.folders import make_folder, replace_file
+from tasks.folders import make_folder
 from tasks.gate import Gate
 from tasks.journal import JournalFolder
+from tasks.lives import Life, begin_life
 from tasks.options import WorkerOptions
 from tasks.ports import Engine, Overlord, Stream
 from tasks.roster import Roster
@@ -91,18 +92,6 @@ def locked_folder(data_dir: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
-def next_incarnation(data_dir: Path, unix_ms: int) -> int:
-    """Draw and store a number higher than any this folder has seen; call with the folder locked.
-
-    Milliseconds since the epoch as a rule, so that a lost folder does not start again at 1.
-    """
-    path = data_dir / "incarnation"
-    stored = int(path.read_text()) if path.exists() else 0
-    drawn = max(stored + 1, unix_ms)
-    replace_file(path, f"{drawn}\n".encode())
-    return drawn
-
-
 _SAID = {
     Reason.FENCED: "fenced: a newer incarnation of this worker exists; stopping",
     Reason.ENGINE_DIED: "the engine's process died; stopping, the journals stay",
@@ -113,8 +102,9 @@ _SAID = {
 class Worker:
     """One incarnation, from registration to its end; `run` is called once."""
 
-    def __init__(self, options: WorkerOptions, outside: Outside, incarnation: int) -> None:
+    def __init__(self, options: WorkerOptions, outside: Outside, life: Life) -> None:
         self._options = options
+        self._life = life
         self._outside = outside
         self._ends: SimpleQueue[Reason] = SimpleQueue()  # its `put` is safe in a signal handler
         self._gate = Gate(options.finishing)
@@ -138,7 +128,7 @@ class Worker:
             reach=outside.reach,
         )
         journals = JournalFolder(options.data_dir)
-        self._roster = Roster(options, self._world, journals, incarnation)
+        self._roster = Roster(options, self._world, journals, life.incarnation)
         self._server = ControlServer(options, self._roster)
         self._alarm = Alarm(lambda: self._roster.runners, self._world.monotonic)
         self._sync = Sync(
@@ -146,7 +136,7 @@ class Worker:
             outside.overlord,
             self._roster,
             url=self._server.url,
-            incarnation=incarnation,
+            life=life,
             fenced=self._world.fenced,
             monotonic=self._world.monotonic,
         )
@@ -170,7 +160,9 @@ class Worker:
         structlog.get_logger().info("worker runs", worker=self._options.worker_id, url=self.url)
         try:
             reason = self._wait()
-            return self._end(reason)
+            code = self._end(reason)
+            self._life.end(f"{reason}: {self._outside.engine_end()}".removesuffix(": "))
+            return code
         finally:
             self._sync.close()
             self._alarm.close()
@@ -230,8 +222,8 @@ def run_worker(options: WorkerOptions, outside: Outside) -> int:
         OSError: the folder cannot be written, or the port is taken.
     """
     with locked_folder(options.data_dir):
-        incarnation = next_incarnation(options.data_dir, time.time_ns() // 1_000_000)
-        worker = Worker(options, outside, incarnation)
+        life = begin_life(options.data_dir, time.time_ns() // 1_000_000)
+        worker = Worker(options, outside, life)
         with _stopped_by_signals(worker.stop):
             return worker.run()
 

@@ -33,6 +33,8 @@ class WorkerView:
     """Task id -> its last report to this leader."""
     used_slots: int = 0
     """Open tasks of all supervisors that are assigned to it."""
+    previous_end: str = ""
+    """How its incarnation before this one ended; empty: not known."""
 
     @property
     def takes_tasks(self) -> bool:

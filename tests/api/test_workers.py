@@ -147,11 +147,22 @@ def test_workers_are_listed_as_druids_with_their_slots(world: World) -> None:
     )
     assert row["runningTasks"] == sorted(first.held)
     assert [r["currCapacityUsed"] for r in rows] == [1, 1]
+    assert [r["previousEnd"] for r in rows] == ["", ""]
     assert world.get_object(f"{TASKS}/totalWorkerCapacity") == {
         "currentClusterCapacity": 8,
         "maximumCapacityWithAutoScale": -1,
         "usedClusterCapacity": 2,
     }
+
+
+def test_a_worker_that_came_back_shows_how_it_ended(world: World) -> None:
+    """Source: faults.md B12."""
+    sync = _SYNC | {"previousEnd": "engine died: with code 137"}
+    world.post(_sync_path("w1"), sync)
+
+    [row] = world.get_rows(f"{TASKS}/workers")
+
+    assert row["previousEnd"] == "engine died: with code 137"
 
 
 def test_the_leader_tells_that_it_leads(world: World) -> None:

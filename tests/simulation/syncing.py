@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, cast
 
 from tasks.contract import SyncRequest, SyncResponse
+from tasks.lives import Life
 from tasks.options import WorkerOptions
 from tasks.ports import Fenced, Overlord
 from tasks.roster import Roster
@@ -31,7 +32,7 @@ class SimSync(Sync):
             cast("Overlord", None),
             roster,
             url=f"http://{worker.name}",
-            incarnation=worker.incarnation,
+            life=Life(options.data_dir, worker.incarnation),
             fenced=worker.fenced,
             monotonic=worker.monotonic,
         )

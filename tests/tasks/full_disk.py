@@ -15,7 +15,7 @@ from pathlib import Path
 
 from tasks.contract import TaskPhase
 from tasks.folders import NoSpace
-from tasks.worker import next_incarnation
+from tasks.lives import begin_life
 from tests.tasks.memory import P0, MemoryOverlord, at, desired, order
 from tests.tasks.plain_site import PlainSite
 
@@ -104,16 +104,16 @@ def tail(disk: SmallDisk, other: Path) -> dict[str, object]:
 
 def incarnation(disk: SmallDisk, _other: Path) -> dict[str, object]:
     """A worker starts, or a task does, on a full disk."""
-    first = next_incarnation(disk.folder, 1_000)
+    first = begin_life(disk.folder, 1_000).incarnation
     disk.fill(2)
     try:
-        next_incarnation(disk.folder, 2_000)
+        begin_life(disk.folder, 2_000)
         said = ""
     except NoSpace as error:
         said = str(error)
     left = sorted(path.name for path in disk.folder.iterdir() if path.name != "filler")
     disk.free()
-    again = next_incarnation(disk.folder, 3_000)
+    again = begin_life(disk.folder, 3_000).incarnation
     return {"said": said, "drawn": [first, again], "left": left}
 
 

@@ -116,5 +116,5 @@ def test_an_incarnation_that_cannot_be_stored_is_not_used(kind: str, small: Path
 
     assert str(small / "incarnation") in seen["said"]
     assert "free some" in seen["said"]
-    assert seen["left"] == ["incarnation"]
+    assert seen["left"] == ["incarnation", "last-end"]
     assert seen["drawn"] == [1_000, 3_000]

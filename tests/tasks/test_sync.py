@@ -8,6 +8,7 @@ from threading import Condition, Event
 import pytest
 
 from tasks.contract import DesiredTask, PublishAnswer, PublishRequest, SyncRequest, SyncResponse
+from tasks.lives import Life
 from tasks.options import WorkerOptions
 from tasks.sync import Sync
 from tests.tasks.memory import DEADLINE_S, desired, order
@@ -82,7 +83,7 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
         hand,
         site.roster,
         url="http://w",
-        incarnation=7,
+        life=Life(tmp_path, 7),
         fenced=fenced.set,
         monotonic=site.world.monotonic,
     )

@@ -14,10 +14,11 @@ import httpx
 import pytest
 
 from tasks.contract import FailureCode, TaskPhase
+from tasks.lives import begin_life
 from tasks.options import WorkerOptions, is_safe_name
 from tasks.pacing import Limits
 from tasks.ports import Fenced
-from tasks.worker import DataFolderBusy, Outside, Worker, locked_folder, next_incarnation
+from tasks.worker import DataFolderBusy, Outside, Worker, locked_folder
 from tests.tasks.memory import (
     DEADLINE_S,
     DOWN,
@@ -64,15 +65,20 @@ class Site:
             alive_period=timedelta(milliseconds=50),
         )
         outside = self.outside()
-        incarnation = next_incarnation(self.folder, unix_ms=1)
-        self.worker = Worker(options, outside, incarnation)
+        self.worker = Worker(options, outside, begin_life(self.folder, unix_ms=1))
         self.code = None
         self.thread = threading.Thread(target=self._run, name="worker of a test")
         self.thread.start()
         return self.worker
 
     def outside(self) -> Outside:
-        return Outside(self.engine, self.log, self.overlord, engine_alive=lambda: self.alive)
+        return Outside(
+            self.engine,
+            self.log,
+            self.overlord,
+            engine_alive=lambda: self.alive,
+            engine_end=lambda: "" if self.alive else "with code 137",
+        )
 
     def end(self) -> int | None:
         self.worker.stop()
@@ -292,6 +298,26 @@ def test_a_dead_engine_ends_the_worker_and_fails_no_task(site: Site) -> None:
     assert site.journals() == {"task-1"}
 
 
+def test_a_worker_tells_how_it_ended_before(site: Site) -> None:
+    """Source: faults.md B12."""
+
+    def told(incarnation: int) -> str:
+        site.start()
+        requests = site.overlord.requests
+        site.overlord.wait_for(lambda _: any(r.incarnation == incarnation for r in requests))
+        return requests[-1].previous_end
+
+    first = told(1)
+    site.end()
+    second = told(2)
+    site.alive = False
+    site.thread.join(DEADLINE_S)
+    site.alive = True
+    third = told(3)
+
+    assert [first, second, third] == ["", "stopped", "engine died: with code 137"]
+
+
 @pytest.mark.parametrize("servers", ["evil:9092", "broker:9092,evil:9092", "broker", "broker:0"])
 def test_a_broker_that_is_not_allowed_is_never_connected_to(site: Site, servers: str) -> None:
     site.kafka_allow = ("broker:9092",)
@@ -320,20 +346,13 @@ def test_a_name_that_leads_out_of_its_folder_is_refused(site: Site, name: str, w
     site.overlord.wait_for(lambda o: not o.reports())
 
     made = set(site.folder.parent.rglob("*")) - set(before)
-    assert {p.name for p in made} <= {"journal", "incarnation"}
+    assert {p.name for p in made} <= {"journal", "incarnation", "last-end"}
     assert site.engine.files == set()
 
 
 def test_usual_names_are_safe() -> None:
     names = ["clicks", "index_kafka_clicks_0123456789abcde_abcdefgh", "a.b-c_D", "0"]
     assert all(is_safe_name(name) for name in names)
-
-
-def test_an_incarnation_is_higher_than_every_one_before(tmp_path: Path) -> None:
-    """Goal: also when the clock was set back."""
-    drawn = [next_incarnation(tmp_path, unix_ms) for unix_ms in (1_000, 2_000, 5, 2_001, 2_500)]
-
-    assert drawn == [1_000, 2_000, 2_001, 2_002, 2_500]
 
 
 def test_two_workers_do_not_share_a_folder(tmp_path: Path) -> None:
