@@ -126,6 +126,15 @@ _CONF = {
 }
 
 
+_WITH_NATIVES = (
+    "com.github.luben.zstd.RecyclingBufferPool",
+    "org.xerial.snappy.Snappy",
+    "net.jpountz.lz4.LZ4JNI",
+)
+"""Classes that unpack a library when they are first used.  Had they no space for it then, they
+would stay broken for as long as the JVM lives: each later batch would fail."""
+
+
 class SparkFailed(RuntimePartError):
     """The JVM or the Spark application in it did not start; the message ends with its log."""
 
@@ -245,6 +254,7 @@ def start_spark(options: SparkOptions) -> SparkRuntime:
         port, secret = _await_gateway(process, told, log)
         with _gateway_named(port, secret):
             gateway = launch_gateway()  # type: ignore[no-untyped-call]  # PySpark leaves it untyped
+        _load_natives(gateway, work / "local")
         context = SparkContext(conf=SparkConf(_jvm=gateway.jvm), gateway=gateway)
         return SparkRuntime(SparkSession(context), process, gateway, work)
     except BaseException as error:
@@ -256,6 +266,16 @@ def start_spark(options: SparkOptions) -> SparkRuntime:
         raise
     finally:
         told.unlink(missing_ok=True)
+
+
+def _load_natives(gateway: JavaGateway, unpacked: Path) -> None:
+    for name in _WITH_NATIVES:
+        try:
+            gateway.jvm.java.lang.Class.forName(name)
+        except Py4JError as error:
+            raise SparkFailed(
+                f"{name} cannot unpack its library into {unpacked}: {error}"
+            ) from error
 
 
 def _argv(options: SparkOptions, properties: Path, work: Path) -> tuple[str, ...]:

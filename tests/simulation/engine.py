@@ -7,10 +7,10 @@ import hashlib
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 
-from tasks.contract import Counters, OffsetSpan, RejectSample, RejectsFile, SegmentFile
+from tasks.contract import Counters, FailureCode, OffsetSpan, RejectSample, RejectsFile, SegmentFile
 from tasks.folders import NoSpace
 from tasks.offsets import TopicPartition
-from tasks.ports import BatchJob, DataFile, JournalEntry, MergeJob, MergeResult
+from tasks.ports import BatchJob, DataFile, JournalEntry, MergeJob, MergeResult, TaskError
 from tests.simulation.clocks import EPOCH
 from tests.simulation.disk import Row, Warehouse
 from tests.simulation.kafka import BROKEN, Kafka
@@ -34,8 +34,12 @@ class SimEngine:
 
         Raises:
             StreamUnavailable, TaskError: as `Kafka.read`.
+            TaskError: a record of it is too much for this spec.
             NoSpace: the disk is full.
         """
+        curse = self._kafka.curse
+        if curse is not None and curse.strikes(job):
+            raise TaskError(FailureCode.READ_FAILED, f"{curse.partition}: {curse.offset} hurts")
         found = self._kafka.read(job.start, job.end)
         read = [(p, o, i, kind) for p, records in sorted(found.items()) for o, i, kind in records]
         rows = tuple((p, o, i) for p, o, i, kind in read if kind != BROKEN)

@@ -12,7 +12,7 @@ from supervisor.ports import Clock
 from tasks.contract import FailureCode
 from tasks.kafka_client import KafkaClient
 from tasks.offsets import Offsets, TopicPartition
-from tasks.ports import StreamUnavailable, StreamView, TaskError
+from tasks.ports import BatchJob, StreamUnavailable, StreamView, TaskError
 
 DATA, ABORTED, CONTROL, HOLE = "data", "aborted", "control", "hole"
 BROKEN = "broken"
@@ -21,6 +21,22 @@ _COMMITTED = {DATA, BROKEN}
 
 Record = tuple[int, int | None, str]
 """Offset, id of the record (None: a control record or a hole), kind."""
+
+
+@dataclass(frozen=True)
+class Curse:
+    """A record that fails every batch it is in, until a spec has the right bound."""
+
+    partition: TopicPartition
+    offset: int
+    cured_by: int
+    """`maxRowsPerSegment` that, for once, helps."""
+
+    def strikes(self, job: BatchJob) -> bool:
+        """Tell whether the batch reads it under a spec that does not help."""
+        first = job.start.get(self.partition, math.inf)
+        is_read = first <= self.offset < job.end.get(self.partition, 0)
+        return is_read and job.spec.tuning.segment_rows_max < self.cured_by
 
 
 @dataclass
@@ -73,6 +89,7 @@ class Kafka:
         self._random = random
         self._rejects = rejects
         self._now = now
+        self.curse: Curse | None = None
         self._topics: dict[str, Topic] = {}
         self._every: dict[str, Topic] = {}
         self._next_id = 1

@@ -8,8 +8,7 @@ from tests.simulation.worker import WorkerProcess
 from tests.simulation.world import SUPERVISOR, TOPIC, World
 
 LATE_TIMES, LATE_RECORDS = 2.0, 5.0
-"""Once a run is late, moments come so much faster, and a topic without records gets so many a
-second."""
+"""Once a run is late, moments come so much faster, and so many records a second or more."""
 
 
 class Outside(Brokers):
@@ -33,7 +32,7 @@ class Outside(Brokers):
     def _produce(self) -> None:
         if self.world.dry:
             return
-        rate = self.world.swarm.records_per_s or (LATE_RECORDS if self.world.late else 0.0)
+        rate = max(self.world.swarm.records_per_s, LATE_RECORDS if self.world.late else 0.0)
         self.world.kernel.after(self.random.uniform(0.5, 1.5), self._produce)
         if not rate or self.world.kafka.down:
             return

@@ -3,7 +3,7 @@
 The draws of `faults.draw` stay as they were when something is added here, at its end.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 
 STORIES = (
@@ -17,6 +17,7 @@ STORIES = (
     "suspend and resume",
     "terminate and post again",
     "one of two topics gone",
+    "batches fail",
 )
 """Each happens once, early; several steps of it belong together."""
 ROWS = {
@@ -38,6 +39,7 @@ ROWS = {
 AIM_RATE, AIMS = 0.5, 2
 """How likely a crash at such a point is, and how many of them a run has."""
 _VERBS = ("suspend and resume", "terminate and post again")
+_FAILING_SHARE = 0.12
 SIBLING = "-eu"
 """What the name of a second topic ends with."""
 
@@ -72,7 +74,7 @@ def draw_rare(random: Random) -> Rare:
         stories.append("one of two topics gone")
     if row == "A15":
         stories += _VERBS
-    return Rare(
+    drawn = Rare(
         topics=topics,
         stories=tuple(stories),
         targets=() if row is None else ROWS[row],
@@ -83,3 +85,6 @@ def draw_rare(random: Random) -> Rare:
         samples_max=random.choice([0, 2, 20]),
         hurries=random.random() < 0.75,
     )
+    if random.random() < _FAILING_SHARE:
+        drawn = replace(drawn, stories=(*drawn.stories, "batches fail"))
+    return drawn

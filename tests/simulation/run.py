@@ -131,6 +131,7 @@ class _Run:
         world = self.world
         world.calm_down()
         world.late = True
+        user.cure()
         user.satisfied = False
         world.kernel.after(0.5, user.insist)
         world.kernel.after(8.0, user.mend)

@@ -6,6 +6,7 @@ from functools import partial
 from tasks.contract import TaskPhase
 from tasks.offsets import TopicPartition
 from tests.simulation.actor import Actor
+from tests.simulation.kafka import Curse
 from tests.simulation.overlord import OverlordProcess
 from tests.simulation.rare import SIBLING
 from tests.simulation.user import User
@@ -71,6 +72,18 @@ class Stories:
         """Its tasks are lost, and there may be no slot for all that is to be read."""
         away_s = self.random.uniform(1.2, 2.5) * self.world.times.worker_timeout
         self.world.kill(self._some_worker(), away_s=away_s)
+
+    # -- records ---------------------------------------------------------------------------------
+
+    def _batches_fail(self) -> None:
+        """One of the next records is in no batch that ends well, until the spec is changed."""
+        kafka, name = self.world.kafka, self.random.choice(self.world.topics)
+        if not kafka.exists(name):
+            return
+        partition = TopicPartition(name, self.random.randrange(kafka.partitions(name)))
+        at = kafka.log(partition).end + self.random.randint(0, 5)
+        kafka.curse = Curse(partition, at, self.user.rows_max + 1)
+        self._later(8, 40, self.user.cure)
 
     # -- verbs at the wrong time ---------------------------------------------------------------
 

@@ -9,6 +9,10 @@ from tests.simulation.world import SUPERVISOR, TOPIC, World
 
 _TRIES = 6
 _VERB_S = 10.0
+_ROWS_MAX = """
+    SELECT json_extract(spec, '$.tuningConfig.maxRowsPerSegment') FROM supervisor_specs
+    WHERE spec IS NOT NULL ORDER BY version DESC LIMIT 1
+"""
 
 
 class User:
@@ -117,8 +121,23 @@ class User:
         document = self.document()
         self.ask("apply", lambda o: o.service.apply_spec(document, "user"))
 
+    def cure(self) -> None:
+        """Want a spec with which no batch fails, and post it unless it is the newest one."""
+        curse = self.world.kafka.curse
+        if curse is None:
+            return
+        self.rows_max = max(self.rows_max, curse.cured_by)
+        newest = self.world.store_connection.execute(_ROWS_MAX).fetchone()
+        if newest is not None and newest[0] < curse.cured_by:
+            document = self.document()
+            self.ask("apply", lambda o: o.service.apply_spec(document, "user"), 1)
+
     def mend(self) -> None:
-        """Reset, again and again, as long as Kafka does not hold what is to be read next."""
+        """Reset, again and again, as long as Kafka does not hold what is to be read next.
+
+        Post the cure again if a spec that was posted before it has arrived after it.
+        """
+        self.cure()
         if self.world.is_broken():
             self.ask("reset", lambda o: o.resets.reset(SUPERVISOR, "user"), 3)
         self.world.kernel.after(5.0, self.mend)
