@@ -133,6 +133,34 @@ _SHORTEST = 8
 """A shorter text would be found by chance."""
 
 
+def every_file_is_somebodys(world: Watched) -> Iterator[str]:
+    """P23: a file is named; or its task goes on, or somebody is to clean up behind it.
+
+    What a process that was frozen writes behind a settled task that published nothing is found by
+    the next sweep.
+    """
+    db = world.store_connection
+    named = {row[0] for row in db.execute(_NAMED)}
+    cared_for = {row[0] for row in db.execute(_CARED_FOR)}
+    for path in sorted(set(world.warehouse.files) - named):
+        if path.split("/")[_TASK] not in cared_for:
+            yield f"P23 {path} is nobody's"
+
+
+_TASK = 2
+"""Which part of a path names it."""
+_NAMED = """
+    SELECT path FROM segments
+    UNION SELECT json_extract(rejects, '$.path') FROM publications
+"""
+_CARED_FOR = """
+    SELECT id FROM tasks WHERE ended_at IS NULL OR upper(outcome) = 'STALE'
+    UNION SELECT id FROM tasks WHERE folder_deleted_at IS NOT NULL AND NOT published
+    UNION SELECT key FROM events JOIN event_positions USING (queue_id) WHERE seq > processed_seq
+    UNION SELECT key FROM events_failed
+"""
+
+
 def chains_reach_the_committed(ledger: Ledger, now: Rows) -> Iterator[str]:
     """I4: what the checkers followed step by step is what is stored."""
     for part, row in now.committed.items():

@@ -55,5 +55,6 @@ def at_end(world: Watched) -> list[str]:
         *check_end.everything_is_published(now, world),
         *check_end.no_row_is_an_orphan(world),
         *check_end.wasted_work_is_bounded(ledger, now, world),
+        *check_end.every_file_is_somebodys(world),
         *check_end.no_secret_is_stored(world),
     ]

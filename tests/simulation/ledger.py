@@ -113,6 +113,11 @@ class KafkaSeen(Protocol):
 class WarehouseSeen(Protocol):
     """What is on disk."""
 
+    @property
+    def files(self) -> Iterable[str]:
+        """The paths of all files."""
+        ...
+
     def rows(self, path: str) -> Sequence[tuple[TopicPartition, int, int | None]] | None:
         """Return the rows of a data file; None if it is not there."""
         ...

@@ -19,7 +19,7 @@ from pathlib import Path
 from types import FrameType
 
 from tests.simulation import corpus
-from tests.simulation.planted import leader, planner, publisher, worker
+from tests.simulation.planted import cleaning, leader, planner, publisher, worker
 from tests.simulation.planted.patches import Mutant
 
 MUTANTS: tuple[Mutant, ...] = (
@@ -27,6 +27,7 @@ MUTANTS: tuple[Mutant, ...] = (
     *publisher.MUTANTS,
     *leader.MUTANTS,
     *worker.MUTANTS,
+    *cleaning.MUTANTS,
 )
 SEED_S = 60
 """A seed that needs more of the processor goes round in a circle: the fault is found."""

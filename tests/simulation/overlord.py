@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from supervisor.core.errors import LeaseLost, SupervisorError
-from supervisor.core.events import QueueConfig
 from supervisor.core.observed import Limits
 from supervisor.early_handoff import EarlyHandoff
 from supervisor.endings import Endings
@@ -20,13 +19,16 @@ from supervisor.resets import Resets
 from supervisor.service import Rules, Service
 from supervisor.signals import Broadcast
 from tasks.contract import PublishRequest, SyncRequest, SyncResponse
+from tests.simulation.cleaning import DELAY, Cleaner
 from tests.simulation.clocks import ProcessClock
+from tests.simulation.disk import Warehouse
 from tests.simulation.kafka import Kafka, OverlordStreams, PatientStreams
 from tests.simulation.kernel import Kernel, Process
 from tests.simulation.network import Reply
 from tests.simulation.store import MemoryDatabase, SimStore
 
 WAKE_PERIOD_S = 30.0
+CLEAN_PERIOD_S, SWEEP_PERIOD_S = 2.0, 12.0
 THREAD_SWITCH_S = 0.1
 
 
@@ -60,6 +62,8 @@ class Surroundings:
     bug: Callable[[str], None]
     published: Callable[[str, str], None]
     looks_beside: bool = False
+    cleaned: tuple[str, Warehouse] | None = None
+    """Supervisor and folder whose ended tasks are cleaned up behind."""
 
 
 class _Loop(Loop):
@@ -183,6 +187,28 @@ class OverlordProcess(Process):
         self.store.on_fenced(self.leadership.lost)
         self.later(random.uniform(0, 0.5), self._step)
         self.later(WAKE_PERIOD_S * random.random(), self._wake_all)
+        if around.cleaned is not None:
+            self._clean_up(*around.cleaned)
+
+    def _clean_up(self, supervisor_id: str, held: Warehouse) -> None:
+        cleaner = Cleaner(
+            supervisor_id,
+            self.store,
+            self.clock,
+            self.leadership.term,
+            workers=self.registry,
+            held=held,
+            bug=self.around.bug,
+        )
+
+        def again(chore: Callable[[], None], every_s: float) -> None:
+            self.later(self._looks.uniform(0.5, 1.5) * every_s, lambda: again(chore, every_s))
+            if self.leadership.leads():
+                with suppress(SupervisorError), self.store.at("cleaning"):
+                    chore()
+
+        again(cleaner.clean, CLEAN_PERIOD_S)
+        again(cleaner.sweep, SWEEP_PERIOD_S)
 
     def _wire(self) -> None:
         around = self.around
@@ -193,7 +219,7 @@ class OverlordProcess(Process):
             on_news=self._wake,
         )
         sources = Sources(self.store, streams, self.registry, around.times.limits)
-        endings = Endings(QueueConfig(delay=timedelta(minutes=10)))
+        endings = Endings(DELAY)
         self.changed = changed = _Broadcast(self._notify)
         shell = Shell(sources, self.clock, self._new_token, endings, self._reach)
         self.loop = _Loop(lambda name: self._pass(name, shell, changed), self)

@@ -39,7 +39,7 @@ ROWS = {
 AIM_RATE, AIMS = 0.5, 2
 """How likely a crash at such a point is, and how many of them a run has."""
 _VERBS = ("suspend and resume", "terminate and post again")
-_FAILING_SHARE = 0.12
+_FAILING_SHARE, _CLEANING_SHARE = 0.12, 0.25
 SIBLING = "-eu"
 """What the name of a second topic ends with."""
 
@@ -61,6 +61,8 @@ class Rare:
     rejects: float = 0.0
     """The share of records that become no row."""
     samples_max: int = 20
+    cleans: bool = False
+    """Leaders delete what ended tasks have left behind."""
     hurries: bool = False
     """Once it is quiet the user asks for handoffs at once; else the timer has its turn first."""
 
@@ -87,4 +89,4 @@ def draw_rare(random: Random) -> Rare:
     )
     if random.random() < _FAILING_SHARE:
         drawn = replace(drawn, stories=(*drawn.stories, "batches fail"))
-    return drawn
+    return replace(drawn, cleans=random.random() < _CLEANING_SHARE)

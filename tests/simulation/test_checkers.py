@@ -333,6 +333,12 @@ def _still_publishing(world: Broken) -> None:
     world.generation("g3", 3, start=10, end=12)
 
 
+def _file_of_nobody(world: Broken) -> None:
+    _all_published(world)
+    world.sql("UPDATE tasks SET folder_deleted_at=?", LATER)
+    world.warehouse.files[f"{SUP}/data/t1/late.parquet"] = []
+
+
 AT_THE_END: dict[str, tuple[str, Story]] = {
     "records are left": ("I11", _lag),
     "a generation is stuck": ("I11", _still_publishing),
@@ -342,6 +348,7 @@ AT_THE_END: dict[str, tuple[str, Story]] = {
     "a token stands in a plan": ("I12", _token_leaked),
     "an old leader stored a plan": ("I5", _old_plan),
     "a file was lost after it was published": ("I2", _file_lost_later),
+    "a file is left that nobody will delete": ("P23", _file_of_nobody),
 }
 
 
