@@ -15,7 +15,7 @@ from tasks.ports import MergeJob
 from tasks.worker import Outside
 from tests.tasks.memory import DEADLINE_S, MemoryEngine, at, desired, order, pause
 from tests.tasks.test_runner import QUICK
-from tests.tasks.test_worker import Site
+from tests.tasks.worker_site import Site
 from tests.waiting import wait_until
 
 IMPATIENT = replace(QUICK, progress_s=0.3, give_up_s=0.3)

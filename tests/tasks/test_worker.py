@@ -6,90 +6,25 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from datetime import timedelta
 from pathlib import Path
 
 import httpx
 import pytest
 
 from tasks.contract import FailureCode, TaskPhase
-from tasks.lives import begin_life
-from tasks.options import WorkerOptions, is_safe_name
-from tasks.pacing import Limits
+from tasks.options import is_safe_name
 from tasks.ports import Fenced
-from tasks.worker import DataFolderBusy, Outside, Worker, locked_folder
+from tasks.worker import DataFolderBusy, locked_folder
 from tests.tasks.memory import (
     DEADLINE_S,
     DOWN,
-    MemoryEngine,
-    MemoryLog,
-    MemoryOverlord,
     at,
     desired,
     order,
     pause,
 )
-from tests.tasks.test_runner import QUICK
+from tests.tasks.worker_site import Site
 from tests.waiting import wait_until
-
-
-@dataclass
-class Site:
-    """A machine on which a worker runs, ends and starts again."""
-
-    folder: Path
-    engine: MemoryEngine = field(default_factory=MemoryEngine)
-    log: MemoryLog = field(default_factory=lambda: MemoryLog(at(0), at(5)))
-    overlord: MemoryOverlord = field(default_factory=MemoryOverlord)
-    alive: bool = True
-    kafka_allow: tuple[str, ...] | None = None
-    code: int | None = None
-    limits: Limits = QUICK
-    slots: int = 4
-
-    def start(self) -> Worker:
-        options = WorkerOptions(
-            "w-1",
-            self.folder,
-            "warehouse",
-            ("http://o",),
-            port=0,
-            slots=self.slots,
-            limits=self.limits,
-            kafka_allow=self.kafka_allow,
-            long_poll=timedelta(milliseconds=200),
-            report_period_min=timedelta(milliseconds=20),
-            stop_grace=timedelta(milliseconds=100),
-            stop_timeout=timedelta(seconds=3),
-            alive_period=timedelta(milliseconds=50),
-        )
-        outside = self.outside()
-        self.worker = Worker(options, outside, begin_life(self.folder, unix_ms=1))
-        self.code = None
-        self.thread = threading.Thread(target=self._run, name="worker of a test")
-        self.thread.start()
-        return self.worker
-
-    def outside(self) -> Outside:
-        return Outside(
-            self.engine,
-            self.log,
-            self.overlord,
-            engine_alive=lambda: self.alive,
-            engine_end=lambda: "" if self.alive else "with code 137",
-        )
-
-    def end(self) -> int | None:
-        self.worker.stop()
-        self.thread.join(DEADLINE_S)
-        return self.code
-
-    def journals(self) -> set[str]:
-        return {path.stem for path in (self.folder / "journal").glob("*.jsonl")}
-
-    def _run(self) -> None:
-        self.code = self.worker.run()
 
 
 @pytest.fixture
