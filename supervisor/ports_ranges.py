@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Protocol
 
 from supervisor.core.actions import FixEnd, OpenGeneration
-from supervisor.core.model import CommittedOffset, Generation, GenerationState, OffsetGap
+from supervisor.core.model import CommittedOffset, GapKind, Generation, GenerationState, OffsetGap
 from tasks.offsets import Offsets, TopicPartition
 
 NO_EPOCHS: Mapping[TopicPartition, int] = MappingProxyType({})
@@ -71,6 +71,10 @@ class OffsetsTable(Protocol):
 
     def gaps(self, supervisor_id: str) -> list[OffsetGap]:
         """Return the declared gaps, oldest first."""
+        ...
+
+    def gap_sizes(self) -> dict[tuple[str, GapKind], int]:
+        """Return (supervisor, kind) -> the offsets of all such gaps together."""
         ...
 
     def forget(self, supervisor_id: str) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from supervisor.core.errors import SupervisorNotFound, TaskNotFound
-from supervisor.core.model import Task, TaskStatus
+from supervisor.core.model import GapKind, Task, TaskStatus
 from supervisor.core.observed import Observed
 from supervisor.core.spec import SupervisorSpec
 from supervisor.core.states import SupervisorState
@@ -99,6 +99,11 @@ class Views:
             LeaseLost: this overlord does not lead.
         """
         return self._state(self._seen(supervisor_id))
+
+    def gap_sizes(self) -> Mapping[tuple[str, GapKind], int]:
+        """Return how many offsets are declared as gaps, by supervisor and kind."""
+        with self.sources.store.reading() as tx:
+            return tx.offsets.gap_sizes()
 
     def status(self, supervisor_id: str) -> SupervisorStatus:
         """Return Druid's status and its additions; raises as `state` does."""

@@ -1,11 +1,12 @@
 """Committed offsets and gaps in memory."""
 
+from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from supervisor.adapters.memory_rows import Tables
 from supervisor.core.errors import StaleCommit
-from supervisor.core.model import CommittedOffset, OffsetGap
+from supervisor.core.model import CommittedOffset, GapKind, OffsetGap
 from supervisor.ports_ranges import NO_EPOCHS
 from tasks.offsets import Offsets, TopicPartition, count
 
@@ -89,6 +90,14 @@ class MemoryOffsets:
     def gaps(self, supervisor_id: str) -> list[OffsetGap]:
         """Return the declared gaps, oldest first."""
         return list(self._gaps.get_row(supervisor_id) or ())
+
+    def gap_sizes(self) -> dict[tuple[str, GapKind], int]:
+        """Return (supervisor, kind) -> the offsets of all such gaps together."""
+        sizes = Counter[tuple[str, GapKind]]()
+        for supervisor_id, gaps in self._gaps.items():
+            for gap in gaps:
+                sizes[supervisor_id, gap.kind] += gap.end - gap.first
+        return dict(sizes)
 
     def forget(self, supervisor_id: str) -> None:
         """Delete the committed offsets and the gaps of a supervisor."""

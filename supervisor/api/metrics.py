@@ -26,6 +26,7 @@ from supervisor.eventqueue.meters import BATCH_BOUNDS_S, BatchTimes
 from supervisor.eventqueue.operations import Operations
 from supervisor.eventqueue.shown import QueueView
 from supervisor.leadership import Leadership
+from supervisor.views import Views
 
 router = APIRouter(tags=["process"])
 
@@ -93,6 +94,7 @@ def get_metrics(parts: Parts) -> Response:
     """Return the metrics of this overlord, in Prometheus' text format."""
     registry = CollectorRegistry(auto_describe=False)
     registry.register(LeadershipCollector(parts.views.leadership))
+    registry.register(GapCollector(parts.views))
     registry.register(QueueCollector(parts.queues))
     return Response(generate_latest(registry), media_type=CONTENT_TYPE_PLAIN_0_0_4)
 
@@ -116,6 +118,29 @@ class LeadershipCollector(Collector):
             "Writes that were refused because another overlord had begun to lead.",
             value=self._leadership.fenced_writes,
         )
+
+
+class GapCollector(Collector):
+    """What is missing from tables, or twice in them, on record."""
+
+    def __init__(self, views: Views) -> None:
+        """Look at nothing before a scrape."""
+        self._views = views
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield the family.
+
+        Raises:
+            Unavailable: the metadata database does not answer.
+        """
+        family = CounterMetricFamily(
+            "tidegate_supervisor_gap_offsets_total",
+            "Offsets that are declared skipped, lost, or read again.",
+            labels=("supervisor", "kind"),
+        )
+        for (supervisor_id, kind), size in sorted(self._views.gap_sizes().items()):
+            family.add_metric((supervisor_id, kind), size)
+        yield family
 
 
 class QueueCollector(Collector):

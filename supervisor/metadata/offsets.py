@@ -2,10 +2,20 @@
 
 from collections.abc import Collection, Mapping
 
-from sqlalchemy import ColumnElement, Connection, bindparam, case, delete, insert, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    bindparam,
+    case,
+    delete,
+    func,
+    insert,
+    select,
+    update,
+)
 
 from supervisor.core.errors import StaleCommit
-from supervisor.core.model import CommittedOffset, OffsetGap
+from supervisor.core.model import CommittedOffset, GapKind, OffsetGap
 from supervisor.metadata.rows import insert_unless_taken
 from supervisor.metadata.tables import committed_offsets, offset_gaps
 from supervisor.ports_ranges import NO_EPOCHS
@@ -17,6 +27,11 @@ _OF_SUPERVISOR = (
     .where(_AT.supervisor_id == bindparam("of_supervisor"))
     .order_by(_AT.topic, _AT.partition)
 )
+
+_GAP = offset_gaps.c
+_SIZES = select(
+    _GAP.supervisor_id, _GAP.kind, func.sum(_GAP.end - _GAP.first).label("size")
+).group_by(_GAP.supervisor_id, _GAP.kind)
 
 
 class SqlOffsets:
@@ -168,6 +183,10 @@ class SqlOffsets:
             )
             for row in rows
         ]
+
+    def gap_sizes(self) -> dict[tuple[str, GapKind], int]:
+        """Return (supervisor, kind) -> the offsets of all such gaps together."""
+        return {(row.supervisor_id, row.kind): int(row.size) for row in self._db.execute(_SIZES)}
 
     def forget(self, supervisor_id: str) -> None:
         """Delete the committed offsets and the gaps of a supervisor."""

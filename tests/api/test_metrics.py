@@ -7,8 +7,11 @@ from prometheus_client import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
 from supervisor.core.events import Event, QueueName, encode
+from supervisor.core.model import GapKind, OffsetGap
+from tasks.offsets import TopicPartition
 from tests.api.test_queues import EVENT, OTHER, QUEUE, add, kill, meters, set_aside
-from tests.api.world import World
+from tests.api.world import TOPIC, World
+from tests.core.snapshots import NOON
 from tests.tidy.sources import ROOT
 
 PREFIX = "tidegate_event_processor_"
@@ -94,6 +97,18 @@ def test_a_dead_queue_and_no_other_one_shows_as_dead(world: World) -> None:
         QUEUE.container: 1,
         OTHER.container: 0,
     }
+
+
+def test_gaps_on_record_are_added_up(world: World) -> None:
+    part = TopicPartition(TOPIC, 0)
+    with world.store.leading(1) as tx:
+        for first, kind in ((0, GapKind.LOST), (2, GapKind.LOST), (9, GapKind.SKIPPED)):
+            tx.offsets.declare(OffsetGap(TOPIC, part, first, 10, kind, "ada", "so", NOON))
+
+    samples = families(world)["tidegate_supervisor_gap_offsets"].samples
+
+    assert {sample.labels["kind"]: sample.value for sample in samples} == {"lost": 18, "skipped": 1}
+    assert {sample.labels["supervisor"] for sample in samples} == {TOPIC}
 
 
 def test_a_name_with_quotes_is_told_as_it_is(world: World) -> None:

@@ -119,6 +119,25 @@ def test_declared_gaps_come_back_in_the_order_of_their_declaration(leader: Leade
         assert tx.offsets.gaps("other") == []
 
 
+def test_gaps_are_added_up_by_supervisor_and_kind(leader: Leader) -> None:
+    gaps = [
+        (CLICKS, 1, 2**50, GapKind.LOST),
+        (CLICKS, 0, 3, GapKind.LOST),
+        (CLICKS, 3, 7, GapKind.REPEATED),
+        ("other", 5, 6, GapKind.LOST),
+    ]
+    for who, first, end, kind in gaps:
+        with leader.writes() as tx:
+            tx.offsets.declare(OffsetGap(who, P0, first, end, kind, "ada", "so", NOON))
+
+    with leader.reads() as tx:
+        assert tx.offsets.gap_sizes() == {
+            (CLICKS, GapKind.LOST): 2**50 + 2,
+            (CLICKS, GapKind.REPEATED): 4,
+            ("other", GapKind.LOST): 1,
+        }
+
+
 def test_a_reset_moves_the_named_partitions_and_counts_their_epoch(begun: Leader) -> None:
     with begun.writes() as tx:
         tx.offsets.reset(CLICKS, {P0: 3}, IDS, {P0: 5})
