@@ -9,9 +9,10 @@ from tests.simulation.world import SUPERVISOR, TOPIC, World
 
 _TRIES = 6
 _VERB_S = 10.0
-_ROWS_MAX = """
-    SELECT json_extract(spec, '$.tuningConfig.maxRowsPerSegment') FROM supervisor_specs
-    WHERE spec IS NOT NULL ORDER BY version DESC LIMIT 1
+_NEWEST = """
+    SELECT json_extract(spec, '$.ioConfig.taskCount'), json_extract(spec, '$.ioConfig.replicas'),
+        json_extract(spec, '$.tuningConfig.maxRowsPerSegment'), json_extract(spec, '$.suspended')
+    FROM supervisor_specs ORDER BY version DESC LIMIT 1
 """
 
 
@@ -122,22 +123,21 @@ class User:
         self.ask("apply", lambda o: o.service.apply_spec(document, "user"))
 
     def cure(self) -> None:
-        """Want a spec with which no batch fails, and post it unless it is the newest one."""
+        """Post a spec with which no batch fails."""
         curse = self.world.kafka.curse
-        if curse is None:
-            return
-        self.rows_max = max(self.rows_max, curse.cured_by)
-        newest = self.world.store_connection.execute(_ROWS_MAX).fetchone()
-        if newest is not None and newest[0] < curse.cured_by:
-            document = self.document()
-            self.ask("apply", lambda o: o.service.apply_spec(document, "user"), 1)
+        if curse is not None and self.rows_max < curse.cured_by:
+            self.rows_max = curse.cured_by
+            self.apply()
 
     def mend(self) -> None:
         """Reset, again and again, as long as Kafka does not hold what is to be read next.
 
-        Post the cure again if a spec that was posted before it has arrived after it.
+        Post the spec again if an older word of the user's has arrived after it.
         """
-        self.cure()
+        wanted = (self.task_count, self.replicas, self.rows_max, 0)
+        newest = self.world.store_connection.execute(_NEWEST).fetchone()
+        if newest is not None and tuple(newest) != wanted:
+            self.insist()
         if self.world.is_broken():
             self.ask("reset", lambda o: o.resets.reset(SUPERVISOR, "user"), 3)
         self.world.kernel.after(5.0, self.mend)
