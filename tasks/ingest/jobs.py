@@ -7,16 +7,23 @@ so a cancel that comes before a job, or between two, counts as well.
 import threading
 import time
 from collections.abc import Hashable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import count
 
-from py4j.protocol import Py4JJavaError
+from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark import SparkContext
 
 from tasks.ports import BatchCancelled
 
 _SETTLE_TIMEOUT_S = 2.0
 _SETTLE_POLL_S = 0.02
+
+_OF_A_RUN = (
+    "spark.jobGroup.id",
+    "spark.job.description",
+    "spark.job.interruptOnCancel",
+    "spark.scheduler.pool",
+)
 
 
 class Run:
@@ -58,7 +65,10 @@ class Jobs:
 
     @contextmanager
     def run(self, task_id: str, pool: str) -> Iterator[Run]:
-        """Make every job of the body, in this thread, part of one run of `task_id`."""
+        """Make every job of the body, in this thread, part of one run of `task_id`.
+
+        The thread is free after it: what it does next has no part in the run, cancelled or not.
+        """
         run = Run(f"{task_id}/{next(self._numbers)}")
         with self._lock:
             assert task_id not in self._runs, f"{task_id} runs already"
@@ -70,6 +80,12 @@ class Jobs:
         finally:
             with self._lock:
                 del self._runs[task_id]
+            self._leave()
+
+    def _leave(self) -> None:
+        with suppress(Py4JError):  # the JVM is gone, and the thread's properties with it
+            for name in _OF_A_RUN:
+                self._context.setLocalProperty(name, None)  # type: ignore[arg-type]  # as documented
 
     def cancel(self, task_id: str) -> None:
         """Ask for the end of what `task_id` runs; returns at once, also if it runs nothing."""

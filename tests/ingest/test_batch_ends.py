@@ -78,6 +78,8 @@ def test_a_cancel_that_comes_before_the_job_counts(
         engine.read_batch(job)
 
     assert paths_below(tmp_path) == {"clicks/README.txt"}
+    # The thread's next job is none of the run's: Spark refuses all jobs of a cancelled group.
+    assert spark.session.range(3).count() == 3
 
 
 def test_a_cancel_of_a_task_that_runs_nothing_does_nothing(

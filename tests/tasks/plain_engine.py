@@ -38,7 +38,7 @@ class _NoSpark:
     def alive(self) -> bool:
         return False
 
-    def setLocalProperty(self, key: str, value: str) -> None:  # noqa: N802 -- Spark's name
+    def setLocalProperty(self, key: str, value: str | None) -> None:  # noqa: N802 -- Spark's name
         """Take it."""
 
     def setJobGroup(self, group: str, text: str, *, interruptOnCancel: bool) -> None:  # noqa: N802, N803 -- Spark's names
