@@ -16,8 +16,8 @@ from bench.result import Spread, spread
 from supervisor.core.spec import ingest_spec
 from supervisor.core.spec_reader import read_spec
 from supervisor.dev.sample import sample_spec
-from tasks.contract import IngestSpec
 from tasks.ingest.engine import SparkEngine
+from tasks.ingest_spec import IngestSpec
 from tasks.offsets import TopicPartition
 from tasks.ports import BatchJob, MergeJob, MergeResult
 from tasks.spark_session import SparkRuntime

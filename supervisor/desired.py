@@ -59,7 +59,7 @@ def _desired(
         replica=task.replica,
         attempt=task.attempt,
         taken_up=task.taken_up,
-        spec=ingest_spec(spec),
+        spec=ingest_spec(spec, generation.opened_at),
         start=dict(generation.start),
         topic_ids={p.topic: committed[p].topic_id for p in generation.start},
         order=order,

@@ -14,77 +14,11 @@ no longer lists is to be stopped: the overlord has ended it.  Durations travel, 
 
 from datetime import timedelta
 from enum import StrEnum
-from typing import Literal
 
 from pydantic import Field
 
-from tasks.kafka_client import KafkaClient
+from tasks.ingest_spec import IngestSpec
 from tasks.wire import Instant, Seconds, Wire, WireOffsets
-
-ColumnType = Literal["string", "long", "float", "double"]
-
-
-class Granularity(StrEnum):
-    """Length of a segment's time chunk, in UTC calendar units; the names are Druid's."""
-
-    MINUTE = "MINUTE"
-    FIVE_MINUTE = "FIVE_MINUTE"
-    FIFTEEN_MINUTE = "FIFTEEN_MINUTE"
-    HOUR = "HOUR"
-    SIX_HOUR = "SIX_HOUR"
-    DAY = "DAY"
-    WEEK = "WEEK"
-    MONTH = "MONTH"
-    YEAR = "YEAR"
-    ALL = "ALL"
-
-
-class Column(Wire):
-    """One column of the table; a value that does not fit its type becomes null and is counted."""
-
-    name: str
-    type: ColumnType = "string"
-
-
-class TimestampSpec(Wire):
-    """Which field holds a record's time, and how it is written.
-
-    iso: ISO 8601 text, UTC when it names no zone.  millis, posix: since the epoch.
-    auto: digits are millis, everything else is iso.
-    """
-
-    column: str = "timestamp"
-    format: Literal["iso", "millis", "posix", "auto"] = "auto"
-    missing_value: Instant | None = None
-
-
-class Tuning(Wire):
-    """Bounds of the reading loop; rows are records, sizes are bytes."""
-
-    batch_target: Seconds = timedelta(seconds=2)
-    """How long a live batch should last; it bounds how long a pause may take."""
-    batch_rows_min: int = Field(default=500, ge=1)
-    """A live batch starts when this many records wait, or when they have lingered."""
-    linger: Seconds = timedelta(seconds=1)
-    batch_rows_max: int = Field(default=500_000, ge=1)
-    segment_rows_max: int = Field(default=5_000_000, ge=1)
-    """More rows in one published file than this are split."""
-    saved_parse_exceptions_max: int = Field(default=20, ge=0, le=1_000)
-
-
-class IngestSpec(Wire):
-    """What a task needs to know of its supervisor's spec to turn records into rows."""
-
-    data_source: str
-    kafka: KafkaClient
-    timestamp: TimestampSpec
-    columns: tuple[Column, ...] = ()
-    """Empty: every top-level field becomes a string column as it is met."""
-    excluded: tuple[str, ...] = ()
-    segment_granularity: Granularity = Granularity.DAY
-    topic_column: bool = False
-    """Rows come from several topics: each names its own in `__topic`."""
-    tuning: Tuning = Tuning()
 
 
 class RunState(StrEnum):

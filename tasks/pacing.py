@@ -7,7 +7,7 @@ end a batch may last longer, since its fixed cost counts more there and a pause 
 from dataclasses import dataclass, replace
 from typing import Self
 
-from tasks.contract import Tuning
+from tasks.ingest_spec import Tuning
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,6 @@ from tasks.contract import (
     Counters,
     DesiredTask,
     FailureCode,
-    IngestSpec,
     OffsetSpan,
     PublishAnswer,
     PublishRequest,
@@ -22,6 +21,7 @@ from tasks.contract import (
     SyncRequest,
     SyncResponse,
 )
+from tasks.ingest_spec import IngestSpec
 from tasks.kafka_client import KafkaClient
 from tasks.offsets import Offsets
 from tasks.wire import Instant, Wire, WireOffsets

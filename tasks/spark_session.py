@@ -95,6 +95,8 @@ _CONF = {
     "spark.speculation": "false",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.caseSensitive": "true",
+    # Else Spark puts the process's environment where a text says ${env:NAME}.
+    "spark.sql.variable.substitute": "false",
     "spark.sql.ansi.enabled": "false",  # a value that does not fit is null, never a failed job
     "spark.sql.shuffle.partitions": "4",
     "spark.sql.adaptive.enabled": "false",  # no batch shuffles; planning twice costs time

@@ -13,8 +13,8 @@ from tasks.contract import (
     RejectSample,
     TaskPhase,
     TaskReport,
-    Tuning,
 )
+from tasks.ingest_spec import Tuning
 from tasks.offsets import Offsets, TopicPartition
 from tasks.pacing import BatchSize, Limits, Pace
 from tasks.ports import JournalEntry, MergeResult, StreamView

@@ -10,8 +10,10 @@ from xdist.remote import Producer
 from xdist.scheduler.loadscope import LoadScopeScheduling
 
 from supervisor.dev.broker import Broker
+from tasks.spark_session import SparkRuntime
 from tests.brokers import start_test_broker
 from tests.postgres import Server, postgres
+from tests.sparks import start_test_spark
 
 settings.register_profile("dev", max_examples=30, deadline=None)
 settings.register_profile("ci", max_examples=300, deadline=None, print_blob=True)
@@ -28,8 +30,14 @@ _FIRST = (
 """Files that take minutes: begun last, one would keep a process busy while the other rests."""
 _APART = ("simulation/test_seeds.py",)
 """Each test of it counts as a file."""
-_SHARING = ("ingest", "integration/test_bad_input.py", "integration/test_kafka_as_it_is.py")
-"""Files of a folder that share a Spark or a cluster: one process runs them all."""
+_SHARING = {
+    "ingest/": "spark",
+    "times/": "spark",
+    "expression/": "spark",
+    "integration/test_bad_input.py": "cluster",
+    "integration/test_kafka_as_it_is.py": "cluster",
+}
+"""Files that share a Spark or a cluster: one process runs all of a word."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -47,8 +55,9 @@ class _Lanes(LoadScopeScheduling):  # type: ignore[misc] # untyped: Any
 
     def _split_scope(self, nodeid: str) -> str:
         file = nodeid.split("::", 1)[0]
-        if _is_of(file, _SHARING):
-            return str(PurePosixPath(file).parent)
+        shared = [word for begin, word in _SHARING.items() if _is_of(file, (begin,))]
+        if shared:
+            return shared[0]
         return nodeid if _is_of(file, _APART) else file
 
 
@@ -67,6 +76,13 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
     """One real broker for all tests; each has topics of its own."""
     with start_test_broker(tmp_path_factory.mktemp("kafka")) as started:
         yield started
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkRuntime]:
+    """One Spark for all tests of a process: it can have no second one."""
+    with start_test_spark(tmp_path_factory.mktemp("spark")) as runtime:
+        yield runtime
 
 
 @pytest.fixture(scope="session")

@@ -25,6 +25,7 @@ from supervisor.core import spec_tables as tables
 from supervisor.core.kafka_names import FIELDS, FIXED, IDLE, JAAS, PROVIDER, SECRET_NAMES
 from supervisor.core.spec_tables import Table
 from supervisor.settings import as_markdown, settings_table
+from tasks.expression.functions.known import ABSENT, FUNCTIONS
 
 FOLDER = Path("docs/reference")
 WIDTH = 120
@@ -40,10 +41,26 @@ _SPEC_TABLES: Mapping[str, Table] = MappingProxyType(
         "a dimension": tables.TEXT_DIMENSION,
         "granularitySpec": tables.GRANULARITY,
         "ioConfig": tables.IO_CONFIG,
-        "inputFormat": tables.INPUT_FORMAT,
+        "transformSpec": tables.TRANSFORMS,
+        "a transform": tables.TRANSFORM,
+        "inputFormat of type json": tables.JSON_FORMAT,
+        "flattenSpec": tables.FLATTEN,
+        "a field of flattenSpec": tables.FLATTEN_FIELD,
+        "inputFormat of type csv": tables.CSV_FORMAT,
+        "inputFormat of type tsv": tables.TSV_FORMAT,
+        "inputFormat of type regex": tables.REGEX_FORMAT,
+        "inputFormat of type kafka": tables.KAFKA_FORMAT,
         "tuningConfig": tables.TUNING,
     }
 )
+_HEADINGS = {
+    "text": "texts",
+    "json": "nested data",
+    "time": "times",
+    "moments": "times",
+    "sizes": "numbers for people",
+}
+"""Modules of functions that are named otherwise on the page."""
 Row = Sequence[str]
 
 
@@ -165,6 +182,19 @@ def _kafka() -> str:
     return "".join(_item(what, names) for what, names in rows)
 
 
+def _functions() -> str:
+    modules: dict[str, list[str]] = {}
+    for function in FUNCTIONS.values():
+        heading = (function.make.__module__).rpartition(".")[2]
+        modules.setdefault(_HEADINGS.get(heading, heading), []).append(f"`{function.usage}`")
+    return "".join(_item(heading, usages) for heading, usages in modules.items())
+
+
+def _absent() -> str:
+    rows = [(f"`{name}`", instead) for name, instead in sorted(ABSENT.items())]
+    return _table(("function", "what to do instead"), rows)
+
+
 def _code(names: Iterable[str]) -> Iterator[str]:
     return (f"`{name}`" for name in names)
 
@@ -178,6 +208,8 @@ GENERATORS: Mapping[str, Callable[[], str]] = MappingProxyType(
         "not-built": _unbuilt,
         "without-effect": _idle,
         "kafka-properties": _kafka,
+        "functions": _functions,
+        "absent-functions": _absent,
     }
 )
 """Name of a block -> what stands in it."""

@@ -50,6 +50,9 @@ CLASSES: Mapping[str, Effect] = MappingProxyType(
         "/spec/ioConfig/useEarliestOffset": Effect.HOT,
         "/spec/ioConfig/completionTimeout": Effect.HOT,
         "/spec/ioConfig/stopTaskCount": Effect.HOT,
+        "/spec/ioConfig/lateMessageRejectionPeriod": Effect.RESTART_TASKS,
+        "/spec/ioConfig/lateMessageRejectionStartDateTime": Effect.RESTART_TASKS,
+        "/spec/ioConfig/earlyMessageRejectionPeriod": Effect.RESTART_TASKS,
         "/spec/tuningConfig": Effect.RESTART_TASKS,
         "/spec/tuningConfig/resetOffsetAutomatically": Effect.HOT,
     }

@@ -6,6 +6,7 @@
 
 import hashlib
 import json
+from datetime import datetime
 from typing import Literal
 
 from pydantic import Field, JsonValue
@@ -15,7 +16,7 @@ from supervisor.core.spec_data import DataSchema
 from supervisor.core.spec_fields import Flag
 from supervisor.core.spec_io import KafkaIoConfig
 from supervisor.core.spec_tuning import TuningConfig
-from tasks.contract import IngestSpec
+from tasks.ingest_spec import IngestSpec
 from tasks.wire import Wire
 
 
@@ -60,10 +61,23 @@ class SupervisorSpec(Wire):
         return envelope | sections | {"context": context, "suspended": self.suspended}
 
 
-def ingest_spec(spec: SupervisorSpec) -> IngestSpec:
-    """Return what a task needs to know of `spec` to turn records into rows."""
-    schema = spec.data_schema
+def ingest_spec(spec: SupervisorSpec, opened_at: datetime | None = None) -> IngestSpec:
+    """Return what a task needs to know of `spec` to turn records into rows.
+
+    Rows that are too late or too early count from `opened_at`, when the task's range was opened:
+    every replica is told the same.
+    """
+    schema, source = spec.data_schema, spec.io_config
+    fixed = source.late_message_rejection_start_date_time
+    first, last = (fixed, None) if opened_at is None else source.bounds(opened_at)
     return IngestSpec(
+        value_format=source.value_format,
+        kafka_columns=source.kafka_columns,
+        transforms=tuple(t.contract() for t in schema.transform_spec.transforms),
+        filter=schema.transform_spec.filter,
+        truncation=schema.granularity_spec.truncation,
+        not_before=first,
+        not_after=last,
         data_source=schema.data_source,
         kafka=spec.io_config.client,
         timestamp=schema.contract_timestamp(),

@@ -1,38 +1,39 @@
 """What becomes of a record: the `dataSchema` of a spec.  Names on the wire are Druid's."""
 
 from collections.abc import Sequence
-from typing import Annotated, Literal, get_args
+from typing import Annotated, get_args
 
-from pydantic import BeforeValidator, Field, ValidationInfo, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from supervisor.core.data_source import SafeName
-from supervisor.core.spec_fields import ColumnName, FieldName, Moment, nearest, shown, wrong
-from tasks.contract import Column, ColumnType, Granularity, TimestampSpec
+from supervisor.core.spec_fields import ColumnName, FieldName, Moment, Text, nearest, shown, wrong
+from supervisor.core.spec_granularity import GranularitySpec
+from supervisor.core.spec_transforms import TransformSpec
+from tasks.ingest_spec import Column, ColumnType, TimestampSpec
+from tasks.joda import PatternError, read_pattern
 from tasks.wire import Wire
 
-TimestampFormat = Literal["iso", "millis", "posix", "auto"]
+_FORMATS = ("auto", "iso", "posix", "millis", "micro", "nano")
 COLUMNS_MAX = 2_000
 """Columns of one table."""
-_UNBUILT_TYPES = ("json", "auto", "spatial", "timestamp")
-_GRANULARITY_OF_PERIOD = {
-    "PT1M": Granularity.MINUTE,
-    "PT5M": Granularity.FIVE_MINUTE,
-    "PT15M": Granularity.FIFTEEN_MINUTE,
-    "PT1H": Granularity.HOUR,
-    "PT6H": Granularity.SIX_HOUR,
-    "P1D": Granularity.DAY,
-    "P1W": Granularity.WEEK,
-    "P1M": Granularity.MONTH,
-    "P1Y": Granularity.YEAR,
-}
+_UNBUILT_TYPES = ("auto", "spatial", "timestamp")
 
 
-def _read_format(value: object) -> object:
-    if isinstance(value, str) and value not in get_args(TimestampFormat):
-        raise wrong(
-            f"timestamp format {shown(value)} is not built yet",
-            f"use one of {', '.join(get_args(TimestampFormat))}",
-        )
+def _checked_format(value: str) -> str:
+    if value not in _FORMATS:
+        try:
+            read_pattern(value).parse_sql("x")
+        except PatternError as error:
+            close = nearest(value, _FORMATS)
+            hint = f"did you mean {close}?" if close else error.fix
+            raise wrong(f"timestamp format {shown(value)}: {error.message}", hint) from None
     return value
 
 
@@ -43,33 +44,12 @@ def _read_type(value: object) -> object:
     return value
 
 
-def _read_granularity(value: object) -> Granularity:
-    """Take a name in any case, or the object that Druid writes for it."""
-    if isinstance(value, Granularity):
-        return value
-    name = value
-    if isinstance(value, dict) and value.get("type") == "period":
-        extra = {k: v for k, v in value.items() if k not in {"type", "period"} and v is not None}
-        if extra.pop("timeZone", "UTC") != "UTC" or extra:
-            raise wrong("a period with a time zone or an origin is not built yet", "use UTC")
-        name = _GRANULARITY_OF_PERIOD.get(str(value.get("period")))
-    elif isinstance(value, dict) and value.keys() == {"type"}:
-        name = value["type"]
-    if isinstance(name, str) and name.upper() in Granularity.__members__:
-        return Granularity[name.upper()]
-    text = value if isinstance(value, str) else "this granularity"
-    close = nearest(value, Granularity.__members__) if isinstance(value, str) else None
-    raise wrong(
-        f"{shown(text)} is not a segment granularity here" + (f"; {close} is" if close else ""),
-        f"use one of {', '.join(Granularity.__members__)}",
-    )
-
-
 class TimestampField(Wire):
     """Which field holds a record's time, how it is written, and what a record without it gets."""
 
     column: FieldName = "timestamp"
-    format: Annotated[TimestampFormat, BeforeValidator(_read_format)] = "auto"
+    format: Annotated[Text, AfterValidator(_checked_format)] = "auto"
+    """auto, iso, posix, millis, micro, nano, or a pattern of Joda-Time."""
     missing_value: Moment | None = None
 
 
@@ -140,25 +120,6 @@ def refuse_repeated(names: Sequence[str]) -> None:
         raise wrong(f"Cannot specify a column more than once: [{told}]", "name it once")
 
 
-class GranularitySpec(Wire):
-    """How rows are divided into time chunks.  Rollup is not built yet, so it is always off."""
-
-    segment_granularity: Annotated[Granularity, BeforeValidator(_read_granularity)] = (
-        Granularity.DAY
-    )
-
-    def normalised(self) -> dict[str, object]:
-        """Return it as GET writes it."""
-        everything = self.segment_granularity is Granularity.ALL
-        return {
-            "type": "uniform",
-            "segmentGranularity": {"type": "all"} if everything else str(self.segment_granularity),
-            "queryGranularity": {"type": "none"},
-            "rollup": False,
-            "intervals": [],
-        }
-
-
 class DataSchema(Wire):
     """The table, its time and its columns."""
 
@@ -166,6 +127,7 @@ class DataSchema(Wire):
     timestamp_spec: TimestampField
     dimensions_spec: DimensionsSpec = DimensionsSpec()
     granularity_spec: GranularitySpec = GranularitySpec()
+    transform_spec: TransformSpec = TransformSpec()
 
     @field_validator("dimensions_spec")
     @classmethod
@@ -213,5 +175,5 @@ class DataSchema(Wire):
             },
             "metricsSpec": [],
             "granularitySpec": self.granularity_spec.normalised(),
-            "transformSpec": {"filter": None, "transforms": []},
+            "transformSpec": self.transform_spec.normalised(),
         }

@@ -1,15 +1,25 @@
 """Where to read and how to divide the reading: the `ioConfig` of a spec."""
 
 import re
-from datetime import timedelta
-from typing import Annotated, Literal, Self
+from datetime import datetime, timedelta
+from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field, JsonValue, field_validator, model_validator
 
 from supervisor.core.errors import InvalidSpec
 from supervisor.core.kafka_properties import client_of, read_properties
-from supervisor.core.spec_fields import Duration, Flag, LongDuration, format_duration, shown, wrong
+from supervisor.core.spec_fields import (
+    Duration,
+    Flag,
+    LongDuration,
+    Moment,
+    format_duration,
+    shown,
+    wrong,
+)
+from supervisor.core.spec_formats import InputFormat, KafkaInputFormat, written_format
 from supervisor.core.topic_pattern import read_pattern
+from tasks.ingest_spec import KafkaColumns, ValueFormat
 from tasks.kafka_client import KafkaClient
 from tasks.wire import Wire
 
@@ -31,12 +41,6 @@ def _checked_topic(name: str) -> str:
 def _checked_pattern(text: str) -> str:
     read_pattern(text)
     return text
-
-
-class InputFormat(Wire):
-    """How a record's value is written."""
-
-    type: Literal["json"]
 
 
 class KafkaIoConfig(Wire):
@@ -62,6 +66,12 @@ class KafkaIoConfig(Wire):
     completion_timeout: LongDuration = timedelta(minutes=30)
     stop_task_count: Annotated[int, Field(strict=True, ge=1, le=1_000)] | None = None
     """Groups handed off at once; None: all that are due."""
+    late_message_rejection_period: LongDuration | None = None
+    """Rows that are older than the beginning of their range, less this, are thrown away."""
+    late_message_rejection_start_date_time: Moment | None = None
+    """Rows before it are thrown away."""
+    early_message_rejection_period: LongDuration | None = None
+    """Rows later than the beginning of their range, `task_duration` and this are thrown away."""
 
     @field_validator("consumer_properties", mode="before")
     @classmethod
@@ -78,6 +88,27 @@ class KafkaIoConfig(Wire):
             raise wrong("exactly one of topic and topicPattern must be given", "keep one of them")
         return self
 
+    @model_validator(mode="after")
+    def _names_one_bound_for_late_rows(self) -> Self:
+        if self.late_message_rejection_period and self.late_message_rejection_start_date_time:
+            raise wrong(
+                "lateMessageRejectionPeriod and lateMessageRejectionStartDateTime are both given",
+                "keep one of them",
+            )
+        return self
+
+    def bounds(self, begun: datetime) -> tuple[datetime | None, datetime | None]:
+        """Return the earliest and the latest time of a row whose range was opened at `begun`."""
+        late, early = self.late_message_rejection_period, self.early_message_rejection_period
+        first = self.late_message_rejection_start_date_time
+        try:
+            return (
+                first if late is None else begun - late,
+                None if early is None else begun + self.task_duration + early,
+            )
+        except OverflowError:  # so far away that no row can be there
+            return first, None
+
     @property
     def stream(self) -> str:
         """The topic, or the pattern of several; Druid's word."""
@@ -90,6 +121,19 @@ class KafkaIoConfig(Wire):
         return not topic.startswith(_INTERNAL) and read_pattern(self.topic_pattern).matches(topic)
 
     @property
+    def value_format(self) -> ValueFormat | None:
+        """How values are written, as tasks are told it; None: they are not looked at."""
+        if isinstance(self.input_format, KafkaInputFormat):
+            return self.input_format.value_contract()
+        return self.input_format.contract()
+
+    @property
+    def kafka_columns(self) -> KafkaColumns | None:
+        """Which parts beside the value are fields, as tasks are told it."""
+        spec = self.input_format
+        return spec.columns_contract() if isinstance(spec, KafkaInputFormat) else None
+
+    @property
     def client(self) -> KafkaClient:
         """The connection that `consumer_properties` describe."""
         return client_of(self.consumer_properties)
@@ -99,7 +143,7 @@ class KafkaIoConfig(Wire):
         return {
             "topic": self.topic,
             "topicPattern": self.topic_pattern,
-            "inputFormat": self.input_format.model_dump(mode="json"),
+            "inputFormat": written_format(self.input_format),
             "replicas": self.replicas,
             "taskCount": self.task_count,
             "taskDuration": format_duration(self.task_duration),
@@ -109,12 +153,20 @@ class KafkaIoConfig(Wire):
             "period": format_duration(self.period),
             "useEarliestOffset": self.use_earliest_offset,
             "completionTimeout": format_duration(self.completion_timeout),
-            "lateMessageRejectionPeriod": None,
-            "earlyMessageRejectionPeriod": None,
-            "lateMessageRejectionStartDateTime": None,
+            "lateMessageRejectionPeriod": _written(self.late_message_rejection_period),
+            "earlyMessageRejectionPeriod": _written(self.early_message_rejection_period),
+            "lateMessageRejectionStartDateTime": (
+                None
+                if self.late_message_rejection_start_date_time is None
+                else self.late_message_rejection_start_date_time.isoformat()
+            ),
             "configOverrides": None,
             "idleConfig": None,
             "stopTaskCount": self.stop_task_count,
             "stream": self.stream,
             "useEarliestSequenceNumber": self.use_earliest_offset,
         }
+
+
+def _written(value: timedelta | None) -> str | None:
+    return None if value is None else format_duration(value)

@@ -96,8 +96,11 @@ class Notes:
         try:
             return model.model_validate(payload)
         except ValidationError as error:
-            for wrong in error.errors(include_input=False, include_url=False):
+            found = error.errors(include_input=False, include_url=False)
+            for wrong in found:
                 missing = wrong["type"] == "missing" and wrong["loc"][-1] in told
+                if wrong["type"] == "too_short" and any(_is_within(o, wrong) for o in found):
+                    continue  # pydantic counts only the entries that are right
                 # The id falls back on a dataSource that is itself wrong: told of there.
                 if not missing and wrong["type"] != "default_factory_not_called":
                     self._note(wrong, pointer)
@@ -142,6 +145,8 @@ class Notes:
     def _note(self, wrong: ErrorDetails, pointer: str) -> None:
         place, found = pointer, _resolved(self._document, pointer)
         for part in wrong["loc"]:
+            if isinstance(found, Mapping) and part not in found and part == found.get("type"):
+                continue  # pydantic names the kind of a filter or format on the way to it
             if not isinstance(found, Mapping | list):
                 break  # what stands there is a bare value: it has no parts to point at
             place += f"/{pointer_part(str(part))}"
@@ -156,10 +161,25 @@ class Notes:
             self.refuse(place, _told(wrong["type"], context, wrong["msg"]))
 
 
+def _is_within(inner: ErrorDetails, outer: ErrorDetails) -> bool:
+    place = outer["loc"]
+    return len(inner["loc"]) > len(place) and inner["loc"][: len(place)] == place
+
+
 def _told(kind: str, context: Mapping[str, object], message: str) -> str:
     """Say in our words what pydantic found."""
     if kind in _TYPES:
         return f"must be {_TYPES[kind]}"
+    if kind == "extra_forbidden":
+        return "is not known there"
+    if kind == "union_tag_not_found":
+        return "type is required"
+    if kind == "union_tag_invalid":
+        return f"{shown(context['tag'])} is no known type"
+    if kind == "too_short":
+        return f"must have at least {context['min_length']} of them"
+    if kind == "too_long":
+        return f"must have at most {context['max_length']} of them"
     if kind == "greater_than_equal":
         return f"must be at least {context['ge']}"
     if kind == "less_than_equal":

@@ -17,6 +17,7 @@ from supervisor.core.spec_data import DataSchema
 from supervisor.core.spec_fields import pointer_part, shown
 from supervisor.core.spec_io import KafkaIoConfig
 from supervisor.core.spec_notes import Notes
+from supervisor.core.spec_sifting import sift_format, sift_transforms
 from supervisor.core.spec_tuning import TuningConfig
 
 _REQUIRED = {
@@ -151,6 +152,8 @@ def _read_data_schema(
             kept[name] = notes.sift(inner, f"{pointer}/{name}", table)
     if isinstance(columns := kept.get("dimensionsSpec"), dict):
         _sift_dimensions(notes, columns, f"{pointer}/dimensionsSpec/dimensions")
+    if isinstance(written := kept.get("transformSpec"), Mapping):
+        kept["transformSpec"] = sift_transforms(notes, written, f"{pointer}/transformSpec")
     return notes.build(DataSchema, kept, pointer)
 
 
@@ -221,7 +224,7 @@ def _read_io_config(
             notes.warn(warning)
     told = {"consumerProperties"}
     if isinstance(written := kept.get("inputFormat"), Mapping):
-        sifted = _sift_format(notes, written, f"{pointer}/inputFormat")
+        sifted = sift_format(notes, written, f"{pointer}/inputFormat")
         if sifted is None:
             told.add("inputFormat")
             del kept["inputFormat"]
@@ -240,18 +243,6 @@ def _check_source(notes: Notes, kept: dict[str, object], pointer: str) -> None:
         hint = "name the Kafka topic to read, or give a topicPattern"
         notes.refuse(f"{pointer}/topic", "topic is required", hint)
         kept["topic"] = "missing"
-
-
-def _sift_format(
-    notes: Notes, written: Mapping[str, object], pointer: str
-) -> dict[str, object] | None:
-    """Return what json means to us, or None for another format: its fields are not ours."""
-    kind = written.get("type")
-    if kind is None or kind == "json":
-        return notes.sift(written, pointer, tables.INPUT_FORMAT)
-    told = "not built yet" if str(kind) in tables.OTHER_FORMATS else "not an input format"
-    notes.refuse(f"{pointer}/type", f"{shown(kind)} is {told}", "use json")
-    return None
 
 
 def _read_tuning(

@@ -58,10 +58,11 @@ ENVELOPE = Table(
 NESTED = Table(kept=frozenset(SECTIONS), fixed={"type": "kafka"})
 
 DATA_SCHEMA = Table(
-    kept=frozenset({"dataSource", "timestampSpec", "dimensionsSpec", "granularitySpec"}),
+    kept=frozenset(
+        {"dataSource", "timestampSpec", "dimensionsSpec", "granularitySpec", "transformSpec"}
+    ),
     unbuilt={
         "metricsSpec": Unbuilt("leave it empty: rows are stored as they are", ([],)),
-        "transformSpec": Unbuilt("leave it out: every record becomes a row", ({},)),
         "projections": Unbuilt("leave it out", ([],)),
         "parser": Unbuilt("use timestampSpec, dimensionsSpec and the ioConfig's inputFormat"),
     },
@@ -84,12 +85,9 @@ NUMBER_DIMENSION = Table(
     idle={"multiValueHandling": ("SORTED_ARRAY",), "createBitmapIndex": (False,)},
 )
 GRANULARITY = Table(
-    kept=frozenset({"segmentGranularity"}),
+    kept=frozenset({"segmentGranularity", "queryGranularity"}),
     fixed={"type": "uniform"},
     unbuilt={
-        "queryGranularity": Unbuilt(
-            "use NONE: times are stored as they are", ("NONE", "none", {"type": "none"})
-        ),
         "rollup": Unbuilt("set rollup to false", (False,)),
         "intervals": Unbuilt("leave it empty: a stream has no fixed intervals", ([],)),
     },
@@ -110,14 +108,14 @@ IO_CONFIG = Table(
             "useEarliestOffset",
             "completionTimeout",
             "stopTaskCount",
+            "lateMessageRejectionPeriod",
+            "lateMessageRejectionStartDateTime",
+            "earlyMessageRejectionPeriod",
         }
     ),
     fixed={"type": "kafka"},
     aliases={"stream": "topic", "useEarliestSequenceNumber": "useEarliestOffset"},
     unbuilt={
-        "lateMessageRejectionPeriod": Unbuilt("leave it out: late records are kept"),
-        "lateMessageRejectionStartDateTime": Unbuilt("leave it out: late records are kept"),
-        "earlyMessageRejectionPeriod": Unbuilt("leave it out: early records are kept"),
         "boundedStreamConfig": Unbuilt("leave it out"),
         "configOverrides": Unbuilt("leave it out", ({},)),
         "serverPriorityToReplicas": Unbuilt("use replicas", ({},)),
@@ -132,33 +130,51 @@ IO_CONFIG = Table(
         "lagAggregator": ({"type": "default"},),
     },
 )
-INPUT_FORMAT = Table(
-    kept=frozenset({"type"}),
+JSON_FORMAT = Table(
+    kept=frozenset({"type", "flattenSpec"}),
     unbuilt={
-        "flattenSpec": Unbuilt(
-            "leave it out: top-level fields become columns",
-            ({}, {"useFieldDiscovery": True}),
-        ),
         "featureSpec": Unbuilt("leave it out", ({},)),
         "assumeNewlineDelimited": Unbuilt("send one JSON object per record", (False,)),
         "useJsonNodeReader": Unbuilt("send one JSON object per record", (False,)),
     },
     idle={"keepNullColumns": (False, True)},
 )
+FLATTEN = Table(kept=frozenset({"useFieldDiscovery", "fields"}))
+FLATTEN_FIELD = Table(
+    kept=frozenset({"type", "name", "expr"}),
+    unbuilt={"nodes": Unbuilt("use type path, such as $.user.id", ([],))},
+)
+_ONE_LINE = {
+    "findColumnsFromHeader": Unbuilt("a record has no header: name the columns", (False,)),
+    "hasHeaderRow": Unbuilt("a record has no header: name the columns", (False,)),
+    "skipHeaderRows": Unbuilt("a record is one line: leave it out", (0,)),
+    "tryParseNumbers": Unbuilt("give the dimensions types instead", (False,)),
+}
+CSV_FORMAT = Table(kept=frozenset({"type", "columns", "listDelimiter"}), unbuilt=_ONE_LINE)
+TSV_FORMAT = Table(
+    kept=frozenset({"type", "columns", "delimiter", "listDelimiter"}), unbuilt=_ONE_LINE
+)
+REGEX_FORMAT = Table(kept=frozenset({"type", "columns", "pattern", "listDelimiter"}))
+KAFKA_FORMAT = Table(
+    kept=frozenset(
+        {
+            "type",
+            "valueFormat",
+            "keyFormat",
+            "headerFormat",
+            "headerColumnPrefix",
+            "keyColumnName",
+            "timestampColumnName",
+            "topicColumnName",
+        }
+    ),
+)
+VALUE_FORMATS = {"json": JSON_FORMAT, "csv": CSV_FORMAT, "tsv": TSV_FORMAT, "regex": REGEX_FORMAT}
+"""Formats of a value or a key, by name."""
+TRANSFORMS = Table(kept=frozenset({"filter", "transforms"}))
+TRANSFORM = Table(kept=frozenset({"type", "name", "expression"}))
 OTHER_FORMATS = frozenset(
-    {
-        "avro_ocf",
-        "avro_stream",
-        "csv",
-        "javascript",
-        "kafka",
-        "orc",
-        "parquet",
-        "protobuf",
-        "regex",
-        "thrift",
-        "tsv",
-    }
+    {"avro_ocf", "avro_stream", "javascript", "orc", "parquet", "protobuf", "thrift"}
 )
 """Druid's other input formats."""
 

@@ -9,7 +9,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from supervisor.core.spec_fields import BatchDuration, Duration, Flag, format_duration, wrong
-from tasks.contract import Tuning
+from tasks.ingest_spec import Tuning
 from tasks.wire import Wire
 
 Rows = Annotated[int, Field(strict=True, ge=1, le=1_000_000_000)]

@@ -5,7 +5,7 @@ The same rule twice, for Python and for Spark; a merge checks the second by the 
 
 from datetime import UTC, datetime, timedelta
 
-from tasks.contract import Granularity
+from tasks.ingest_spec import Granularity
 
 TIME_MIN = datetime(1, 1, 1, tzinfo=UTC)
 """Start of the one chunk of ALL."""

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Sequence
 from pyspark.sql import DataFrame, Observation
 from pyspark.sql import functions as fn
 
-from tasks.contract import Column, IngestSpec
 from tasks.ingest.decode import OWN_COLUMNS, decode
 from tasks.ingest.write import await_metric
+from tasks.ingest_spec import Column, IngestSpec, JsonFormat, RegexFormat, TextFormat
 
 COLUMNS_MAX = 1_000
 """A discovered table has no more columns; further keys are counted as errors of their rows."""
@@ -25,12 +25,31 @@ def columns_of(spec: IngestSpec, discovered: Sequence[str]) -> tuple[Column, ...
     return tuple(Column(name=name) for name in sorted(discovered))
 
 
+def named_fields(spec: IngestSpec) -> tuple[str, ...]:
+    """Return the columns that a format itself names, sorted; empty if the spec declares its own."""
+    if spec.columns:
+        return ()
+    names: set[str] = set()
+    match spec.value_format:
+        case JsonFormat() as inner:
+            names |= {path.name for path in inner.paths} | set(inner.roots or ())
+        case TextFormat() | RegexFormat() as inner:
+            names |= set(inner.columns)
+    beside = spec.kafka_columns
+    if beside is not None:
+        names |= {name for name in (beside.timestamp, beside.topic, beside.key) if name is not None}
+    return tuple(sorted(names - _never(spec)))
+
+
 def known_keys(spec: IngestSpec, columns: Iterable[Column]) -> frozenset[str]:
     """Return the keys that are no news; empty if the spec declares its columns."""
     if spec.columns:
         return frozenset()
-    never = {spec.timestamp.column, *spec.excluded, *OWN_COLUMNS, ""}
-    return frozenset(never | {column.name for column in columns})
+    return frozenset(_never(spec) | {column.name for column in columns})
+
+
+def _never(spec: IngestSpec) -> set[str]:
+    return {spec.timestamp.column, *spec.excluded, *OWN_COLUMNS, ""}
 
 
 def grown(names: Sequence[str], found: Iterable[str]) -> tuple[str, ...]:
@@ -42,7 +61,7 @@ def grown(names: Sequence[str], found: Iterable[str]) -> tuple[str, ...]:
 def new_keys(records: DataFrame, spec: IngestSpec) -> list[str]:
     """Return the keys of records that could be columns, sorted.  Runs one job."""
     keys, observation = "keys", Observation()
-    judged = decode(records, spec.timestamp, (), known=known_keys(spec, ()))
+    judged = decode(records, spec, (), known=known_keys(spec, ()))
     found = "to_json(array_sort(array_distinct(flatten(collect_set(unknown)))))"
     seen = judged.observe(observation, fn.expr(found).alias(keys))
     seen.write.format("noop").mode("overwrite").save()

@@ -1,139 +1,149 @@
 """What becomes of each record: a row, or a reason why not.  The same bytes give the same result.
 
-    value ──► UTF-8? ──► one JSON object, nothing behind it? ──► a time? ──► row
-      └ null-value   └ empty · not-json · not-an-object   └ no-timestamp · bad-timestamp
+    value ─► form? ─► fields ─► a time? ─► transforms ─► wanted? ─► columns ─► row
+      └ null-value      │         └ no-timestamp           └ filtered
+      └ empty           │         └ bad-timestamp          └ before-minimum-time
+      └ not-json, …  ◄──┘                                  └ after-maximum-time
 
 Each rule is SQL text over a frame of `p` (partition), `o` (offset), `v` (the value's bytes); no
-rule looks at a clock, a locale or the machine.  JSON is strict (RFC 8259): NaN, single quotes,
-trailing commas, a byte order mark and more than one value in a record are `not-json`, and so is
-nesting deeper than 1,000.  Of duplicate keys the last counts.
+rule looks at a clock, a locale or the machine.
 """
 
 from collections.abc import Iterable, Sequence
-from enum import Enum
 
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as fn
-from pyspark.sql.types import StringType, StructField, StructType
 
-from tasks.contract import Column, TimestampSpec
-from tasks.ingest.sql import ERROR_COLUMN, REASON_COLUMN, name, text, texts
-from tasks.ingest.transform import as_time, as_value
+from tasks.expression.compile import compile_expression
+from tasks.expression.value import Value, as_long
+from tasks.filter_sql import filter_sql
+from tasks.ingest.parse import parse
+from tasks.ingest.parsed import Parsed, Wanted
+from tasks.ingest.reasons import RejectReason
+from tasks.ingest.sql import ERROR_COLUMN, REASON_COLUMN
+from tasks.ingest.transform import as_column, as_time, as_value, micros, within
+from tasks.ingest_spec import Column, RowSpec
+from tasks.period import floor_sql, read_period
+from tasks.row_plan import TIME, RowPlan, plan_rows, staged, there
 
 OWN_COLUMNS = ("__time", "__partition", "__offset", "__topic")
 """Columns that we add; a field of that name is never a column."""
 
 
-class RejectReason(Enum):
-    """Why a record became no row; values are as they appear in files and reports."""
-
-    NULL_VALUE = "null-value"
-    EMPTY = "empty"
-    NOT_JSON = "not-json"
-    NOT_AN_OBJECT = "not-an-object"
-    NO_TIMESTAMP = "no-timestamp"
-    BAD_TIMESTAMP = "bad-timestamp"
-
-    @property
-    def code(self) -> int:
-        """The number that stands for it inside a job, from 1."""
-        return list(RejectReason).index(self) + 1
-
-
-_SPACE = " \t\r\n"  # what JSON takes for blank
-_STRICT = {"allowSingleQuotes": "false", "allowNonNumericNumbers": "false", "mode": "PERMISSIVE"}
-
-_BLANK = f"trim(BOTH {text(_SPACE)} FROM s) = ''"
-_OPENS = f"(startswith(s, '{{') OR startswith(trim(LEADING {text(_SPACE)} FROM s), '{{'))"
-# Spark reads the first JSON value and ignores the rest of the record.  Put into an array before a
-# mark, the mark is the second element only if the record is one value and nothing else.
-_WHOLE = "get_json_object(concat('[', s, ',\"end\"]'), '$[1]') <=> 'end'"
-# Cheaper, and true for most: the first closing brace is the last byte.
-_FLAT = "octet_length(substring_index(s, '}', 1)) = octet_length(s) - 1"
-
-
 def decode(
-    records: DataFrame, timestamp: TimestampSpec, columns: Sequence[Column], *, known: Iterable[str]
+    records: DataFrame, spec: RowSpec, columns: Sequence[Column], *, known: Iterable[str]
 ) -> DataFrame:
-    """Turn records (`p`, `o`, `v`) into judged rows; one pass, no job is run.
+    """Turn records (see `source.read_range`) into judged rows; one pass, no job is run.
 
     The result has `p`, `o`, `s` (the value as text), `size` (bytes), `t` (time), `c0`, `c1`, …
     (the columns, in order), `bad` (a value did not fit), `reason` (0: a row) and `unknown` (an
-    array of a row's top-level keys that `known` does not name; null if it names all, and always
-    null when `known` is empty: then the columns are declared).
+    array of a row's fields that `known` does not name; null if it names all, and always null
+    when `known` is empty: then the columns are declared).
     """
-    fields = sorted({column.name for column in columns} | {timestamp.column})
-    corrupt = _unused("corrupt", fields)
-    schema = StructType([StructField(f, StringType()) for f in [*fields, corrupt]])
-    parsed = records.selectExpr("p", "o", "v", "CAST(v AS STRING) AS s").select(
-        "p",
-        "o",
-        "v",
-        "s",
-        fn.from_json("s", schema, _STRICT | {"columnNameOfCorruptRecord": corrupt}).alias("j"),
+    plan = plan_rows(spec, columns)
+    texts = sorted({*plan.text_names, spec.timestamp.column})
+    wanted = Wanted(tuple(texts), plan.value_names, tuple(sorted(known)))
+    frame, inputs, carried = _judged(parse(records, spec, wanted), plan, spec)
+    frame = frame.selectExpr(
+        *("p", "o", "s", "size", "x", "r", *carried),
+        f"{as_time('x', spec.timestamp)} AS t",
+        f"{_misfit(plan)} AS misfit",
+        "CASE WHEN r = 0 THEN nullif(fresh, CAST(array() AS ARRAY<STRING>)) END AS unknown",
     )
-    judged = parsed.selectExpr(
-        *("p", "o", "v", "s", "j"),
-        f"j.{name(timestamp.column)} AS x",
-        f"{_judge(f'j.{name(corrupt)}')} AS r",
-        *(f"{as_value(f'j.{name(c.name)}', c.type)} AS c{n}" for n, c in enumerate(columns)),
-    )
-    typed = judged.selectExpr(
-        *("p", "o", "s", "r", "x"),
-        "coalesce(octet_length(v), 0) AS size",
-        f"{as_time('x', timestamp)} AS t",
+    misfit, fields = "misfit", inputs
+    if plan.transforms:
+        frame, fields, misfit = _transformed(frame, plan, inputs, carried)
+    elif spec.filter is not None:
+        fields = inputs | {TIME: Value(long="unix_millis(t)")}
+    return frame.selectExpr(
+        *("p", "o", "s", "size"),
+        f"{_stored_time(spec)} AS t",
         *(f"c{n}" for n in range(len(columns))),
-        f"{_misfit(columns)} AS misfit",
-        f"{_unknown_keys(sorted(known))} AS unknown",
-    )
-    return typed.selectExpr(
-        *("p", "o", "s", "size", "t"),
-        *(f"c{n}" for n in range(len(columns))),
-        f"(misfit OR unknown IS NOT NULL) AS {ERROR_COLUMN}",
-        f"{_with_time()} AS {REASON_COLUMN}",
+        f"({misfit} OR unknown IS NOT NULL) AS {ERROR_COLUMN}",
+        f"{_reason(spec, fields)} AS {REASON_COLUMN}",
         "CASE WHEN t IS NOT NULL THEN unknown END AS unknown",
     )
 
 
-def _judge(corrupt: str) -> str:
-    """Judge the record's form: 0, or the number of a reason."""
-    empty, not_json = RejectReason.EMPTY.code, RejectReason.NOT_JSON.code
-    return (
-        f"CASE WHEN v IS NULL THEN {RejectReason.NULL_VALUE.code} "
-        f"WHEN NOT is_valid_utf8(s) THEN {not_json} "
-        f"WHEN j IS NULL OR {corrupt} IS NOT NULL OR NOT {_OPENS} THEN "
-        f"CASE WHEN {_BLANK} THEN {empty} WHEN {_OPENS} THEN {not_json} "
-        f"WHEN {_WHOLE} THEN {RejectReason.NOT_AN_OBJECT.code} ELSE {not_json} END "
-        f"WHEN NOT ({_FLAT}) AND NOT ({_WHOLE}) THEN {not_json} ELSE 0 END"
+def _judged(
+    parsed: Parsed, plan: RowPlan, spec: RowSpec
+) -> tuple[DataFrame, dict[str, Value], list[str]]:
+    """Name the parts: `x` the time's text, `r` the reason, `f0` … texts, `c0` … columns.
+
+    Returns, too, what transforms and the filter look at, and the names that are to be carried on.
+    """
+    inputs: dict[str, Value] = {}
+    looked_at: list[str] = []
+    for number, name in enumerate(plan.inputs):
+        selected, inputs[name] = staged(parsed.value(name), f"i{number}")
+        looked_at += selected
+    frame = parsed.frame.selectExpr(
+        *("p", "o", "s"),
+        "coalesce(octet_length(v), 0) AS size",
+        f"{parsed.text(spec.timestamp.column)} AS x",
+        f"{parsed.reason} AS r",
+        *(f"{parsed.text(c.name)} AS f{n}" for n, c in plan.texts if c.type != "string"),
+        *(f"{as_value(parsed.text(c.name), c.type)} AS c{n}" for n, c in plan.texts),
+        *(f"{as_column(parsed.value(c.name), c.type)} AS c{n}" for n, c in plan.values),
+        *looked_at,
+        f"{parsed.unknown} AS fresh",
     )
+    carried = [f"c{n}" for n, _ in (*plan.texts, *plan.values)]
+    return frame, inputs, carried + [text.rpartition(" AS ")[2] for text in looked_at]
 
 
-def _with_time() -> str:
+def _transformed(
+    frame: DataFrame, plan: RowPlan, inputs: dict[str, Value], carried: Sequence[str]
+) -> tuple[DataFrame, dict[str, Value], str]:
+    """Work out the transforms; they see the record's fields and time, and not each other."""
+    before = inputs | {TIME: Value(long="unix_millis(t)")}
+    made: dict[str, Value] = {}
+    selected: list[str] = []
+    for number, (name, tree) in enumerate(plan.transforms):
+        worked_out = compile_expression(tree, lambda field: before.get(field, Value()))
+        texts, made[name] = staged(worked_out, f"m{number}")
+        selected += texts
+    frame = frame.selectExpr("*", *selected)
+    columns = [f"{as_column(made[c.name], c.type)} AS c{n}" for n, c in plan.made]
+    if TIME in made:
+        kept = ["p", "o", "s", "size", "x", "r", "misfit", "unknown", *carried]
+        kept += [text.rpartition(" AS ")[2] for text in selected]
+        time = within(f"timestamp_millis({as_long(made[TIME])})")
+        frame = frame.selectExpr(*kept, f"CASE WHEN t IS NOT NULL THEN {time} END AS t", *columns)
+    else:
+        frame = frame.selectExpr("*", *columns)
+    lost = [f"({there(made[c.name])} AND c{n} IS NULL)" for n, c in plan.made]
+    after = inputs | made | {TIME: Value(long="unix_millis(t)")}
+    return frame, after, " OR ".join(["misfit", *lost])
+
+
+def _reason(spec: RowSpec, fields: dict[str, Value]) -> str:
+    """Return the SQL of what makes a record no row: its form, its time, then the spec's wishes."""
     no, bad = RejectReason.NO_TIMESTAMP.code, RejectReason.BAD_TIMESTAMP.code
-    return (
-        "CASE WHEN r <> 0 THEN r WHEN t IS NOT NULL THEN 0 "
-        f"WHEN x IS NULL OR trim(x) = '' THEN {no} ELSE {bad} END"
-    )
-
-
-def _misfit(columns: Sequence[Column]) -> str:
-    """Tell whether a value is there and its typed column is null; a text always fits."""
-    tests = [
-        f"(j.{name(column.name)} IS NOT NULL AND c{number} IS NULL)"
-        for number, column in enumerate(columns)
-        if column.type != "string"
+    cases = [
+        "WHEN r <> 0 THEN r",
+        f"WHEN t IS NULL THEN CASE WHEN x IS NULL OR trim(x) = '' THEN {no} ELSE {bad} END",
     ]
-    return " OR ".join(tests) or "false"
+    if spec.filter is not None:
+        kept = filter_sql(spec.filter, lambda field: fields.get(field, Value()))
+        cases.append(f"WHEN NOT coalesce({kept}, false) THEN {RejectReason.FILTERED.code}")
+    if spec.not_before is not None:
+        bound = f"timestamp_micros({micros(spec.not_before)})"
+        cases.append(f"WHEN t < {bound} THEN {RejectReason.TOO_EARLY.code}")
+    if spec.not_after is not None:
+        bound = f"timestamp_micros({micros(spec.not_after)})"
+        cases.append(f"WHEN t > {bound} THEN {RejectReason.TOO_LATE.code}")
+    return f"CASE {' '.join(cases)} ELSE 0 END"
 
 
-def _unknown_keys(known: Sequence[str]) -> str:
-    if not known:
-        return "CAST(NULL AS ARRAY<STRING>)"
-    found = f"filter(json_object_keys(s), k -> k NOT IN ({texts(known)}))"
-    return f"CASE WHEN r = 0 THEN nullif({found}, CAST(array() AS ARRAY<STRING>)) END"
+def _stored_time(spec: RowSpec) -> str:
+    if spec.truncation is None:
+        return "t"
+    cut = spec.truncation
+    floor = floor_sql("t", read_period(cut.period), zone=cut.time_zone, origin=cut.origin)
+    return within(floor)
 
 
-def _unused(wanted: str, taken: Sequence[str]) -> str:
-    while wanted in taken:
-        wanted += "_"
-    return wanted
+def _misfit(plan: RowPlan) -> str:
+    """Tell whether a value is there and its typed column is null; a text always fits."""
+    typed = [n for n, column in plan.texts if column.type != "string"]
+    return " OR ".join(f"(f{n} IS NOT NULL AND c{n} IS NULL)" for n in typed) or "false"

@@ -21,9 +21,9 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 
-from tasks.contract import Column, Counters, RejectSample, RejectsFile
-from tasks.ingest.columns import columns_of, grown, known_keys, new_keys
-from tasks.ingest.decode import RejectReason, decode
+from tasks.contract import Counters, RejectSample, RejectsFile
+from tasks.ingest.columns import columns_of, grown, known_keys, named_fields, new_keys
+from tasks.ingest.decode import decode
 from tasks.ingest.failures import judge
 from tasks.ingest.files import (
     data_paths,
@@ -40,6 +40,7 @@ from tasks.ingest.rejects import as_runs, joined, read_rejects, write_rejects
 from tasks.ingest.source import read_range
 from tasks.ingest.warm import warm_up
 from tasks.ingest.write import ROWS_PER_FILE, check_rows, write_rows
+from tasks.ingest_spec import Column
 from tasks.kafka_client import ReadSecret, java_properties
 from tasks.offsets import Offsets, count
 from tasks.ports import (
@@ -191,9 +192,9 @@ class SparkEngine:
         shutil.rmtree(folder, ignore_errors=True)
 
     def _read(self, job: BatchJob, span: _Range, run: Run, folder: Path) -> JournalEntry:
-        names = job.columns
-        if not job.spec.columns and not names and count(span.start, span.end) > _PEEK_ROWS:
-            names = grown((), self._peek(job, span))
+        names = grown(job.columns, named_fields(job.spec))
+        if not job.spec.columns and not job.columns and count(span.start, span.end) > _PEEK_ROWS:
+            names = grown(names, self._peek(job, span))
         while True:
             run.check()
             observed = self._write(job, span, columns_of(job.spec, names), folder)
@@ -220,7 +221,7 @@ class SparkEngine:
     ) -> Observed:
         records = self._records(job, span.start, span.end)
         known = known_keys(job.spec, columns)
-        judged = decode(records, job.spec.timestamp, columns, known=known)
+        judged = decode(records, job.spec, columns, known=known)
         files = max(1, min(len(span.start) * 4, count(span.start, span.end) // ROWS_PER_FILE))
         return write_rows(
             judged,
@@ -244,6 +245,7 @@ class SparkEngine:
             client=java_properties(job.spec.kafka, self._read_secret),
             group_id=job.task_id,
             poll_timeout=self._poll_timeout,
+            beside=job.spec.kafka_columns is not None,
         )
 
     def _merged(
@@ -283,12 +285,12 @@ def _entry(
     counters = Counters(batches=1)
     samples: tuple[RejectSample, ...] = ()
     if observed is not None:
-        nulls = sum(r.reason is RejectReason.NULL_VALUE for r in observed.rejects)
+        unwanted = sum(reject.reason.thrown_away for reject in observed.rejects)
         counters = Counters(
             processed=observed.rows - observed.rows_with_error,
             processed_with_error=observed.rows_with_error,
-            unparseable=len(observed.rejects) - nulls,
-            thrown_away=nulls,  # a tombstone is no broken record
+            unparseable=len(observed.rejects) - unwanted,
+            thrown_away=unwanted,
             processed_bytes=observed.size_bytes,
             batches=1,
         )

@@ -26,12 +26,13 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from tasks.contract import Column, FailureCode, Granularity, SegmentFile
+from tasks.contract import FailureCode, SegmentFile
 from tasks.ingest.chunks import chunk_of, chunk_sql
 from tasks.ingest.files import data_paths, total_rows
-from tasks.ingest.sql import name
 from tasks.ingest.write import merge_spans
+from tasks.ingest_spec import Column, Granularity
 from tasks.ports import DataFile, TaskError
+from tasks.sql import name
 
 SEGMENT_BYTES = 256 * 1024 * 1024
 """A file of about this size is large enough; more is split."""
@@ -47,6 +48,7 @@ _TYPES: dict[str, DataType] = {
     "long": LongType(),
     "float": FloatType(),
     "double": DoubleType(),
+    "json": StringType(),
 }
 
 

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tasks.contract import RejectSample
-from tasks.ingest.decode import RejectReason
 from tasks.ingest.places import numbers_of
+from tasks.ingest.reasons import RejectReason
 from tasks.ingest.sql import ERROR_COLUMN, REASON_COLUMN
 from tasks.offsets import Offsets, TopicPartition
 
@@ -20,7 +20,9 @@ METRIC = "observed"
 SAMPLE_CHARS = 500
 """Longest text kept of a rejected record, in characters."""
 
-_REASONS = 8  # a reason takes three bits of a reject's number
+_REASONS = 16  # a reason takes four bits of a reject's number
+
+_SAMPLED = [reason for reason in RejectReason if not reason.thrown_away]
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,7 @@ class Observed:
 def metric_sql(start: Offsets) -> str:
     """Return the SQL of the metric over judged rows (see `decode`) of the partitions of `start`.
 
-    A reject is one number, to keep the text short: `((offset - start) x partitions + index) x 8
+    A reject is one number, to keep the text short: `((offset - start) x partitions + index) x 16
     + reason`, where index counts the partitions of `start`, sorted.
     """
     numbers = numbers_of(start)
@@ -82,7 +84,7 @@ def metric_sql(start: Offsets) -> str:
     sample = f"struct(p, o, left(s, {SAMPLE_CHARS}) AS s)"
     samples = ", ".join(
         f"{which}(CASE WHEN {REASON_COLUMN} = {reason.code} THEN {sample} END)"
-        for reason in RejectReason
+        for reason in _SAMPLED
         for which in ("min", "max")
     )
     return (
@@ -130,7 +132,7 @@ def _rejects(
 
 def _samples(found: Sequence[dict[str, object] | None], start: Offsets) -> list[RejectSample]:
     partitions: dict[object, TopicPartition] = {n: p for p, n in numbers_of(start).items()}
-    reasons = [reason for reason in RejectReason for _ in ("first", "last")]
+    reasons = [reason for reason in _SAMPLED for _ in ("first", "last")]
     samples: dict[tuple[object, object], RejectSample] = {}
     for reason, sample in zip(reasons, found, strict=False):
         if sample:

@@ -6,8 +6,8 @@ partitions, so that the expressions of every batch compare numbers, never texts.
 
 from collections.abc import Iterable
 
-from tasks.ingest.sql import text
 from tasks.offsets import TopicPartition
+from tasks.sql import text
 
 
 def numbers_of(partitions: Iterable[TopicPartition]) -> dict[TopicPartition, int]:

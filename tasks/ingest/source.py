@@ -19,6 +19,13 @@ Kafka's default is 500 ms.  The connector's consumer fetches ahead, and its next
 that fetch: a batch that ends at the end of the log, as every live one does, took a second longer.
 """
 
+_BESIDE = (
+    "key AS _key",
+    "headers AS _headers",
+    "unix_millis(timestamp) AS _millis",
+    "topic AS _topic",
+)
+
 _SPLIT_ROWS = 100_000
 """A partition's share of a batch is read by more tasks when each gets at least as much."""
 
@@ -31,17 +38,23 @@ def read_range(
     client: Mapping[str, str],
     group_id: str,
     poll_timeout: timedelta,
+    beside: bool = False,
 ) -> DataFrame:
     """Return the records of `[start, end)` as `p`, `o`, `v` (null for a tombstone).
 
-    `p` is as `places.numbers_of(start)` says.  Both name the same partitions, each with at least
-    one offset to read.  `client` has the Java client's properties.  Lazy: nothing is read before
-    a job runs.
+    `p` is as `places.numbers_of(start)` says.  With `beside` there are also `_key`, `_headers`,
+    `_millis` (the record's time) and `_topic`.  Both offsets name the same partitions, each with
+    at least one to read.  `client` has the Java client's properties.  Lazy: nothing is read
+    before a job runs.
     """
     options = read_options(start, end, client=client, group_id=group_id, poll_timeout=poll_timeout)
     options["minPartitions"] = str(_task_count(session, start, end))
+    if beside:
+        options["includeHeaders"] = "true"
     frame = session.read.format("kafka").options(**options).load()
-    return frame.selectExpr(f"{number_sql(start)} AS p", "offset AS o", "value AS v")
+    return frame.selectExpr(
+        *(f"{number_sql(start)} AS p", "offset AS o", "value AS v"), *(_BESIDE if beside else ())
+    )
 
 
 def read_options(

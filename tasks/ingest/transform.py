@@ -4,7 +4,12 @@ A text that does not fit is null, never an error and never another value: Spark'
 `12:30` as a time of today, `1.5` as the whole number 1 and `1d` as the number 1.
 """
 
-from tasks.contract import ColumnType, TimestampSpec
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from tasks.expression.value import Value, as_double, as_json, as_long, as_string
+from tasks.ingest_spec import ColumnType, TimestampSpec
+from tasks.joda import read_pattern
 from tasks.wire import Instant
 
 MICROS_MIN = -62_135_596_800_000_000
@@ -46,25 +51,60 @@ def as_time(raw: str, spec: TimestampSpec) -> str:
 
     Times have microseconds and lie in the years 1 to 9999.  A blank text is a missing one.
     """
-    iso = _from_iso(raw)
-    millis = _from_number(raw, _MILLI_MICROS)
-    rules = {
-        "iso": iso,
-        "millis": millis,
-        "posix": _from_number(raw, _SECOND_MICROS),
-        "auto": f"CASE WHEN substr({raw}, 5, 1) = '-' THEN {iso} ELSE {millis} END",
-    }
-    rule = rules[spec.format]
+    rule = _rule(raw, spec.format)
     if spec.missing_value is None:
         return rule
     missing = f"timestamp_micros({micros(spec.missing_value)})"
     return f"CASE WHEN {raw} IS NULL OR trim({raw}) = '' THEN {missing} ELSE {rule} END"
 
 
+def as_column(value: Value, kind: ColumnType) -> str:
+    """Return the SQL of column type `kind` for a value that knows its own type."""
+    match kind:
+        case "string" if value.array is not None:
+            several = f"to_json({value.array.sql})"
+            single = as_string(replace(value, array=None))
+            return f"CASE WHEN {value.array.sql} IS NOT NULL THEN {several} ELSE {single} END"
+        case "string":
+            return as_string(value)
+        case "long":
+            return as_long(value)
+        case "double":
+            return as_double(value)
+        case "float":
+            return f"CAST({as_double(value)} AS FLOAT)"
+        case "json":
+            return as_json(value)
+
+
+def _rule(raw: str, written: str) -> str:
+    iso = _from_iso(raw)
+    match written:
+        case "iso":
+            return iso
+        case "millis":
+            return _from_number(raw, _MILLI_MICROS)
+        case "posix":
+            return _from_number(raw, _SECOND_MICROS)
+        case "micro":
+            return _from_number(raw, 1)
+        case "nano":
+            return _from_nanos(raw)
+        case "auto":
+            millis = _from_number(raw, _MILLI_MICROS)
+            return f"CASE WHEN substr({raw}, 5, 1) = '-' THEN {iso} ELSE {millis} END"
+        case _:
+            return within(read_pattern(written).parse_sql(raw))
+
+
+def within(time: str) -> str:
+    """Return a time only if a row can have it."""
+    bounds = f"timestamp_micros({MICROS_MIN}) AND timestamp_micros({MICROS_MAX})"
+    return f"CASE WHEN {time} BETWEEN {bounds} THEN {time} END"
+
+
 def micros(moment: Instant) -> int:
     """Return microseconds since the epoch, exactly."""
-    from datetime import UTC, datetime, timedelta
-
     return (moment - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
 
 
@@ -72,8 +112,7 @@ def _from_iso(raw: str) -> str:
     # The date must be there, with a year of four digits: without this a bare number would be a
     # year, and a bare time would be today's.
     time = f"CAST({raw} AS TIMESTAMP)"
-    bounds = f"timestamp_micros({MICROS_MIN}) AND timestamp_micros({MICROS_MAX})"
-    return f"CASE WHEN substr({raw}, 5, 1) = '-' AND {time} BETWEEN {bounds} THEN {time} END"
+    return f"CASE WHEN substr({raw}, 5, 1) = '-' THEN {within(time)} END"
 
 
 def _from_number(raw: str, unit_micros: int) -> str:
@@ -85,6 +124,15 @@ def _from_number(raw: str, unit_micros: int) -> str:
         f"THEN timestamp_micros({whole} * {unit_micros}) END "
         f"WHEN {exact} BETWEEN {low} AND {high} "
         f"THEN timestamp_micros(CAST({exact} * {unit_micros} AS BIGINT)) END"
+    )
+
+
+def _from_nanos(raw: str) -> str:
+    """A long of nanoseconds ends in the year 2262; what is less than a microsecond is cut off."""
+    whole = f"CAST({raw} AS BIGINT)"
+    return (
+        f"CASE WHEN {whole} IS NOT NULL AND NOT contains({raw}, '.') "
+        f"THEN timestamp_micros(({whole} - pmod({whole}, 1000)) div 1000) END"
     )
 
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from tasks.contract import Column, Granularity, TimestampSpec
 from tasks.ingest.decode import decode
 from tasks.ingest.files import data_paths, describe
 from tasks.ingest.merge import Rewrite, rewrite
 from tasks.ingest.write import write_rows
+from tasks.ingest_spec import Column, Granularity, RowSpec
 from tasks.offsets import TopicPartition
 
 _ROUNDS = 3
@@ -34,7 +34,7 @@ def warm_up(session: SparkSession, folder: Path) -> None:
             records = session.range(_ROWS).selectExpr(
                 "0 AS p", "id AS o", f"CAST({record} AS BINARY) AS v"
             )
-            judged = decode(records, TimestampSpec(), columns, known=())
+            judged = decode(records, RowSpec(), columns, known=())
             into = folder / str(number)
             write_rows(judged, columns, into, start={partition: 0}, files_max=1)
             described = [describe(path, folder, partition.topic) for path in data_paths(into)]

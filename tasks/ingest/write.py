@@ -11,12 +11,14 @@ from pathlib import Path
 from pyspark.sql import DataFrame, Observation
 from pyspark.sql import functions as fn
 
-from tasks.contract import Column, FailureCode
+from tasks.contract import FailureCode
 from tasks.ingest.observed import METRIC, Kept, Observed, metric_sql, read_metric
 from tasks.ingest.places import partition_sql, topic_sql
-from tasks.ingest.sql import REASON_COLUMN, name
+from tasks.ingest.sql import REASON_COLUMN
+from tasks.ingest_spec import Column
 from tasks.offsets import Offsets, TopicPartition
 from tasks.ports import DataFile, TaskError
+from tasks.sql import name
 
 ROWS_PER_FILE = 100_000
 """A batch is written into one more file for each so many records, up to one per reading task."""

@@ -19,8 +19,8 @@ from confluent_kafka import TopicPartition as KafkaPartition
 
 from supervisor.app import configure_logging, failpoints
 from supervisor.settings import WORKER_PORT, load_settings, stable_worker_id
-from tasks.contract import Column
 from tasks.ingest.observed import Kept, Observed
+from tasks.ingest_spec import Column
 from tasks.kafka_client import librdkafka_properties
 from tasks.offsets import TopicPartition, count
 from tasks.options import WorkerOptions

@@ -12,14 +12,15 @@ from supervisor.core.spec_data import (
     DataSchema,
     Dimension,
     DimensionsSpec,
-    GranularitySpec,
     TimestampField,
 )
 from supervisor.core.spec_fields import RESERVED_COLUMNS
-from supervisor.core.spec_io import InputFormat, KafkaIoConfig
+from supervisor.core.spec_formats import JsonInputFormat
+from supervisor.core.spec_granularity import GranularitySpec
+from supervisor.core.spec_io import KafkaIoConfig
 from supervisor.core.spec_reader import read_spec
 from supervisor.core.spec_tuning import TuningConfig
-from tasks.contract import ColumnType, Granularity
+from tasks.ingest_spec import ColumnType, Granularity
 
 REMOVED = object()
 """In `changed`: take the field away."""
@@ -168,7 +169,7 @@ def specs(draw: st.DrawFn) -> SupervisorSpec:
     io_config = KafkaIoConfig(
         topic=draw(_names),
         consumer_properties={**draw(_properties)},
-        input_format=InputFormat(type="json"),
+        input_format=JsonInputFormat(),
         task_count=draw(st.integers(1, 1000)),
         replicas=draw(st.integers(1, 10)),
         task_duration=draw(_durations(_SECOND)),

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 
 from supervisor.core.spec import SupervisorSpec, ingest_spec, schema_digest
 from supervisor.core.spec_reader import read_spec
-from tasks.contract import Column, Granularity, IngestSpec, TimestampSpec, Tuning
+from tasks.ingest_spec import Column, Granularity, IngestSpec, TimestampSpec, Tuning
 from tasks.kafka_client import KafkaClient
 from tests.core.spec_documents import REMOVED, changed, created, errors_of, flat, specs
 

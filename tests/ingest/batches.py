@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tasks.contract import Column, Granularity, IngestSpec, TimestampSpec, Tuning
+from tasks.ingest_spec import Column, Granularity, IngestSpec, TimestampSpec, Tuning
 from tasks.kafka_client import KafkaClient
 from tasks.offsets import TopicPartition
 from tasks.ports import BatchJob, DataFile, JournalEntry

@@ -1,6 +1,6 @@
-"""One Spark for all tests of this folder; each test has topics of its own."""
+"""All tests of this folder share a Spark and a broker; each test has topics of its own."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 
@@ -10,14 +10,6 @@ from supervisor.dev.broker import Broker
 from tasks.ingest.engine import SparkEngine
 from tasks.spark_session import SparkRuntime
 from tests.brokers import create_topic
-from tests.sparks import start_test_spark
-
-
-@pytest.fixture(scope="session")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkRuntime]:
-    with start_test_spark(tmp_path_factory.mktemp("spark")) as runtime:
-        yield runtime
-
 
 _numbers = count(1)
 

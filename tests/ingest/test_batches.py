@@ -10,8 +10,8 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
 from supervisor.dev.broker import Broker
-from tasks.contract import Column
 from tasks.ingest.engine import SparkEngine
+from tasks.ingest_spec import Column
 from tests.brokers import produce
 from tests.ingest.batches import (
     batch,

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.contract import Granularity
 from tasks.ingest.chunks import TIME_MAX, chunk_of, chunk_sql
 from tasks.ingest.transform import micros
+from tasks.ingest_spec import Granularity
 from tasks.spark_session import SparkRuntime
 
 MOMENTS = st.datetimes(datetime(1, 1, 1), datetime(9999, 12, 31), timezones=st.just(UTC))  # noqa: DTZ001 -- hypothesis adds the zone

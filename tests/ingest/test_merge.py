@@ -11,11 +11,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from supervisor.dev.broker import Broker
-from tasks.contract import Granularity, IngestSpec, OffsetSpan
+from tasks.contract import OffsetSpan
 from tasks.ingest.engine import SparkEngine
 from tasks.ingest.merge import check_rewritten, may_stay
 from tasks.ingest.observed import Kept, Observed
 from tasks.ingest.write import check_rows
+from tasks.ingest_spec import Granularity, IngestSpec
 from tasks.offsets import TopicPartition
 from tasks.ports import DataFile, JournalEntry, MergeJob, TaskError
 from tests.brokers import produce

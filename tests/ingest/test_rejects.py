@@ -5,8 +5,8 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.ingest.decode import RejectReason
 from tasks.ingest.observed import Reject
+from tasks.ingest.reasons import RejectReason
 from tasks.ingest.rejects import as_runs, joined, read_rejects, write_rejects
 from tasks.offsets import TopicPartition
 

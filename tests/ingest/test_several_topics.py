@@ -9,9 +9,9 @@ import pytest
 from supervisor.dev.broker import Broker
 from supervisor.verify.files import read_publication
 from supervisor.verify.ledger import LedgerPublication
-from tasks.contract import IngestSpec
 from tasks.ingest.engine import SparkEngine
 from tasks.ingest.rejects import read_rejects
+from tasks.ingest_spec import IngestSpec
 from tasks.offsets import TopicPartition
 from tasks.ports import BatchJob, JournalEntry, MergeJob, MergeResult
 from tests.brokers import produce

@@ -1,6 +1,6 @@
 """A machine on a bench, with small batches, and ways to carry it on."""
 
-from tasks.contract import Tuning
+from tasks.ingest_spec import Tuning
 from tasks.pacing import Limits
 from tasks.ports import JournalEntry
 from tasks.signals import (

@@ -10,7 +10,6 @@ from threading import Condition
 from tasks.contract import (
     Counters,
     DesiredTask,
-    IngestSpec,
     OffsetSpan,
     Order,
     PublishAnswer,
@@ -21,9 +20,8 @@ from tasks.contract import (
     SyncRequest,
     SyncResponse,
     TaskReport,
-    TimestampSpec,
-    Tuning,
 )
+from tasks.ingest_spec import IngestSpec, TimestampSpec, Tuning
 from tasks.kafka_client import KafkaClient
 from tasks.offsets import TopicPartition
 from tasks.ports import (

@@ -11,12 +11,12 @@ from typing import cast
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tasks.contract import Column
 from tasks.ingest import engine as product
-from tasks.ingest.decode import RejectReason
 from tasks.ingest.engine import SparkEngine
 from tasks.ingest.merge import Rewrite
 from tasks.ingest.observed import Kept, Observed, Reject
+from tasks.ingest.reasons import RejectReason
+from tasks.ingest_spec import Column
 from tasks.offsets import TopicPartition, count
 from tasks.ports import BatchJob
 from tasks.spark_session import SparkRuntime

@@ -3,7 +3,8 @@
 from dataclasses import replace
 from datetime import timedelta
 
-from tasks.contract import FailureCode, TaskPhase, Tuning
+from tasks.contract import FailureCode, TaskPhase
+from tasks.ingest_spec import Tuning
 from tasks.pacing import Limits
 from tasks.signals import (
     Look,

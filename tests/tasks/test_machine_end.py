@@ -4,7 +4,8 @@ from datetime import timedelta
 
 import pytest
 
-from tasks.contract import FailureCode, PublishOutcome, TaskPhase, Tuning
+from tasks.contract import FailureCode, PublishOutcome, TaskPhase
+from tasks.ingest_spec import Tuning
 from tasks.machine import refuse
 from tasks.signals import (
     Broke,

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from tasks.contract import Tuning
+from tasks.ingest_spec import Tuning
 from tasks.pacing import Limits, Pace, first_pace
 
 TUNING = Tuning(batch_target=timedelta(seconds=2), batch_rows_min=500, batch_rows_max=500_000)

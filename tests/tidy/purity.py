@@ -8,20 +8,29 @@ from collections.abc import Iterator
 
 from tests.tidy.sources import Finding, nodes_of
 
-PURE_FOLDERS = ("supervisor/core/",)
+PURE_FOLDERS = ("supervisor/core/", "tasks/expression/")
 PURE_FILES = (
     "tasks/contract.py",
+    "tasks/filter_sql.py",
+    "tasks/filters.py",
+    "tasks/ingest_spec.py",
+    "tasks/java_regex.py",
+    "tasks/joda.py",
     "tasks/kafka_client.py",
     "tasks/machine.py",
     "tasks/orders.py",
     "tasks/pacing.py",
+    "tasks/period.py",
     "tasks/progress.py",
     "tasks/reading.py",
+    "tasks/row_plan.py",
     "tasks/signals.py",
+    "tasks/sql.py",
     "tasks/task_state.py",
     "tasks/wire.py",
     "tasks/offsets.py",
-    "tasks/wire.py",
+    "tasks/zone_names.py",
+    "tasks/zones.py",
 )
 _MODULES = frozenset(
     [

@@ -23,7 +23,7 @@ from supervisor.settings import Settings
 from supervisor.verify.inventory import FileFindingKind, Place
 from supervisor.verify.verdict import FindingKind, Verdict
 from tasks.contract import FailureCode, PublishOutcome, TaskPhase
-from tasks.ingest.decode import RejectReason
+from tasks.ingest.reasons import RejectReason
 from tasks.ingest.rejects import SCHEMA
 from tests.tidy.sources import ROOT, project_files
 

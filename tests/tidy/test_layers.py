@@ -18,7 +18,8 @@ _CONTRACTED = {
     "supervisor/adapters": "kafka",
     "supervisor/metadata": "segments",
     "tasks": "contract offsets kafka_client wire machine orders pacing progress reading signals "
-    "task_state worker spark_session",
+    "task_state worker spark_session expression filter_sql filters ingest_spec java_regex joda "
+    "period row_plan sql zone_names zones",
     "tasks/ingest": "write",
     "tasks/runtime": "jars",
 }

@@ -1,0 +1,284 @@
+"""How a record is written: the `inputFormat` of a spec.  Names on the wire are Druid's."""
+
+import re
+from typing import Annotated, Literal, Self
+
+from pydantic import AfterValidator, Field, field_validator, model_validator
+
+from supervisor.core.spec_fields import FieldName, Flag, Text, shown, wrong
+from tasks.ingest_spec import (
+    JsonFormat,
+    JsonPath,
+    KafkaColumns,
+    RegexFormat,
+    TextFormat,
+    ValueFormat,
+)
+from tasks.java_regex import RegexError, groups_of
+from tasks.wire import Wire
+
+FIELDS_MAX = 2_000
+_KEY = r"(?:\.[^.\[\]'\"*?()@$,\s]+|\['[^'\\\x00-\x1f]+'\]|\[[0-9]{1,9}\])"
+_PATH = re.compile(rf"\$(?:{_KEY}){{1,50}}")
+_CTRL_A = "\x01"
+"""Between the values of a list, unless a spec says otherwise: Druid's default."""
+_LIST_DELIMITER_MAX = 10
+
+
+def _checked_path(path: str) -> str:
+    if _PATH.fullmatch(path) is None:
+        raise wrong(
+            f"path {shown(path)} cannot be followed",
+            "name keys and places only, such as $.user.id, $.tags[0] or $['a b']",
+        )
+    return path
+
+
+def _checked_delimiter(text: str) -> str:
+    if len(text) != 1 or text in '"\r\n\\':
+        raise wrong(f"{shown(text)} cannot divide values", "use one character, such as , or |")
+    return text
+
+
+def _checked_list_delimiter(text: str) -> str:
+    if not 1 <= len(text) <= _LIST_DELIMITER_MAX:
+        raise wrong(
+            f"listDelimiter must have 1 to {_LIST_DELIMITER_MAX} characters",
+            "leave it out, or use |",
+        )
+    return text
+
+
+def _without_repetition(names: tuple[str, ...]) -> tuple[str, ...]:
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise wrong(f"column {shown(twice[0])} is named twice", "name each value once")
+    return names
+
+
+def _groups(pattern: str) -> int:
+    try:
+        return groups_of(pattern).count
+    except RegexError as error:
+        raise wrong(
+            f"the pattern cannot be read: {error}", "use Java's regular expressions"
+        ) from None
+
+
+Delimiter = Annotated[Text, AfterValidator(_checked_delimiter)]
+ListDelimiter = Annotated[Text, AfterValidator(_checked_list_delimiter)]
+Columns = Annotated[
+    tuple[FieldName, ...],
+    Field(min_length=1, max_length=FIELDS_MAX),
+    AfterValidator(_without_repetition),
+]
+
+
+class FlattenField(Wire):
+    """One field of a JSON record; a bare name is a top-level key."""
+
+    type: Literal["root", "path"] = "root"
+    name: FieldName
+    expr: Annotated[Text, AfterValidator(_checked_path)] | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_bare_name(cls, value: object) -> object:
+        return {"name": value} if isinstance(value, str) else value
+
+    @model_validator(mode="after")
+    def _has_a_path_if_it_needs_one(self) -> Self:
+        if self.type == "path" and self.expr is None:
+            raise wrong(f"field {shown(self.name)} has no expr", "give a path such as $.user.id")
+        if self.type == "root" and self.expr not in {None, self.name}:
+            raise wrong(
+                f"field {shown(self.name)} of type root takes no expr", "use type path for it"
+            )
+        return self
+
+
+class FlattenSpec(Wire):
+    """Which parts of a JSON record are fields."""
+
+    use_field_discovery: Flag = True
+    """Every top-level key is a field as well."""
+    fields: tuple[FlattenField, ...] = Field(default=(), max_length=FIELDS_MAX)
+
+    @field_validator("fields")
+    @classmethod
+    def _names_each_once(cls, value: tuple[FlattenField, ...]) -> tuple[FlattenField, ...]:
+        _without_repetition(tuple(field.name for field in value))
+        return value
+
+
+class JsonInputFormat(Wire):
+    """One JSON object per record."""
+
+    type: Literal["json"] = "json"
+    flatten_spec: FlattenSpec | None = None
+
+    @field_validator("flatten_spec")
+    @classmethod
+    def _says_something(cls, value: FlattenSpec | None) -> FlattenSpec | None:
+        return None if value == FlattenSpec() else value
+
+    def contract(self) -> JsonFormat:
+        """Return it as tasks are told it."""
+        if self.flatten_spec is None:
+            return JsonFormat()
+        fields = self.flatten_spec.fields
+        return JsonFormat(
+            paths=tuple(
+                JsonPath(name=f.name, path=f.expr) for f in fields if f.type == "path" and f.expr
+            ),
+            roots=None
+            if self.flatten_spec.use_field_discovery
+            else tuple(f.name for f in fields if f.type == "root"),
+        )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Fields that the spec itself names, in order."""
+        return tuple(f.name for f in self.flatten_spec.fields) if self.flatten_spec else ()
+
+
+class CsvInputFormat(Wire):
+    """Values between commas, as RFC 4180 has them; one line per record."""
+
+    type: Literal["csv"] = "csv"
+    columns: Columns
+    delimiter: Delimiter = ","
+    list_delimiter: ListDelimiter | None = None
+
+    def contract(self) -> TextFormat:
+        """Return it as tasks are told it."""
+        return TextFormat(
+            type=self.type,
+            columns=self.columns,
+            delimiter=self.delimiter,
+            list_delimiter=self.list_delimiter or _CTRL_A,
+        )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Fields that the spec itself names, in order."""
+        return self.columns
+
+
+class TsvInputFormat(Wire):
+    """Plain texts between tabs, or another delimiter; one line per record."""
+
+    type: Literal["tsv"] = "tsv"
+    columns: Columns
+    delimiter: Delimiter = "\t"
+    list_delimiter: ListDelimiter | None = None
+
+    def contract(self) -> TextFormat:
+        """Return it as tasks are told it."""
+        return TextFormat(
+            type=self.type,
+            columns=self.columns,
+            delimiter=self.delimiter,
+            list_delimiter=self.list_delimiter or _CTRL_A,
+        )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Fields that the spec itself names, in order."""
+        return self.columns
+
+
+class RegexInputFormat(Wire):
+    """A pattern that a whole record matches; its groups are the values."""
+
+    type: Literal["regex"] = "regex"
+    pattern: Annotated[Text, Field(min_length=1)]
+    columns: Columns
+    list_delimiter: ListDelimiter | None = None
+
+    @model_validator(mode="after")
+    def _has_a_group_for_each_column(self) -> Self:
+        groups = _groups(self.pattern)
+        if groups != len(self.columns):
+            raise wrong(
+                f"the pattern has {groups} groups and columns names {len(self.columns)}",
+                "name one column per group; (?:…) groups without a value",
+            )
+        return self
+
+    def contract(self) -> RegexFormat:
+        """Return it as tasks are told it."""
+        return RegexFormat(
+            pattern=self.pattern,
+            columns=self.columns,
+            list_delimiter=self.list_delimiter or _CTRL_A,
+        )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Fields that the spec itself names, in order."""
+        return self.columns
+
+
+PlainFormat = Annotated[
+    JsonInputFormat | CsvInputFormat | TsvInputFormat | RegexInputFormat,
+    Field(discriminator="type"),
+]
+
+
+class HeaderFormat(Wire):
+    """Headers are texts."""
+
+    type: Literal["string"] = "string"
+    encoding: Literal["UTF-8"] = "UTF-8"
+
+
+class KafkaInputFormat(Wire):
+    """What stands beside a record's value is fields as well."""
+
+    type: Literal["kafka"] = "kafka"
+    value_format: PlainFormat | None = None
+    key_format: PlainFormat | None = None
+    header_format: HeaderFormat | None = None
+    header_column_prefix: FieldName = "kafka.header."
+    key_column_name: FieldName = "kafka.key"
+    timestamp_column_name: FieldName = "kafka.timestamp"
+    topic_column_name: FieldName = "kafka.topic"
+
+    def value_contract(self) -> ValueFormat | None:
+        """Return how the value is written, as tasks are told it."""
+        return None if self.value_format is None else self.value_format.contract()
+
+    def columns_contract(self) -> KafkaColumns:
+        """Return which other fields there are, as tasks are told it."""
+        return KafkaColumns(
+            timestamp=self.timestamp_column_name,
+            topic=self.topic_column_name,
+            header_prefix=None if self.header_format is None else self.header_column_prefix,
+            key=None if self.key_format is None else self.key_column_name,
+            key_format=None if self.key_format is None else self.key_format.contract(),
+        )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Fields that the spec itself names, in order."""
+        own = (self.timestamp_column_name, self.topic_column_name)
+        key = () if self.key_format is None else (self.key_column_name,)
+        return (*(() if self.value_format is None else self.value_format.names), *own, *key)
+
+
+InputFormat = Annotated[
+    JsonInputFormat | CsvInputFormat | TsvInputFormat | RegexInputFormat | KafkaInputFormat,
+    Field(discriminator="type"),
+]
+
+
+def written_format(spec: InputFormat) -> dict[str, object]:
+    """Return a format as GET writes it: what is at its default is left out, but for the type."""
+    found = spec.model_dump(mode="json", exclude_defaults=True)
+    if isinstance(spec, KafkaInputFormat):
+        inner = {"valueFormat": spec.value_format, "keyFormat": spec.key_format}
+        found |= {name: written_format(one) for name, one in inner.items() if one is not None}
+        if spec.header_format is not None:
+            found["headerFormat"] = spec.header_format.model_dump(mode="json")
+    return {"type": spec.type} | found

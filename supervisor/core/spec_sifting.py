@@ -1,0 +1,90 @@
+"""The parts of a spec that have objects in objects: formats within formats, filters in filters."""
+
+from collections.abc import Mapping
+
+from supervisor.core import spec_tables as tables
+from supervisor.core.spec_fields import shown
+from supervisor.core.spec_notes import Notes
+
+
+def sift_format(
+    notes: Notes, written: Mapping[str, object], pointer: str, *, within: bool = False
+) -> dict[str, object] | None:
+    """Return what a format means to us, or None for one that is not ours: its fields are not, too.
+
+    `within`: it is the format of a value or a key.
+    """
+    kind = written.get("type")
+    known = dict(tables.VALUE_FORMATS) | ({} if within else {"kafka": tables.KAFKA_FORMAT})
+    if kind is None:
+        notes.refuse(f"{pointer}/type", "type is required", f"use one of {', '.join(known)}")
+        return None
+    if not isinstance(kind, str) or kind not in known:
+        told = "not built yet" if str(kind) in tables.OTHER_FORMATS else "not an input format"
+        if within and kind == "kafka":
+            told = "no format of a value"
+        notes.refuse(
+            f"{pointer}/type", f"{shown(kind)} is {told}", f"use one of {', '.join(known)}"
+        )
+        return None
+    kept = notes.sift(written, pointer, known[kind])
+    if isinstance(flatten := kept.get("flattenSpec"), Mapping):
+        kept["flattenSpec"] = _sift_flatten(notes, flatten, f"{pointer}/flattenSpec")
+    for name in ("valueFormat", "keyFormat"):
+        if isinstance(inner := kept.get(name), Mapping):
+            found = sift_format(notes, inner, f"{pointer}/{name}", within=True)
+            if found is None:
+                del kept[name]
+            else:
+                kept[name] = found
+    return kept
+
+
+def _sift_flatten(notes: Notes, written: Mapping[str, object], pointer: str) -> dict[str, object]:
+    kept = notes.sift(written, pointer, tables.FLATTEN)
+    if isinstance(fields := kept.get("fields"), list):
+        kept["fields"] = [
+            notes.sift(field, f"{pointer}/fields/{n}", tables.FLATTEN_FIELD)
+            if isinstance(field, Mapping)
+            else field
+            for n, field in enumerate(fields)
+        ]
+    return kept
+
+
+def sift_transforms(notes: Notes, written: Mapping[str, object], pointer: str) -> dict[str, object]:
+    """Return what a transformSpec means to us."""
+    kept = notes.sift(written, pointer, tables.TRANSFORMS)
+    if isinstance(listed := kept.get("transforms"), list):
+        kept["transforms"] = [
+            notes.sift(entry, f"{pointer}/transforms/{n}", tables.TRANSFORM)
+            if isinstance(entry, Mapping)
+            else entry
+            for n, entry in enumerate(listed)
+        ]
+    if "filter" in kept:
+        kept["filter"] = _sift_filter(notes, kept["filter"], f"{pointer}/filter")
+    return kept
+
+
+def _sift_filter(notes: Notes, written: object, pointer: str) -> object:
+    """Leave out what asks for nothing, all the way down."""
+    if isinstance(written, list):
+        return [_sift_filter(notes, entry, f"{pointer}/{n}") for n, entry in enumerate(written)]
+    if not isinstance(written, Mapping):
+        return written
+    kept: dict[str, object] = {}
+    for name, value in written.items():
+        if value is None or name == "filterTuning":
+            continue
+        if name == "extractionFn":
+            notes.refuse(
+                f"{pointer}/extractionFn",
+                "extractionFn is not built yet",
+                "use a transform, and filter by what it makes",
+            )
+        elif name in {"fields", "field"}:
+            kept[name] = _sift_filter(notes, value, f"{pointer}/{name}")
+        else:
+            kept[name] = value
+    return kept

@@ -1,0 +1,117 @@
+"""Functions that apply a lambda to the elements of arrays."""
+
+from tasks.expression.errors import ExpressionError
+from tasks.expression.functions.given import Function, Given, table
+from tasks.expression.let import element, let
+from tasks.expression.tree import Kind, Lambda
+from tasks.expression.value import (
+    ArrayValue,
+    Value,
+    as_array,
+    as_kind,
+    as_truth,
+    element_kind,
+    of_array,
+    of_kind,
+    of_truth,
+    without_array,
+)
+
+
+def _map(given: Given) -> Value:
+    lambda_, array = given.function(1), given.array(1)
+    name = element(given.depth)
+    kind, body = _made(given, lambda_, {lambda_.names[0]: of_kind(array.kind, name)})
+    return of_array(kind, f"transform({array.sql}, {name} -> {body})")
+
+
+def _cartesian_map(given: Given) -> Value:
+    """Work on each combination; those of the first array's first element come first."""
+    arrays = [given.array(place) for place in range(1, len(given.values))]
+    lambda_ = given.function(len(arrays))
+    names = [element(given.depth, place) for place in range(len(arrays))]
+    scope = {
+        given_name: of_kind(array.kind, name)
+        for given_name, array, name in zip(lambda_.names, arrays, names, strict=True)
+    }
+    kind, sql = _made(given, lambda_, scope)
+    for place, (array, name) in enumerate(reversed(list(zip(arrays, names, strict=True)))):
+        sql = f"transform({array.sql}, {name} -> {sql})"
+        if place:
+            sql = f"flatten({sql})"
+    there = " AND ".join(f"{array.sql} IS NOT NULL" for array in arrays)
+    return of_array(kind, f"CASE WHEN {there} THEN {sql} END")
+
+
+def _made(given: Given, lambda_: Lambda, scope: dict[str, Value]) -> tuple[Kind, str]:
+    """Return type and SQL of what a lambda makes of an element.
+
+    Raises:
+        ExpressionError: it makes arrays.
+    """
+    value = given.body(lambda_, scope)
+    if value.is_array:
+        fix = "make one value of each element"
+        raise ExpressionError("an array of arrays cannot be made", lambda_.at, fix)
+    value = without_array(value)
+    kind = element_kind(value)
+    return kind, as_kind(value, kind)
+
+
+def _filter(given: Given) -> Value:
+    """As in Druid it is null if nothing is left."""
+    array = given.array(1)
+    return of_array(
+        array.kind,
+        let(
+            f"filter({array.sql}, {_test(given, array)})",
+            lambda a: f"CASE WHEN array_size({a}) > 0 THEN {a} END",
+        ),
+    )
+
+
+def _any(given: Given) -> Value:
+    array = given.array(1)
+    return of_truth(f"coalesce(exists({array.sql}, {_test(given, array)}), false)")
+
+
+def _all(given: Given) -> Value:
+    array = given.array(1)
+    return of_truth(f"coalesce(forall({array.sql}, {_test(given, array)}), false)")
+
+
+def _test(given: Given, array: ArrayValue) -> str:
+    lambda_, name = given.function(1), element(given.depth)
+    body = given.body(lambda_, {lambda_.names[0]: of_kind(array.kind, name)})
+    return f"{name} -> coalesce({as_truth(body)}, false)"
+
+
+def _fold(given: Given) -> Value:
+    """What is gathered keeps the type of what it begins with."""
+    lambda_, array, begin = given.function(2), given.array(1), given.values[2]
+    item, gathered = element(given.depth), element(given.depth, 1)
+    is_array = begin.is_array
+    begin = begin if is_array else without_array(begin)
+    kind = element_kind(begin)
+    state = of_array(kind, gathered) if is_array else of_kind(kind, gathered)
+    scope = {lambda_.names[0]: of_kind(array.kind, item), lambda_.names[1]: state}
+    next_ = given.body(lambda_, scope)
+    if is_array:
+        first, step = as_array(begin, kind).sql, as_array(next_, kind).sql
+    elif next_.is_array:
+        fix = "begin with an array: <LONG>[]"
+        raise ExpressionError("fold begins with one value and makes an array", given.at, fix)
+    else:
+        first, step = as_kind(begin, kind), as_kind(next_, kind)
+    sql = f"aggregate({array.sql}, {first}, ({gathered}, {item}) -> {step})"
+    return of_array(kind, sql) if is_array else of_kind(kind, sql)
+
+
+FUNCTIONS = table(
+    Function("map(lambda, array)", 2, 2, _map),
+    Function("cartesian_map(lambda, array, ...)", 2, None, _cartesian_map),
+    Function("filter(lambda, array)", 2, 2, _filter),
+    Function("fold(lambda, array, begin)", 3, 3, _fold),
+    Function("any(lambda, array)", 2, 2, _any),
+    Function("all(lambda, array)", 2, 2, _all),
+)

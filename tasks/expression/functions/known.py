@@ -1,0 +1,39 @@
+"""All functions, by name in small letters."""
+
+from tasks.expression.functions import (
+    addresses,
+    apply,
+    arrays,
+    general,
+    json,
+    moments,
+    numbers,
+    patterns,
+    reduction,
+    sizes,
+    text,
+    time,
+)
+from tasks.expression.functions.absent import ABSENT
+from tasks.expression.functions.given import Function
+
+__all__ = ["ABSENT", "FUNCTIONS"]
+
+FUNCTIONS: dict[str, Function] = {
+    name: function
+    for module in (
+        general,
+        text,
+        patterns,
+        numbers,
+        arrays,
+        apply,
+        reduction,
+        json,
+        addresses,
+        sizes,
+        time,
+        moments,
+    )
+    for name, function in module.FUNCTIONS.items()
+}

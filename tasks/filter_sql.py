@@ -1,0 +1,274 @@
+"""What filters mean in Spark: each becomes a SQL BOOLEAN, null where a null decides nothing.
+
+A field with several values matches if one of them does.  Pure.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from tasks.expression.compile import compile_expression, names_in
+from tasks.expression.errors import ExpressionError
+from tasks.expression.parse import parse
+from tasks.expression.tree import Binary, Literal, Name, Part
+from tasks.expression.value import Value, as_long, as_string, as_truth
+from tasks.filters import (
+    Always,
+    And,
+    Bound,
+    ByExpression,
+    ColumnComparison,
+    Contains,
+    Equals,
+    Filter,
+    Fragment,
+    In,
+    InsensitiveContains,
+    Intervals,
+    IsNull,
+    Like,
+    Never,
+    Not,
+    Or,
+    Range,
+    Regex,
+    Scalar,
+    Search,
+    Selector,
+)
+from tasks.java_regex import RegexError, groups_of
+from tasks.sql import text, texts
+
+Fields = Callable[[str], Value]
+_X = "x_"  # what a predicate calls one of several values
+
+
+def filter_sql(wanted: Filter, fields: Fields) -> str:
+    """Return the SQL of a filter over fields.
+
+    Raises:
+        ExpressionError: an expression in it cannot be had.
+    """
+    match wanted:
+        case And():
+            return _joined(" AND ", wanted.fields, fields)
+        case Or():
+            return _joined(" OR ", wanted.fields, fields)
+        case Not():
+            return f"(NOT {filter_sql(wanted.field, fields)})"
+        case Always():
+            return "true"
+        case Never():
+            return "false"
+        case ByExpression():
+            return f"({as_truth(compile_expression(parse(wanted.expression), fields))})"
+        case IsNull():
+            return _is_null(fields(wanted.column))
+        case ColumnComparison():
+            first, *rest = (as_string(fields(name)) for name in wanted.dimensions)
+            return "(" + " AND ".join(f"({first}) <=> ({other})" for other in rest) + ")"
+        case _:
+            return _of_one_field(wanted, fields)
+
+
+def fields_in(wanted: Filter) -> Iterator[str]:
+    """Yield the names of the fields that a filter looks at.
+
+    Raises:
+        ExpressionError: an expression in it says nothing.
+    """
+    match wanted:
+        case And() | Or():
+            for inner in wanted.fields:
+                yield from fields_in(inner)
+        case Not():
+            yield from fields_in(wanted.field)
+        case ByExpression():
+            yield from names_in(parse(wanted.expression))
+        case ColumnComparison():
+            yield from wanted.dimensions
+        case Equals() | IsNull() | Range():
+            yield wanted.column
+        case Always() | Never():
+            return
+        case _:
+            yield wanted.dimension
+
+
+def _of_one_field(wanted: Filter, fields: Fields) -> str:
+    match wanted:
+        case Selector():
+            return _is_one_of(fields(wanted.dimension), [wanted.value])
+        case In():
+            return _is_one_of(fields(wanted.dimension), wanted.values)
+        case Equals(match_value_type="STRING"):
+            return _is_one_of(fields(wanted.column), [wanted.match_value])
+        case Equals():
+            return _number_tests(wanted.column, [("==", wanted.match_value)], fields)
+        case Range(match_value_type="STRING"):
+            bounds = (_plain(wanted.lower), _plain(wanted.upper))
+            tests = _bounds(bounds, strict=(wanted.lower_open, wanted.upper_open))
+            return _any_text(fields(wanted.column), lambda x: _all(x, tests))
+        case Range():
+            signs = (">" if wanted.lower_open else ">=", "<" if wanted.upper_open else "<=")
+            return _number_tests(
+                wanted.column, zip(signs, (wanted.lower, wanted.upper), strict=True), fields
+            )
+        case Bound():
+            return _bound(wanted, fields)
+        case Like():
+            pattern = text(_as_regex(wanted.pattern, wanted.escape))
+            return _any_text(fields(wanted.dimension), lambda x: f"rlike({x}, {pattern})")
+        case Regex():
+            found = text(_checked(wanted.pattern))
+            return _any_text(fields(wanted.dimension), lambda x: f"rlike({x}, {found})")
+        case Search():
+            return _any_text(fields(wanted.dimension), lambda x: _holds(x, wanted.query))
+        case Intervals():
+            return _in_intervals(as_long(fields(wanted.dimension)), wanted.intervals)
+    raise AssertionError(wanted)
+
+
+def _checked(pattern: str) -> str:
+    try:
+        groups_of(pattern)
+    except RegexError as error:
+        fix = "use Java's regular expressions"
+        raise ExpressionError(f"the pattern cannot be read: {error}", 0, fix) from None
+    return pattern
+
+
+def _joined(sign: str, inner: tuple[Filter, ...], fields: Fields) -> str:
+    return "(" + sign.join(filter_sql(one, fields) for one in inner) + ")"
+
+
+def _is_null(value: Value) -> str:
+    return "(" + (" AND ".join(f"({sql}) IS NULL" for sql in value.texts) or "true") + ")"
+
+
+def _any_text(value: Value, test: Callable[[str], str]) -> str:
+    """Test the text of a value, or of each of several; null if there is none."""
+    scalar = as_string(replace(value, array=None))
+    if value.array is None:
+        return f"({test(f'({scalar})')})"
+    each = f"CAST({value.array.sql} AS ARRAY<STRING>)"
+    tested = f"exists({each}, {_X} -> {test(_X)})"
+    return f"(CASE WHEN {value.array.sql} IS NOT NULL THEN {tested} ELSE {test(f'({scalar})')} END)"
+
+
+def _is_one_of(value: Value, wanted: list[Scalar | None] | tuple[Scalar | None, ...]) -> str:
+    """An empty text stands for a missing value, as null does."""
+    plain = [_plain(one) for one in wanted]
+    named = [one for one in plain if one]
+    tests = []
+    if named:
+        tests.append(_any_text(value, lambda x: f"{x} IN ({texts(named)})"))
+    if None in plain or "" in plain:
+        tests.append(_is_null(value))
+    if "" in plain:
+        tests.append(_any_text(value, lambda x: f"{x} = ''"))
+    return "(" + (" OR ".join(tests) or "false") + ")"
+
+
+def _number_tests(column: str, tests: Iterable[tuple[str, Scalar | None]], fields: Fields) -> str:
+    trees: list[Part] = [
+        Binary(0, sign, Name(0, column), Literal(0, _number(bound)))
+        for sign, bound in tests
+        if bound is not None
+    ]
+    made = [f"({as_truth(compile_expression(tree, fields))})" for tree in trees]
+    return "(" + (" AND ".join(made) or "true") + ")"
+
+
+def _bound(wanted: Bound, fields: Fields) -> str:
+    value = fields(wanted.dimension)
+    strict = (wanted.lower_strict, wanted.upper_strict)
+    if wanted.ordering == "numeric":
+        signs = (">" if strict[0] else ">=", "<" if strict[1] else "<=")
+        numbers = zip(signs, (wanted.lower, wanted.upper), strict=True)
+        return _number_tests(wanted.dimension, numbers, fields)
+    plain = (_plain(wanted.lower), _plain(wanted.upper))
+    tests = _bounds(plain, strict=strict)
+    if wanted.ordering == "lexicographic":
+        return _any_text(value, lambda x: _all(x, tests))
+    sized = [f"{sign} {_sized(bound)}" for sign, bound in map(_cut, tests)]
+    # A struct is never null, so it would be less than any text.
+    return _any_text(value, lambda x: f"({x} IS NOT NULL AND {_all(_sized(x), sized)})")
+
+
+def _sized(x: str) -> str:
+    return f"struct(length({x}), {x})"
+
+
+def _bounds(plain: tuple[str | None, str | None], *, strict: tuple[bool, bool]) -> list[str]:
+    signs = (">" if strict[0] else ">=", "<" if strict[1] else "<=")
+    return [f"{sign} {text(b)}" for sign, b in zip(signs, plain, strict=True) if b is not None]
+
+
+def _cut(test: str) -> tuple[str, str]:
+    sign, _, bound = test.partition(" ")
+    return sign, bound
+
+
+def _all(x: str, tests: list[str]) -> str:
+    return " AND ".join(f"{x} {test}" for test in tests) or f"{x} IS NOT NULL"
+
+
+def _plain(value: Scalar | None) -> str | None:
+    """Write a constant as the text that a field of that value has."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return None if value is None else str(value)
+
+
+def _number(value: Scalar) -> int | float:
+    if not isinstance(value, str):
+        return int(value) if isinstance(value, bool) else value
+    try:
+        return float(value) if not re.fullmatch(r"[+-]?\d{1,18}", value) else int(value)
+    except ValueError:
+        raise ExpressionError(f"{value[:60]!r} is no number", 0, "write a number") from None
+
+
+def _as_regex(pattern: str, escape: str | None) -> str:
+    r"""Write a LIKE pattern as a regular expression: Spark's LIKE always takes `\` to escape."""
+    found, escaped = [], False
+    for sign in pattern:
+        if escaped or sign not in {"%", "_", escape}:
+            found.append(f"\\x{{{ord(sign):x}}}")
+            escaped = False
+        elif sign == escape:
+            escaped = True
+        else:
+            found.append(".*" if sign == "%" else ".")
+    return rf"(?s)\A{''.join(found)}\z"
+
+
+def _holds(x: str, query: Contains | InsensitiveContains | Fragment) -> str:
+    wanted = query.values if isinstance(query, Fragment) else (query.value,)
+    exact = not isinstance(query, InsensitiveContains) and query.case_sensitive
+    if not exact:
+        x, wanted = f"lower({x})", tuple(part.lower() for part in wanted)
+    return "(" + " AND ".join(f"contains({x}, {text(part)})" for part in wanted) + ")"
+
+
+def _in_intervals(millis: str, intervals: Iterable[str]) -> str:
+    spans = [_millis_of(interval) for interval in intervals]
+    tests = [f"({millis}) >= {start} AND ({millis}) < {end}" for start, end in spans]
+    return "(" + " OR ".join(f"({test})" for test in tests) + ")"
+
+
+def _millis_of(interval: str) -> tuple[int, int]:
+    start, _, end = interval.partition("/")
+    try:
+        return _moment(start), _moment(end)
+    except ValueError:
+        told = f"{interval[:60]!r} is no interval"
+        raise ExpressionError(told, 0, "write 2024-01-01/2024-02-01") from None
+
+
+def _moment(written: str) -> int:
+    moment = datetime.fromisoformat(written)
+    aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return (aware - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(milliseconds=1)

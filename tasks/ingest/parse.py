@@ -1,0 +1,134 @@
+"""From the bytes of a record to its fields: by the formats of its value and its key."""
+
+from dataclasses import dataclass, replace
+
+from pyspark.sql import DataFrame
+
+from tasks.expression.value import Value
+from tasks.ingest.parse_json import parse_json
+from tasks.ingest.parse_text import parse_regex, parse_text
+from tasks.ingest.parsed import Parsed, Wanted
+from tasks.ingest_spec import (
+    JsonFormat,
+    KafkaColumns,
+    RegexFormat,
+    RowSpec,
+    TextFormat,
+    ValueFormat,
+)
+from tasks.sql import text, texts
+
+
+def parse(records: DataFrame, spec: RowSpec, wanted: Wanted) -> Parsed:
+    """Judge the form of records as `source.read_range` gives them.  Lazy: no job is run."""
+    if spec.kafka_columns is not None:
+        return _parse_kafka(records, spec.value_format, spec.kafka_columns, wanted)
+    assert spec.value_format is not None
+    return _parse_value(records, spec.value_format, wanted)
+
+
+def _parse_value(records: DataFrame, spec: ValueFormat, wanted: Wanted) -> Parsed:
+    frame = records.selectExpr("*", "CAST(v AS STRING) AS s")
+    match spec:
+        case JsonFormat():
+            return parse_json(frame, spec, wanted)
+        case TextFormat():
+            return parse_text(frame, spec, wanted)
+        case RegexFormat():
+            return parse_regex(frame, spec, wanted)
+
+
+def _parse_kafka(
+    records: DataFrame, inner: ValueFormat | None, spec: KafkaColumns, wanted: Wanted
+) -> Parsed:
+    """Read what stands beside the value too; a field of the value goes before one of these.
+
+    A record without a value is a row of what stands beside it.
+    """
+    beside = _beside(spec, (*wanted.texts, *wanted.values))
+    records = _with_key(records, spec)
+    if inner is None:
+        frame = records.selectExpr("*", "CAST(v AS STRING) AS s")
+        parsed = Parsed(frame, "0")
+    else:
+        parsed = _parse_value(records, inner, wanted)
+        parsed = replace(parsed, reason=f"CASE WHEN v IS NULL THEN 0 ELSE {parsed.reason} END")
+    unknown = parsed.unknown
+    if wanted.known and spec.header_prefix is not None:
+        named = f"transform(_headers, x -> concat({text(spec.header_prefix)}, x.key))"
+        fresh = f"filter({named}, x -> x NOT IN ({texts(wanted.known)}))"
+        nothing = "CAST(array() AS ARRAY<STRING>)"
+        unknown = f"concat(coalesce({unknown}, {nothing}), coalesce({fresh}, {nothing}))"
+    return replace(
+        parsed,
+        texts={name: _either_text(parsed, beside, name) for name in wanted.texts},
+        values={name: _either(parsed.value(name), beside.get(name)) for name in wanted.values},
+        unknown=unknown,
+    )
+
+
+@dataclass(frozen=True)
+class _Beside:
+    """A field that is no part of a record's value."""
+
+    text: str
+    value: Value
+
+
+def _beside(spec: KafkaColumns, names: tuple[str, ...]) -> dict[str, _Beside]:
+    found: dict[str, _Beside] = {}
+    for name in names:
+        if name == spec.timestamp:
+            found[name] = _Beside("CAST(_millis AS STRING)", Value(long="_millis"))
+        elif name == spec.topic:
+            found[name] = _Beside("_topic", Value(string="_topic"))
+        elif name == spec.key:
+            found[name] = _Beside("_name", Value(string="_name"))
+        elif spec.header_prefix is not None and name.startswith(spec.header_prefix):
+            header = text(name.removeprefix(spec.header_prefix))
+            last = f"try_element_at(filter(_headers, x -> x.key = {header}), -1)"
+            held = f"CAST({last}.value AS STRING)"
+            found[name] = _Beside(held, Value(string=held))
+    return found
+
+
+def _with_key(records: DataFrame, spec: KafkaColumns) -> DataFrame:
+    """Add `_name`, the text of the first field of a key."""
+    kept = [c for c in records.columns if c != "v"]
+    match spec.key_format:
+        case None:
+            return records.selectExpr("*", "CAST(_key AS STRING) AS _name")
+        case JsonFormat():
+            held = "from_json(CAST(_key AS STRING), 'map<string,string>')"
+            return records.selectExpr("*", f"get(map_values({held}), 0) AS _name")
+        case TextFormat() | RegexFormat() as inner:
+            first = inner.columns[0]
+            moved = records.selectExpr(*kept, "v AS _v", "_key AS v")
+            parsed = _parse_value(moved, inner, Wanted(texts=(first,)))
+            name = f"CASE WHEN ({parsed.reason}) = 0 THEN {parsed.text(first)} END AS _name"
+            return parsed.frame.selectExpr(*kept, "_v AS v", name)
+
+
+def _either_text(parsed: Parsed, beside: dict[str, _Beside], name: str) -> str:
+    if name not in beside:
+        return parsed.text(name)
+    return f"coalesce({parsed.text(name)}, {beside[name].text})"
+
+
+def _either(first: Value, beside: _Beside | None) -> Value:
+    if beside is None:
+        return first
+    if first == Value():
+        return beside.value
+    there = " OR ".join(f"({sql}) IS NOT NULL" for sql in first.texts)
+    return replace(
+        first,
+        long=_instead(there, first.long, beside.value.long),
+        string=_instead(there, first.string, beside.value.string),
+    )
+
+
+def _instead(there: str, first: str | None, second: str | None) -> str | None:
+    if second is None:
+        return first
+    return f"CASE WHEN {there} THEN {first or 'NULL'} ELSE {second} END"

@@ -1,0 +1,110 @@
+"""Records that are one line of text each: csv, tsv, or what a pattern takes out of a line."""
+
+from collections.abc import Mapping
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as fn
+
+from tasks.expression.tree import Kind
+from tasks.expression.value import ArrayValue, Value
+from tasks.ingest.parsed import Parsed, Wanted
+from tasks.ingest.reasons import RejectReason
+from tasks.ingest_spec import RegexFormat, TextFormat
+from tasks.sql import text
+
+_NOTHING = "\x01tidegate\x01"
+"""Stands for a value that is missing between two separators; `""` in quotes is an empty text."""
+
+
+def parse_text(records: DataFrame, spec: TextFormat, wanted: Wanted) -> Parsed:
+    """Read `s`; the frame gains `line` and `a`, the values in order."""
+    frame = records.selectExpr("*", f"{_line()} AS line")
+    if spec.type == "csv":
+        schema = ", ".join(f"_{n} STRING" for n in range(len(spec.columns)))
+        options = {
+            "sep": spec.delimiter,
+            "quote": '"',
+            "escape": '"',
+            "nullValue": _NOTHING,
+            "mode": "PERMISSIVE",
+        }
+        frame = frame.select("*", fn.from_csv("line", schema, options).alias("a"))
+        places = {column: f"a._{n}" for n, column in enumerate(spec.columns)}
+    else:
+        pattern = text(_literally(spec.delimiter))
+        frame = frame.selectExpr("*", f"split(line, {pattern}, -1) AS a")
+        places = {c: f"nullif(get(a, {n}), '')" for n, c in enumerate(spec.columns)}
+    return _parsed(frame, _judge(), places, spec.list_delimiter, wanted)
+
+
+def parse_regex(records: DataFrame, spec: RegexFormat, wanted: Wanted) -> Parsed:
+    """Read `s`; the frame gains `line`."""
+    frame = records.selectExpr("*", f"{_line()} AS line")
+    pattern = text(rf"\A(?:{spec.pattern})\z")
+    places = {
+        column: f"nullif(regexp_extract(line, {pattern}, {n}), '')"
+        for n, column in enumerate(spec.columns, 1)
+    }
+    no_match = RejectReason.NO_MATCH.code
+    reason = f"CASE WHEN r0 <> 0 THEN r0 WHEN NOT rlike(line, {pattern}) THEN {no_match} ELSE 0 END"
+    judged = frame.selectExpr("*", f"{_judge()} AS r0")
+    return _parsed(judged, reason, places, spec.list_delimiter, wanted)
+
+
+def _parsed(
+    frame: DataFrame,
+    reason: str,
+    places: Mapping[str, str],
+    divided_by: str | None,
+    wanted: Wanted,
+) -> Parsed:
+    texts = {name: places[name] for name in wanted.texts if name in places}
+    values = {name: places[name] for name in wanted.values if name in places}
+    if divided_by is None:
+        typed = {name: Value(string=place) for name, place in values.items()}
+        return Parsed(frame, reason, texts, typed)
+    return Parsed(
+        frame,
+        reason,
+        {name: _as_text(place, divided_by) for name, place in texts.items()},
+        {name: _as_value(place, divided_by) for name, place in values.items()},
+    )
+
+
+def _as_text(place: str, divided_by: str) -> str:
+    divided = f"to_json({_divided(place, divided_by)})"
+    return f"CASE WHEN contains({place}, {text(divided_by)}) THEN {divided} ELSE {place} END"
+
+
+def _as_value(place: str, divided_by: str) -> Value:
+    several = f"contains({place}, {text(divided_by)})"
+    return Value(
+        string=f"CASE WHEN NOT {several} THEN {place} END",
+        array=ArrayValue(
+            Kind.STRING, f"CASE WHEN {several} THEN {_divided(place, divided_by)} END"
+        ),
+    )
+
+
+def _divided(place: str, by: str) -> str:
+    return f"split({place}, {text(_literally(by))}, -1)"
+
+
+def _literally(plain: str) -> str:
+    """Write a text as a regular expression of Java that matches just that."""
+    return "".join(f"\\x{{{ord(sign):x}}}" for sign in plain)
+
+
+def _line() -> str:
+    r"""Return the SQL of the record without the `\n` or `\r\n` at its end."""
+    return r"CASE WHEN endswith(s, '\n') THEN regexp_replace(s, '\\r?\\n\\z', '') ELSE s END"
+
+
+def _judge() -> str:
+    return (
+        f"CASE WHEN v IS NULL THEN {RejectReason.NULL_VALUE.code} "
+        f"WHEN NOT is_valid_utf8(s) THEN {RejectReason.NOT_A_LINE.code} "
+        f"WHEN trim(line) = '' THEN {RejectReason.EMPTY.code} "
+        f"WHEN contains(line, '\\n') OR contains(line, '\\r') "
+        f"THEN {RejectReason.NOT_A_LINE.code} ELSE 0 END"
+    )

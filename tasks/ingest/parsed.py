@@ -1,0 +1,47 @@
+"""What a record holds, before anything is asked of it: its fields, by name.
+
+A field is asked for as text, or as a value with the type that the record gives it; the first is
+cheaper.  Both are SQL over the frame they come with.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from pyspark.sql import DataFrame
+
+from tasks.expression.value import Value
+
+NO_TEXT = "CAST(NULL AS STRING)"
+NO_NAMES = "CAST(NULL AS ARRAY<STRING>)"
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which fields are asked for, and how."""
+
+    texts: tuple[str, ...] = ()
+    values: tuple[str, ...] = ()
+    known: tuple[str, ...] = ()
+    """Names of fields that are no news; none: nothing is news."""
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """Records whose form is judged."""
+
+    frame: DataFrame
+    """The records' columns, `s` (the value as text), and what the SQL below uses."""
+    reason: str
+    """SQL of a number: 0, or a `RejectReason`'s."""
+    texts: Mapping[str, str] = field(default_factory=dict)
+    values: Mapping[str, Value] = field(default_factory=dict)
+    unknown: str = NO_NAMES
+    """SQL of the fields' names that are not known, as an array; null if there are none."""
+
+    def text(self, name: str) -> str:
+        """Return the SQL of a field's text; null where it is missing."""
+        return self.texts.get(name, NO_TEXT)
+
+    def value(self, name: str) -> Value:
+        """Return a field's value; always null if no record has it."""
+        return self.values.get(name, Value())

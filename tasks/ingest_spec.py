@@ -1,0 +1,169 @@
+"""What a task is told of its supervisor's spec: how a record becomes a row of the table.
+
+    record ─► input format ─► timestamp ─► transforms ─► filter, bounds ─► columns ─► row
+
+Part of the seam between the planes, like `tasks.contract`: data only, the names are Druid's.
+"""
+
+from datetime import timedelta
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints
+
+from tasks.filters import Filter
+from tasks.kafka_client import KafkaClient
+from tasks.wire import Instant, Seconds, Wire
+
+ColumnType = Literal["string", "long", "float", "double", "json"]
+
+
+class Granularity(StrEnum):
+    """Length of a segment's time chunk, in UTC calendar units; the names are Druid's."""
+
+    MINUTE = "MINUTE"
+    FIVE_MINUTE = "FIVE_MINUTE"
+    FIFTEEN_MINUTE = "FIFTEEN_MINUTE"
+    HOUR = "HOUR"
+    SIX_HOUR = "SIX_HOUR"
+    DAY = "DAY"
+    WEEK = "WEEK"
+    MONTH = "MONTH"
+    YEAR = "YEAR"
+    ALL = "ALL"
+
+
+class Column(Wire):
+    """One column of the table; a value that does not fit its type becomes null and is counted.
+
+    `json` keeps a value as JSON text, whatever it is.
+    """
+
+    name: str
+    type: ColumnType = "string"
+
+
+class TimestampSpec(Wire):
+    """Which field holds a record's time, and how it is written.
+
+    iso: ISO 8601 text, UTC when it names no zone.  posix, millis, micro, nano: since the epoch.
+    auto: digits are millis, everything else is iso.  Anything else is a pattern of Joda-Time.
+    """
+
+    column: str = "timestamp"
+    format: str = "auto"
+    missing_value: Instant | None = None
+
+
+class Truncation(Wire):
+    """Times are cut down to the beginning of their period (Druid's query granularity)."""
+
+    period: str
+    """ISO 8601, such as PT1H or P1M."""
+    time_zone: str = "UTC"
+    origin: Instant | None = None
+
+
+class Transform(Wire):
+    """A field that is worked out from others, in Druid's language of expressions."""
+
+    name: str
+    expression: str
+
+
+class JsonPath(Wire):
+    """A field that lies deeper in a JSON record."""
+
+    name: str
+    path: str
+    """`$.a.b[0]`"""
+
+
+class JsonFormat(Wire):
+    """One JSON object per record; its top-level keys are the fields."""
+
+    type: Literal["json"] = "json"
+    paths: tuple[JsonPath, ...] = ()
+    roots: tuple[str, ...] | None = None
+    """Only these top-level keys are fields; None: all are."""
+
+
+class TextFormat(Wire):
+    """One line of values between separators per record, its fields named by `columns`.
+
+    csv: RFC 4180, values may stand in double quotes.  tsv: plain text between delimiters.
+    """
+
+    type: Literal["csv", "tsv"]
+    columns: tuple[str, ...]
+    delimiter: Annotated[str, StringConstraints(min_length=1, max_length=1)]
+    list_delimiter: str | None = None
+    """Within a value it divides several: they become a JSON list."""
+
+
+class RegexFormat(Wire):
+    """A pattern that a whole record matches; its groups are the fields, named by `columns`."""
+
+    type: Literal["regex"] = "regex"
+    pattern: str
+    columns: tuple[str, ...]
+    list_delimiter: str | None = None
+
+
+ValueFormat = Annotated[JsonFormat | TextFormat | RegexFormat, Field(discriminator="type")]
+
+
+class KafkaColumns(Wire):
+    """Which parts of a record beside its value are fields; null: not this one."""
+
+    timestamp: str | None = None
+    """Milliseconds since the epoch."""
+    topic: str | None = None
+    header_prefix: str | None = None
+    """`<prefix><header>` is a header's last value, as text."""
+    key: str | None = None
+    key_format: ValueFormat | None = None
+    """None: the key is UTF-8 text.  Else `key` holds the first field that the key has."""
+
+
+class RowSpec(Wire):
+    """All that decides which row a record becomes, but for its columns."""
+
+    value_format: ValueFormat | None = JsonFormat()
+    """None: values are not looked at; only a `kafka` section gives fields."""
+    kafka_columns: KafkaColumns | None = None
+    timestamp: TimestampSpec = TimestampSpec()
+    transforms: tuple[Transform, ...] = ()
+    filter: Filter | None = None
+    truncation: Truncation | None = None
+    not_before: Instant | None = None
+    not_after: Instant | None = None
+    """Rows before the one or after the other are thrown away."""
+
+
+class Tuning(Wire):
+    """Bounds of the reading loop; rows are records, sizes are bytes."""
+
+    batch_target: Seconds = timedelta(seconds=2)
+    """How long a live batch should last; it bounds how long a pause may take."""
+    batch_rows_min: int = Field(default=500, ge=1)
+    """A live batch starts when this many records wait, or when they have lingered."""
+    linger: Seconds = timedelta(seconds=1)
+    batch_rows_max: int = Field(default=500_000, ge=1)
+    segment_rows_max: int = Field(default=5_000_000, ge=1)
+    """More rows in one published file than this are split."""
+    saved_parse_exceptions_max: int = Field(default=20, ge=0, le=1_000)
+
+
+class IngestSpec(RowSpec):
+    """What a task needs to know of its supervisor's spec to turn records into rows."""
+
+    data_source: str
+    kafka: KafkaClient
+    columns: tuple[Column, ...] = ()
+    """Empty: every top-level field becomes a string column as it is met."""
+    excluded: tuple[str, ...] = ()
+    segment_granularity: Granularity = Granularity.DAY
+    topic_column: bool = False
+    """Rows come from several topics: each names its own in `__topic`."""
+    tuning: Tuning = Tuning()

@@ -1,0 +1,98 @@
+"""Java's regular expressions, read before Spark gets them: one that Java refuses fails a job late.
+
+They are read with Python's rules, which are nearly Java's, once what is Java's alone has been put
+into words that Python knows.  What is left over is refused, though Java may know it.  Pure.
+"""
+
+import re
+from dataclasses import dataclass
+
+PATTERN_MAX = 2_000
+"""Characters of one pattern."""
+
+_WORDS = re.compile(
+    r"""
+      (?P<quoted> \\Q (?P<text> .*? ) (?: \\E | \Z ) )
+    | (?P<kind>   \\[pP] (?: \{\w+\} | \w ) )
+    | (?P<code>   \\x\{[0-9a-fA-F]{1,6}\} | \\c. | \\e )
+    | (?P<back>   \\k<(?P<name>[A-Za-z]\w*)> )
+    | (?P<escape> \\. )
+    | (?P<flags>  \(\?[a-zA-Z]+\) )
+    | (?P<group>  \(\?<(?=[A-Za-z]) )
+    | (?P<odd>    \[ | \] | && | -- | ~~ | \|\| )
+    | (?P<plain>  . )
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_ESCAPES = {
+    **dict.fromkeys((r"\h", r"\H", r"\v", r"\V", r"\R", r"\X"), r"\s"),
+    r"\z": r"\Z",
+    r"\G": r"\A",
+}
+
+
+class RegexError(ValueError):
+    """A pattern that cannot be read; its text says why."""
+
+
+@dataclass(frozen=True)
+class Groups:
+    """The groups of a pattern that capture something."""
+
+    count: int
+    names: frozenset[str]
+    """Of those that have one."""
+
+
+def groups_of(pattern: str) -> Groups:
+    """Return the groups of a pattern.
+
+    Raises:
+        RegexError: the pattern is too long, or is none.
+    """
+    if len(pattern) > PATTERN_MAX:
+        raise RegexError(f"it has more than {PATTERN_MAX:,} characters")
+    try:
+        known = re.compile(_as_python(pattern))
+    except (re.error, OverflowError, RecursionError) as error:
+        raise RegexError(str(error)) from None
+    return Groups(known.groups, frozenset(known.groupindex))
+
+
+def _as_python(pattern: str) -> str:
+    """Say it in Python's words; what it matches may be another text, its groups are the same."""
+    made: list[str] = []
+    begun: int | None = None  # where a class of characters begins
+    for found in _WORDS.finditer(pattern):
+        word = found.group()
+        if found["odd"]:
+            if begun is None:
+                begun = len(made) if word == "[" else None
+            elif word == "]" and "".join(made[begun:]) not in {"[", "[^"}:
+                begun = None
+            elif word != "]":  # classes in classes, joined or cut: Java's alone
+                word = "\\" + word[0]
+            made.append(word)
+        else:
+            made.append(_word(found))
+    return "".join(made)
+
+
+def _word(found: re.Match[str]) -> str:
+    match found.lastgroup:
+        case "quoted":
+            return re.escape(found["text"])
+        case "kind":
+            return r"\w"
+        case "code":
+            return "x"
+        case "back":
+            return f"(?P={found['name']})"
+        case "escape":
+            return _ESCAPES.get(found.group(), found.group())
+        case "flags":
+            return ""
+        case "group":
+            return "(?P<"
+        case _:
+            return found.group()

@@ -1,0 +1,202 @@
+"""Which fields a record has in each input format, and which records are none of that format."""
+
+import pytest
+
+from tasks.ingest_spec import (
+    Column,
+    JsonFormat,
+    JsonPath,
+    KafkaColumns,
+    RegexFormat,
+    RowSpec,
+    TextFormat,
+    TimestampSpec,
+)
+from tasks.spark_session import SparkRuntime
+from tests.ingest.decoding import NOON, Decoded, Record, decoded
+
+pytestmark = pytest.mark.spark
+
+MISSING_IS_NOON = TimestampSpec(column="t", missing_value=NOON)
+
+Line = tuple[bytes | None, str | None, tuple[object, ...]]
+"""A record, why it is no row, and its columns if it is one."""
+
+
+def check(
+    spark: SparkRuntime, spec: RowSpec, lines: list[Line], columns: list[Column | str]
+) -> None:
+    found = decoded(spark, spec, [value for value, _, _ in lines], columns)
+    told = [
+        (value, row.reason, row.columns) for (value, _, _), row in zip(lines, found, strict=True)
+    ]
+    assert told == lines
+
+
+CSV: list[Line] = [
+    (b"1,x,2.5", None, (1, "x", "2.5")),
+    (b"1,x,2.5\n", None, (1, "x", "2.5")),
+    (b"1,x,2.5\r\n", None, (1, "x", "2.5")),
+    (b'1,"a, ""quoted"" b",', None, (1, 'a, "quoted" b', None)),
+    (b',"",', None, (None, "", None)),  # nothing is null, an empty text is one
+    (b"1", None, (1, None, None)),
+    (b"1,x,2.5,more,still", None, (1, "x", "2.5")),
+    (b" 1 ,  x ,y", None, (1, "  x ", "y")),
+    ("1,gr\u00fc\u00df \U0001f600,z".encode(), None, (1, "gr\u00fc\u00df \U0001f600", "z")),
+    (b"1,back\\slash,'z'", None, (1, "back\\slash", "'z'")),
+    (b"#1,x,y", None, (None, "x", "y")),  # no comment
+    (b"1,a\x01b,c", None, (1, '["a","b"]', "c")),
+    (b"1,x\n2,y", "not-a-line", ()),
+    (b'1,"x\ny",z', "not-a-line", ()),
+    (b"1,\xff,z", "not-a-line", ()),
+    (b"", "empty", ()),
+    (b"  \n", "empty", ()),
+    (None, "null-value", ()),
+]
+
+
+def test_csv_is_what_rfc_4180_says(spark: SparkRuntime) -> None:
+    text = TextFormat(type="csv", columns=("a", "b", "c"), delimiter=",", list_delimiter="\x01")
+    spec = RowSpec(value_format=text, timestamp=MISSING_IS_NOON)
+    check(spark, spec, CSV, [Column(name="a", type="long"), "b", "c"])
+
+
+TSV: list[Line] = [
+    (b"1|x|2.5", None, ("1", "x", "2.5")),
+    (b'1|"x|"y', None, ("1", '"x', '"y')),  # quotes mean nothing
+    (b"1||y", None, ("1", None, "y")),
+    (b"1|a;b;|y", None, ("1", '["a","b",""]', "y")),
+    (b"1", None, ("1", None, None)),
+    (b"1|2|3|4", None, ("1", "2", "3")),
+    (b"|x|", None, (None, "x", None)),
+    (b"a\nb", "not-a-line", ()),
+    (b"", "empty", ()),
+]
+
+
+def test_tsv_is_plain_text_between_delimiters(spark: SparkRuntime) -> None:
+    text = TextFormat(type="tsv", columns=("a", "b", "c"), delimiter="|", list_delimiter=";")
+    spec = RowSpec(value_format=text, timestamp=MISSING_IS_NOON)
+    check(spark, spec, TSV, ["a", "b", "c"])
+
+
+REGEX: list[Line] = [
+    (b"GET /a 200", None, ("GET", "/a", 200)),
+    (b"GET /a 200\n", None, ("GET", "/a", 200)),
+    (b"GET /a -", None, ("GET", "/a", None)),  # a group that took no part
+    (b"xGET /a 200", "no-match", ()),
+    (b"GET /a 200 ", "no-match", ()),
+    (b"get /a 200", "no-match", ()),
+    (b"GET /a 200\nGET /b 200", "not-a-line", ()),
+    (None, "null-value", ()),
+]
+
+
+def test_a_pattern_has_to_match_the_whole_record(spark: SparkRuntime) -> None:
+    regex = RegexFormat(pattern=r"([A-Z]+) (\S+) (?:(\d+)|-)", columns=("verb", "path", "status"))
+    spec = RowSpec(value_format=regex, timestamp=MISSING_IS_NOON)
+    check(spark, spec, REGEX, ["verb", "path", Column(name="status", type="long")])
+
+
+NESTED: list[Line] = [
+    (b'{"a":{"b":[1,{"c":"x"}]},"d e":7}', None, ("x", '[1,{"c":"x"}]', "7")),
+    (b'{"a":{"b":[1,{"c":null}]}}', None, (None, '[1,{"c":null}]', None)),
+    (b'{"a":{"b":"plain"},"d e":{"f":1}}', None, (None, "plain", '{"f":1}')),
+    (b'{"a":5}', None, (None, None, None)),
+    (b'{"a":{"b":[1]', "not-json", ()),
+    (b"[1]", "not-an-object", ()),
+]
+
+
+def test_a_path_finds_what_lies_deeper_in_a_json_record(spark: SparkRuntime) -> None:
+    paths = (
+        JsonPath(name="deep", path="$.a.b[1].c"),
+        JsonPath(name="list", path="$.a.b"),
+        JsonPath(name="odd", path="$['d e']"),
+    )
+    spec = RowSpec(value_format=JsonFormat(paths=paths), timestamp=MISSING_IS_NOON)
+    check(spark, spec, NESTED, ["deep", "list", "odd"])
+
+
+def test_only_the_keys_that_are_named_are_fields(spark: SparkRuntime) -> None:
+    spec = RowSpec(value_format=JsonFormat(roots=("a",)), timestamp=MISSING_IS_NOON)
+    lines: list[Line] = [(b'{"a":"x","b":"y"}', None, ("x", None))]
+    check(spark, spec, lines, ["a", "b"])
+
+
+JSON_COLUMN: list[Line] = [
+    (b'{"a":{"x":[1,2.50,null]}}', None, ('{"x":[1,2.5,null]}',)),
+    (b'{"a":[1,"b"]}', None, ('["1","b"]',)),
+    (b'{"a":"text"}', None, ('"text"',)),
+    (b'{"a":7}', None, ("7",)),
+    (b'{"a":2.5}', None, ("2.5",)),
+    (b'{"a":null}', None, (None,)),
+    (b"{}", None, (None,)),
+]
+
+
+def test_a_json_column_keeps_any_value_as_json(spark: SparkRuntime) -> None:
+    spec = RowSpec(timestamp=MISSING_IS_NOON)
+    check(spark, spec, JSON_COLUMN, [Column(name="a", type="json")])
+
+
+KAFKA = KafkaColumns(
+    timestamp="kafka.timestamp",
+    topic="kafka.topic",
+    header_prefix="h.",
+    key="kafka.key",
+    key_format=TextFormat(type="csv", columns=("id", "rest"), delimiter=","),
+)
+BESIDE = ["a", "kafka.key", "h.trace", "kafka.timestamp", "kafka.topic"]
+AT_NOON = str(int(NOON.timestamp() * 1000))
+
+
+def test_key_headers_time_and_topic_are_fields(spark: SparkRuntime) -> None:
+    spec = RowSpec(
+        kafka_columns=KAFKA, timestamp=TimestampSpec(column="kafka.timestamp", format="millis")
+    )
+    records = [
+        Record(b'{"a":"x"}', key=b"7,y", headers=[("trace", b"t1"), ("other", b"")]),
+        Record(b'{"a":"x"}'),
+        Record(b'{"a":"x","kafka.key":"own","h.trace":3}', key=b"7", headers=[("trace", b"t1")]),
+        Record(b'{"a":"x"}', headers=[("trace", b"t1"), ("trace", b"t2")]),
+        Record(None, key=b"7"),  # a tombstone is a row here: its key is a field
+        Record(b"{", key=b"7"),
+        Record(b'{"a":"x"}', key=b"two\nlines", headers=[("trace", None)]),
+    ]
+    found = decoded(spark, spec, records, BESIDE)
+    assert [row.reason for row in found] == [None] * 5 + ["not-json", None]
+    assert [row.columns for row in found if row.reason is None] == [
+        ("x", "7", "t1", AT_NOON, "clicks"),
+        ("x", None, None, AT_NOON, "clicks"),
+        ("x", "own", "3", AT_NOON, "clicks"),
+        ("x", None, "t2", AT_NOON, "clicks"),
+        (None, "7", None, AT_NOON, "clicks"),
+        ("x", None, None, AT_NOON, "clicks"),
+    ]
+    assert {row.time for row in found if row.reason is None} == {NOON}
+
+
+def test_a_record_may_be_nothing_but_what_stands_beside_its_value(spark: SparkRuntime) -> None:
+    beside = KafkaColumns(timestamp="t", key="k", key_format=JsonFormat())
+    spec = RowSpec(
+        value_format=None,
+        kafka_columns=beside,
+        timestamp=TimestampSpec(column="t", format="millis"),
+    )
+    records = [Record(b"\xff\x00", key=b'{"id":"a","z":1}'), Record(None, key=b"no json")]
+    assert decoded(spark, spec, records, ["k"]) == [
+        Decoded(None, NOON, ("a",)),
+        Decoded(None, NOON, (None,)),
+    ]
+
+
+def test_headers_that_are_no_columns_yet_are_told(spark: SparkRuntime) -> None:
+    spec = RowSpec(kafka_columns=KafkaColumns(header_prefix="h."), timestamp=MISSING_IS_NOON)
+    records = [
+        Record(b'{"a":1,"b":2}', headers=[("x", b"1"), ("y", b"2")]),
+        Record(b'{"a":1}'),
+        Record(None, headers=[("z", b"")]),
+    ]
+    found = decoded(spark, spec, records, ["a"], known=["a", "h.x", "t"])
+    assert [sorted(row.unknown or ()) for row in found] == [["b", "h.y"], [], ["h.z"]]
