@@ -97,6 +97,7 @@ _CONF = {
     "spark.sql.caseSensitive": "true",
     # Else Spark puts the process's environment where a text says ${env:NAME}.
     "spark.sql.variable.substitute": "false",
+    "spark.sql.variant.allowDuplicateKeys": "true",  # the last counts, as it does elsewhere
     "spark.sql.ansi.enabled": "false",  # a value that does not fit is null, never a failed job
     "spark.sql.shuffle.partitions": "4",
     "spark.sql.adaptive.enabled": "false",  # no batch shuffles; planning twice costs time

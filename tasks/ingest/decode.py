@@ -20,7 +20,7 @@ from tasks.ingest.parse import parse
 from tasks.ingest.parsed import Parsed, Wanted
 from tasks.ingest.reasons import RejectReason
 from tasks.ingest.sql import ERROR_COLUMN, REASON_COLUMN
-from tasks.ingest.transform import as_column, as_time, as_value, micros, within
+from tasks.ingest.transform import as_column, as_time, as_value, from_millis, micros, within
 from tasks.ingest_spec import Column, RowSpec
 from tasks.period import floor_sql, read_period
 from tasks.row_plan import TIME, RowPlan, plan_rows, staged, there
@@ -107,7 +107,7 @@ def _transformed(
     if TIME in made:
         kept = ["p", "o", "s", "size", "x", "r", "misfit", "unknown", *carried]
         kept += [text.rpartition(" AS ")[2] for text in selected]
-        time = within(f"timestamp_millis({as_long(made[TIME])})")
+        time = from_millis(as_long(made[TIME]))
         frame = frame.selectExpr(*kept, f"CASE WHEN t IS NOT NULL THEN {time} END AS t", *columns)
     else:
         frame = frame.selectExpr("*", *columns)

@@ -34,7 +34,7 @@ def parse_text(records: DataFrame, spec: TextFormat, wanted: Wanted) -> Parsed:
         pattern = text(_literally(spec.delimiter))
         frame = frame.selectExpr("*", f"split(line, {pattern}, -1) AS a")
         places = {c: f"nullif(get(a, {n}), '')" for n, c in enumerate(spec.columns)}
-    return _parsed(frame, _judge(), places, spec.list_delimiter, wanted)
+    return _parsed(frame, _judge(quotes=spec.type == "csv"), places, spec.list_delimiter, wanted)
 
 
 def parse_regex(records: DataFrame, spec: RegexFormat, wanted: Wanted) -> Parsed:
@@ -100,11 +100,13 @@ def _line() -> str:
     return r"CASE WHEN endswith(s, '\n') THEN regexp_replace(s, '\\r?\\n\\z', '') ELSE s END"
 
 
-def _judge() -> str:
+def _judge(*, quotes: bool = False) -> str:
+    """Judge the record's form; `quotes` stand in pairs, also one that is doubled within others."""
+    odd = "(length(line) - length(replace(line, '\"', ''))) % 2 = 1"
     return (
         f"CASE WHEN v IS NULL THEN {RejectReason.NULL_VALUE.code} "
         f"WHEN NOT is_valid_utf8(s) THEN {RejectReason.NOT_A_LINE.code} "
         f"WHEN trim(line) = '' THEN {RejectReason.EMPTY.code} "
-        f"WHEN contains(line, '\\n') OR contains(line, '\\r') "
+        f"WHEN contains(line, '\\n') OR contains(line, '\\r'){f' OR {odd}' if quotes else ''} "
         f"THEN {RejectReason.NOT_A_LINE.code} ELSE 0 END"
     )

@@ -97,6 +97,13 @@ def _rule(raw: str, written: str) -> str:
             return within(read_pattern(written).parse_sql(raw))
 
 
+def from_millis(millis: str) -> str:
+    """Return the time of a BIGINT; null unless a row can have it."""
+    low, high = -(-MICROS_MIN // _MILLI_MICROS), MICROS_MAX // _MILLI_MICROS
+    # Asked first: timestamp_millis fails the job where microseconds do not fit a long.
+    return f"CASE WHEN {millis} BETWEEN {low} AND {high} THEN timestamp_millis({millis}) END"
+
+
 def within(time: str) -> str:
     """Return a time only if a row can have it."""
     bounds = f"timestamp_micros({MICROS_MIN}) AND timestamp_micros({MICROS_MAX})"

@@ -118,6 +118,7 @@ MOMENTS: list[Case] = [
     ("timestamp_floor(n, 'PT1H')", None),
     ("timestamp_ceil(1714564800000, 'PT1H')", NOON_MS),
     ("timestamp_ceil(1714564800001, 'PT1H')", NOON_MS + 3_600_000),
+    ("timestamp_ceil(any_long, 'P1D')", 86_400_000),
     ("timestamp_shift(1714564800000, 'P1M', 1)", NOON_MS + 31 * 86_400_000),
     ("timestamp_shift(1714564800000, 'PT1H', -2)", NOON_MS - 7_200_000),
     ("timestamp_shift(1714564800000, 'P1D', x)", NOON_MS + 3 * 86_400_000),

@@ -48,6 +48,8 @@ CSV: list[Line] = [
     (b"1,a\x01b,c", None, (1, '["a","b"]', "c")),
     (b"1,x\n2,y", "not-a-line", ()),
     (b'1,"x\ny",z', "not-a-line", ()),
+    (b'1,"x,z', "not-a-line", ()),  # a quote without its end
+    (b'1,x"y,z', "not-a-line", ()),
     (b"1,\xff,z", "not-a-line", ()),
     (b"", "empty", ()),
     (b"  \n", "empty", ()),

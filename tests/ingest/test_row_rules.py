@@ -77,11 +77,17 @@ def test_a_result_that_does_not_fit_its_column_is_null_and_counted(spark: SparkR
 def test_a_transform_of_time_moves_the_row(spark: SparkRuntime) -> None:
     moved = Transform(name="__time", expression="__time + days * 86400000")
     spec = RowSpec(timestamp=TYPED, transforms=(moved,))
-    records = [with_fields(b'"days":2'), with_fields(b'"days":-1'), with_fields(b'"days":null')]
+    records = [
+        with_fields(b'"days":2'),
+        with_fields(b'"days":-1'),
+        with_fields(b'"days":null'),
+        with_fields(b'"days":99999999999'),  # in microseconds it is no long
+    ]
     found = decoded(spark, spec, records, [])
     assert [(row.reason, row.time) for row in found] == [
         (None, NOON + timedelta(days=2)),
         (None, NOON - timedelta(days=1)),
+        ("bad-timestamp", None),
         ("bad-timestamp", None),
     ]
 

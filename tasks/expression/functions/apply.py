@@ -17,6 +17,8 @@ from tasks.expression.value import (
     without_array,
 )
 
+_COMBINATIONS_MAX = 10_000
+
 
 def _map(given: Given) -> Value:
     lambda_, array = given.function(1), given.array(1)
@@ -26,7 +28,10 @@ def _map(given: Given) -> Value:
 
 
 def _cartesian_map(given: Given) -> Value:
-    """Work on each combination; those of the first array's first element come first."""
+    """Work on each combination; those of the first array's first element come first.
+
+    Null if there are more than `_COMBINATIONS_MAX`: one record could fill the memory.
+    """
     arrays = [given.array(place) for place in range(1, len(given.values))]
     lambda_ = given.function(len(arrays))
     names = [element(given.depth, place) for place in range(len(arrays))]
@@ -39,8 +44,8 @@ def _cartesian_map(given: Given) -> Value:
         sql = f"transform({array.sql}, {name} -> {sql})"
         if place:
             sql = f"flatten({sql})"
-    there = " AND ".join(f"{array.sql} IS NOT NULL" for array in arrays)
-    return of_array(kind, f"CASE WHEN {there} THEN {sql} END")
+    number = " * ".join(f"CAST(array_size({array.sql}) AS DOUBLE)" for array in arrays)
+    return of_array(kind, f"CASE WHEN {number} <= {_COMBINATIONS_MAX}D THEN {sql} END")
 
 
 def _made(given: Given, lambda_: Lambda, scope: dict[str, Value]) -> tuple[Kind, str]:
