@@ -17,7 +17,7 @@ def start_test_spark(folder: Path) -> Iterator[SparkRuntime]:
     """Run a small Spark that works in `folder`; one per process at a time."""
     cores = min(2, os.cpu_count() or 1)
     options = SparkOptions(
-        shared_java(), shared_jars(SPARK), folder, master=f"local[{cores}]", heap="512m"
+        shared_java(), shared_jars(SPARK), folder, master=f"local[{cores}]", heap="1g"
     )
     runtime = start_spark(options)
     try:

@@ -21,7 +21,7 @@ from tests.ingest.decoding import decoded
 
 pytestmark = pytest.mark.spark
 
-AT_ONCE = 30
+AT_ONCE = 15
 """Expressions of one job."""
 
 ODD: list[str] = [
