@@ -142,59 +142,51 @@ class JsonInputFormat(Wire):
         return tuple(f.name for f in self.flatten_spec.fields) if self.flatten_spec else ()
 
 
-class CsvInputFormat(Wire):
+class _ByPlace(Wire):
+    """A format whose values have no names but those that the spec gives them, in order."""
+
+    columns: Columns
+    list_delimiter: ListDelimiter | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Fields that the spec itself names, in order."""
+        return self.columns
+
+
+class _Delimited(_ByPlace):
+    type: Literal["csv", "tsv"]
+    delimiter: Delimiter
+
+    def contract(self) -> TextFormat:
+        """Return it as tasks are told it."""
+        return TextFormat(
+            type=self.type,
+            columns=self.columns,
+            delimiter=self.delimiter,
+            list_delimiter=self.list_delimiter or _CTRL_A,
+        )
+
+
+class CsvInputFormat(_Delimited):
     """Values between commas, as RFC 4180 has them; one line per record."""
 
     type: Literal["csv"] = "csv"
-    columns: Columns
     delimiter: Delimiter = ","
-    list_delimiter: ListDelimiter | None = None
-
-    def contract(self) -> TextFormat:
-        """Return it as tasks are told it."""
-        return TextFormat(
-            type=self.type,
-            columns=self.columns,
-            delimiter=self.delimiter,
-            list_delimiter=self.list_delimiter or _CTRL_A,
-        )
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Fields that the spec itself names, in order."""
-        return self.columns
 
 
-class TsvInputFormat(Wire):
+class TsvInputFormat(_Delimited):
     """Plain texts between tabs, or another delimiter; one line per record."""
 
     type: Literal["tsv"] = "tsv"
-    columns: Columns
     delimiter: Delimiter = "\t"
-    list_delimiter: ListDelimiter | None = None
-
-    def contract(self) -> TextFormat:
-        """Return it as tasks are told it."""
-        return TextFormat(
-            type=self.type,
-            columns=self.columns,
-            delimiter=self.delimiter,
-            list_delimiter=self.list_delimiter or _CTRL_A,
-        )
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Fields that the spec itself names, in order."""
-        return self.columns
 
 
-class RegexInputFormat(Wire):
+class RegexInputFormat(_ByPlace):
     """A pattern that a whole record matches; its groups are the values."""
 
     type: Literal["regex"] = "regex"
     pattern: Annotated[Text, Field(min_length=1)]
-    columns: Columns
-    list_delimiter: ListDelimiter | None = None
 
     @model_validator(mode="after")
     def _has_a_group_for_each_column(self) -> Self:
@@ -213,11 +205,6 @@ class RegexInputFormat(Wire):
             columns=self.columns,
             list_delimiter=self.list_delimiter or _CTRL_A,
         )
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Fields that the spec itself names, in order."""
-        return self.columns
 
 
 PlainFormat = Annotated[

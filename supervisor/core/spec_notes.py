@@ -82,6 +82,13 @@ class Notes:
             self._merge(kept, alias, name, pointer)
         return kept
 
+    def sift_each(self, listed: list[object], pointer: str, table: Table) -> list[object]:
+        """Return the same of each object in a list; what is no object stays, to be told of."""
+        return [
+            self.sift(entry, f"{pointer}/{index}", table) if isinstance(entry, Mapping) else entry
+            for index, entry in enumerate(listed)
+        ]
+
     def build(
         self,
         model: type[_Model],

@@ -43,12 +43,7 @@ def sift_format(
 def _sift_flatten(notes: Notes, written: Mapping[str, object], pointer: str) -> dict[str, object]:
     kept = notes.sift(written, pointer, tables.FLATTEN)
     if isinstance(fields := kept.get("fields"), list):
-        kept["fields"] = [
-            notes.sift(field, f"{pointer}/fields/{n}", tables.FLATTEN_FIELD)
-            if isinstance(field, Mapping)
-            else field
-            for n, field in enumerate(fields)
-        ]
+        kept["fields"] = notes.sift_each(fields, f"{pointer}/fields", tables.FLATTEN_FIELD)
     return kept
 
 
@@ -56,12 +51,7 @@ def sift_transforms(notes: Notes, written: Mapping[str, object], pointer: str) -
     """Return what a transformSpec means to us."""
     kept = notes.sift(written, pointer, tables.TRANSFORMS)
     if isinstance(listed := kept.get("transforms"), list):
-        kept["transforms"] = [
-            notes.sift(entry, f"{pointer}/transforms/{n}", tables.TRANSFORM)
-            if isinstance(entry, Mapping)
-            else entry
-            for n, entry in enumerate(listed)
-        ]
+        kept["transforms"] = notes.sift_each(listed, f"{pointer}/transforms", tables.TRANSFORM)
     if "filter" in kept:
         kept["filter"] = _sift_filter(notes, kept["filter"], f"{pointer}/filter")
     return kept
