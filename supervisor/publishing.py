@@ -153,7 +153,7 @@ def _settle(
 
 def _commit(tx: Transaction, endings: Endings, asked: _Asked, now: datetime) -> None:
     task, generation, request = asked.task, asked.generation, asked.request
-    check_files(task, request)
+    check_files(task, request, rolled_up=_is_rolled_up(tx, generation))
     tx.offsets.advance(
         task.supervisor_id,
         request.start,
@@ -196,8 +196,16 @@ def _commit(tx: Transaction, endings: Endings, asked: _Asked, now: datetime) -> 
     _audit(tx, task, "publish", f"{publication.rows} rows in {len(segments)} segment(s)", now)
 
 
-def check_files(task: Task, request: PublishRequest) -> None:
+def _is_rolled_up(tx: Transaction, generation: Generation) -> bool:
+    version = tx.specs.version(generation.supervisor_id, generation.spec_version)
+    spec = None if version is None else version.spec
+    return spec is not None and spec.data_schema.granularity_spec.rollup
+
+
+def check_files(task: Task, request: PublishRequest, *, rolled_up: bool = False) -> None:
     """Refuse files that are not the task's own or hold offsets outside its range.
+
+    A row that is rolled up stands for one record or more.
 
     Raises:
         UnusableFiles: naming the file and the number.
@@ -216,7 +224,8 @@ def check_files(task: Task, request: PublishRequest) -> None:
     if len(set(offered)) != len(offered):
         raise UnusableFiles("a file is offered twice")
     for file in request.segments:
-        if sum(s.rows for s in file.spans) != file.rows:
+        records = sum(s.rows for s in file.spans)
+        if records != file.rows and not (rolled_up and records > file.rows):
             raise UnusableFiles(f"{file.path}: its spans do not add up to {file.rows} rows")
         for s in file.spans:
             partition = TopicPartition(s.topic, s.partition)
@@ -225,10 +234,10 @@ def check_files(task: Task, request: PublishRequest) -> None:
                 raise UnusableFiles(f"{file.path}: {partition} {s.first}-{s.last} is out of range")
             if not 0 < s.rows <= s.last - s.first + 1:
                 raise UnusableFiles(f"{file.path}: {s.rows} rows do not fit {s.first}-{s.last}")
-    rows = sum(file.rows for file in request.segments)
+    kept = sum(s.rows for file in request.segments for s in file.spans)
     rejected = 0 if request.rejects is None else request.rejects.records
-    if rows + rejected > span:
-        raise UnusableFiles(f"{rows} rows and {rejected} rejects do not fit {span} offsets")
+    if kept + rejected > span:
+        raise UnusableFiles(f"{kept} rows and {rejected} rejects do not fit {span} offsets")
 
 
 def _audit(tx: Transaction, task: Task, what: str, why: str, now: datetime) -> None:

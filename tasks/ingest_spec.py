@@ -71,6 +71,26 @@ class Transform(Wire):
     expression: str
 
 
+class Metric(Wire):
+    """A column that is made of a field's values: of each row's own, or with rollup of many rows'.
+
+    With rollup, rows of one `__time` and the same columns become one row.  Nulls do not count;
+    first and last go by the record's own time, then its place in the topic; any is the first
+    by that place.
+    """
+
+    name: str
+    of: Literal["count", "sum", "min", "max", "first", "last", "any", "distinct"]
+    type: ColumnType = "long"
+    field: str | None = None
+    expression: str | None = None
+    """In Druid's language of expressions.  A count has neither: it counts rows."""
+    filter: Filter | None = None
+    """Rows that it does not match count for nothing."""
+    precision: int = Field(default=12, ge=4, le=21)
+    """Of a distinct count: the binary logarithm of its sketch's size."""
+
+
 class JsonPath(Wire):
     """A field that lies deeper in a JSON record."""
 
@@ -135,6 +155,9 @@ class RowSpec(Wire):
     timestamp: TimestampSpec = TimestampSpec()
     transforms: tuple[Transform, ...] = ()
     filter: Filter | None = None
+    metrics: tuple[Metric, ...] = ()
+    rollup: bool = False
+    """Rows of one time and the same columns are merged into one when a range ends."""
     truncation: Truncation | None = None
     not_before: Instant | None = None
     not_after: Instant | None = None

@@ -5,15 +5,26 @@ from dataclasses import dataclass, replace
 
 from tasks.expression.compile import compile_expression, names_in
 from tasks.expression.parse import parse
-from tasks.expression.tree import Kind, Part
+from tasks.expression.tree import Kind, Name, Part
 from tasks.expression.value import ArrayValue, Value, as_double
 from tasks.filter_sql import fields_in, filter_sql
-from tasks.ingest_spec import Column, RowSpec
+from tasks.ingest_spec import Column, Metric, RowSpec
 
 _ANYTHING = Value("i0l", "i0d", "i0s", ArrayValue(Kind.STRING, "i0a"), "i0j", number="i0n")
 
 TIME = "__time"
 """What expressions and filters call a row's time: milliseconds since the epoch."""
+
+OWN_TIME = "__at"
+"""Column of rows that wait for their rollup: their own time in microseconds, not cut down."""
+
+RECORDS = "__count"
+"""Column of rows that were rolled up: how many records each stands for."""
+
+OWN_COLUMNS = ("__time", "__partition", "__offset", "__topic")
+"""Columns that we add; a field of that name is never a column."""
+
+_DISTINCT = "__of_"
 
 
 @dataclass(frozen=True)
@@ -27,8 +38,10 @@ class RowPlan:
     made: tuple[tuple[int, Column], ...]
     """From a transform of the same name."""
     transforms: tuple[tuple[str, Part], ...]
+    metrics: tuple[tuple[Metric, Part | None], ...]
+    """With what each is made of; None: a count."""
     inputs: tuple[str, ...]
-    """Fields that transforms and the filter look at."""
+    """Fields that transforms, filters and metrics look at."""
 
     @property
     def text_names(self) -> tuple[str, ...]:
@@ -52,14 +65,57 @@ def plan_rows(spec: RowSpec, columns: Sequence[Column]) -> RowPlan:
     looked_at = {name for _, tree in transforms for name in names_in(tree)}
     if spec.filter is not None:
         looked_at |= set(fields_in(spec.filter)) - made
+    metrics = tuple((metric, _made_of(metric)) for metric in spec.metrics)
+    for metric, tree in metrics:
+        looked_at |= (frozenset() if tree is None else names_in(tree)) - made
+        looked_at |= (set() if metric.filter is None else set(fields_in(metric.filter))) - made
     numbered = list(enumerate(columns))
     return RowPlan(
         texts=tuple((n, c) for n, c in numbered if c.name not in made and c.type != "json"),
         values=tuple((n, c) for n, c in numbered if c.name not in made and c.type == "json"),
         made=tuple((n, c) for n, c in numbered if c.name in made),
         transforms=transforms,
+        metrics=metrics,
         inputs=tuple(sorted(looked_at - {TIME})),
     )
+
+
+def _made_of(metric: Metric) -> Part | None:
+    if metric.expression is not None:
+        return parse(metric.expression)
+    return None if metric.field is None else Name(0, metric.field)
+
+
+def measured(spec: RowSpec) -> tuple[Column, ...]:
+    """Return the columns that follow a table's own in the files of a batch: what metrics need.
+
+    A distinct count keeps the value itself until the rows are merged, under a name of its own.
+    """
+    found = [
+        Column(name=f"{_DISTINCT}{m.name}", type="string")
+        if m.of == "distinct"
+        else Column(name=m.name, type=m.type)
+        for m in spec.metrics
+    ]
+    if needs_own_time(spec):
+        found.append(Column(name=OWN_TIME, type="long"))
+    return tuple(found)
+
+
+def needs_own_time(spec: RowSpec) -> bool:
+    """Tell whether a rollup goes by the rows' own times."""
+    return spec.rollup and any(m.of in {"first", "last"} for m in spec.metrics)
+
+
+def own_columns(spec: RowSpec) -> frozenset[str]:
+    """Return names that no field's column can have: those of our own columns, and of metrics."""
+    metrics = {metric.name for metric in spec.metrics} | {c.name for c in measured(spec)}
+    return frozenset({*OWN_COLUMNS, *metrics, *((RECORDS, OWN_TIME) if spec.rollup else ())})
+
+
+def is_own_of_rollup(column: str) -> bool:
+    """Tell whether a column is one that a rollup makes, or needs until its rows are merged."""
+    return column in {RECORDS, OWN_TIME} or column.startswith(_DISTINCT)
 
 
 def staged(value: Value, prefix: str) -> tuple[list[str], Value]:
@@ -96,7 +152,10 @@ def check_rows(spec: RowSpec) -> None:
     Raises:
         ExpressionError: one cannot.
     """
-    for _, tree in plan_rows(spec, ()).transforms:
+    plan = plan_rows(spec, ())
+    trees = [tree for _, tree in plan.transforms] + [tree for _, tree in plan.metrics if tree]
+    for tree in trees:
         compile_expression(tree, lambda _: _ANYTHING)
-    if spec.filter is not None:
-        filter_sql(spec.filter, lambda _: _ANYTHING)
+    for wanted in (spec.filter, *(metric.filter for metric in spec.metrics)):
+        if wanted is not None:
+            filter_sql(wanted, lambda _: _ANYTHING)

@@ -21,6 +21,8 @@ from supervisor.core.data_source import name_problem
 
 _BATCH_ROWS = 1_000
 _NOT_FOUND = 404
+_COLUMNS = "COLUMNS(lambda c: c <> '__at' AND NOT starts_with(c, '__of_'))"
+"""All but what rows hold only until they are rolled up."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +112,7 @@ def _add_views(
         files = ", ".join(_quoted(path) for path in found)
         view = '"' + name.replace('"', '""') + '"'
         connection.execute(
-            f"CREATE VIEW {view} AS SELECT * FROM read_parquet([{files}], "  # noqa: S608 -- both quoted
+            f"CREATE VIEW {view} AS SELECT {_COLUMNS} FROM read_parquet([{files}], "  # noqa: S608 -- both quoted
             "union_by_name = true, hive_partitioning = false)"
         )
     connection.execute("SET TimeZone = 'UTC'")

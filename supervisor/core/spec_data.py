@@ -1,7 +1,7 @@
 """What becomes of a record: the `dataSchema` of a spec.  Names on the wire are Druid's."""
 
 from collections.abc import Sequence
-from typing import Annotated, get_args
+from typing import Annotated, Self, get_args
 
 from pydantic import (
     AfterValidator,
@@ -15,9 +15,11 @@ from pydantic import (
 from supervisor.core.data_source import SafeName
 from supervisor.core.spec_fields import ColumnName, FieldName, Moment, Text, nearest, shown, wrong
 from supervisor.core.spec_granularity import GranularitySpec
+from supervisor.core.spec_metrics import METRICS_MAX, Aggregator, check_metrics, fields_of
 from supervisor.core.spec_transforms import TransformSpec
 from tasks.ingest_spec import Column, ColumnType, TimestampSpec
 from tasks.joda import PatternError, read_pattern
+from tasks.row_plan import is_own_of_rollup
 from tasks.wire import Wire
 
 _FORMATS = ("auto", "iso", "posix", "millis", "micro", "nano")
@@ -98,6 +100,11 @@ class DimensionsSpec(Wire):
         return tuple(dimension.name for dimension in self.dimensions)
 
 
+def _taken(metrics: Sequence[Aggregator]) -> set[str]:
+    """Return the fields that are no dimensions, unless they are listed: as Druid has it."""
+    return {metric.name for metric in metrics} | fields_of(metrics)
+
+
 def refuse_repeated(names: Sequence[str]) -> None:
     """Refuse a name that stands twice, or twice but for upper and lower case.
 
@@ -125,6 +132,7 @@ class DataSchema(Wire):
 
     data_source: SafeName
     timestamp_spec: TimestampField
+    metrics_spec: tuple[Aggregator, ...] = Field(default=(), max_length=METRICS_MAX)
     dimensions_spec: DimensionsSpec = DimensionsSpec()
     granularity_spec: GranularitySpec = GranularitySpec()
     transform_spec: TransformSpec = TransformSpec()
@@ -138,18 +146,30 @@ class DataSchema(Wire):
             raise wrong(f"column [{shown(both[0])}] is both a dimension and excluded", "keep one")
         timestamp = info.data.get("timestamp_spec")
         column = timestamp.column if isinstance(timestamp, TimestampField) else "__time"
-        kept = tuple(n for n in value.dimension_exclusions if n not in {"__time", column})
+        own = {"__time", column} | _taken(info.data.get("metrics_spec", ()))
+        kept = tuple(n for n in value.dimension_exclusions if n not in own)
         return value.model_copy(update={"dimension_exclusions": kept})
+
+    @model_validator(mode="after")
+    def _measures_what_can_be_measured(self) -> Self:
+        rollup = self.granularity_spec.rollup
+        check_metrics(self.metrics_spec, rollup=rollup)
+        # A set: that a metric repeats a dimension's very name, the reader tells at the metric.
+        refuse_repeated(sorted({*self.dimensions_spec.names, *(m.name for m in self.metrics_spec)}))
+        reserved = [name for name in self.dimensions_spec.names if is_own_of_rollup(name)]
+        if rollup and reserved:
+            raise wrong(f"column {shown(reserved[0])} is one that rollup makes itself", "rename it")
+        return self
 
     @property
     def excluded(self) -> tuple[str, ...]:
-        """Fields that never become a column, sorted: `__time` and the timestamp's among them.
+        """Fields that never become a dimension, sorted: `__time`, the timestamp's, metrics'.
 
-        A timestamp column that is also a dimension is kept as one.
+        One of these that the spec lists as a dimension is kept as one.
         """
         spec = self.dimensions_spec
-        own = {"__time", self.timestamp_spec.column} - set(spec.names)
-        return tuple(sorted(own | set(spec.dimension_exclusions)))
+        own = {"__time", self.timestamp_spec.column} | _taken(self.metrics_spec)
+        return tuple(sorted(own - set(spec.names) | set(spec.dimension_exclusions)))
 
     def contract_timestamp(self) -> TimestampSpec:
         """Return the timestamp as tasks are told it."""
@@ -173,7 +193,7 @@ class DataSchema(Wire):
                 "includeAllDimensions": False,
                 "useSchemaDiscovery": False,
             },
-            "metricsSpec": [],
+            "metricsSpec": [metric.model_dump(mode="json") for metric in self.metrics_spec],
             "granularitySpec": self.granularity_spec.normalised(),
             "transformSpec": self.transform_spec.normalised(),
         }

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from supervisor.core.spec_fields import Moment, Text, nearest, shown, wrong
+from supervisor.core.spec_fields import Flag, Moment, Text, nearest, shown, wrong
 from tasks.ingest_spec import Granularity, Truncation
 from tasks.period import PeriodError, floor_sql, read_period
 from tasks.wire import Wire
@@ -112,13 +112,14 @@ def read_query_granularity(value: object) -> object:
 
 
 class GranularitySpec(Wire):
-    """How rows are divided into time chunks.  Rollup is not built yet, so it is always off."""
+    """How rows are divided into time chunks, and whether equal ones of a time become one."""
 
     segment_granularity: Annotated[Granularity, BeforeValidator(read_granularity)] = Granularity.DAY
     query_granularity: Annotated[
         PeriodGranularity | None, BeforeValidator(read_query_granularity)
     ] = None
     """None: times are stored as they are."""
+    rollup: Flag = False
 
     @property
     def truncation(self) -> Truncation | None:
@@ -136,6 +137,6 @@ class GranularitySpec(Wire):
             "type": "uniform",
             "segmentGranularity": {"type": "all"} if everything else str(self.segment_granularity),
             "queryGranularity": {"type": "none"} if cut is None else cut.model_dump(mode="json"),
-            "rollup": False,
+            "rollup": self.rollup,
             "intervals": [],
         }

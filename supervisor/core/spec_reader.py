@@ -17,7 +17,7 @@ from supervisor.core.spec_data import DataSchema
 from supervisor.core.spec_fields import pointer_part, shown
 from supervisor.core.spec_io import KafkaIoConfig
 from supervisor.core.spec_notes import Notes
-from supervisor.core.spec_sifting import sift_format, sift_transforms
+from supervisor.core.spec_sifting import sift_format, sift_metric, sift_transforms
 from supervisor.core.spec_tuning import TuningConfig
 
 _REQUIRED = {
@@ -154,6 +154,14 @@ def _read_data_schema(
         _sift_dimensions(notes, columns, f"{pointer}/dimensionsSpec/dimensions")
     if isinstance(written := kept.get("transformSpec"), Mapping):
         kept["transformSpec"] = sift_transforms(notes, written, f"{pointer}/transformSpec")
+    if isinstance(listed := kept.get("metricsSpec"), list):
+        sifted = [
+            sift_metric(notes, metric, f"{pointer}/metricsSpec/{n}")
+            for n, metric in enumerate(listed)
+        ]
+        kept["metricsSpec"] = sifted
+        if None in sifted:  # told of already
+            del kept["metricsSpec"]
     return notes.build(DataSchema, kept, pointer)
 
 
@@ -199,7 +207,9 @@ def _check_metrics(notes: Notes, section: Mapping[str, object], pointer: str) ->
 
 
 def _name_of(entry: object) -> object:
-    return entry.get("name") if isinstance(entry, Mapping) else entry
+    if isinstance(entry, Mapping):
+        return _name_of(entry["aggregator"]) if "aggregator" in entry else entry.get("name")
+    return entry
 
 
 def _read_io_config(

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from supervisor.core import spec_tables as tables
-from supervisor.core.spec_fields import shown
+from supervisor.core.spec_fields import nearest, shown
 from supervisor.core.spec_notes import Notes
 
 
@@ -54,6 +54,32 @@ def sift_transforms(notes: Notes, written: Mapping[str, object], pointer: str) -
         kept["transforms"] = notes.sift_each(listed, f"{pointer}/transforms", tables.TRANSFORM)
     if "filter" in kept:
         kept["filter"] = _sift_filter(notes, kept["filter"], f"{pointer}/filter")
+    return kept
+
+
+def sift_metric(notes: Notes, written: object, pointer: str) -> object:
+    """Return what an aggregator means to us; its filter, and the one within it, too."""
+    if not isinstance(written, Mapping):
+        return written
+    kind = written.get("type")
+    if not isinstance(kind, str) or kind not in tables.METRICS:
+        told, hint = "type is required", f"use one of {', '.join(tables.METRICS)}"
+        if isinstance(kind, str) and kind in tables.OTHER_METRICS:
+            told, hint = f"{kind} is not built", tables.OTHER_METRICS[kind]
+        elif kind is not None:
+            close = nearest(str(kind), tables.METRICS)
+            told = f"{shown(kind)} is no aggregator"
+            hint = f"did you mean {close}?" if close else hint
+        notes.refuse(f"{pointer}/type", told, hint)
+        return None
+    kept = notes.sift(written, pointer, tables.METRICS[kind])
+    if "filter" in kept:
+        kept["filter"] = _sift_filter(notes, kept["filter"], f"{pointer}/filter")
+    if "aggregator" in kept:
+        inner = sift_metric(notes, kept["aggregator"], f"{pointer}/aggregator")
+        if inner is None:
+            return None
+        kept["aggregator"] = inner
     return kept
 
 

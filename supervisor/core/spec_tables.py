@@ -59,10 +59,12 @@ NESTED = Table(kept=frozenset(SECTIONS), fixed={"type": "kafka"})
 
 DATA_SCHEMA = Table(
     kept=frozenset(
-        {"dataSource", "timestampSpec", "dimensionsSpec", "granularitySpec", "transformSpec"}
+        {
+            *("dataSource", "timestampSpec", "dimensionsSpec", "metricsSpec"),
+            *("granularitySpec", "transformSpec"),
+        }
     ),
     unbuilt={
-        "metricsSpec": Unbuilt("leave it empty: rows are stored as they are", ([],)),
         "projections": Unbuilt("leave it out", ([],)),
         "parser": Unbuilt("use timestampSpec, dimensionsSpec and the ioConfig's inputFormat"),
     },
@@ -85,10 +87,9 @@ NUMBER_DIMENSION = Table(
     idle={"multiValueHandling": ("SORTED_ARRAY",), "createBitmapIndex": (False,)},
 )
 GRANULARITY = Table(
-    kept=frozenset({"segmentGranularity", "queryGranularity"}),
+    kept=frozenset({"segmentGranularity", "queryGranularity", "rollup"}),
     fixed={"type": "uniform"},
     unbuilt={
-        "rollup": Unbuilt("set rollup to false", (False,)),
         "intervals": Unbuilt("leave it empty: a stream has no fixed intervals", ([],)),
     },
 )
@@ -173,6 +174,51 @@ VALUE_FORMATS = {"json": JSON_FORMAT, "csv": CSV_FORMAT, "tsv": TSV_FORMAT, "reg
 """Formats of a value or a key, by name."""
 TRANSFORMS = Table(kept=frozenset({"filter", "transforms"}))
 TRANSFORM = Table(kept=frozenset({"type", "name", "expression"}))
+COUNT_METRIC = Table(kept=frozenset({"type", "name"}))
+NUMBER_METRIC = Table(
+    kept=frozenset({"type", "name", "fieldName", "expression"}),
+    unbuilt={"timeColumn": Unbuilt("leave it out: rows go by their own time", ("__time",))},
+)
+TEXT_METRIC = Table(
+    kept=frozenset({"type", "name", "fieldName"}),
+    unbuilt=NUMBER_METRIC.unbuilt,
+    idle={"maxStringBytes": (1024,), "aggregateMultipleValues": (True,)},
+)
+SKETCH_METRIC = Table(
+    kept=frozenset({"type", "name", "fieldName", "lgK"}),
+    idle={
+        "tgtHllType": ("HLL_4", "HLL_8"),
+        "stringEncoding": ("utf16le", "utf8"),
+        "round": (False, True),
+        "shouldFinalize": (False, True),
+    },
+)
+FILTERED_METRIC = Table(kept=frozenset({"type", "aggregator", "filter"}), idle={"name": ("",)})
+METRICS: Mapping[str, Table] = {
+    "count": COUNT_METRIC,
+    **{
+        f"{kind}{of}": NUMBER_METRIC
+        for kind in ("long", "double", "float")
+        for of in ("Sum", "Min", "Max", "First", "Last", "Any")
+    },
+    **{f"string{of}": TEXT_METRIC for of in ("First", "Last", "Any")},
+    "HLLSketchBuild": SKETCH_METRIC,
+    "filtered": FILTERED_METRIC,
+}
+"""Aggregators, by type."""
+_SKETCH = "use HLLSketchBuild"
+OTHER_METRICS: Mapping[str, str] = {
+    "thetaSketch": _SKETCH,
+    "hyperUnique": _SKETCH,
+    "cardinality": _SKETCH,
+    "HLLSketchMerge": "build the sketch of the field itself with HLLSketchBuild",
+    "quantilesDoublesSketch": "make the field a dimension and leave rollup false",
+    "variance": "sum the field and its square",
+    "doubleMean": "take a sum and a count",
+    "expression": "use a transform, and a sum, min or max of it",
+    "javascript": "use a transform, and a sum, min or max of it",
+}
+"""Druid's other aggregators, and what to do instead."""
 OTHER_FORMATS = frozenset(
     {"avro_ocf", "avro_stream", "javascript", "orc", "parquet", "protobuf", "thrift"}
 )

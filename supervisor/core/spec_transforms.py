@@ -26,7 +26,7 @@ class TransformField(Wire):
     def _can_be_worked_out(self) -> Self:
         if self.name.lower() in _OWN:
             raise wrong(f"{shown(self.name)} is a column of its own", "give it another name")
-        _check(RowSpec(transforms=(self.contract(),)), f"{shown(self.name)}: ")
+        check_rows_of(RowSpec(transforms=(self.contract(),)), f"{shown(self.name)}: ")
         return self
 
     def contract(self) -> Transform:
@@ -46,7 +46,7 @@ class TransformSpec(Wire):
         twice = [name for name in names if names.count(name) > 1]
         if twice:
             raise wrong(f"transform {shown(twice[0])} is given twice", "keep one")
-        _check(RowSpec(filter=self.filter), "filter: ")
+        check_rows_of(RowSpec(filter=self.filter), "filter: ")
         return self
 
     def normalised(self) -> dict[str, object]:
@@ -58,7 +58,12 @@ class TransformSpec(Wire):
         }
 
 
-def _check(rows: RowSpec, of: str) -> None:
+def check_rows_of(rows: RowSpec, of: str) -> None:
+    """Refuse an expression or filter that cannot be worked out; `of` says whose.
+
+    Raises:
+        PydanticCustomError: what is wrong with it, and where.
+    """
     try:
         check_rows(rows)
     except ExpressionError as error:

@@ -5,6 +5,7 @@ One publication at a time: 8 bytes a row, and some copies of that while it is so
 
 import hashlib
 from array import array
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from supervisor.verify.judge import Held
+from supervisor.verify.facts import Held
 from supervisor.verify.ledger import LedgerPublication
 from supervisor.verify.runs import Runs
 from supervisor.verify.verdict import Finding, FindingKind
@@ -21,6 +22,8 @@ from tasks.contract import OffsetSpan, RejectsFile, SegmentFile
 from tasks.offsets import TopicPartition
 
 OFFSET, PARTITION, TOPIC = "__offset", "__partition", "__topic"
+RECORDS = "__count"
+"""How many records a rolled-up row stands for."""
 _BATCH_ROWS = 200_000
 _CHUNK_BYTES = 1 << 20
 
@@ -57,6 +60,8 @@ class _Reading:
         self._chunks: dict[TopicPartition, list[pa.Array]] = {}
         self._rejects: dict[TopicPartition, list[tuple[int, int]]] = {}
         self._findings: list[Finding] = []
+        self._counted: Counter[TopicPartition] = Counter()
+        self._bounds: dict[TopicPartition, list[tuple[int, int]]] = {}
         self._offsets_missing = False
 
     def take(self, segment: SegmentFile) -> None:
@@ -71,6 +76,8 @@ class _Reading:
                     self._take_offsets(file, segment)
                 else:
                     self._offsets_missing = True
+                    if RECORDS in names:
+                        self._take_counts(file, segment)
         except (pa.ArrowException, OSError) as error:
             self._find(FindingKind.DIGEST_MISMATCH, f"{segment.path} is no Parquet: {error}")
             return
@@ -90,6 +97,22 @@ class _Reading:
         for at, chunks in found.items():
             self._chunks.setdefault(at, []).extend(chunks)
         self._compare_spans(segment, found)
+
+    def _take_counts(self, file: pq.ParquetFile, segment: SegmentFile) -> None:
+        """Take the word of the file's spans, if its rows stand for as many records."""
+        counts = file.read(columns=[RECORDS])[RECORDS]
+        found = pc.sum(counts).as_py() or 0
+        said = sum(span.rows for span in segment.spans)
+        if found != said or counts.null_count or (pc.min(counts).as_py() or 0) < 1:
+            self._find(
+                FindingKind.ROW_COUNT,
+                f"{segment.path}: its rows stand for {found} records, on record are {said}",
+                records=abs(found - said),
+            )
+        for span in segment.spans:
+            at = TopicPartition(span.topic, span.partition)
+            self._counted[at] += span.rows
+            self._bounds.setdefault(at, []).append((span.first, span.last + 1))
 
     def _take_batch(
         self,
@@ -139,7 +162,8 @@ class _Reading:
     def content(self) -> Content:
         """Put everything together, per partition."""
         held: dict[TopicPartition, Held] = {}
-        for at in self._publication.start.keys() | self._chunks.keys() | self._rejects.keys():
+        of_files = self._chunks.keys() | self._counted.keys() | self._rejects.keys()
+        for at in self._publication.start.keys() | of_files:
             rows, repeated, surplus = _as_runs(self._chunks.pop(at, []))
             pairs = sorted(self._rejects.get(at, []))
             twice = Runs(_overlaps(pairs))
@@ -149,6 +173,8 @@ class _Reading:
                 surplus + twice.count(),
                 Runs(pairs),
                 carries_offsets=not self._offsets_missing,
+                counted=self._counted[at] if self._offsets_missing else None,
+                bounds=Runs.unsorted(self._bounds.get(at, [])),
             )
         self._compare_counts()
         return Content(held, self._findings)

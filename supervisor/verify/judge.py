@@ -13,11 +13,11 @@ Source: protocol rule P25; faults.md I1-I4.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import datetime
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from supervisor.verify.dropped import LetGo, explain
+from supervisor.verify.dropped import explain
+from supervisor.verify.facts import DeclaredGap, PartitionFacts, PublishedRange
 from supervisor.verify.runs import NOTHING, Runs
 from supervisor.verify.verdict import (
     Finding,
@@ -29,69 +29,6 @@ from supervisor.verify.verdict import (
     worst,
 )
 from tasks.offsets import TopicPartition
-
-
-@dataclass(frozen=True)
-class Held:
-    """What the files of one publication hold of one partition."""
-
-    rows: Runs = NOTHING
-    repeated: Runs = NOTHING
-    """Offsets of which there is more than one row."""
-    surplus: int = 0
-    """How many rows are one too many, in all."""
-    rejects: Runs = NOTHING
-    carries_offsets: bool = True
-    """False: rows do not say their offsets (rolled up), so that only ranges can be checked."""
-
-
-@dataclass(frozen=True)
-class PublishedRange:
-    """One publication's range of one partition, and what its files hold of it."""
-
-    generation_id: str
-    task_id: str
-    start: int
-    end: int
-    held: Held = field(default_factory=Held)
-    let_go: tuple[LetGo, ...] = ()
-    """What was dropped from the table since, on purpose."""
-    published_at: datetime | None = None
-    """Needed only where a topic was made anew."""
-
-    @property
-    def dropped(self) -> int:
-        """How many of its rows were dropped on purpose."""
-        return sum(each.rows for each in self.let_go)
-
-
-@dataclass(frozen=True)
-class DeclaredGap:
-    """A break that somebody declared: `repeated` allows one more copy, others allow none at all."""
-
-    first: int
-    end: int
-    repeated: bool
-    recreated_at: datetime | None = None
-    """The topic was made anew: what was committed and published until then is of another one."""
-
-
-@dataclass(frozen=True)
-class PartitionFacts:
-    """Everything that is known of one partition."""
-
-    partition: TopicPartition
-    first_offset: int
-    next_offset: int
-    topic: Runs
-    """Records that a committed reader finds in the topic."""
-    unreadable: Runs = NOTHING
-    """Offsets that Kafka no longer shows: deleted by age, or with the topic."""
-    compacted: bool = False
-    """The topic may drop records at any place."""
-    gaps: tuple[DeclaredGap, ...] = ()
-    ranges: tuple[PublishedRange, ...] = ()
-    """In the order of their publication."""
 
 
 def judge(
@@ -158,8 +95,7 @@ def _judge_range(facts: PartitionFacts, published: PublishedRange) -> _JudgedRan
     held, span = published.held, Runs([(published.start, published.end)])
     accounted = held.rows | held.rejects
     if not held.carries_offsets:
-        why = "its rows carry no offsets"
-        return _verdict(published, (), Runs(), span, why=why)
+        return _judge_counts(facts, published, span)
     topic = facts.topic & span
     untold = (span - facts.topic if facts.compacted else facts.unreadable & span) - accounted
     let_go = explain(topic - accounted, untold, published.let_go)
@@ -189,6 +125,32 @@ def _judge_range(facts: PartitionFacts, published: PublishedRange) -> _JudgedRan
     findings += _not_gone(facts, published, let_go.excess)
     judged = _verdict(published, findings, accounted, unproven, why=why)
     return replace(judged, lost=lost, duplicated=held.surplus + both.count())
+
+
+def _judge_counts(facts: PartitionFacts, published: PublishedRange, span: Runs) -> _JudgedRange:
+    """Compare numbers where rows name no offsets: weaker, since one lost may hide one doubled."""
+    held = published.held
+    if held.counted is None:
+        return _verdict(published, (), Runs(), span, why="its rows carry no offsets")
+    findings = [
+        Finding.at(FindingKind.UNKNOWN_ROW, facts.partition, runs, detail, published.generation_id)
+        for runs, detail in (
+            ((held.bounds | held.rejects) - span, "counts or rejects lie outside of the range"),
+            ((held.rejects & span) - facts.topic - facts.unreadable, "no such records, rejected"),
+        )
+        if runs and not facts.compacted
+    ]
+    expected = ((facts.topic & span) - held.rejects).count()
+    counted = held.counted + published.dropped
+    read_again = any(Runs([(g.first, g.end)]) & span for g in facts.gaps if g.repeated)
+    told = not facts.compacted and not facts.unreadable & span and not read_again
+    if told and counted != expected:
+        kind = FindingKind.LOST_WRITE if counted < expected else FindingKind.DUPLICATE
+        detail = f"rows stand for {counted} records, the topic has {expected} to be kept"
+        at = published.generation_id
+        findings.append(Finding(kind, detail, at, facts.partition, records=abs(counted - expected)))
+    why = f"rolled up: {counted} records are counted, not named"
+    return _verdict(published, tuple(findings), Runs(), span, why=why)
 
 
 def _held_by_others(facts: PartitionFacts, published: PublishedRange, wanted: Runs) -> Runs:

@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import ConfigDict, Field
 
 from supervisor.verify.dropped import LetGo
-from supervisor.verify.judge import DeclaredGap
+from supervisor.verify.facts import DeclaredGap
 from tasks.contract import RejectsFile, SegmentFile
 from tasks.kafka_client import KafkaClient
 from tasks.offsets import TopicPartition

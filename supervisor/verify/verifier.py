@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from supervisor.setup import SetupProblem
+from supervisor.verify.facts import PublishedRange
 from supervisor.verify.files import read_publication
-from supervisor.verify.judge import PublishedRange, facts_by_partition, judge
+from supervisor.verify.judge import facts_by_partition, judge
 from supervisor.verify.ledger import Ledger
 from supervisor.verify.topic import TopicRead, read_topic
 from supervisor.verify.verdict import Finding, FindingKind, Verification

@@ -10,9 +10,10 @@ from collections.abc import Iterable, Sequence
 from pyspark.sql import DataFrame, Observation
 from pyspark.sql import functions as fn
 
-from tasks.ingest.decode import OWN_COLUMNS, decode
+from tasks.ingest.decode import decode
 from tasks.ingest.write import await_metric
 from tasks.ingest_spec import Column, IngestSpec, JsonFormat, RegexFormat, TextFormat
+from tasks.row_plan import own_columns
 
 COLUMNS_MAX = 1_000
 """A discovered table has no more columns; further keys are counted as errors of their rows."""
@@ -49,7 +50,7 @@ def known_keys(spec: IngestSpec, columns: Iterable[Column]) -> frozenset[str]:
 
 
 def _never(spec: IngestSpec) -> set[str]:
-    return {spec.timestamp.column, *spec.excluded, *OWN_COLUMNS, ""}
+    return {spec.timestamp.column, *spec.excluded, *own_columns(spec), ""}
 
 
 def grown(names: Sequence[str], found: Iterable[str]) -> tuple[str, ...]:

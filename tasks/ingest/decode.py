@@ -1,6 +1,6 @@
 """What becomes of each record: a row, or a reason why not.  The same bytes give the same result.
 
-    value ─► form? ─► fields ─► a time? ─► transforms ─► wanted? ─► columns ─► row
+    value ─► form? ─► fields ─► a time? ─► transforms ─► wanted? ─► columns, metrics ─► row
       └ null-value      │         └ no-timestamp           └ filtered
       └ empty           │         └ bad-timestamp          └ before-minimum-time
       └ not-json, …  ◄──┘                                  └ after-maximum-time
@@ -21,12 +21,9 @@ from tasks.ingest.parsed import Parsed, Wanted
 from tasks.ingest.reasons import RejectReason
 from tasks.ingest.sql import ERROR_COLUMN, REASON_COLUMN
 from tasks.ingest.transform import as_column, as_time, as_value, from_millis, micros, within
-from tasks.ingest_spec import Column, RowSpec
+from tasks.ingest_spec import Column, Metric, RowSpec
 from tasks.period import floor_sql, read_period
-from tasks.row_plan import TIME, RowPlan, plan_rows, staged, there
-
-OWN_COLUMNS = ("__time", "__partition", "__offset", "__topic")
-"""Columns that we add; a field of that name is never a column."""
+from tasks.row_plan import TIME, RowPlan, measured, needs_own_time, plan_rows, staged, there
 
 
 def decode(
@@ -35,9 +32,9 @@ def decode(
     """Turn records (see `source.read_range`) into judged rows; one pass, no job is run.
 
     The result has `p`, `o`, `s` (the value as text), `size` (bytes), `t` (time), `c0`, `c1`, …
-    (the columns, in order), `bad` (a value did not fit), `reason` (0: a row) and `unknown` (an
-    array of a row's fields that `known` does not name; null if it names all, and always null
-    when `known` is empty: then the columns are declared).
+    (the columns, in order, then those of `measured(spec)`), `bad` (a value did not fit), `reason`
+    (0: a row) and `unknown` (an array of a row's fields that `known` does not name; null if it
+    names all, and always null when `known` is empty: then the columns are declared).
     """
     plan = plan_rows(spec, columns)
     texts = sorted({*plan.text_names, spec.timestamp.column})
@@ -52,12 +49,16 @@ def decode(
     misfit, fields = "misfit", inputs
     if plan.transforms:
         frame, fields, misfit = _transformed(frame, plan, inputs, carried)
-    elif spec.filter is not None:
+    elif spec.filter is not None or plan.metrics:
         fields = inputs | {TIME: Value(long="unix_millis(t)")}
+    if plan.metrics:
+        frame, misfit = _measured(frame, plan, fields, misfit, len(columns))
+    if needs_own_time(spec):
+        frame = frame.selectExpr("*", f"unix_micros(t) AS c{len(columns) + len(plan.metrics)}")
     return frame.selectExpr(
         *("p", "o", "s", "size"),
         f"{_stored_time(spec)} AS t",
-        *(f"c{n}" for n in range(len(columns))),
+        *(f"c{n}" for n in range(len(columns) + len(measured(spec)))),
         f"({misfit} OR unknown IS NOT NULL) AS {ERROR_COLUMN}",
         f"{_reason(spec, fields)} AS {REASON_COLUMN}",
         "CASE WHEN t IS NOT NULL THEN unknown END AS unknown",
@@ -114,6 +115,34 @@ def _transformed(
     lost = [f"({there(made[c.name])} AND c{n} IS NULL)" for n, c in plan.made]
     after = inputs | made | {TIME: Value(long="unix_millis(t)")}
     return frame, after, " OR ".join(["misfit", *lost])
+
+
+def _measured(
+    frame: DataFrame, plan: RowPlan, fields: dict[str, Value], misfit: str, columns: int
+) -> tuple[DataFrame, str]:
+    """Work out what metrics are made of; they see all fields, transforms' and the record's."""
+    lost = [misfit]
+    staging: list[str] = []
+    selected: list[str] = []
+    for number, (metric, tree) in enumerate(plan.metrics, columns):
+        counted, made = _counted(metric, fields), "1L"
+        if tree is not None:
+            value = compile_expression(tree, lambda field: fields.get(field, Value()))
+            texts, value = staged(value, f"k{number}")
+            staging += texts
+            made = as_column(value, metric.type)
+            lost.append(f"({counted} AND {there(value)} AND c{number} IS NULL)")
+        otherwise = "0L" if metric.of == "count" else "NULL"
+        selected.append(f"CASE WHEN {counted} THEN {made} ELSE {otherwise} END AS c{number}")
+    frame = frame.selectExpr("*", *staging).selectExpr("*", *selected)
+    return frame, " OR ".join(lost)
+
+
+def _counted(metric: Metric, fields: dict[str, Value]) -> str:
+    """Return the SQL that tells whether a row counts for a metric."""
+    if metric.filter is None:
+        return "true"
+    return f"coalesce({filter_sql(metric.filter, lambda field: fields.get(field, Value()))}, false)"
 
 
 def _reason(spec: RowSpec, fields: dict[str, Value]) -> str:

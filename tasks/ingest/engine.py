@@ -37,6 +37,7 @@ from tasks.ingest.jobs import Jobs, Run
 from tasks.ingest.merge import Rewrite, as_segment, check_rewritten, may_stay, rewrite
 from tasks.ingest.observed import Observed
 from tasks.ingest.rejects import as_runs, joined, read_rejects, write_rejects
+from tasks.ingest.rollup import Rollup, roll_up
 from tasks.ingest.source import read_range
 from tasks.ingest.warm import warm_up
 from tasks.ingest.write import ROWS_PER_FILE, check_rows, write_rows
@@ -52,6 +53,7 @@ from tasks.ports import (
     MergeResult,
     TaskError,
 )
+from tasks.row_plan import measured
 from tasks.spark_session import FINISHING_POOL, LIVE_POOL, SparkRuntime
 
 _PEEK_ROWS = 1_000
@@ -225,7 +227,7 @@ class SparkEngine:
         files = max(1, min(len(span.start) * 4, count(span.start, span.end) // ROWS_PER_FILE))
         return write_rows(
             judged,
-            columns,
+            (*columns, *measured(job.spec)),
             folder,
             start=span.start,
             files_max=files,
@@ -252,17 +254,24 @@ class SparkEngine:
         self, job: MergeJob, files: tuple[DataFile, ...], run: Run, folder: Path
     ) -> tuple[DataFile, ...]:
         granularity, rows_max = job.spec.segment_granularity, job.spec.tuning.segment_rows_max
-        if may_stay(files, granularity, rows_max):
+        if not files or (not job.spec.rollup and may_stay(files, granularity, rows_max)):
             return files
         names = tuple(sorted({name for entry in job.entries for name in entry.columns}))
         columns, topics = columns_of(job.spec, names), job.spec.topic_column
-        work = Rewrite(files, columns, granularity, rows_max, topics)
-        run.check()
-        paths = rewrite(self._runtime.session, work, warehouse=self._warehouse, folder=folder)
-        run.check()
         topic = files[0].spans[0].topic
-        described = [describe(path, self._warehouse, topic) for path in paths]
-        merged = tuple(file for file in described if file is not None)
+        session, warehouse = self._runtime.session, self._warehouse
+        run.check()
+        if job.spec.rollup:
+            one = None if topics else topic
+            rolled = Rollup(files, columns, job.spec, granularity, rows_max, one)
+            merged = roll_up(session, rolled, warehouse=warehouse, folder=folder)
+        else:
+            stored = (*columns, *measured(job.spec))
+            work = Rewrite(files, stored, granularity, rows_max, topics)
+            paths = rewrite(session, work, warehouse=warehouse, folder=folder)
+            described = [describe(path, warehouse, topic) for path in paths]
+            merged = tuple(file for file in described if file is not None)
+        run.check()
         check_rewritten(files, merged)
         sync_folders(folder, self._warehouse)
         return merged

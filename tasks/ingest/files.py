@@ -84,6 +84,12 @@ def describe(path: Path, warehouse: Path, topic: str) -> DataFile | None:
     if footer.num_rows == 0:
         path.unlink()
         return None
+    return describe_with(path, warehouse, _spans(path, footer, topic))
+
+
+def describe_with(path: Path, warehouse: Path, spans: tuple[OffsetSpan, ...]) -> DataFile:
+    """Sync one Parquet file that has rows; say what is in it, and that it stands for `spans`."""
+    footer = pq.read_metadata(path)
     low, high = _instants(path, footer)
     digest = sync_file(path)
     return DataFile(
@@ -93,7 +99,7 @@ def describe(path: Path, warehouse: Path, topic: str) -> DataFile | None:
         sha256=digest.sha256,
         time_min=low,
         time_max=high,
-        spans=_spans(path, footer, topic),
+        spans=spans,
     )
 
 

@@ -40,7 +40,7 @@ SEGMENT_BYTES = 256 * 1024 * 1024
 _PARALLEL_ROWS = 1_000_000
 """Idle cores are used as long as each writes a file of so many rows."""
 
-_SORTED_BY = 3
+SORTED_BY = 3
 """So many leading columns follow `__time` in the order of a segment's rows."""
 
 _TYPES: dict[str, DataType] = {
@@ -86,17 +86,17 @@ def may_stay(files: Sequence[DataFile], granularity: Granularity, rows_max: int)
 def rewrite(session: SparkSession, job: Rewrite, *, warehouse: Path, folder: Path) -> list[Path]:
     """Write the rows of all files, sorted, into a new `folder`; each file in one chunk."""
     chunks = {chunk_of(t, job.granularity) for f in job.files for t in (f.time_min, f.time_max)}
-    schema = _schema(job.columns, topics=job.topics)
+    schema = schema_of(job.columns, topics=job.topics)
     frames = [
         session.read.schema(schema).parquet(*((warehouse / f.path).as_uri() for f in group))
         for group in _groups(job.files, _group_count(session, job))
     ]
     merged = _union([frame.coalesce(1) for frame in frames])
-    order = ["__time", *(name(column.name) for column in job.columns[:_SORTED_BY])]
+    order = ["__time", *(name(column.name) for column in job.columns[:SORTED_BY])]
     if len(chunks) == 1:
         writer = merged.sortWithinPartitions(*order).write
     else:
-        own = _unused("chunk", [column.name for column in job.columns])
+        own = unused("chunk", [column.name for column in job.columns])
         chunked = merged.selectExpr("*", f"{chunk_sql('__time', job.granularity)} AS {name(own)}")
         writer = chunked.sortWithinPartitions(name(own), *order).write.partitionBy(own)
     writer.mode("append").option("maxRecordsPerFile", job.rows_max).parquet(folder.as_uri())
@@ -142,7 +142,8 @@ def as_segment(file: DataFile, granularity: Granularity) -> SegmentFile:
     )
 
 
-def _schema(columns: Sequence[Column], *, topics: bool) -> StructType:
+def schema_of(columns: Sequence[Column], *, topics: bool) -> StructType:
+    """Return the schema of a batch's files."""
     return StructType(
         [
             StructField("__time", TimestampType()),
@@ -192,7 +193,8 @@ def _flattened(folder: Path) -> list[Path]:
     return plain
 
 
-def _unused(wanted: str, taken: Sequence[str]) -> str:
+def unused(wanted: str, taken: Sequence[str]) -> str:
+    """Return a name that no column has."""
     while wanted in taken:
         wanted += "_"
     return wanted

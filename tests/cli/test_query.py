@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from tests.cli.conftest import Tidegate
@@ -76,6 +77,21 @@ def test_fresh_rows_are_asked_for(
     assert ended.json() == [{"n": 10}]
     assert server.asked[0].query == {"include": ["journaled"]}
     assert "worker w1 did not answer" in ended.err
+
+
+def test_what_rows_hold_only_until_they_are_rolled_up_is_no_column(
+    tidegate: Tidegate, publisher: Publisher
+) -> None:
+    path = publisher.warehouse / str(publisher.files[-1]["path"])
+    table = pq.read_table(path, partitioning=None)
+    hidden = {"__of_users": "u", "__at": 5, "__count": 2}
+    for name, value in hidden.items():
+        table = table.append_column(name, [[value] * table.num_rows])
+    pq.write_table(table, path)
+
+    header, *_ = tidegate("query", "select * from clicks").out.splitlines()
+
+    assert header.split() == ["__time", "user", "__partition", "__offset", "__count"]
 
 
 @pytest.mark.parametrize(

@@ -85,6 +85,34 @@ def test_rows_that_carry_no_offsets_are_told_apart(publisher: Publisher) -> None
     assert not read(publisher).held[P0].carries_offsets
 
 
+def roll_up(publisher: Publisher, counts: list[int | None]) -> None:
+    """Put rows that stand for so many records in the place of those of the only file."""
+    table = pa.table({"user": ["a"] * len(counts), "__count": pa.array(counts, pa.int64())})
+    pq.write_table(table, path_of(publisher))
+
+
+def test_rows_that_are_rolled_up_are_counted(publisher: Publisher) -> None:
+    publisher.publish({0: 0, 1: 0}, {0: 9, 1: 9}, [*rows_of(0, 0, 4), *rows_of(1, 2, 9)])
+    roll_up(publisher, [10, 1])
+
+    content = read(publisher)
+
+    told = {at: (held.carries_offsets, held.counted) for at, held in content.held.items()}
+    assert told == {P0: (False, 4), P1: (False, 7)}
+    assert content.held[P1].bounds == Runs([(2, 9)])
+    assert not any("stand for" in found.detail for found in content.findings)
+
+
+@pytest.mark.parametrize("counts", [[9, 1], [11, 1], [12, -1], [11, None], []])
+def test_rolled_up_rows_that_do_not_add_up_are_found(
+    publisher: Publisher, counts: list[int | None]
+) -> None:
+    publisher.publish({0: 0, 1: 0}, {0: 9, 1: 9}, [*rows_of(0, 0, 4), *rows_of(1, 2, 9)])
+    roll_up(publisher, counts)
+
+    assert any("stand for" in found.detail for found in read(publisher).findings)
+
+
 def _remove(path: Path) -> None:
     path.unlink()
 

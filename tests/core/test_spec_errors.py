@@ -55,12 +55,12 @@ WRONG: list[tuple[str, object, str, str]] = [
     (f"{_DIMENSIONS}/2/nmae", "x", "unknown field nmae", "did you mean name?"),
     (f"{_DATA}/dimensionsSpec/useSchemaDiscovery", True, "true is not built yet", "list the"),
     (f"{_DATA}/dimensionsSpec/includeAllDimensions", True, "true is not built yet", "list the"),
-    (f"{_DATA}/metricsSpec", [{"type": "count", "name": "n"}], "not built yet", "leave it empty"),
+    (f"{_DATA}/projections", [{"type": "aggregate"}], "not built yet", "leave it out"),
     (f"{_DATA}/transformSpec", [], "must be an object", ""),
     (f"{_DATA}/transformSpec/filtr", {}, "unknown field filtr", "did you mean filter?"),
     (f"{_DATA}/parser", {"type": "string"}, "not built yet", "timestampSpec"),
     (f"{_GRANULARITY}/type", "arbitrary", "must be uniform, not arbitrary", "uniform"),
-    (f"{_GRANULARITY}/rollup", True, "rollup true is not built yet", "set rollup to false"),
+    (f"{_GRANULARITY}/rollup", "yes", "must be true or false", ""),
     (f"{_GRANULARITY}/queryGranularity", "HUOR", "HUOR is not a granularity; HOUR is", "a period"),
     (f"{_GRANULARITY}/queryGranularity", "ALL", "the same time", "use YEAR"),
     (f"{_GRANULARITY}/queryGranularity", {"type": "period", "period": "P1X"}, "P1X", ""),
@@ -167,7 +167,7 @@ def test_everything_that_is_wrong_is_told_at_once() -> None:
     document = changed("/type", "nope")
     document = changed("/suspended", "no", document)
     document = changed(f"{_DATA}/dataSource", "a/b", document)
-    document = changed(f"{_DATA}/granularitySpec/rollup", True, document)
+    document = changed(f"{_DATA}/granularitySpec/rollup", "yes", document)
     document = changed(f"{_IO}/taskDuration", "P1M", document)
     document = changed(f"{_IO}/replicas", 0, document)
     document = changed(f"{_IO}/nothing", 0, document)
@@ -206,7 +206,6 @@ def test_metrics_without_a_word_on_rollup_ask_for_one() -> None:
             "Cannot specify a column more than once: [user] seen in dimensions list, "
             "metricsSpec list"
         ),
-        f"{_DATA}/metricsSpec": "metricsSpec is not built yet",
     }
 
 

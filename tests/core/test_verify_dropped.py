@@ -7,13 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from supervisor.verify.dropped import LetGo
-from supervisor.verify.judge import (
-    Held,
-    PartitionFacts,
-    PublishedRange,
-    judge,
-    judge_partition,
-)
+from supervisor.verify.facts import Held, PartitionFacts, PublishedRange
+from supervisor.verify.judge import judge, judge_partition
 from supervisor.verify.runs import Runs
 from supervisor.verify.verdict import FindingKind, PartitionVerdict, Verdict
 from tasks.offsets import TopicPartition

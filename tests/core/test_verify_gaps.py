@@ -6,15 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from supervisor.verify.judge import (
-    DeclaredGap,
-    Held,
-    PartitionFacts,
-    PublishedRange,
-    facts_by_partition,
-    judge,
-    judge_partition,
-)
+from supervisor.verify.facts import DeclaredGap, Held, PartitionFacts, PublishedRange
+from supervisor.verify.judge import facts_by_partition, judge, judge_partition
 from supervisor.verify.ledger import Ledger
 from supervisor.verify.runs import Runs
 from supervisor.verify.verdict import FindingKind, PartitionVerdict, Verdict, Verification

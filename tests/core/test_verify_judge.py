@@ -9,14 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from supervisor.verify.judge import (
-    DeclaredGap,
-    Held,
-    PartitionFacts,
-    PublishedRange,
-    judge,
-    judge_partition,
-)
+from supervisor.verify.facts import DeclaredGap, Held, PartitionFacts, PublishedRange
+from supervisor.verify.judge import judge, judge_partition
 from supervisor.verify.runs import Runs
 from supervisor.verify.verdict import Finding, FindingKind, PartitionVerdict, Verdict
 from tasks.offsets import TopicPartition

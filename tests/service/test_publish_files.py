@@ -86,6 +86,21 @@ def test_spans_that_do_not_add_up_to_the_rows_are_refused(world: World) -> None:
     refused(world, replica, request.model_copy(update={"segments": (less,)}), "add up")
 
 
+def test_rolled_up_rows_may_stand_for_more_records_and_never_for_less(world: World) -> None:
+    _, replica = first(world)
+    request = publish_request(replica.wanted)
+    file = request.segments[0]
+    fewer = request.model_copy(update={"segments": (file.model_copy(update={"rows": 1}),)})
+    more = file.model_copy(update={"rows": file.rows + 1})
+    again = file.model_copy(update={"path": f"{file.path}.2", "rows": 1})
+
+    check_files(task_of(world, replica), fewer, rolled_up=True)
+    for files, why in (((more,), "add up"), ((*fewer.segments, again), "do not fit")):
+        offered = request.model_copy(update={"segments": files})
+        with pytest.raises(UnusableFiles, match=why):
+            check_files(task_of(world, replica), offered, rolled_up=True)
+
+
 def test_more_rows_than_a_span_has_offsets_are_refused(world: World) -> None:
     """Goal: rows too many in one partition do not hide behind rows too few in another."""
     _, replica = first(world)

@@ -1,0 +1,162 @@
+"""From the rows of a range to rolled-up segments: one row per time and equal columns.
+
+    files ─► key of each row: chunk, and a share of it where one file would have too many rows
+      ├─► per key and partition: how many rows, from which offsets      the spans of its file
+      └─► per key, time and columns: the metrics, and `__count`         the rows of its file
+                                              └─ one file per key
+
+A rolled-up row names no offset; that a file's rows stand for as many records as its spans count
+is checked before it is offered.
+"""
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from pyspark.sql import Column as ColumnExpression
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as fn
+
+from tasks.contract import FailureCode, OffsetSpan
+from tasks.ingest.chunks import chunk_sql
+from tasks.ingest.files import describe_with, total_rows
+from tasks.ingest.merge import SORTED_BY, schema_of, unused
+from tasks.ingest_spec import Column, Granularity, RowSpec
+from tasks.ports import DataFile, TaskError
+from tasks.row_plan import OWN_TIME, RECORDS, measured
+from tasks.sql import name
+
+_SPARK = {"long": "BIGINT", "double": "DOUBLE", "float": "FLOAT", "string": "STRING"}
+
+
+@dataclass(frozen=True)
+class Rollup:
+    """What one rollup does."""
+
+    files: tuple[DataFile, ...]
+    columns: tuple[Column, ...]
+    """Those that rows must have alike to become one."""
+    rows: RowSpec
+    granularity: Granularity
+    rows_max: int
+    """A file stands for about so many records at most."""
+    topic: str | None
+    """That of all rows; None: each names its own."""
+
+
+def roll_up(
+    session: SparkSession, job: Rollup, *, warehouse: Path, folder: Path
+) -> tuple[DataFile, ...]:
+    """Write the rows of all files, rolled up and sorted, into a new `folder`; synced.
+
+    Runs two Spark jobs, three where a chunk may need several files.
+
+    Raises:
+        TaskError: the rows do not stand for as many records as were read (WRITE_FAILED).
+    """
+    topics = job.topic is None
+    stored = (*job.columns, *measured(job.rows))
+    paths = [(warehouse / file.path).as_uri() for file in job.files]
+    rows = session.read.schema(schema_of(stored, topics=topics)).parquet(*paths)
+    chunk = chunk_sql("__time", job.granularity)
+    share = _share(rows, job, chunk, folder / "chunks")
+    key = unused("key", [column.name for column in stored])
+    keyed = rows.selectExpr("*", f"concat({chunk}, '-', {share}) AS {key}")
+    spans = _spans(keyed, key, job.topic, folder / "spans")
+    alike = [key, "__time", *(name(column.name) for column in job.columns)]
+    rolled = (
+        keyed.groupBy(*alike)
+        .agg(*_aggregates(job.rows, topics=topics))
+        .repartition(max(1, min(len(spans), session.sparkContext.defaultParallelism)), key)
+        .sortWithinPartitions(*alike[: SORTED_BY + 2])
+    )
+    rolled.write.mode("append").partitionBy(key).parquet((folder / "rows").as_uri())
+    return tuple(_collected(folder, warehouse, spans))
+
+
+def _share(rows: DataFrame, job: Rollup, chunk: str, folder: Path) -> str:
+    """Return the SQL of which file of its chunk a row goes to, from 0; equal rows to one."""
+    if total_rows(job.files) <= job.rows_max:
+        return "0"
+    counted = _small(rows.groupBy(fn.expr(chunk).alias("k")).agg(fn.expr("count(1) AS n")), folder)
+    files = {row["k"]: -(-row["n"] // job.rows_max) for row in counted}
+    several = " ".join(f"WHEN {key} THEN {n}" for key, n in files.items() if n > 1)
+    if not several:
+        return "0"
+    alike = ", ".join(("__time", *(name(column.name) for column in job.columns)))
+    return f"pmod(xxhash64({alike}), CASE {chunk} {several} ELSE 1 END)"
+
+
+def _spans(
+    keyed: DataFrame, key: str, topic: str | None, folder: Path
+) -> dict[str, list[OffsetSpan]]:
+    """Return key -> how many rows of each partition go to its file, and from which offsets."""
+    by = [key, "__partition", *(["__topic"] if topic is None else [])]
+    counted = keyed.groupBy(*by).agg(
+        fn.expr("count(1) AS n"), fn.expr("min(__offset) AS lo"), fn.expr("max(__offset) AS hi")
+    )
+    found: dict[str, list[OffsetSpan]] = {}
+    for row in _small(counted, folder):
+        span = OffsetSpan(
+            topic=row["__topic"] if topic is None else topic,
+            partition=row["__partition"],
+            first=row["lo"],
+            last=row["hi"],
+            rows=row["n"],
+        )
+        found.setdefault(row[key], []).append(span)
+    return {k: sorted(spans, key=lambda s: (s.topic, s.partition)) for k, spans in found.items()}
+
+
+def _small(frame: DataFrame, folder: Path) -> list[dict[str, Any]]:
+    """Return a few rows.  Not by collect(): it leaves its socket to the garbage collector."""
+    frame.coalesce(1).write.parquet(folder.as_uri())
+    rows: list[dict[str, Any]] = pq.read_table(folder, partitioning=None).to_pylist()
+    shutil.rmtree(folder)
+    return rows
+
+
+def _aggregates(spec: RowSpec, *, topics: bool) -> list[ColumnExpression]:
+    place = f"{'__topic, ' if topics else ''}__partition, __offset"
+    found = []
+    for metric, stored in zip(spec.metrics, measured(spec), strict=False):
+        held, wanted = name(stored.name), name(metric.name)
+        known = f"FILTER (WHERE {held} IS NOT NULL)"
+        rule = {
+            "count": f"sum({held})",
+            "sum": f"CAST(sum({held}) AS {_SPARK[metric.type]})",
+            "min": f"min({held})",
+            "max": f"max({held})",
+            "first": f"min_by({held}, struct({OWN_TIME}, {place})) {known}",
+            "last": f"max_by({held}, struct({OWN_TIME}, {place})) {known}",
+            "any": f"min_by({held}, struct({place})) {known}",
+            "distinct": f"hll_sketch_agg({held}, {metric.precision})",
+        }[metric.of]
+        found.append(fn.expr(f"{rule} AS {wanted}"))
+    return [*found, fn.expr(f"count(1) AS {RECORDS}")]
+
+
+def _collected(
+    folder: Path, warehouse: Path, spans: dict[str, list[OffsetSpan]]
+) -> Iterator[DataFile]:
+    """Give each key's file a plain name, and check that its rows stand for what was read."""
+    written = {path.parent.name.partition("=")[2]: path for path in folder.glob("rows/*/*.parquet")}
+    if written.keys() != spans.keys():
+        raise TaskError(
+            FailureCode.WRITE_FAILED, f"rolled up were {sorted(written)}, read {sorted(spans)}"
+        )
+    for number, key in enumerate(sorted(spans)):
+        path = written[key].rename(folder / f"segment-{number:05d}.parquet")
+        file = describe_with(path, warehouse, tuple(spans[key]))
+        counted = pc.sum(pq.read_table(path, columns=[RECORDS], partitioning=None)[RECORDS]).as_py()
+        if counted != sum(span.rows for span in file.spans):
+            raise TaskError(
+                FailureCode.WRITE_FAILED,
+                f"{file.path}: its rows stand for {counted} records, read were {file.spans}",
+            )
+        yield file
+    shutil.rmtree(folder / "rows")
