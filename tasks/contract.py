@@ -90,6 +90,7 @@ class FailureCode(StrEnum):
     OFFSETS_UNREADABLE = "OFFSETS_UNREADABLE"
     READ_FAILED = "READ_FAILED"
     WRITE_FAILED = "WRITE_FAILED"
+    TOO_MANY_PARSE_EXCEPTIONS = "TOO_MANY_PARSE_EXCEPTIONS"
     REFUSED = "REFUSED"
     """The overlord or the worker's own limits refused the task or its publish."""
     INTERNAL = "INTERNAL"

@@ -176,6 +176,9 @@ class Tuning(Wire):
     segment_rows_max: int = Field(default=5_000_000, ge=1)
     """More rows in one published file than this are split."""
     saved_parse_exceptions_max: int = Field(default=20, ge=0, le=1_000)
+    parse_exceptions_max: int | None = Field(default=None, ge=0)
+    """A range with more records that cannot be read, wholly or in part, fails; None: never."""
+    log_parse_exceptions: bool = False
 
 
 class IngestSpec(RowSpec):

@@ -69,6 +69,7 @@ from tasks.task_state import (
     TaskState,
     added,
     newest_samples,
+    too_many_exceptions,
     totals,
 )
 
@@ -296,11 +297,12 @@ def _decide(state: TaskState, now: float) -> Step:
     if state.hindered and now < state.look_at:
         due = [t for t in (state.look_at, state.paused_until) if t is not None]
         return replace(_paused(state), wake_at=min(due)), ()
-    if state.end is not None:
-        if tail := _tail_beyond(state.entries, state.end):
-            return replace(state, busy=Dropping(tail)), (DropTail(tail),)
-        if reached(state.position, state.end):
-            return _finish(state, state.end, now)
+    if state.end is not None and (tail := _tail_beyond(state.entries, state.end)):
+        return replace(state, busy=Dropping(tail)), (DropTail(tail),)
+    if odd := too_many_exceptions(state):
+        return failed(state, FailureCode.TOO_MANY_PARSE_EXCEPTIONS, odd)
+    if state.end is not None and reached(state.position, state.end):
+        return _finish(state, state.end, now)
     if state.paused_until is not None:
         return replace(_paused(state), note="", wake_at=state.paused_until), ()
     return _read_on(state, now)

@@ -362,6 +362,8 @@ class TaskRunner:
                     finishing=self._state.order.end is not None,
                 )
             )
+            if task.spec.tuning.log_parse_exceptions:
+                self._log_samples(entry)
             return BatchRead(self._world.monotonic(), entry)
         except BatchCancelled:
             return self._dropped()
@@ -369,6 +371,16 @@ class TaskRunner:
             return self._dropped(str(error) or "Kafka did not answer while a batch was read")
         finally:
             self._in_engine = False
+
+    def _log_samples(self, entry: JournalEntry) -> None:
+        """Name records that are no rows; what they hold is in the task's report, not in logs."""
+        for sample in entry.samples:
+            structlog.get_logger().warning(
+                "record refused",
+                task=self._desired.task_id,
+                record=f"{sample.topic}:{sample.partition} {sample.offset}",
+                reason=sample.reason,
+            )
 
     def _publish(self, effect: Publish) -> Event:
         try:

@@ -219,6 +219,19 @@ _SUMMED = (
 )
 
 
+def too_many_exceptions(state: TaskState) -> str:
+    """Say that the journaled batches have more bad records than the spec allows; else nothing."""
+    most, found = state.tuning.parse_exceptions_max, state.counters
+    bad = found.unparseable + found.processed_with_error
+    if most is None or bad <= most:
+        return ""
+    told = f"{found.unparseable} records cannot be read, {found.processed_with_error} in part"
+    sample = next(iter(state.samples), None)
+    first = f"; one is {sample.topic}:{sample.partition} {sample.offset}" if sample else ""
+    why = f" ({sample.reason})" if sample else ""
+    return f"{told}, maxParseExceptions is {most}{first}{why}"
+
+
 def newest_samples(state: TaskState, entries: Sequence[JournalEntry]) -> tuple[RejectSample, ...]:
     """Return the last samples of `entries`, as many as the spec saves."""
     most = state.tuning.saved_parse_exceptions_max

@@ -229,7 +229,9 @@ TUNING = Table(
         {
             "type",
             "maxRowsPerSegment",
+            "maxParseExceptions",
             "maxSavedParseExceptions",
+            "logParseExceptions",
             "resetOffsetAutomatically",
             "batchTarget",
             "batchRowsMin",
@@ -242,10 +244,7 @@ TUNING = Table(
         "intermediateHandoffPeriod": Unbuilt(
             "leave it out; a shorter taskDuration does the same", (f"P{UNLIMITED}D",)
         ),
-        "maxParseExceptions": Unbuilt(
-            "leave it out: records that cannot be read are counted and kept apart", (UNLIMITED,)
-        ),
-        "reportParseExceptions": Unbuilt("leave it out", (False,)),
+        "reportParseExceptions": Unbuilt("set maxParseExceptions to 0", (False,)),
         "skipSequenceNumberAvailabilityCheck": Unbuilt("leave it out", (False,)),
     },
     idle={
@@ -270,9 +269,7 @@ TUNING = Table(
         "offsetFetchPeriod": ("PT30S",),
         "pollTimeout": (100,),
         "repartitionTransitionDuration": ("PT120S", "PT2M"),
-        "logParseExceptions": (False, True),
         "basePersistDirectory": (),
         "useMaxMemoryEstimates": (False,),
     },
 )
-"""`logParseExceptions` is silent: refused records are always kept where people can see them."""

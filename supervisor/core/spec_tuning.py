@@ -9,6 +9,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from supervisor.core.spec_fields import BatchDuration, Duration, Flag, format_duration, wrong
+from supervisor.core.spec_tables import UNLIMITED
 from tasks.ingest_spec import Tuning
 from tasks.wire import Wire
 
@@ -23,6 +24,10 @@ class TuningConfig(Wire):
     """More rows in one published file than this are split."""
     max_saved_parse_exceptions: Annotated[int, Field(strict=True, ge=0, le=1_000)] = 20
     """Samples of refused records that a task shows; all of them are counted and kept apart."""
+    max_parse_exceptions: Annotated[int, Field(strict=True, ge=0, le=UNLIMITED)] = UNLIMITED
+    """A range with more records that cannot be read, wholly or in part, fails."""
+    log_parse_exceptions: Flag = False
+    """Workers log where such records lie."""
     reset_offset_automatically: Flag = False
     """Go on at the nearest offset that Kafka holds, the lost range declared; else it stands."""
     batch_target: BatchDuration = timedelta(seconds=2)
@@ -51,6 +56,10 @@ class TuningConfig(Wire):
             batch_rows_max=self.batch_rows_max,
             segment_rows_max=self.max_rows_per_segment,
             saved_parse_exceptions_max=self.max_saved_parse_exceptions,
+            parse_exceptions_max=None
+            if self.max_parse_exceptions == UNLIMITED
+            else self.max_parse_exceptions,
+            log_parse_exceptions=self.log_parse_exceptions,
         )
 
     def normalised(self) -> dict[str, object]:
@@ -60,7 +69,8 @@ class TuningConfig(Wire):
             "maxRowsPerSegment": self.max_rows_per_segment,
             "maxTotalRows": None,
             "reportParseExceptions": False,
-            "maxParseExceptions": 2_147_483_647,
+            "logParseExceptions": self.log_parse_exceptions,
+            "maxParseExceptions": self.max_parse_exceptions,
             "maxSavedParseExceptions": self.max_saved_parse_exceptions,
             "resetOffsetAutomatically": self.reset_offset_automatically,
             "skipSequenceNumberAvailabilityCheck": False,

@@ -211,6 +211,7 @@ def test_a_task_is_told_columns_time_and_bounds() -> None:
         segment_granularity=Granularity.HOUR,
         tuning=Tuning(
             segment_rows_max=1000,
+            log_parse_exceptions=True,
             saved_parse_exceptions_max=10,
             linger=timedelta(milliseconds=500),
         ),

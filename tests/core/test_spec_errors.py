@@ -128,8 +128,8 @@ WRONG: list[tuple[str, object, str, str]] = [
     (f"{_TUNING}/maxTotalRows", 5, "maxTotalRows 5 is not built yet", "leave it out"),
     (f"{_TUNING}/intermediateHandoffPeriod", "PT5M", "not built yet", "taskDuration"),
     (f"{_TUNING}/resetOffsetAutomatically", "yes", "must be true or false", ""),
-    (f"{_TUNING}/reportParseExceptions", True, "not built yet", "leave it out"),
-    (f"{_TUNING}/maxParseExceptions", 0, "not built yet", "kept apart"),
+    (f"{_TUNING}/reportParseExceptions", True, "not built yet", "set maxParseExceptions to 0"),
+    (f"{_TUNING}/maxParseExceptions", -1, "must be at least 0", ""),
     (f"{_TUNING}/skipSequenceNumberAvailabilityCheck", True, "not built yet", "leave it out"),
     (f"{_TUNING}/maxRowPerSegment", 5, "unknown field", "did you mean maxRowsPerSegment?"),
 ]

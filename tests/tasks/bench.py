@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from tasks.contract import DesiredTask, PublishAnswer, PublishOutcome
+from tasks.contract import Counters, DesiredTask, PublishAnswer, PublishOutcome
 from tasks.machine import begin, step
 from tasks.offsets import Offsets
 from tasks.pacing import Limits
@@ -51,6 +51,8 @@ class Bench:
     outcome: PublishOutcome = PublishOutcome.COMMITTED
     todo: list[Effect] = field(default_factory=list)
     cancels: int = 0
+    bad: Counters = field(default_factory=Counters)
+    """What each batch finds beside its rows."""
     state: TaskState = field(init=False)
 
     def __post_init__(self) -> None:
@@ -104,7 +106,9 @@ class Bench:
                 return self._look()
             case ReadBatch():
                 self.now += BATCH_S
-                return BatchRead(self.now, entry_of(self.job(effect)))
+                entry = entry_of(self.job(effect))
+                found = self.bad.model_copy(update={"processed": entry.counters.processed})
+                return BatchRead(self.now, entry.model_copy(update={"counters": found}))
             case Append(entry):
                 self.journal.append(entry)
                 return Journaled(self.now)
