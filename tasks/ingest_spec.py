@@ -21,14 +21,19 @@ ColumnType = Literal["string", "long", "float", "double", "json"]
 class Granularity(StrEnum):
     """Length of a segment's time chunk, in UTC calendar units; the names are Druid's."""
 
+    SECOND = "SECOND"
     MINUTE = "MINUTE"
     FIVE_MINUTE = "FIVE_MINUTE"
+    TEN_MINUTE = "TEN_MINUTE"
     FIFTEEN_MINUTE = "FIFTEEN_MINUTE"
+    THIRTY_MINUTE = "THIRTY_MINUTE"
     HOUR = "HOUR"
     SIX_HOUR = "SIX_HOUR"
+    EIGHT_HOUR = "EIGHT_HOUR"
     DAY = "DAY"
     WEEK = "WEEK"
     MONTH = "MONTH"
+    QUARTER = "QUARTER"
     YEAR = "YEAR"
     ALL = "ALL"
 
