@@ -374,13 +374,10 @@ class TaskRunner:
 
     def _log_samples(self, entry: JournalEntry) -> None:
         """Name records that are no rows; what they hold is in the task's report, not in logs."""
-        for sample in entry.samples:
-            structlog.get_logger().warning(
-                "record refused",
-                task=self._desired.task_id,
-                record=f"{sample.topic}:{sample.partition} {sample.offset}",
-                reason=sample.reason,
-            )
+        log = structlog.get_logger().bind(task=self._desired.task_id)
+        for one in entry.samples:
+            place = f"{one.topic}:{one.partition} {one.offset}"
+            log.warning("record refused", record=place, reason=one.reason)
 
     def _publish(self, effect: Publish) -> Event:
         try:

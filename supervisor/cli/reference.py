@@ -35,10 +35,16 @@ _BLOCK = re.compile(
 )
 _SPEC_TABLES: Mapping[str, Table] = MappingProxyType(
     {
+        "the document": tables.ENVELOPE,
         "dataSchema": tables.DATA_SCHEMA,
         "timestampSpec": tables.TIMESTAMP,
         "dimensionsSpec": tables.DIMENSIONS,
         "a dimension": tables.TEXT_DIMENSION,
+        "a count": tables.COUNT_METRIC,
+        "a sum, an extreme, one of the numbers": tables.NUMBER_METRIC,
+        "one of the texts": tables.TEXT_METRIC,
+        "a sketch": tables.SKETCH_METRIC,
+        "a filtered metric": tables.FILTERED_METRIC,
         "granularitySpec": tables.GRANULARITY,
         "ioConfig": tables.IO_CONFIG,
         "transformSpec": tables.TRANSFORMS,
@@ -166,6 +172,19 @@ def _unbuilt() -> str:
     return _table(("field", "of", "what to do instead"), rows)
 
 
+def _fields() -> str:
+    rows = []
+    for where, table in _SPEC_TABLES.items():
+        told = {name: "ours" if name in tables.OWN else "built" for name in table.kept}
+        told |= {n: f"the same as `{other}`" for n, other in table.aliases.items()}
+        told |= {n: f"`{only}` only" for n, only in table.fixed.items()}
+        told |= dict.fromkeys(table.idle, "accepted; another value than Druid's default warns")
+        told |= {n: f"refused: {u.instead}" for n, u in table.unbuilt.items()}
+        told |= {n: f"refused if `{s}` is true: {i}" for n, (s, i) in table.switched.items()}
+        rows += [(f"`{name}`", where, told[name]) for name in sorted(told)]
+    return _table(("field", "of", "here"), rows)
+
+
 def _idle() -> str:
     named = ((where, table.idle) for where, table in _SPEC_TABLES.items() if table.idle)
     return "".join(_item(where, _code(idle)) for where, idle in named)
@@ -206,6 +225,7 @@ GENERATORS: Mapping[str, Callable[[], str]] = MappingProxyType(
         "routes": _routes,
         "problems": _problems,
         "not-built": _unbuilt,
+        "druid-fields": _fields,
         "without-effect": _idle,
         "kafka-properties": _kafka,
         "functions": _functions,

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 
 UNLIMITED = 2_147_483_647
 """Druid's word for "no bound": Java's largest int."""
+OWN = frozenset({"id", "batchTarget", "batchRowsMin", "batchRowsMax", "linger"})
+"""Fields that Druid does not have."""
 _INDEX_SPEC: dict[str, object] = {
     "bitmap": {"type": "roaring"},
     "dimensionCompression": "lz4",
