@@ -299,3 +299,7 @@ class Workers(Protocol):
     def views(self) -> tuple[WorkerView, ...]:
         """Return every registered worker with its liveness and last reports, by id."""
         ...
+
+    def watch(self, supervisor_id: str, rows_wanted: Mapping[str, int]) -> None:
+        """Take it for news when one of these tasks reports so many rows; replaces the last wish."""
+        ...

@@ -153,3 +153,5 @@ class Plan:
     actions: tuple[Action, ...]
     wake_at: datetime
     waiting_for_slots: SlotNeed | None = None
+    rows_wanted: Mapping[str, int] = field(default_factory=dict)
+    """Task -> look again as soon as it reports so many rows."""

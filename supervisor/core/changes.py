@@ -55,6 +55,8 @@ CLASSES: Mapping[str, Effect] = MappingProxyType(
         "/spec/ioConfig/earlyMessageRejectionPeriod": Effect.RESTART_TASKS,
         "/spec/tuningConfig": Effect.RESTART_TASKS,
         "/spec/tuningConfig/resetOffsetAutomatically": Effect.HOT,
+        "/spec/tuningConfig/maxTotalRows": Effect.HOT,
+        "/spec/tuningConfig/intermediateHandoffPeriod": Effect.HOT,
     }
 )
 """JSON pointer -> effect; the longest pointer that leads to a field counts.

@@ -183,6 +183,8 @@ TUNING = Table(
         {
             "type",
             "maxRowsPerSegment",
+            "maxTotalRows",
+            "intermediateHandoffPeriod",
             "maxSavedParseExceptions",
             "resetOffsetAutomatically",
             "batchTarget",
@@ -192,10 +194,6 @@ TUNING = Table(
         }
     ),
     unbuilt={
-        "maxTotalRows": Unbuilt("leave it out; taskDuration bounds a range", (20_000_000,)),
-        "intermediateHandoffPeriod": Unbuilt(
-            "leave it out; a shorter taskDuration does the same", (f"P{UNLIMITED}D",)
-        ),
         "maxParseExceptions": Unbuilt(
             "leave it out: records that cannot be read are counted and kept apart", (UNLIMITED,)
         ),

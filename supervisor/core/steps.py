@@ -5,6 +5,7 @@ from datetime import datetime
 
 from supervisor.core import handoff, names
 from supervisor.core.actions import Action, BeginHandoff, OpenGeneration
+from supervisor.core.due import due_at, why_full, why_over
 from supervisor.core.model import Generation, GenerationState
 from supervisor.core.spec import SupervisorSpec
 from supervisor.core.view import View
@@ -21,6 +22,8 @@ class Steps:
         self._ordinal = view.seen.newest.ordinal if view.seen.newest else 0
         self._begun = 0
         self.wakes: list[datetime] = []
+        self.rows_wanted: dict[str, int] = {}
+        """Reading task -> with so many rows its range is due, which it is not yet."""
         self.closing: set[str] = set()
         """Generations that this plan ends or pauses: they get no new replicas."""
 
@@ -53,18 +56,17 @@ class Steps:
 
     def _due(self, generation: Generation) -> str | None:
         spec = self._view.terms(generation)
-        due = generation.timer_started_at + spec.io_config.task_duration
-        if self._seen.now < due:
-            self.wakes.append(due)
+        replicas = self._view.replicas(generation)
+        why = why_full(replicas, spec) or why_over(generation, spec, self._seen.now)
+        if why is None:
+            self.wakes.append(due_at(generation, spec))
+            self.rows_wanted |= {r.task.id: spec.tuning_config.max_total_rows for r in replicas}
             return None
         bound = spec.io_config.stop_task_count or generation.task_count
         busy = [g for g in self._seen.generations if g.state is not GenerationState.READING]
         if len(busy) + self._begun >= bound:
             return None  # a step of those wakes the loop
-        if not self._can_be_told(generation):
-            return None
-        seconds = spec.io_config.task_duration.total_seconds()
-        return f"taskDuration of {seconds:g} s is over"
+        return why if self._can_be_told(generation) else None
 
     def _can_be_told(self, generation: Generation) -> bool:
         """Somebody can say how far it is; if nobody can, the first report wakes the loop."""

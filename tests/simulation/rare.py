@@ -65,6 +65,10 @@ class Rare:
     """Leaders delete what ended tasks have left behind."""
     hurries: bool = False
     """Once it is quiet the user asks for handoffs at once; else the timer has its turn first."""
+    rows_total: int | None = None
+    """The spec's maxTotalRows."""
+    between_s: int | None = None
+    """The spec's intermediateHandoffPeriod."""
 
 
 def draw_rare(random: Random) -> Rare:
@@ -89,4 +93,6 @@ def draw_rare(random: Random) -> Rare:
     )
     if random.random() < _FAILING_SHARE:
         drawn = replace(drawn, stories=(*drawn.stories, "batches fail"))
-    return replace(drawn, cleans=random.random() < _CLEANING_SHARE)
+    drawn = replace(drawn, cleans=random.random() < _CLEANING_SHARE)
+    rows_total = random.choice([None, None, None, None, 7, 40, 200])
+    return replace(drawn, rows_total=rows_total, between_s=random.choice([*[None] * 5, 3]))

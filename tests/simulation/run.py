@@ -31,6 +31,8 @@ in the quiet: under still more faults they might never."""
 LATE_MAX = 6
 """So many times that time may be used up: a run that comes to no end is a bug."""
 _HANDOFFS = "SELECT count(*) FROM generations WHERE end_fixed_at IS NOT NULL"
+_CAUSES = ("taskDuration", "intermediateHandoffPeriod", "maxTotalRows")
+"""How the reason of a handoff begins that was due by itself."""
 
 Patch = Callable[[], AbstractContextManager[object]]
 
@@ -52,6 +54,8 @@ class Outcome:
     fault_kinds: Counter[str] = field(default_factory=Counter)
     rows: Counter[str] = field(default_factory=Counter)
     """Rows of the failure tables A and B that happened."""
+    causes: Counter[str] = field(default_factory=Counter)
+    """How many handoffs were due for what."""
 
 
 def run_seed(
@@ -95,6 +99,12 @@ class _Run:
             events=world.kernel.events,
             fault_kinds=tally.faults,
             rows=tally.rows,
+            causes=Counter(
+                {
+                    name: self._count(f"{_HANDOFFS} AND handoff_why LIKE '{name}%'")
+                    for name in _CAUSES
+                }
+            ),
         )
 
     quiet_s = 0.0

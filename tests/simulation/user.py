@@ -62,9 +62,16 @@ class User:
                     "batchRowsMin": 5,
                     "resetOffsetAutomatically": self._resets_itself,
                     "maxSavedParseExceptions": swarm.rare.samples_max,
+                    "maxTotalRows": swarm.rare.rows_total,
+                    "intermediateHandoffPeriod": self._between,
                 },
             },
         }
+
+    @property
+    def _between(self) -> str | None:
+        between_s = self.world.swarm.rare.between_s
+        return None if between_s is None else f"PT{between_s}S"
 
     def _source(self) -> dict[str, str]:
         if len(self.world.topics) == 1:
