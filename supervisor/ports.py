@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import Protocol
 
+from supervisor.core.milestone import Milestone
 from supervisor.core.model import (
     AuditEntry,
     Lease,
@@ -300,6 +301,6 @@ class Workers(Protocol):
         """Return every registered worker with its liveness and last reports, by id."""
         ...
 
-    def watch(self, supervisor_id: str, rows_wanted: Mapping[str, int]) -> None:
-        """Take it for news when one of these tasks reports so many rows; replaces the last wish."""
+    def watch(self, supervisor_id: str, milestones: Mapping[str, Milestone]) -> None:
+        """Take it for news when one of these tasks comes so far; replaces the last wish."""
         ...

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
-from supervisor.core.due import rows_of
+from supervisor.core.milestone import Milestone
 from supervisor.core.model import WorkerRow
 from supervisor.core.observed import Liveness, WorkerView
 from supervisor.ports import Clock
@@ -42,9 +42,9 @@ class WorkerRegistry:
         self._led_since = led_since
         self._lock = threading.Lock()
         self._heard: dict[str, _Heard] = {}
-        self._watched: dict[str, Mapping[str, int]] = {}
+        self._watched: dict[str, Mapping[str, Milestone]] = {}
         """Supervisor -> what `watch` was told of it last."""
-        self._rows_wanted: dict[str, int] = {}
+        self._milestones: dict[str, Milestone] = {}
         """The same by task, of all supervisors."""
 
     def known_incarnation(self, worker_id: str) -> int | None:
@@ -66,19 +66,19 @@ class WorkerRegistry:
         """Start a term: everybody who ever registered is UNKNOWN until heard of."""
         with self._lock:
             self._heard = {row.id: _Heard(row) for row in rows}
-            self._watched, self._rows_wanted = {}, {}
+            self._watched, self._milestones = {}, {}
 
-    def watch(self, supervisor_id: str, rows_wanted: Mapping[str, int]) -> None:
-        """Take it for news when one of these tasks reports so many rows; replaces the last wish."""
+    def watch(self, supervisor_id: str, milestones: Mapping[str, Milestone]) -> None:
+        """Take it for news when one of these tasks comes so far; replaces the last wish."""
         with self._lock:
             for task_id in self._watched.pop(supervisor_id, {}):
-                self._rows_wanted.pop(task_id, None)
-            if rows_wanted:
-                self._watched[supervisor_id] = rows_wanted
-                self._rows_wanted.update(rows_wanted)
+                self._milestones.pop(task_id, None)
+            if milestones:
+                self._watched[supervisor_id] = milestones
+                self._milestones.update(milestones)
 
     def record(self, request: SyncRequest) -> set[str]:
-        """Take a worker's word; return the tasks whose phase, order or number of rows is news.
+        """Take a worker's word; return the tasks whose phase, order or milestone is news.
 
         A request that was overtaken by a later one counts as a sign of life and as nothing else.
         """
@@ -98,14 +98,14 @@ class WorkerRegistry:
             news = {
                 task_id
                 for task_id, report in heard.reports.items()
-                if _gist(report) != _gist(before.get(task_id)) or self._has_enough(report)
+                if _gist(report) != _gist(before.get(task_id)) or self._is_far(report)
             }
             return news | gone
 
-    def _has_enough(self, report: TaskReport) -> bool:
+    def _is_far(self, report: TaskReport) -> bool:
         """Not whether it came to it just now: a report may arrive before a pass has asked."""
-        wanted = self._rows_wanted.get(report.task_id)
-        return wanted is not None and rows_of(report.counters) >= wanted
+        milestone = self._milestones.get(report.task_id)
+        return milestone is not None and milestone.is_reached(report)
 
     def views(self) -> tuple[WorkerView, ...]:
         """Return every registered worker with its liveness and last reports, by id."""

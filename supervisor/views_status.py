@@ -12,6 +12,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from supervisor.core.bounds import clipped
 from supervisor.core.due import due_at
 from supervisor.core.model import Generation, GenerationState, Task
 from supervisor.core.observed import Observed, StreamTrouble
@@ -235,7 +236,7 @@ def _task(facts: StatusFacts, generation: Generation, task: Task) -> StatusTask:
     report = report_of(seen, task)
     publishing = generation.end is not None
     position = {} if report is None else report.position
-    stable = seen.stream.stable
+    stable = readable(seen)
     lag = {p: max(0, stable[p] - at) for p, at in position.items() if p in stable}
     return StatusTask.model_validate(
         {
@@ -305,8 +306,14 @@ def _lag_by_partition(seen: Observed) -> dict[TopicPartition, int]:
             report = report_of(seen, task)
             if task.generation_id == generation.id and generation.open and report is not None:
                 reached |= {p: max(at, reached.get(p, at)) for p, at in report.position.items()}
-    stable = seen.stream.stable
+    stable = readable(seen)
     return {p: max(0, stable[p] - at) for p, at in sorted(reached.items()) if p in stable}
+
+
+def readable(seen: Observed) -> Offsets:
+    """Return up to where a supervisor would read now: what lies beyond its bounds is no lag."""
+    spec = seen.current.spec
+    return clipped(seen.stream.stable, None if spec is None else spec.io_config.ends)
 
 
 def _pending_replicas(seen: Observed) -> int:

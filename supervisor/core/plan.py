@@ -42,5 +42,5 @@ def plan(seen: Observed) -> Plan:
         actions,
         wake_at=seen.now if actions else at_rest,
         waiting_for_slots=need,
-        rows_wanted=step.rows_wanted,
+        milestones=step.milestones,
     )

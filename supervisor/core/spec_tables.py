@@ -111,12 +111,12 @@ IO_CONFIG = Table(
             "lateMessageRejectionPeriod",
             "lateMessageRejectionStartDateTime",
             "earlyMessageRejectionPeriod",
+            "boundedStreamConfig",
         }
     ),
     fixed={"type": "kafka"},
     aliases={"stream": "topic", "useEarliestSequenceNumber": "useEarliestOffset"},
     unbuilt={
-        "boundedStreamConfig": Unbuilt("leave it out"),
         "configOverrides": Unbuilt("leave it out", ({},)),
         "serverPriorityToReplicas": Unbuilt("use replicas", ({},)),
     },
@@ -130,6 +130,7 @@ IO_CONFIG = Table(
         "lagAggregator": ({"type": "default"},),
     },
 )
+BOUNDED = Table(kept=frozenset({"startSequenceNumbers", "endSequenceNumbers"}))
 JSON_FORMAT = Table(
     kept=frozenset({"type", "flattenSpec"}),
     unbuilt={

@@ -9,6 +9,7 @@ from datetime import timedelta
 import pytest
 
 from supervisor.core.actions import BeginHandoff, Plan
+from supervisor.core.milestone import Milestone
 from supervisor.core.model import GenerationState, Task
 from supervisor.core.observed import Liveness, Observed
 from supervisor.core.plan import plan
@@ -86,7 +87,7 @@ def test_records_that_became_no_row_do_not_count() -> None:
     decided = plan(two_groups(sized(100), rows(T1, 99)))
 
     assert begun(decided) == {}
-    assert decided.rows_wanted == {T1.id: 100, T2.id: 100}
+    assert decided.milestones == {T1.id: Milestone(100), T2.id: Milestone(100)}
     assert decided.wake_at == NOON + timedelta(seconds=30), "a report wakes it before"
 
 
@@ -153,7 +154,7 @@ def test_stop_task_count_bounds_these_handoffs_too() -> None:
     decided = plan(seen)
 
     assert begun(decided) == {}
-    assert decided.rows_wanted == {t3.id: 100}
+    assert decided.milestones == {t3.id: Milestone(100)}
 
 
 def test_the_period_is_over_before_task_duration() -> None:

@@ -6,6 +6,7 @@ from datetime import timedelta
 import pytest
 
 from supervisor.adapters.manual_clock import ManualClock
+from supervisor.core.milestone import Milestone
 from supervisor.core.model import WorkerRow
 from supervisor.core.observed import Liveness
 from supervisor.registry import ALIVE_WITHIN_S, WorkerRegistry
@@ -254,12 +255,12 @@ def test_so_many_rows_are_news_while_somebody_wants_to_know() -> None:
     assert term.hears(1, rows(10)) == {"t1"}, "the first report always is"
     assert term.hears(2, rows(99)) == set()
 
-    term.registry.watch("clicks", {"t1": 100})
+    term.registry.watch("clicks", {"t1": Milestone(100)})
     assert term.hears(3, rows(99)) == set()
     assert term.hears(4, rows(100)) == {"t1"}
     assert term.hears(5, rows(100)) == {"t1"}, "level, not edge: the wake-up may have been lost"
 
-    term.registry.watch("other", {"t2": 1})
+    term.registry.watch("other", {"t2": Milestone(1)})
     assert term.hears(6, rows(100)) == {"t1"}, "each supervisor has its own wish"
     term.registry.watch("clicks", {})
     assert term.hears(7, rows(101)) == set()
@@ -267,7 +268,7 @@ def test_so_many_rows_are_news_while_somebody_wants_to_know() -> None:
 
 def test_a_new_term_wants_to_know_nothing_yet() -> None:
     term = Term()
-    term.registry.watch("clicks", {"t1": 1})
+    term.registry.watch("clicks", {"t1": Milestone(1)})
     term.begins(ROW)
 
     assert term.hears(1, rows(10)) == {"t1"}
