@@ -31,8 +31,13 @@ in the quiet: under still more faults they might never."""
 LATE_MAX = 6
 """So many times that time may be used up: a run that comes to no end is a bug."""
 _HANDOFFS = "SELECT count(*) FROM generations WHERE end_fixed_at IS NOT NULL"
-_CAUSES = ("taskDuration", "intermediateHandoffPeriod", "maxTotalRows")
-"""How the reason of a handoff begins that was due by itself."""
+_CAUSES = {
+    "taskDuration": "taskDuration%",
+    "intermediateHandoffPeriod": "intermediateHandoffPeriod%",
+    "maxTotalRows": "maxTotalRows%",
+    "boundedStreamConfig": "all of its part of boundedStreamConfig%",
+}
+"""The reason of a handoff that was due by itself."""
 
 Patch = Callable[[], AbstractContextManager[object]]
 
@@ -101,8 +106,8 @@ class _Run:
             rows=tally.rows,
             causes=Counter(
                 {
-                    name: self._count(f"{_HANDOFFS} AND handoff_why LIKE '{name}%'")
-                    for name in _CAUSES
+                    name: self._count(f"{_HANDOFFS} AND handoff_why LIKE '{told}'")
+                    for name, told in _CAUSES.items()
                 }
             ),
         )
@@ -121,6 +126,7 @@ class _Run:
         user.insist()
         outside = Outside(world, user)
         world.kernel.after(3.0, outside.begin)
+        world.kernel.after(4.0, user.raise_ends)
         world.kernel.after(3.0, lambda: setattr(world.network, "weather", world.weather()))
         while self._is_young() and world.kernel.now < LATE_MAX * swarm.faults_for_s:
             world.kernel.run(world.kernel.now + 1.0)
