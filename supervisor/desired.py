@@ -50,6 +50,7 @@ def _desired(
     turn = generation.end is not None and all(
         committed[p].next_offset == offset for p, offset in generation.start.items()
     )
+    ends = spec.io_config.ends
     return DesiredTask(
         task_id=task.id,
         token=task.token,
@@ -61,6 +62,7 @@ def _desired(
         taken_up=task.taken_up,
         spec=ingest_spec(spec, generation.opened_at),
         start=dict(generation.start),
+        bound=None if ends is None else {p: ends[p] for p in generation.start},
         topic_ids={p.topic: committed[p].topic_id for p in generation.start},
         order=order,
         turn=turn,

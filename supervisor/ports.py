@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import Protocol
 
+from supervisor.core.milestone import Milestone
 from supervisor.core.model import (
     AuditEntry,
     Lease,
@@ -298,4 +299,8 @@ class Workers(Protocol):
 
     def views(self) -> tuple[WorkerView, ...]:
         """Return every registered worker with its liveness and last reports, by id."""
+        ...
+
+    def watch(self, supervisor_id: str, milestones: Mapping[str, Milestone]) -> None:
+        """Take it for news when one of these tasks comes so far; replaces the last wish."""
         ...

@@ -81,6 +81,7 @@ def make_pass(supervisor_id: str, shell: Shell, term: int) -> Pass | None:
             tx.plans.record(_stored(supervisor_id, now, term, decided))
     for action in decided.actions:
         _apply_once(action, seen, shell, term)
+    shell.sources.workers.watch(supervisor_id, decided.milestones)
     return Pass(seen, decided)
 
 

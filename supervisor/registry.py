@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
+from supervisor.core.milestone import Milestone
 from supervisor.core.model import WorkerRow
 from supervisor.core.observed import Liveness, WorkerView
 from supervisor.ports import Clock
@@ -41,6 +42,10 @@ class WorkerRegistry:
         self._led_since = led_since
         self._lock = threading.Lock()
         self._heard: dict[str, _Heard] = {}
+        self._watched: dict[str, Mapping[str, Milestone]] = {}
+        """Supervisor -> what `watch` was told of it last."""
+        self._milestones: dict[str, Milestone] = {}
+        """The same by task, of all supervisors."""
 
     def known_incarnation(self, worker_id: str) -> int | None:
         """Return the incarnation whose syncs are taken, None before it has registered here."""
@@ -61,9 +66,19 @@ class WorkerRegistry:
         """Start a term: everybody who ever registered is UNKNOWN until heard of."""
         with self._lock:
             self._heard = {row.id: _Heard(row) for row in rows}
+            self._watched, self._milestones = {}, {}
+
+    def watch(self, supervisor_id: str, milestones: Mapping[str, Milestone]) -> None:
+        """Take it for news when one of these tasks comes so far; replaces the last wish."""
+        with self._lock:
+            for task_id in self._watched.pop(supervisor_id, {}):
+                self._milestones.pop(task_id, None)
+            if milestones:
+                self._watched[supervisor_id] = milestones
+                self._milestones.update(milestones)
 
     def record(self, request: SyncRequest) -> set[str]:
-        """Take a worker's word; return the tasks whose phase, order or position is news.
+        """Take a worker's word; return the tasks whose phase, order or milestone is news.
 
         A request that was overtaken by a later one counts as a sign of life and as nothing else.
         """
@@ -83,9 +98,14 @@ class WorkerRegistry:
             news = {
                 task_id
                 for task_id, report in heard.reports.items()
-                if _gist(report) != _gist(before.get(task_id))
+                if _gist(report) != _gist(before.get(task_id)) or self._is_far(report)
             }
             return news | gone
+
+    def _is_far(self, report: TaskReport) -> bool:
+        """Not whether it came to it just now: a report may arrive before a pass has asked."""
+        milestone = self._milestones.get(report.task_id)
+        return milestone is not None and milestone.is_reached(report)
 
     def views(self) -> tuple[WorkerView, ...]:
         """Return every registered worker with its liveness and last reports, by id."""

@@ -79,10 +79,11 @@ class Resets:
 
         def target(rows: Mapping[TopicPartition, CommittedOffset]) -> NewOffsets:
             to = _initial(spec, seen)
-            mine = {p for p in rows if spec.io_config.reads(p.topic)}
+            mine = {p for p in rows if _is_read(spec, p)}
             return NewOffsets(to, seen.topic_ids, seen.earliest, frozenset(mine - to.keys()))
 
         where = "earliest" if spec.io_config.use_earliest_offset else "latest"
+        where = "first" if spec.io_config.starts is not None else where
         why = f"reset by {author}: it begins again at the {where} offsets"
         return self._move(supervisor_id, target, ("reset", author, why), dry_run=dry_run)
 
@@ -100,8 +101,9 @@ class Resets:
         spec, seen = self._begin(supervisor_id)
 
         def target(rows: Mapping[TopicPartition, CommittedOffset]) -> NewOffsets:
-            mine = {p: row for p, row in rows.items() if spec.io_config.reads(p.topic)}
+            mine = {p: row for p, row in rows.items() if _is_read(spec, p)}
             to = dict(offsets) if mine else {**_initial(spec, seen), **offsets}
+            _check_bounds(spec, to)
             _check(to, mine, seen)
             return NewOffsets(to, seen.topic_ids, seen.earliest)
 
@@ -162,8 +164,38 @@ class Resets:
 
 
 def _initial(spec: SupervisorSpec, seen: StreamState) -> dict[TopicPartition, int]:
+    if (starts := spec.io_config.starts) is not None:
+        return {p: at for p, at in starts.items() if p in seen.earliest}
     source = seen.earliest if spec.io_config.use_earliest_offset else seen.stable
     return {p: source[p] for p in sorted(seen.earliest) if spec.io_config.reads(p.topic)}
+
+
+def _is_read(spec: SupervisorSpec, partition: TopicPartition) -> bool:
+    ends = spec.io_config.ends
+    return spec.io_config.reads(partition.topic) and (ends is None or partition in ends)
+
+
+def _check_bounds(spec: SupervisorSpec, to: Offsets) -> None:
+    """Refuse offsets outside the ranges of a bounded supervisor.
+
+    Raises:
+        InvalidOffsets: naming each partition, and its range.
+    """
+    starts, ends = spec.io_config.starts, spec.io_config.ends
+    if starts is None or ends is None:
+        return
+    named = ", ".join(str(p) for p in ends)
+    wrong = [
+        FieldError(
+            "", f"{p} is not read: boundedStreamConfig does not name it", f"it names {named}"
+        )
+        if p not in ends
+        else FieldError("", f"{p}: {at} lies outside its range", f"{starts[p]} to {ends[p]}")
+        for p, at in sorted(to.items())
+        if p not in ends or not starts[p] <= at <= ends[p]
+    ]
+    if wrong:
+        raise InvalidOffsets(wrong)
 
 
 def _check(to: Offsets, rows: Mapping[TopicPartition, CommittedOffset], seen: StreamState) -> None:

@@ -12,6 +12,8 @@ from typing import Literal
 
 from pydantic import Field
 
+from supervisor.core.bounds import clipped
+from supervisor.core.due import due_at
 from supervisor.core.model import Generation, GenerationState, Task
 from supervisor.core.observed import Observed, StreamTrouble
 from supervisor.core.placement import Slots
@@ -37,7 +39,7 @@ class StatusTask(Wire):
     start_time: str | None
     """None until its worker has reported it."""
     remaining_seconds: int | None
-    """To the end of taskDuration, or of completionTimeout once it publishes."""
+    """To the end of its shortest period, or of completionTimeout once it publishes."""
     type: Literal["ACTIVE", "PUBLISHING"]
     current_offsets: Numbered
     lag: Numbered = Field(default_factory=dict)
@@ -60,7 +62,7 @@ class StatusGroup(Wire):
     end: Numbered | None
     opened_at: str
     next_publish_due: str | None
-    """When its handoff begins; None once it has begun."""
+    """When its handoff begins, or sooner with maxTotalRows; None once it has begun."""
     handoff_why: str
     asked: str
     """Why its handoff is wanted before it is due; empty: it is not."""
@@ -234,7 +236,7 @@ def _task(facts: StatusFacts, generation: Generation, task: Task) -> StatusTask:
     report = report_of(seen, task)
     publishing = generation.end is not None
     position = {} if report is None else report.position
-    stable = seen.stream.stable
+    stable = readable(seen)
     lag = {p: max(0, stable[p] - at) for p, at in position.items() if p in stable}
     return StatusTask.model_validate(
         {
@@ -265,7 +267,7 @@ def _remaining_s(generation: Generation, seen: Observed) -> int | None:
     if bound is None:
         return None
     if generation.end_fixed_at is None:
-        until = generation.timer_started_at + bound.io_config.task_duration
+        until = due_at(generation, bound)
     else:
         until = generation.end_fixed_at + bound.io_config.completion_timeout
     return max(0, int((until - seen.now).total_seconds()))
@@ -275,7 +277,7 @@ def _group(generation: Generation, facts: StatusFacts) -> StatusGroup:
     bound = _terms(generation, facts.seen)
     due = None
     if bound is not None and generation.state is GenerationState.READING:
-        due = iso_utc(generation.timer_started_at + bound.io_config.task_duration)
+        due = iso_utc(due_at(generation, bound))
     return StatusGroup(
         generation_id=generation.id,
         group=generation.group,
@@ -304,8 +306,14 @@ def _lag_by_partition(seen: Observed) -> dict[TopicPartition, int]:
             report = report_of(seen, task)
             if task.generation_id == generation.id and generation.open and report is not None:
                 reached |= {p: max(at, reached.get(p, at)) for p, at in report.position.items()}
-    stable = seen.stream.stable
+    stable = readable(seen)
     return {p: max(0, stable[p] - at) for p, at in sorted(reached.items()) if p in stable}
+
+
+def readable(seen: Observed) -> Offsets:
+    """Return up to where a supervisor would read now: what lies beyond its bounds is no lag."""
+    spec = seen.current.spec
+    return clipped(seen.stream.stable, None if spec is None else spec.io_config.ends)
 
 
 def _pending_replicas(seen: Observed) -> int:

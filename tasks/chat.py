@@ -24,7 +24,7 @@ from tasks.runner import TaskRunner
 from tasks.wire import iso_utc
 
 UNBOUNDED = 2**63 - 1
-"""What Druid answers for an end that is not fixed."""
+"""What Druid answers where reading has no end."""
 
 _BODY_BYTES_MAX = 1024 * 1024
 _PAUSE_WAIT_S = 2.0
@@ -217,7 +217,7 @@ def _current(task: Task) -> dict[str, int]:
 
 
 def _end(task: Task) -> dict[str, int]:
-    end = task.state.end
+    end = task.state.limit
     return _keyed(task, end if end is not None else dict.fromkeys(task.state.start, UNBOUNDED))
 
 

@@ -60,6 +60,8 @@ class DesiredTask(Wire):
     """Assigned under an earlier incarnation: go on from the journal, or report JOURNAL_LOST."""
     spec: IngestSpec
     start: WireOffsets
+    bound: WireOffsets | None = None
+    """No record at or beyond it is ever read; None: reading has no end of its own."""
     topic_ids: dict[str, str] = Field(default_factory=dict)
     """Topic -> id that the offsets belong to; another id means the topic was recreated."""
     order: Order

@@ -36,7 +36,7 @@ def unreadable(state: TaskState, view: StreamView) -> str:
     lost = []
     for partition, position in sorted(state.position.items()):
         earliest = view.earliest[partition]
-        until = earliest if state.end is None else min(earliest, state.end[partition])
+        until = earliest if state.limit is None else min(earliest, state.limit[partition])
         if until > position:
             lost.append(
                 f"{partition}: the next offset to read is {position}, the earliest that Kafka "
@@ -50,7 +50,7 @@ def next_batch(
 ) -> tuple[TaskState, tuple[Effect, ...]]:
     """Start the next batch, or wait for more: `view` is used up in both cases."""
     state = replace(state, view=None)
-    readable = clip(state.position, view.stable, end=state.end, rows_max=_ALL)
+    readable = clip(state.position, view.stable, end=state.limit, rows_max=_ALL)
     lag = count(state.position, readable)
     ending = state.end is not None
     if lag == 0:
@@ -64,7 +64,7 @@ def next_batch(
         state = replace(state, waiting_since=since, note="")
         return _wait(state, now, min(due, now + state.limits.poll_s))
     size = state.pace.size(state.tuning, state.limits, lag=lag, ending=ending)
-    to = clip(state.position, view.stable, end=state.end, rows_max=size.rows)
+    to = clip(state.position, view.stable, end=state.limit, rows_max=size.rows)
     rows = count(state.position, to)
     work = Reading(state.number, state.position, to, rows, size, since=now)
     columns = state.entries[-1].columns if state.entries else ()
@@ -90,7 +90,7 @@ def _waits_for(state: TaskState, view: StreamView) -> str:
     ]
     short = [
         f"{p}: the range ends at {end}, the last stable offset is {view.stable[p]}"
-        for p, end in sorted((state.end or {}).items())
+        for p, end in sorted((state.limit or {}).items())
         if state.position[p] <= view.stable[p] < end
     ]
     said = "; ".join(ahead + short)

@@ -158,6 +158,11 @@ class TaskState:
         return self.entries[-1].end if self.entries else self.task.start
 
     @property
+    def limit(self) -> Offsets | None:
+        """How far it may read: the end, else the bound that its supervisor has; None: no end."""
+        return self.task.bound if self.end is None else self.end
+
+    @property
     def tuning(self) -> Tuning:
         """The spec's bounds of the loop."""
         return self.task.spec.tuning

@@ -21,7 +21,7 @@ def status_of(client: Client, supervisor_id: str) -> Status | None:
 
 
 def wait_until_reading(client: Client, supervisor_id: str, seconds: float) -> None:
-    """Wait until all replicas run, or until it rests, if its spec is suspended.
+    """Wait until all replicas run; until it rests, if its spec is suspended, or has read all.
 
     Raises:
         DeadlinePassed: it did not come so far in time.
@@ -34,6 +34,8 @@ def wait_until_reading(client: Client, supervisor_id: str, seconds: float) -> No
         now = status.payload
         if now.suspended:
             return None if now.state == "SUSPENDED" else _told(status)
+        if now.state == "COMPLETED":
+            return None  # of fixed ranges there is nothing left to read
         running = (now.state, now.detailed_state or now.state) == ("RUNNING", "RUNNING")
         complete = bool(now.active_tasks) and not now.pending_replicas
         return None if running and complete else _told(status)

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from supervisor.core.milestone import Milestone
 from supervisor.core.moves import NewOffsets
 from tasks.offsets import Offsets, TopicPartition
 
@@ -153,3 +154,5 @@ class Plan:
     actions: tuple[Action, ...]
     wake_at: datetime
     waiting_for_slots: SlotNeed | None = None
+    milestones: Mapping[str, Milestone] = field(default_factory=dict)
+    """Task -> look again as soon as it reports to be so far."""

@@ -4,8 +4,10 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from supervisor.core.actions import CommitInitialOffsets, ResetOffsets
-from supervisor.core.continuity import Unreadable, unreadable
+from supervisor.core.bounds import clipped, missing_partitions
+from supervisor.core.continuity import Unreadable, other_topic, unreadable
 from supervisor.core.moves import NewOffsets
+from supervisor.core.spec import SupervisorSpec
 from supervisor.core.view import View
 from tasks.offsets import TopicPartition
 
@@ -17,6 +19,9 @@ def commit_initial_offsets(view: View) -> Iterator[CommitInitialOffsets]:
     """Store where reading begins before the first task starts, or a new partition joins (P10)."""
     seen, spec = view.seen, view.spec
     if spec is None or not seen.stream.known:
+        return
+    if spec.io_config.starts is not None:
+        yield from _bounded_offsets(view, spec)
         return
     found = {p for p in seen.stream.earliest if spec.io_config.reads(p.topic)}
     stored = {p for p in seen.committed if spec.io_config.reads(p.topic)}
@@ -32,6 +37,19 @@ def commit_initial_offsets(view: View) -> Iterator[CommitInitialOffsets]:
     if offsets:
         ids = {p.topic: seen.stream.topic_ids[p.topic] for p in offsets}
         yield CommitInitialOffsets(spec.io_config.stream, ids, offsets, why)
+
+
+def _bounded_offsets(view: View, spec: SupervisorSpec) -> Iterator[CommitInitialOffsets]:
+    """Store the starts that are asked for, also below the earliest: that is told, never skipped."""
+    seen, starts = view.seen, spec.io_config.starts or {}
+    offsets = {p: at for p, at in sorted(starts.items()) if p not in seen.committed}
+    if not offsets or missing_partitions(spec, seen) is not None:
+        return
+    if any(other_topic(seen, p) for p in starts):
+        return
+    ids = {p.topic: seen.stream.topic_ids[p.topic] for p in offsets}
+    why = f"boundedStreamConfig: reading begins there in {len(offsets)} partition(s)"
+    yield CommitInitialOffsets(spec.io_config.stream, ids, offsets, why)
 
 
 def _joins(view: View, partition: TopicPartition, stored: set[TopicPartition]) -> bool:
@@ -69,7 +87,10 @@ def reset_automatically(view: View) -> Iterator[ResetOffsets]:
 def _nearest(view: View, partition: TopicPartition) -> int:
     stream = view.seen.stream
     at = view.seen.committed[partition].next_offset
-    return max(stream.earliest[partition], min(at, stream.stable[partition]))
+    nearest = max(stream.earliest[partition], min(at, stream.stable[partition]))
+    spec = view.seen.current.spec
+    ends = None if spec is None else spec.io_config.ends
+    return clipped({partition: nearest}, ends).get(partition, nearest)
 
 
 def _settled(view: View, found: Unreadable) -> bool:

@@ -18,6 +18,7 @@ from supervisor.core.errors import FieldError
 from supervisor.core.kafka_properties import client_of
 from supervisor.core.spec import SupervisorSpec
 from supervisor.core.spec_fields import pointer_part
+from supervisor.core.spec_io import KafkaIoConfig
 
 
 class Effect(StrEnum):
@@ -53,8 +54,11 @@ CLASSES: Mapping[str, Effect] = MappingProxyType(
         "/spec/ioConfig/lateMessageRejectionPeriod": Effect.RESTART_TASKS,
         "/spec/ioConfig/lateMessageRejectionStartDateTime": Effect.RESTART_TASKS,
         "/spec/ioConfig/earlyMessageRejectionPeriod": Effect.RESTART_TASKS,
+        "/spec/ioConfig/boundedStreamConfig": Effect.RESTART_TASKS,
         "/spec/tuningConfig": Effect.RESTART_TASKS,
         "/spec/tuningConfig/resetOffsetAutomatically": Effect.HOT,
+        "/spec/tuningConfig/maxTotalRows": Effect.HOT,
+        "/spec/tuningConfig/intermediateHandoffPeriod": Effect.HOT,
     }
 )
 """JSON pointer -> effect; the longest pointer that leads to a field counts.
@@ -136,7 +140,7 @@ def forbidden(old: SupervisorSpec, new: SupervisorSpec) -> list[FieldError]:
         pairs.append((f"/spec/ioConfig/{field}", f"{kind} {was.stream!r}", "topics"))
     if old.data_source != new.data_source:
         pairs.append(("/spec/dataSchema/dataSource", repr(old.data_source), "tables"))
-    return [
+    found = [
         FieldError(
             pointer,
             f"cannot change from {value} while offsets are stored",
@@ -144,6 +148,34 @@ def forbidden(old: SupervisorSpec, new: SupervisorSpec) -> list[FieldError]:
         )
         for pointer, value, what in pairs
     ]
+    return found or _forbidden_bounds(was, will)
+
+
+def _forbidden_bounds(was: KafkaIoConfig, will: KafkaIoConfig) -> list[FieldError]:
+    """A range may grow at its end and get partitions; what is read already stays what it was."""
+    place = "/spec/ioConfig/boundedStreamConfig"
+    other = "give the spec another id, or terminate this supervisor first"
+    old, new = was.bounded_stream_config, will.bounded_stream_config
+    if old is None or new is None:
+        if old is new:
+            return []
+        told = "an unbounded supervisor cannot become bounded"
+        if old is not None:
+            told = "a bounded supervisor cannot become unbounded"
+        return [FieldError(place, f"{told} while offsets are stored", other)]
+    found = []
+    for partition, end in sorted(old.end_sequence_numbers.items()):
+        start = old.start_sequence_numbers[partition]
+        if new.start_sequence_numbers.get(partition) != start:
+            at = f"{place}/startSequenceNumbers/{partition}"
+            found.append(
+                FieldError(at, f"cannot change from {start} while offsets are stored", other)
+            )
+        elif new.end_sequence_numbers[partition] < end:
+            at = f"{place}/endSequenceNumbers/{partition}"
+            told = f"cannot be lower than {end}, which may have been read"
+            found.append(FieldError(at, told, "raise it or leave it; or " + other))
+    return found
 
 
 def _document(spec: SupervisorSpec) -> dict[str, JsonValue]:

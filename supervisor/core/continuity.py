@@ -64,8 +64,11 @@ def unreadable(seen: Observed) -> tuple[Unreadable, ...]:
             found.setdefault(each.partition, each)
     if not spec.suspended:
         held = {p for g in seen.generations for p in g.start}
+        ends = spec.io_config.ends
         for partition in seen.committed.keys() - held:
             at = seen.committed[partition].next_offset
+            if ends is not None and at >= ends.get(partition, 0):
+                continue  # nothing more is asked for there
             earliest, latest = _log(seen, partition)
             if at < earliest:
                 found[partition] = Unreadable(partition, at, earliest, latest)
@@ -80,6 +83,8 @@ def _of_range(seen: Observed, generation: Generation) -> Iterator[Unreadable]:
         end = None if generation.end is None else generation.end[partition]
         if start < earliest and (end is None or start < end):
             yield Unreadable(partition, start, earliest, latest, generation)
+        elif end is None and _is_awaited(seen, partition, start):
+            continue
         elif (end if end is not None else start) > latest and _is_newer(seen, generation):
             at = start if end is None else end
             yield Unreadable(partition, at, earliest, latest, generation)
@@ -95,8 +100,15 @@ def _waits_above(seen: Observed, generation: Generation) -> Iterator[Unreadable]
         for partition, at in sorted(report.position.items()):
             earliest, latest = _log(seen, partition)
             known = partition in seen.stream.latest and not other_topic(seen, partition)
-            if known and at > latest:
+            if known and at > latest and not _is_awaited(seen, partition, at):
                 yield Unreadable(partition, at, earliest, latest, generation)
+
+
+def _is_awaited(seen: Observed, partition: TopicPartition, at: int) -> bool:
+    """Whether a fixed range begins there, and nothing of it was read: its records may come yet."""
+    spec = seen.current.spec
+    starts = None if spec is None else spec.io_config.starts
+    return starts is not None and starts.get(partition) == at
 
 
 def _log(seen: Observed, partition: TopicPartition) -> tuple[int, int]:

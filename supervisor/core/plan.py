@@ -38,4 +38,9 @@ def plan(seen: Observed) -> Plan:
         wakes.append(seen.now + seen.limits.stream_retry)
     at_rest = min([*wakes, seen.now + seen.limits.period])  # bounds what a lost wake-up costs
     need = SlotNeed(starts.needed, starts.free) if starts.unplaced else None
-    return Plan(actions, wake_at=seen.now if actions else at_rest, waiting_for_slots=need)
+    return Plan(
+        actions,
+        wake_at=seen.now if actions else at_rest,
+        waiting_for_slots=need,
+        milestones=step.milestones,
+    )

@@ -8,6 +8,7 @@ from pydantic import AfterValidator, Field, JsonValue, field_validator, model_va
 
 from supervisor.core.errors import InvalidSpec
 from supervisor.core.kafka_properties import client_of, read_properties
+from supervisor.core.spec_bounds import BoundedStreamConfig
 from supervisor.core.spec_fields import (
     Duration,
     Flag,
@@ -21,6 +22,7 @@ from supervisor.core.spec_formats import InputFormat, KafkaInputFormat, written_
 from supervisor.core.topic_pattern import read_pattern
 from tasks.ingest_spec import KafkaColumns, ValueFormat
 from tasks.kafka_client import KafkaClient
+from tasks.offsets import TopicPartition
 from tasks.wire import Wire
 
 _TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
@@ -72,6 +74,8 @@ class KafkaIoConfig(Wire):
     """Rows before it are thrown away."""
     early_message_rejection_period: LongDuration | None = None
     """Rows later than the beginning of their range, `task_duration` and this are thrown away."""
+    bounded_stream_config: BoundedStreamConfig | None = None
+    """These ranges are read, once; None: all that comes, for ever."""
 
     @field_validator("consumer_properties", mode="before")
     @classmethod
@@ -86,6 +90,12 @@ class KafkaIoConfig(Wire):
     def _names_one_source(self) -> Self:
         if (self.topic is None) == (self.topic_pattern is None):
             raise wrong("exactly one of topic and topicPattern must be given", "keep one of them")
+        return self
+
+    @model_validator(mode="after")
+    def _is_bounded_in_one_topic(self) -> Self:
+        if self.bounded_stream_config is not None and self.topic is None:
+            raise wrong("boundedStreamConfig is given with a topicPattern", "give the topic")
         return self
 
     @model_validator(mode="after")
@@ -119,6 +129,21 @@ class KafkaIoConfig(Wire):
         if self.topic_pattern is None:
             return topic == self.topic
         return not topic.startswith(_INTERNAL) and read_pattern(self.topic_pattern).matches(topic)
+
+    @property
+    def starts(self) -> dict[TopicPartition, int] | None:
+        """Where the ranges begin that are read once; None: it is not bounded."""
+        found = self.bounded_stream_config
+        return None if found is None else self._of_topic(found.start_sequence_numbers)
+
+    @property
+    def ends(self) -> dict[TopicPartition, int] | None:
+        """Where the ranges end, exclusive; None: it is not bounded."""
+        found = self.bounded_stream_config
+        return None if found is None else self._of_topic(found.end_sequence_numbers)
+
+    def _of_topic(self, offsets: dict[int, int]) -> dict[TopicPartition, int]:
+        return {TopicPartition(self.topic or "", p): offsets[p] for p in sorted(offsets)}
 
     @property
     def value_format(self) -> ValueFormat | None:
@@ -159,6 +184,11 @@ class KafkaIoConfig(Wire):
                 None
                 if self.late_message_rejection_start_date_time is None
                 else self.late_message_rejection_start_date_time.isoformat()
+            ),
+            "boundedStreamConfig": (
+                None
+                if self.bounded_stream_config is None
+                else self.bounded_stream_config.normalised()
             ),
             "configOverrides": None,
             "idleConfig": None,

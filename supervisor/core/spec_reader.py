@@ -233,6 +233,8 @@ def _read_io_config(
         for warning in read.warnings:
             notes.warn(warning)
     told = {"consumerProperties"}
+    if isinstance(bounded := kept.get("boundedStreamConfig"), Mapping):
+        kept["boundedStreamConfig"] = _sift_bounded(notes, bounded, kept, pointer)
     if isinstance(written := kept.get("inputFormat"), Mapping):
         sifted = sift_format(notes, written, f"{pointer}/inputFormat")
         if sifted is None:
@@ -241,6 +243,23 @@ def _read_io_config(
         else:
             kept["inputFormat"] = sifted
     return notes.build(KafkaIoConfig, kept, pointer, frozenset(told))
+
+
+def _sift_bounded(
+    notes: Notes, written: Mapping[str, object], kept: Mapping[str, object], pointer: str
+) -> dict[str, object]:
+    """A range once: of one topic, and from where it says."""
+    if "topicPattern" in kept:
+        notes.refuse(
+            f"{pointer}/boundedStreamConfig",
+            "partitions are named by their number, so a topicPattern has none",
+            "give the topic",
+        )
+    if kept.get("useEarliestOffset") is not None:
+        notes.warn(
+            f"{pointer}/useEarliestOffset has no effect: boundedStreamConfig says where it begins"
+        )
+    return notes.sift(written, f"{pointer}/boundedStreamConfig", tables.BOUNDED)
 
 
 def _check_source(notes: Notes, kept: dict[str, object], pointer: str) -> None:

@@ -114,12 +114,12 @@ IO_CONFIG = Table(
             "lateMessageRejectionPeriod",
             "lateMessageRejectionStartDateTime",
             "earlyMessageRejectionPeriod",
+            "boundedStreamConfig",
         }
     ),
     fixed={"type": "kafka"},
     aliases={"stream": "topic", "useEarliestSequenceNumber": "useEarliestOffset"},
     unbuilt={
-        "boundedStreamConfig": Unbuilt("leave it out"),
         "configOverrides": Unbuilt("leave it out", ({},)),
         "serverPriorityToReplicas": Unbuilt("use replicas", ({},)),
     },
@@ -133,6 +133,7 @@ IO_CONFIG = Table(
         "lagAggregator": ({"type": "default"},),
     },
 )
+BOUNDED = Table(kept=frozenset({"startSequenceNumbers", "endSequenceNumbers"}))
 JSON_FORMAT = Table(
     kept=frozenset({"type", "flattenSpec"}),
     unbuilt={
@@ -231,6 +232,8 @@ TUNING = Table(
         {
             "type",
             "maxRowsPerSegment",
+            "maxTotalRows",
+            "intermediateHandoffPeriod",
             "maxParseExceptions",
             "maxSavedParseExceptions",
             "logParseExceptions",
@@ -242,10 +245,6 @@ TUNING = Table(
         }
     ),
     unbuilt={
-        "maxTotalRows": Unbuilt("leave it out; taskDuration bounds a range", (20_000_000,)),
-        "intermediateHandoffPeriod": Unbuilt(
-            "leave it out; a shorter taskDuration does the same", (f"P{UNLIMITED}D",)
-        ),
         "reportParseExceptions": Unbuilt("set maxParseExceptions to 0", (False,)),
         "skipSequenceNumberAvailabilityCheck": Unbuilt("leave it out", (False,)),
     },

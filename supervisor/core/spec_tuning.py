@@ -6,14 +6,30 @@ The names with `batch` and `linger` are Tidegate's own; the others are Druid's.
 from datetime import timedelta
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
-from supervisor.core.spec_fields import BatchDuration, Duration, Flag, format_duration, wrong
+from supervisor.core.spec_fields import (
+    BatchDuration,
+    Duration,
+    Flag,
+    LongDuration,
+    format_duration,
+    wrong,
+)
 from supervisor.core.spec_tables import UNLIMITED
 from tasks.ingest_spec import Tuning
 from tasks.wire import Wire
 
 Rows = Annotated[int, Field(strict=True, ge=1, le=1_000_000_000)]
+TotalRows = Annotated[int, Field(strict=True, ge=1, le=2**63 - 1)]
+ROWS_TOTAL = 20_000_000
+"""Druid's `maxTotalRows` where a spec does not say; it answers null then."""
+NEVER = "P2147483647D"
+"""Druid's word for a period that is never over."""
+
+
+def _unless_never(value: object) -> object:
+    return None if value == NEVER else value
 
 
 class TuningConfig(Wire):
@@ -22,6 +38,12 @@ class TuningConfig(Wire):
     type: Literal["kafka"] = "kafka"
     max_rows_per_segment: Rows = 5_000_000
     """More rows in one published file than this are split."""
+    max_total_rows: TotalRows = ROWS_TOTAL
+    """A range that has so many rows is handed off."""
+    intermediate_handoff_period: Annotated[LongDuration | None, BeforeValidator(_unless_never)] = (
+        None
+    )
+    """A range that has been read for so long is handed off; None: taskDuration alone counts."""
     max_saved_parse_exceptions: Annotated[int, Field(strict=True, ge=0, le=1_000)] = 20
     """Samples of refused records that a task shows; all of them are counted and kept apart."""
     max_parse_exceptions: Annotated[int, Field(strict=True, ge=0, le=UNLIMITED)] = UNLIMITED
@@ -67,7 +89,8 @@ class TuningConfig(Wire):
         return {
             "type": self.type,
             "maxRowsPerSegment": self.max_rows_per_segment,
-            "maxTotalRows": None,
+            "maxTotalRows": None if self.max_total_rows == ROWS_TOTAL else self.max_total_rows,
+            "intermediateHandoffPeriod": _written(self.intermediate_handoff_period),
             "reportParseExceptions": False,
             "logParseExceptions": self.log_parse_exceptions,
             "maxParseExceptions": self.max_parse_exceptions,
@@ -79,3 +102,7 @@ class TuningConfig(Wire):
             "batchRowsMax": self.batch_rows_max,
             "linger": format_duration(self.linger),
         }
+
+
+def _written(period: timedelta | None) -> str:
+    return NEVER if period is None else format_duration(period)

@@ -2,10 +2,11 @@
 
 | state | healthy | detailedState besides the same word |
 |---|---|---|
-| PENDING, SUSPENDED, STOPPING | yes | |
+| PENDING, SUSPENDED, STOPPING, COMPLETED | yes | |
 | RUNNING | yes | CONNECTING_TO_STREAM, DISCOVERING_INITIAL_TASKS, CREATING_TASKS, NO_CAPACITY |
 | UNHEALTHY_SUPERVISOR | no | UNABLE_TO_CONNECT_TO_STREAM, LOST_CONTACT_WITH_STREAM, TOPIC_CHANGED |
 | UNHEALTHY_SUPERVISOR | no | OFFSETS_UNREADABLE, LOST_CONTINUITY, TOPIC_GONE |
+| UNHEALTHY_SUPERVISOR | no | NO_SUCH_PARTITION, BOUNDS_MISMATCHED |
 | UNHEALTHY_SUPERVISOR, whatever else is true | no | EVENT_QUEUE_DEAD |
 | UNHEALTHY_TASKS | no | |
 """
@@ -14,10 +15,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from supervisor.core.actions import SlotNeed
+from supervisor.core.bounds import is_completed, mismatched, missing_partitions
 from supervisor.core.continuity import unreadable
 from supervisor.core.events import repair_of
 from supervisor.core.model import TaskStatus
 from supervisor.core.observed import Observed, StreamState, StreamTrouble
+from supervisor.core.spec import SupervisorSpec
 from supervisor.core.streaks import streak_of
 
 
@@ -27,6 +30,7 @@ class State(StrEnum):
     PENDING = "PENDING"
     RUNNING = "RUNNING"
     SUSPENDED = "SUSPENDED"
+    COMPLETED = "COMPLETED"
     STOPPING = "STOPPING"
     UNHEALTHY_SUPERVISOR = "UNHEALTHY_SUPERVISOR"
     UNHEALTHY_TASKS = "UNHEALTHY_TASKS"
@@ -46,22 +50,36 @@ def roll_up(seen: Observed, slots: SlotNeed | None) -> SupervisorState:
     """Return the one state that is true of a supervisor and its tasks together.
 
     Source: Druid's SupervisorStateManager; NO_CAPACITY, TOPIC_CHANGED, OFFSETS_UNREADABLE,
-    LOST_CONTINUITY and EVENT_QUEUE_DEAD are additions.
+    LOST_CONTINUITY, NO_SUCH_PARTITION, BOUNDS_MISMATCHED and EVENT_QUEUE_DEAD are additions.
     """
     if (dead := _dead_queue(seen)) is not None:
         return dead
     if seen.current.spec is None:
         return _healthy(State.STOPPING, why="terminated; what still reads hands off")
+    if not seen.current.spec.suspended and is_completed(seen.current.spec, seen.committed):
+        return _healthy(State.COMPLETED, why="all that boundedStreamConfig names is published")
     if (broken := _broken_stream(seen)) is not None:
         return broken
     if seen.current.spec.suspended:
         return _healthy(State.SUSPENDED)
     if (trouble := _stream_trouble(seen)) is not None:
         return trouble
+    if (outside := _out_of_bounds(seen, seen.current.spec)) is not None:
+        return outside
     if (failing := _failing_tasks(seen)) is not None:
         state = State.UNHEALTHY_TASKS
         return SupervisorState(state, state, healthy=False, why=failing)
     return _running(seen, slots)
+
+
+def _out_of_bounds(seen: Observed, spec: SupervisorSpec) -> SupervisorState | None:
+    """The ranges of a bounded supervisor are not there, or not the ones it has begun."""
+    unhealthy = State.UNHEALTHY_SUPERVISOR
+    if (absent := missing_partitions(spec, seen)) is not None:
+        return SupervisorState(unhealthy, "NO_SUCH_PARTITION", healthy=False, why=absent)
+    if (other := mismatched(spec, seen.committed)) is not None:
+        return SupervisorState(unhealthy, "BOUNDS_MISMATCHED", healthy=False, why=other)
+    return None
 
 
 def _failing_tasks(seen: Observed) -> str | None:

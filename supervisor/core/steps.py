@@ -1,10 +1,19 @@
 """How generations move: begun when due, led through their handoff, opened where one is missing."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime
 
 from supervisor.core import handoff, names
-from supervisor.core.actions import Action, BeginHandoff, OpenGeneration
+from supervisor.core.actions import Action, BeginHandoff, FixEnd, OpenGeneration
+from supervisor.core.due import (
+    due_at,
+    milestone,
+    why_full,
+    why_over,
+    why_read_out,
+)
+from supervisor.core.milestone import Milestone
 from supervisor.core.model import Generation, GenerationState
 from supervisor.core.spec import SupervisorSpec
 from supervisor.core.view import View
@@ -21,6 +30,8 @@ class Steps:
         self._ordinal = view.seen.newest.ordinal if view.seen.newest else 0
         self._begun = 0
         self.wakes: list[datetime] = []
+        self.milestones: dict[str, Milestone] = {}
+        """Reading task -> how far it has to be for its range to be due, which it is not yet."""
         self.closing: set[str] = set()
         """Generations that this plan ends or pauses: they get no new replicas."""
 
@@ -39,7 +50,8 @@ class Steps:
 
     def _begin(self, generation: Generation) -> Iterator[BeginHandoff]:
         must = self._view.ends_for_good(generation)
-        why = must or self._asked(generation) or self._due(generation)
+        why = must or self._asked(generation) or self._read_out(generation)
+        why = why or self._due(generation)
         if why is not None:
             self.closing.add(generation.id)
             self._begun += 1
@@ -51,20 +63,24 @@ class Steps:
         """A wish is due at once, whatever `stopTaskCount` and taskDuration say."""
         return generation.asked if self._can_be_told(generation) else None
 
+    def _read_out(self, generation: Generation) -> str | None:
+        """At the end of all that is asked for a range waits for nothing."""
+        return why_read_out(self._view.replicas(generation), self._view.terms(generation))
+
     def _due(self, generation: Generation) -> str | None:
         spec = self._view.terms(generation)
-        due = generation.timer_started_at + spec.io_config.task_duration
-        if self._seen.now < due:
-            self.wakes.append(due)
+        replicas = self._view.replicas(generation)
+        why = why_full(replicas, spec) or why_over(generation, spec, self._seen.now)
+        if why is None:
+            self.wakes.append(due_at(generation, spec))
+            mark = milestone(generation, spec)
+            self.milestones |= {r.task.id: mark for r in replicas}
             return None
         bound = spec.io_config.stop_task_count or generation.task_count
         busy = [g for g in self._seen.generations if g.state is not GenerationState.READING]
         if len(busy) + self._begun >= bound:
             return None  # a step of those wakes the loop
-        if not self._can_be_told(generation):
-            return None
-        seconds = spec.io_config.task_duration.total_seconds()
-        return f"taskDuration of {seconds:g} s is over"
+        return why if self._can_be_told(generation) else None
 
     def _can_be_told(self, generation: Generation) -> bool:
         """Somebody can say how far it is; if nobody can, the first report wakes the loop."""
@@ -85,7 +101,15 @@ class Steps:
         )
         if step.wake_at is not None:
             self.wakes.append(step.wake_at)
-        yield from step.actions
+        yield from (self._within_bounds(action) for action in step.actions)
+
+    def _within_bounds(self, action: Action) -> Action:
+        """A partition at the end of all that is asked for is in no further generation."""
+        ends = self._view.ends
+        if ends is None or not isinstance(action, FixEnd) or action.successor is None:
+            return action
+        left = {p: at for p, at in action.successor.start.items() if at < ends[p]}
+        return replace(action, successor=replace(action.successor, start=left) if left else None)
 
     def _successor(self, generation: Generation) -> OpenGeneration | None:
         if not self._view.fits(generation):
@@ -99,7 +123,7 @@ class Steps:
         held = {p for g in self._seen.generations if g.open for p in g.start}
         for group, members in self._view.groups.items():
             if held.isdisjoint(members):
-                start = {p: self._reached(p) for p in members}
+                start = {p: self._view.reached(p) for p in members}
                 yield self._open(
                     group, start, f"group {group} of {self._view.task_count} is missing"
                 )
@@ -110,15 +134,6 @@ class Steps:
             self.wakes.append(at)
             return True
         return False
-
-    def _reached(self, partition: TopicPartition) -> int:
-        """End of the newest live generation of a partition, else its committed offset (P8)."""
-        ends = [
-            g.end[partition]
-            for g in self._seen.generations
-            if g.end is not None and partition in g.end
-        ]
-        return ends[-1] if ends else self._seen.committed[partition].next_offset
 
     def _open(self, group: int, start: dict[TopicPartition, int], why: str) -> OpenGeneration:
         self._ordinal += 1

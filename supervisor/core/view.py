@@ -1,8 +1,10 @@
 """One snapshot with the questions that several rules of the planner ask of it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from supervisor.core.bounds import mismatched
 from supervisor.core.changes import compare
 from supervisor.core.handoff import ReplicaView
 from supervisor.core.model import Generation, Task
@@ -25,12 +27,42 @@ class View:
         return None if spec is None or spec.suspended else spec
 
     @cached_property
+    def ends(self) -> Mapping[TopicPartition, int] | None:
+        """Where the newest spec lets reading end for good; None: nowhere."""
+        return None if self.spec is None else self.spec.io_config.ends
+
+    @cached_property
     def groups(self) -> dict[int, tuple[TopicPartition, ...]]:
+        """The present layout without partitions that are at their end; without empty groups."""
+        ends = self.ends
+        if ends is None:
+            return self.layout
+        left = {
+            group: tuple(p for p in members if self.reached(p) < ends[p])
+            for group, members in self.layout.items()
+        }
+        return {group: members for group, members in left.items() if members}
+
+    def reached(self, partition: TopicPartition) -> int:
+        """End of the newest live generation of a partition, else its committed offset (P8)."""
+        ends = [
+            g.end[partition]
+            for g in self.seen.generations
+            if g.end is not None and partition in g.end
+        ]
+        return ends[-1] if ends else self.seen.committed[partition].next_offset
+
+    @cached_property
+    def layout(self) -> dict[int, tuple[TopicPartition, ...]]:
         """The layout that the newest spec asks for, over the partitions with stored offsets."""
         if self.spec is None:
             return {}
         io_config = self.spec.io_config
+        if mismatched(self.spec, self.seen.committed) is not None:
+            return {}
         known = [p for p in self.seen.committed if io_config.reads(p.topic)]
+        if self.ends is not None:
+            known = [p for p in known if p in self.ends]
         if io_config.topic is None and self.seen.stream.known:
             # One topic that is gone, or another one now, does not stop the others of a pattern.
             ids = self.seen.stream.topic_ids
@@ -41,12 +73,12 @@ class View:
     @cached_property
     def task_count(self) -> int:
         """Groups of the present layout."""
-        return len(self.groups)
+        return len(self.layout)
 
     @cached_property
     def partition_count(self) -> int:
         """Partitions of the present layout."""
-        return sum(len(members) for members in self.groups.values())
+        return sum(len(members) for members in self.layout.values())
 
     @cached_property
     def layout_version(self) -> int:

@@ -71,13 +71,15 @@ def judge_partition(facts: PartitionFacts) -> PartitionVerdict:
         verdict=Verdict.VIOLATED if findings else worst(v.verdict for v in verdicts),
         ranges=tuple(verdicts),
         findings=tuple(findings),
-        records=_union(each.accounted & facts.topic for each in judged).count(),
+        records=_union(each.accounted & facts.topic for each in judged).count()
+        + sum(each.counted for each in judged),
         unproven=(published & _union(each.unproven for each in judged)).count(),
-        lost=_missing(facts, judged),
+        lost=_missing(facts, judged) + sum(each.short for each in judged),
         duplicated=sum(each.duplicated for each in judged) + twice.count(),
         rejected=sum(each.held.rejects.count() for each in facts.ranges),
         declared=_union(Runs([(g.first, g.end)]) for g in facts.gaps).count(),
         dropped=sum(each.dropped for each in facts.ranges),
+        counted=sum(each.counted for each in judged),
     )
 
 
@@ -89,6 +91,9 @@ class _JudgedRange:
     unproven: Runs
     lost: Runs
     duplicated: int
+    counted: int = 0
+    short: int = 0
+    """Records too few, where rows only count them."""
 
 
 def _judge_range(facts: PartitionFacts, published: PublishedRange) -> _JudgedRange:
@@ -143,14 +148,18 @@ def _judge_counts(facts: PartitionFacts, published: PublishedRange, span: Runs) 
     expected = ((facts.topic & span) - held.rejects).count()
     counted = held.counted + published.dropped
     read_again = any(Runs([(g.first, g.end)]) & span for g in facts.gaps if g.repeated)
-    told = not facts.compacted and not facts.unreadable & span and not read_again
-    if told and counted != expected:
-        kind = FindingKind.LOST_WRITE if counted < expected else FindingKind.DUPLICATE
+    gone = facts.unreadable & span
+    more = 0 if facts.compacted or gone or read_again else counted - expected
+    if more:
+        kind = FindingKind.LOST_WRITE if more < 0 else FindingKind.DUPLICATE
         detail = f"rows stand for {counted} records, the topic has {expected} to be kept"
         at = published.generation_id
-        findings.append(Finding(kind, detail, at, facts.partition, records=abs(counted - expected)))
+        findings.append(Finding(kind, detail, at, facts.partition, records=abs(more)))
     why = f"rolled up: {counted} records are counted, not named"
-    return _verdict(published, tuple(findings), Runs(), span, why=why)
+    rejects = held.rejects & span
+    judged = _verdict(published, tuple(findings), rejects, gone, why=why)
+    surplus = max(0, more)
+    return replace(judged, counted=held.counted, short=max(0, -more), duplicated=surplus)
 
 
 def _held_by_others(facts: PartitionFacts, published: PublishedRange, wanted: Runs) -> Runs:
@@ -177,7 +186,8 @@ def _verdict(
     *,
     why: str,
 ) -> _JudgedRange:
-    verdict = Verdict.OFFSETS_ONLY if unproven or published.dropped else Verdict.PROVEN
+    whole = not unproven and not published.dropped and published.held.carries_offsets
+    verdict = Verdict.PROVEN if whole else Verdict.OFFSETS_ONLY
     if published.dropped:
         told = f"{published.dropped} rows were dropped from the table on purpose"
         why = f"{why}, {told}" if why else told

@@ -102,7 +102,7 @@ class PartitionVerdict:
     ranges: tuple[RangeVerdict, ...]
     findings: tuple[Finding, ...]
     records: int
-    """Records of the topic that were found as a row or a reject."""
+    """Records of the topic that were found as a row or a reject, or that rows are counted for."""
     unproven: int
     """Offsets that Kafka could not show any more."""
     lost: int
@@ -112,6 +112,8 @@ class PartitionVerdict:
     """Offsets that are declared skipped, lost or repeated."""
     dropped: int = 0
     """Rows that were taken out of the table on purpose."""
+    counted: int = 0
+    """Records that rolled-up rows stand for: their number is known, not which they are."""
 
 
 @dataclass(frozen=True)
@@ -138,6 +140,7 @@ class Verification:
             f"{self.total('rejected')} rejected and explained"
         )
         for number, what in (
+            (self.total("counted"), "counted only, because their rows are rolled up"),
             (self.total("unproven"), "offsets no longer in Kafka"),
             (self.total("declared"), "offsets declared skipped, lost or repeated"),
             (self.total("dropped"), "rows dropped on purpose"),
@@ -150,7 +153,7 @@ class Verification:
         """Return the whole verdict as JSON values."""
         totals = (
             *("records", "lost", "duplicated", "rejected"),
-            *("unproven", "declared", "dropped"),
+            *("unproven", "declared", "dropped", "counted"),
         )
         return {
             "supervisorId": self.supervisor_id,
@@ -187,6 +190,7 @@ def _partition(judged: PartitionVerdict) -> Mapping[str, object]:
         "unproven": judged.unproven,
         "declared": judged.declared,
         "dropped": judged.dropped,
+        "counted": judged.counted,
         "ranges": [
             {
                 "generationId": each.generation_id,

@@ -145,6 +145,17 @@ def test_wait_of_apply_ends_when_its_tasks_read(
     assert len([a for a in server.asked if a.method == "GET"]) == 4
 
 
+def test_wait_of_apply_ends_when_fixed_ranges_are_all_read(
+    tidegate: Tidegate, server: Overlord, tmp_path: Path
+) -> None:
+    """Goal: a bounded supervisor may be done before anybody saw it read."""
+    server.on("POST", BASE, Reply({"id": "clicks", "modified": True, "version": 1}))
+    server.on("GET", f"{BASE}/clicks/status", Reply(status("COMPLETED", activeTasks=[])))
+    (tmp_path / "spec.json").write_text("{}")
+
+    assert tidegate("supervisor", "apply", "-f", "spec.json", "--wait", "30").code == 0
+
+
 def test_a_deadline_of_wait_is_exit_code_4_and_says_what_is_missing(
     tidegate: Tidegate, server: Overlord, tmp_path: Path
 ) -> None:

@@ -183,6 +183,8 @@ def specs(draw: st.DrawFn) -> SupervisorSpec:
     tuning_config = TuningConfig(
         max_rows_per_segment=draw(_rows),
         max_saved_parse_exceptions=draw(st.integers(0, 1000)),
+        max_total_rows=draw(st.integers(1, 2**63 - 1)),
+        intermediate_handoff_period=draw(st.none() | _durations(_SECOND)),
         batch_target=draw(_durations(_SECOND)),
         batch_rows_min=least,
         batch_rows_max=most,

@@ -44,6 +44,8 @@ def spec(document: object = None) -> SupervisorSpec:
         (f"{DATA}/timestampSpec/column", "time", TASKS),
         (f"{DATA}/dimensionsSpec/dimensions", ["user"], TASKS),
         (f"{TUNING}/maxRowsPerSegment", 1_000, TASKS),
+        (f"{TUNING}/maxTotalRows", 1_000, HOT),
+        (f"{TUNING}/intermediateHandoffPeriod", "PT10M", HOT),
         (f"{TUNING}/batchTarget", "PT1S", TASKS),
         (f"{IO}/consumerProperties/bootstrap.servers", "other:9092", TASKS),
     ],

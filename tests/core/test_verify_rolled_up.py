@@ -7,7 +7,7 @@ import pytest
 
 from supervisor.verify.dropped import LetGo
 from supervisor.verify.facts import DeclaredGap, Held, PartitionFacts, PublishedRange
-from supervisor.verify.judge import judge_partition
+from supervisor.verify.judge import judge, judge_partition
 from supervisor.verify.runs import Runs
 from supervisor.verify.verdict import FindingKind, PartitionVerdict, Verdict
 from tasks.offsets import TopicPartition
@@ -28,7 +28,13 @@ def test_rolled_up_rows_are_counted_against_the_topic() -> None:
     seen = judge_partition(facts(rolled_up(counted(99, rejects=[(7, 8)]))))
 
     assert (seen.verdict, seen.findings) == (Verdict.OFFSETS_ONLY, ())
+    assert (seen.records, seen.counted, seen.rejected, seen.unproven) == (100, 99, 1, 0)
     assert seen.ranges[0].why == "rolled up: 99 records are counted, not named"
+    told = judge("pages", [facts(rolled_up(counted(99, rejects=[(7, 8)])))], publications=1)
+    assert told.summary() == (
+        "pages: offsets only: 100 records in 1 partitions, 0 lost, 0 duplicated (1 publications, "
+        "1 rejected and explained, 99 counted only, because their rows are rolled up)"
+    )
     holes = replace(facts(rolled_up(counted(90))), topic=Runs([(0, 50), (60, 100)]))
     assert judge_partition(holes).findings == ()
 
@@ -46,9 +52,11 @@ def test_rolled_up_rows_are_counted_against_the_topic() -> None:
 def test_a_record_too_few_or_too_many_is_found_among_rolled_up_ones(
     held: Held, kind: FindingKind, records: int
 ) -> None:
-    [finding] = judge_partition(facts(rolled_up(held))).findings
+    seen = judge_partition(facts(rolled_up(held)))
 
-    assert (finding.kind, finding.records) == (kind, records)
+    assert [(found.kind, found.records) for found in seen.findings] == [(kind, records)]
+    assert seen.lost == (records if kind is FindingKind.LOST_WRITE else 0)
+    assert seen.duplicated == (records if kind is FindingKind.DUPLICATE else 0)
 
 
 def test_rejects_of_what_the_topic_does_not_have_are_found_among_rolled_up_ones() -> None:

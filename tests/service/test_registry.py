@@ -6,6 +6,7 @@ from datetime import timedelta
 import pytest
 
 from supervisor.adapters.manual_clock import ManualClock
+from supervisor.core.milestone import Milestone
 from supervisor.core.model import WorkerRow
 from supervisor.core.observed import Liveness
 from supervisor.registry import ALIVE_WITHIN_S, WorkerRegistry
@@ -245,3 +246,36 @@ def test_a_worker_that_a_new_term_forgot_has_no_news_and_is_asked_to_register(te
 
     assert term.hears(5, READS) == set()
     assert term.registry.known_incarnation("w1") is None
+
+
+def test_so_many_rows_are_news_while_somebody_wants_to_know() -> None:
+    """Goal: a range that is full wakes the loop; counters alone never do (P4)."""
+    term = Term()
+    term.registry.registered(ROW)
+    assert term.hears(1, rows(10)) == {"t1"}, "the first report always is"
+    assert term.hears(2, rows(99)) == set()
+
+    term.registry.watch("clicks", {"t1": Milestone(100)})
+    assert term.hears(3, rows(99)) == set()
+    assert term.hears(4, rows(100)) == {"t1"}
+    assert term.hears(5, rows(100)) == {"t1"}, "level, not edge: the wake-up may have been lost"
+
+    term.registry.watch("other", {"t2": Milestone(1)})
+    assert term.hears(6, rows(100)) == {"t1"}, "each supervisor has its own wish"
+    term.registry.watch("clicks", {})
+    assert term.hears(7, rows(101)) == set()
+
+
+def test_a_new_term_wants_to_know_nothing_yet() -> None:
+    term = Term()
+    term.registry.watch("clicks", {"t1": Milestone(1)})
+    term.begins(ROW)
+
+    assert term.hears(1, rows(10)) == {"t1"}
+    assert term.hears(2, rows(10)) == set()
+
+
+def rows(number: int) -> TaskReport:
+    """A report of so many rows, one of them with a field that did not fit."""
+    counted = Counters(processed=number - 1, processed_with_error=1)
+    return READS.model_copy(update={"counters": counted})

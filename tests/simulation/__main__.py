@@ -84,6 +84,7 @@ class Total:
         self.full = 0
         self.pairs: Counter[tuple[str, str]] = Counter()
         self.rows: Counter[str] = Counter()
+        self.causes: Counter[str] = Counter()
 
     def add(self, outcome: Outcome) -> None:
         """Count one more seed."""
@@ -96,10 +97,13 @@ class Total:
         self.full += outcome.handoffs >= 3 and outcome.faults >= 20
         self.pairs += outcome.pairs
         self.rows += outcome.rows
+        self.causes += outcome.causes
 
     def lines(self) -> Iterator[str]:
         """Say it, the verdict last."""
         yield f"{self.handoffs} handoffs, {self.publishes} publishes"
+        told = ", ".join(f"{cause} {number}" for cause, number in sorted(self.causes.items()))
+        yield f"due by themselves: {told}"
         yield "tables A and B: " + ", ".join(f"{row} {self.rows[row]}" for row in ROWS)
         yield f"{self.full} seeds with 3 handoffs and 20 faults or more"
         yield (

@@ -161,6 +161,28 @@ _CARED_FOR = """
 """
 
 
+def no_range_passes_its_bound(world: Watched) -> Iterator[str]:
+    """No record at or beyond the end of a fixed range is in the range of a generation.
+
+    A partition that stands at its end is in no further generation.
+    """
+    for generation, number, start, end, ends in world.store_connection.execute(_BOUNDED):
+        bound = json.loads(ends)[str(number)]
+        if start >= bound:
+            yield f"I11 {generation} opened at {start} in partition {number}, its bound is {bound}"
+        if end > bound:
+            yield f"I1 {generation}: partition {number} was read to {end}, its bound is {bound}"
+
+
+_BOUNDED = """
+    SELECT g.id, p.partition, p.start_offset, coalesce(p.end_offset, p.start_offset),
+        json_extract(s.spec, '$.ioConfig.boundedStreamConfig.endSequenceNumbers')
+    FROM generations g JOIN generation_partitions p ON p.generation_id = g.id
+    JOIN supervisor_specs s ON s.supervisor_id = g.supervisor_id AND s.version = g.spec_version
+    WHERE json_extract(s.spec, '$.ioConfig.boundedStreamConfig.endSequenceNumbers') IS NOT NULL
+"""
+
+
 def chains_reach_the_committed(ledger: Ledger, now: Rows) -> Iterator[str]:
     """I4: what the checkers followed step by step is what is stored."""
     for part, row in now.committed.items():

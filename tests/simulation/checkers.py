@@ -53,6 +53,7 @@ def at_end(world: Watched) -> list[str]:
         *plans_have_rising_terms(world),
         *check_end.chains_reach_the_committed(ledger, now),
         *check_end.everything_is_published(now, world),
+        *check_end.no_range_passes_its_bound(world),
         *check_end.no_row_is_an_orphan(world),
         *check_end.wasted_work_is_bounded(ledger, now, world),
         *check_end.every_file_is_somebodys(world),

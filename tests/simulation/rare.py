@@ -39,7 +39,9 @@ ROWS = {
 AIM_RATE, AIMS = 0.5, 2
 """How likely a crash at such a point is, and how many of them a run has."""
 _VERBS = ("suspend and resume", "terminate and post again")
-_FAILING_SHARE, _CLEANING_SHARE = 0.12, 0.25
+_FAILING_SHARE, _CLEANING_SHARE, _BOUNDED_SHARE = 0.12, 0.25, 0.3
+_RESETS = {"retention while suspended", "reset while a task publishes"}
+"""A reset goes back to the start of a fixed range, which Kafka may hold no more."""
 SIBLING = "-eu"
 """What the name of a second topic ends with."""
 
@@ -65,6 +67,12 @@ class Rare:
     """Leaders delete what ended tasks have left behind."""
     hurries: bool = False
     """Once it is quiet the user asks for handoffs at once; else the timer has its turn first."""
+    rows_total: int | None = None
+    """The spec's maxTotalRows."""
+    between_s: int | None = None
+    """The spec's intermediateHandoffPeriod."""
+    bounded: bool = False
+    """The spec names ranges to be read once; the user raises their ends again and again."""
 
 
 def draw_rare(random: Random) -> Rare:
@@ -89,4 +97,8 @@ def draw_rare(random: Random) -> Rare:
     )
     if random.random() < _FAILING_SHARE:
         drawn = replace(drawn, stories=(*drawn.stories, "batches fail"))
-    return replace(drawn, cleans=random.random() < _CLEANING_SHARE)
+    drawn = replace(drawn, cleans=random.random() < _CLEANING_SHARE)
+    rows_total = random.choice([None, None, None, None, 7, 40, 200])
+    drawn = replace(drawn, rows_total=rows_total, between_s=random.choice([*[None] * 5, 3]))
+    bounded = random.random() < _BOUNDED_SHARE and not _RESETS.intersection(drawn.stories)
+    return replace(drawn, bounded=bounded and drawn.topics == 1)

@@ -31,6 +31,13 @@ in the quiet: under still more faults they might never."""
 LATE_MAX = 6
 """So many times that time may be used up: a run that comes to no end is a bug."""
 _HANDOFFS = "SELECT count(*) FROM generations WHERE end_fixed_at IS NOT NULL"
+_CAUSES = {
+    "taskDuration": "taskDuration%",
+    "intermediateHandoffPeriod": "intermediateHandoffPeriod%",
+    "maxTotalRows": "maxTotalRows%",
+    "boundedStreamConfig": "all of its part of boundedStreamConfig%",
+}
+"""The reason of a handoff that was due by itself."""
 
 Patch = Callable[[], AbstractContextManager[object]]
 
@@ -52,6 +59,8 @@ class Outcome:
     fault_kinds: Counter[str] = field(default_factory=Counter)
     rows: Counter[str] = field(default_factory=Counter)
     """Rows of the failure tables A and B that happened."""
+    causes: Counter[str] = field(default_factory=Counter)
+    """How many handoffs were due for what."""
 
 
 def run_seed(
@@ -95,6 +104,12 @@ class _Run:
             events=world.kernel.events,
             fault_kinds=tally.faults,
             rows=tally.rows,
+            causes=Counter(
+                {
+                    name: self._count(f"{_HANDOFFS} AND handoff_why LIKE '{told}'")
+                    for name, told in _CAUSES.items()
+                }
+            ),
         )
 
     quiet_s = 0.0
@@ -111,6 +126,7 @@ class _Run:
         user.insist()
         outside = Outside(world, user)
         world.kernel.after(3.0, outside.begin)
+        world.kernel.after(4.0, user.raise_ends)
         world.kernel.after(3.0, lambda: setattr(world.network, "weather", world.weather()))
         while self._is_young() and world.kernel.now < LATE_MAX * swarm.faults_for_s:
             world.kernel.run(world.kernel.now + 1.0)

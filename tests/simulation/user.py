@@ -1,8 +1,11 @@
 """Who knows the spec that is wanted, and asks overlords until one has taken it."""
 
+import json
 from collections.abc import Callable
 
 from supervisor.core.errors import LeaseLost, Unavailable
+from tasks.offsets import TopicPartition
+from tests.simulation.faults import BREAKS
 from tests.simulation.network import Unreachable
 from tests.simulation.overlord import OverlordProcess
 from tests.simulation.world import SUPERVISOR, TOPIC, World
@@ -11,7 +14,8 @@ _TRIES = 6
 _VERB_S = 10.0
 _NEWEST = """
     SELECT json_extract(spec, '$.ioConfig.taskCount'), json_extract(spec, '$.ioConfig.replicas'),
-        json_extract(spec, '$.tuningConfig.maxRowsPerSegment'), json_extract(spec, '$.suspended')
+        json_extract(spec, '$.tuningConfig.maxRowsPerSegment'), json_extract(spec, '$.suspended'),
+        json_extract(spec, '$.ioConfig.boundedStreamConfig.endSequenceNumbers')
     FROM supervisor_specs ORDER BY version DESC LIMIT 1
 """
 
@@ -26,6 +30,9 @@ class User:
         self.replicas = swarm.replicas
         self.duration_s = swarm.task_duration_s
         self.rows_max = 5_000_000
+        self.random = world.kernel.random("ends")
+        self.ends = dict.fromkeys(range(swarm.partitions), 0) if self._is_bounded else {}
+        """Partition -> where its fixed range ends now."""
         self._leader = 0
         """Number of the overlord that it asks first: whoever answered last."""
         self.satisfied = False
@@ -45,13 +52,14 @@ class User:
                 },
                 "ioConfig": {
                     **self._source(),
+                    "boundedStreamConfig": self._bounds,
                     "inputFormat": {"type": "json"},
                     "consumerProperties": {"bootstrap.servers": "localhost:9092"},
                     "taskCount": self.task_count,
                     "replicas": self.replicas,
                     "taskDuration": f"PT{self.duration_s}S",
                     "stopTaskCount": swarm.stop_task_count,
-                    "useEarliestOffset": swarm.start_earliest,
+                    "useEarliestOffset": None if self.ends else swarm.start_earliest,
                     "completionTimeout": f"PT{swarm.rare.completion_s}S",
                 },
                 "tuningConfig": {
@@ -62,9 +70,43 @@ class User:
                     "batchRowsMin": 5,
                     "resetOffsetAutomatically": self._resets_itself,
                     "maxSavedParseExceptions": swarm.rare.samples_max,
+                    "maxTotalRows": swarm.rare.rows_total,
+                    "intermediateHandoffPeriod": self._between,
                 },
             },
         }
+
+    @property
+    def _is_bounded(self) -> bool:
+        swarm = self.world.swarm
+        return swarm.rare.bounded and not set(swarm.moments) & {*BREAKS, "retention"}
+
+    @property
+    def _bounds(self) -> dict[str, object] | None:
+        if not self.ends:
+            return None
+        return {
+            "startSequenceNumbers": {str(n): 0 for n in self.ends},
+            "endSequenceNumbers": {str(n): end for n, end in self.ends.items()},
+        }
+
+    def raise_ends(self) -> None:
+        """Name what the topic has by now, and sometimes more; again and again."""
+        if not self.ends:
+            return
+        self.world.kernel.after(self.random.uniform(4.0, 18.0), self.raise_ends)
+        before = dict(self.ends)
+        for number in range(self.world.kafka.partitions(TOPIC)):
+            ahead = 0 if self.world.dry else self.random.choice([0, 0, 5, 20])
+            stable = self.world.kafka.log(TopicPartition(TOPIC, number)).stable
+            self.ends[number] = max(self.ends.get(number, 0), stable + ahead)
+        if self.ends != before:
+            self.insist() if self.world.quiet else self.apply()
+
+    @property
+    def _between(self) -> str | None:
+        between_s = self.world.swarm.rare.between_s
+        return None if between_s is None else f"PT{between_s}S"
 
     def _source(self) -> dict[str, str]:
         if len(self.world.topics) == 1:
@@ -136,11 +178,15 @@ class User:
         """
         wanted = (self.task_count, self.replicas, self.rows_max, 0)
         newest = self.world.store_connection.execute(_NEWEST).fetchone()
-        if newest is not None and tuple(newest) != wanted:
+        if newest is not None and (*newest[:4], self._named(newest[4])) != (*wanted, self.ends):
             self.insist()
         if self.world.is_broken():
             self.ask("reset", lambda o: o.resets.reset(SUPERVISOR, "user"), 3)
         self.world.kernel.after(5.0, self.mend)
+
+    @staticmethod
+    def _named(ends: str | None) -> dict[int, int]:
+        return {} if ends is None else {int(n): end for n, end in json.loads(ends).items()}
 
     def insist(self) -> None:
         """Post the spec that is wanted now, until an overlord has taken it.

@@ -5,10 +5,10 @@ from types import SimpleNamespace
 from typing import Any
 
 from supervisor import moves, registry
-from supervisor.core import beginnings, handoff, steps
+from supervisor.core import beginnings, handoff
 from supervisor.core.actions import CommitInitialOffsets, FixEnd
 from supervisor.core.observed import Liveness
-from supervisor.core.steps import Steps
+from supervisor.core.view import View
 from tasks import offsets
 from tasks.contract import TaskPhase
 from tests.simulation.planted.patches import Mutant, Patches
@@ -33,10 +33,10 @@ def successor_at_start(patches: Patches) -> None:
 
 
 def restart_from_committed(patches: Patches) -> None:
-    def reached(self: Steps, partition: offsets.TopicPartition) -> int:
-        return self._seen.committed[partition].next_offset
+    def reached(self: View, partition: offsets.TopicPartition) -> int:
+        return self.seen.committed[partition].next_offset
 
-    patches.method(steps.Steps, "_reached", lambda _: reached)
+    patches.method(View, "reached", lambda _: reached)
 
 
 def successor_forgotten(patches: Patches) -> None:

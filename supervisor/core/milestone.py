@@ -1,0 +1,26 @@
+"""How far a task has to be for its range to be due: what its reports are held against."""
+
+from dataclasses import dataclass
+
+from tasks.contract import Counters, TaskReport
+from tasks.offsets import Offsets, reached
+
+
+@dataclass(frozen=True)
+class Milestone:
+    """So many rows, or the end of all that is asked for, whichever comes first."""
+
+    rows: int
+    end: Offsets | None = None
+    """None: reading has no end."""
+
+    def is_reached(self, report: TaskReport) -> bool:
+        """Tell whether a task has come so far."""
+        if rows_of(report.counters) >= self.rows:
+            return True
+        return self.end is not None and reached(report.position, self.end)
+
+
+def rows_of(counters: Counters) -> int:
+    """Return how many rows of the table a task has journaled; what it rejected is none."""
+    return counters.processed + counters.processed_with_error

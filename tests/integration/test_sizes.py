@@ -1,0 +1,110 @@
+"""Ranges that end for their size or their age, long before taskDuration is over."""
+
+from pathlib import Path
+
+import httpx
+import pytest
+from pydantic import JsonValue
+
+from supervisor.dev.broker import Broker
+from tests.brokers import create_topic
+from tests.integration.cluster import Cluster, running
+from tests.integration.oracle import ends_of, ids_in_files, ids_in_topic, spec, streaming
+from tests.waiting import wait_until
+
+pytestmark = pytest.mark.kafka
+
+RECORDS = 12_000
+ROWS = 1_500
+
+
+@pytest.mark.timeout(300)
+def test_full_ranges_are_published_while_reading_goes_on(broker: Broker, tmp_path: Path) -> None:
+    """Goal: maxTotalRows bounds what a range holds, also after kill -9 of its worker.
+
+    The rows of a range are those of its journal: a worker that goes on from it counts on.
+    """
+    topic = "sizes"
+    create_topic(broker.bootstrap, topic, partitions=2)
+    wanted = _limited(
+        spec(broker.bootstrap, topic, task_count=2, task_duration="PT1H"),
+        maxTotalRows=ROWS,
+        batchRowsMax=500,
+        batchRowsMin=100,
+    )
+    with running(Cluster(tmp_path, light=True)) as cluster:
+        with streaming(broker.bootstrap, topic, rate_per_s=800, total=RECORDS) as sent:
+            cluster.apply(wanted)
+            wait_until(lambda: len(cluster.publications(topic)) >= 2, within_s=60)
+            cluster.kill("w1")
+            cluster.start_worker("w1")
+            wait_until(lambda: sent.is_set() and len(cluster.publications(topic)) >= 4, 90)
+        full = cluster.publications(topic)
+        reasons = _reasons(cluster, topic)
+        ends = ends_of(broker.bootstrap, topic)
+        wait_until(lambda: cluster.has_read(topic, ends), within_s=60)
+        cluster.post(topic, "suspend")
+        wait_until(lambda: cluster.is_suspended_and_quiet(topic), within_s=60)
+
+        in_table = ids_in_files(cluster.files(topic))
+        tasks = cluster.tasks(topic)
+
+    assert in_table == ids_in_topic(broker.bootstrap, topic)
+    assert sum(in_table.values()) == RECORDS
+    assert all(_rows(p) >= ROWS for p in full), [_rows(p) for p in full]
+    assert reasons, "a plan says why"
+    assert all(why.startswith(f"maxTotalRows of {ROWS} is reached") for why in reasons), reasons
+    assert {task["status"] for task in tasks} == {"SUCCESS"}, "no task was replaced"
+
+
+@pytest.mark.timeout(300)
+def test_a_period_ends_ranges_before_task_duration(broker: Broker, tmp_path: Path) -> None:
+    """Goal: intermediateHandoffPeriod publishes in between, and holds at once when it is set."""
+    topic = "periods"
+    create_topic(broker.bootstrap, topic, partitions=1)
+    long = spec(broker.bootstrap, topic, task_count=1, task_duration="PT1H")
+    with running(Cluster(tmp_path, light=True)) as cluster:
+        with streaming(broker.bootstrap, topic, rate_per_s=200):
+            cluster.apply(long)
+            wait_until(lambda: bool(_tasks_that_read(cluster, topic)), within_s=60)
+            [reader] = _tasks_that_read(cluster, topic)
+            cluster.apply(_limited(long, intermediateHandoffPeriod="PT3S"))
+            wait_until(lambda: len(cluster.publications(topic)) >= 3, within_s=60)
+        first = cluster.publications(topic)[0]
+        reasons = _reasons(cluster, topic)
+        ends = ends_of(broker.bootstrap, topic)
+        wait_until(lambda: cluster.has_read(topic, ends), within_s=60)
+        cluster.post(topic, "suspend")
+        wait_until(lambda: cluster.is_suspended_and_quiet(topic), within_s=60)
+        in_table = ids_in_files(cluster.files(topic))
+
+    assert in_table == ids_in_topic(broker.bootstrap, topic)
+    assert first["taskId"] == reader, "the task that read when the limit came was not disturbed"
+    assert set(reasons) == {"intermediateHandoffPeriod of 3 s is over"}
+
+
+def _limited(wanted: dict[str, JsonValue], **tuning: JsonValue) -> dict[str, JsonValue]:
+    inner = wanted["spec"]
+    assert isinstance(inner, dict)
+    return {**wanted, "spec": {**inner, "tuningConfig": {"type": "kafka", **tuning}}}
+
+
+def _reasons(cluster: Cluster, supervisor_id: str) -> list[str]:
+    """Return why handoffs began, as the stored plans tell."""
+    answer = cluster.http.get(f"/api/v1/supervisors/{supervisor_id}/plans", params={"limit": 200})
+    assert answer.status_code == httpx.codes.OK, answer.text
+    actions = (action for plan in answer.json()["plans"] for action in plan["actions"])
+    return [action["why"] for action in actions if action["action"] == "BeginHandoff"]
+
+
+def _rows(publication: dict[str, JsonValue]) -> int:
+    rows = publication["rows"]
+    assert isinstance(rows, int)
+    return rows
+
+
+def _tasks_that_read(cluster: Cluster, supervisor_id: str) -> list[JsonValue]:
+    tasks = cluster.status(supervisor_id)["activeTasks"]
+    assert isinstance(tasks, list)
+    found = [t for t in tasks if isinstance(t, dict)]
+    return [t["id"] for t in found if t["currentOffsets"] not in ({}, t["startingOffsets"])]
