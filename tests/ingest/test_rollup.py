@@ -3,7 +3,7 @@
 import json
 import random
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
@@ -18,6 +18,7 @@ from tasks.contract import SegmentFile
 from tasks.filters import Selector
 from tasks.ingest.engine import SparkEngine
 from tasks.ingest_spec import Column, Granularity, IngestSpec, Metric, TimestampSpec, Truncation
+from tasks.offsets import TopicPartition
 from tasks.ports import JournalEntry, MergeJob
 from tasks.spark_session import SparkRuntime
 from tests.brokers import produce
@@ -175,6 +176,44 @@ def test_discovered_columns_are_what_metrics_are_not_made_of(
         (None, 1, None, 1),
         ("x", 2, 3, 2),
     ]
+
+
+def test_rows_of_several_topics_and_columns_of_any_name_are_rolled_up(
+    broker: Broker, spark: SparkRuntime, engine: SparkEngine, new_topic: NewTopic, tmp_path: Path
+) -> None:
+    topics = [new_topic(1), new_topic(1)]
+    odd, metric = "ke`y'=$1", "n of ${env:HOME} `"
+    for topic, user in zip(topics, (None, "u"), strict=True):
+        value = {"t": -86_400_000, odd: "a/b", "key": 1, "user": user, "country": topic}
+        produce(broker.bootstrap, topic, [json.dumps(value)] * 2)
+    metrics = (
+        Metric(name=metric, of="count"),
+        Metric(name="late", of="last", type="string", field="country"),
+        Metric(name="users", of="distinct", type="string", field="user"),
+    )
+    spec = rolled(broker.bootstrap).model_copy(
+        update={
+            "columns": (Column(name=odd), Column(name="key", type="long")),
+            "metrics": metrics,
+            "topic_column": True,
+        }
+    )
+    job = batch(spec, topics[0], {0: (0, 2)})
+    other = TopicPartition(topics[1], 0)
+    job = replace(job, start={**job.start, other: 1}, end={**job.end, other: 2})
+
+    [segment] = engine.merge(merge_of(spec, topics[0], [engine.read_batch(job)])).segments
+
+    [row] = table(tmp_path, [segment])
+    assert (row[odd], row["key"], row[metric], row["__count"]) == ("a/b", 1, 3, 3)
+    assert row["late"] == max(topics)
+    assert [(s.topic, s.first, s.last, s.rows) for s in segment.spans] == sorted(
+        [(topics[0], 0, 1, 2), (topics[1], 1, 1, 1)]
+    )
+    read = spark.session.read.parquet(str(tmp_path / segment.path))
+    folder = tmp_path / "estimate"
+    read.selectExpr("hll_sketch_estimate(users) AS n").write.parquet(folder.as_uri())
+    assert pq.read_table(folder).to_pylist() == [{"n": 1}]
 
 
 def test_a_range_of_rejects_only_rolls_nothing_up(
