@@ -100,6 +100,15 @@ class Views:
         """
         return self._state(self._seen(supervisor_id))
 
+    def last_states(self) -> dict[str, SupervisorState]:
+        """Return the state of each supervisor as its last pass found it; none where none leads."""
+        if not self.leadership.leads():
+            return {}
+        with self.sources.store.reading() as tx:
+            ids = [v.supervisor_id for v in tx.specs.all_newest() if not v.terminated]
+        passes = {found: self.loop.last_pass(found) for found in ids}
+        return {found: self._state(made.seen) for found, made in passes.items() if made is not None}
+
     def gap_sizes(self) -> Mapping[tuple[str, GapKind], int]:
         """Return how many offsets are declared as gaps, by supervisor and kind."""
         with self.sources.store.reading() as tx:

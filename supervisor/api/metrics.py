@@ -95,6 +95,7 @@ def get_metrics(parts: Parts) -> Response:
     registry = CollectorRegistry(auto_describe=False)
     registry.register(LeadershipCollector(parts.views.leadership))
     registry.register(GapCollector(parts.views))
+    registry.register(StateCollector(parts.views))
     registry.register(QueueCollector(parts.queues))
     return Response(generate_latest(registry), media_type=CONTENT_TYPE_PLAIN_0_0_4)
 
@@ -140,6 +141,29 @@ class GapCollector(Collector):
         )
         for (supervisor_id, kind), size in sorted(self._views.gap_sizes().items()):
             family.add_metric((supervisor_id, kind), size)
+        yield family
+
+
+class StateCollector(Collector):
+    """How supervisors are, as the leader's last passes found them."""
+
+    def __init__(self, views: Views) -> None:
+        """Look at nothing before a scrape."""
+        self._views = views
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield the family; without a sample where another overlord leads.
+
+        Raises:
+            Unavailable: the metadata database does not answer.
+        """
+        family = GaugeMetricFamily(
+            "tidegate_supervisor_state",
+            "1: the supervisor is in this state.",
+            labels=("supervisor", "state", "detailed"),
+        )
+        for supervisor_id, found in sorted(self._views.last_states().items()):
+            family.add_metric((supervisor_id, found.state, found.detailed), 1)
         yield family
 
 
