@@ -13,6 +13,7 @@ from pydantic import Field, StringConstraints
 
 from tasks.filters import Filter
 from tasks.kafka_client import KafkaClient
+from tasks.registry import Registry
 from tasks.wire import Instant, Seconds, Wire
 
 ColumnType = Literal["string", "long", "float", "double", "json"]
@@ -110,7 +111,47 @@ class RegexFormat(Wire):
     list_delimiter: str | None = None
 
 
-ValueFormat = Annotated[JsonFormat | TextFormat | RegexFormat, Field(discriminator="type")]
+class NumberedSchema(Wire):
+    """A schema and the number that records name it by."""
+
+    number: int
+    text: str
+
+
+class OneSchema(Wire):
+    """Each record is the bytes of this schema and nothing else."""
+
+    type: Literal["one"] = "one"
+    text: str
+
+
+class ManySchemas(Wire):
+    """Each record begins with a byte 1 and the number of its schema, four bytes big-endian."""
+
+    type: Literal["many"] = "many"
+    schemas: tuple[NumberedSchema, ...]
+
+
+class RegistrySchemas(Wire):
+    """Each record begins with a byte 0 and its schema's number in a registry, as above."""
+
+    type: Literal["registry"] = "registry"
+    registry: Registry
+
+
+class AvroFormat(Wire):
+    """One Avro record per record; its fields are those of the JSON that it is turned into."""
+
+    type: Literal["avro"] = "avro"
+    schemas: Annotated[OneSchema | ManySchemas | RegistrySchemas, Field(discriminator="type")]
+    fields: JsonFormat = JsonFormat()
+    binary_as_string: bool = False
+    unions_by_type: bool = False
+
+
+ValueFormat = Annotated[
+    JsonFormat | TextFormat | RegexFormat | AvroFormat, Field(discriminator="type")
+]
 
 
 class KafkaColumns(Wire):
