@@ -181,6 +181,22 @@ class RowSpec(Wire):
     not_after: Instant | None = None
     """Rows before the one or after the other are thrown away."""
 
+    @property
+    def value_registry(self) -> Registry | None:
+        """Where values name their schemas, if they do."""
+        return _registry_of(self.value_format)
+
+    @property
+    def key_registry(self) -> Registry | None:
+        """Where keys name their schemas, if they do."""
+        return _registry_of(self.kafka_columns.key_format) if self.kafka_columns else None
+
+
+def _registry_of(written: ValueFormat | None) -> Registry | None:
+    if isinstance(written, AvroFormat) and isinstance(written.schemas, RegistrySchemas):
+        return written.schemas.registry
+    return None
+
 
 class Tuning(Wire):
     """Bounds of the reading loop; rows are records, sizes are bytes."""

@@ -17,6 +17,7 @@ from tasks.overlord_http import HttpOverlord
 from tasks.runtime.errors import JarsError, RuntimePartError
 from tasks.runtime.jars import FORMATS, SPARK, ensure_jars
 from tasks.runtime.java import Java, find_java
+from tasks.schema_source import RegistryClient
 from tasks.spark_session import SparkOptions, start_spark
 from tasks.stream import KafkaStream, environment_secret
 from tasks.worker import DataFolderBusy, Outside, run_worker
@@ -73,7 +74,11 @@ def _serve(setup: WorkerSetup, read_secret: ReadSecret) -> int:
     )
     try:
         engine = SparkEngine(
-            runtime, options.warehouse, read_secret, poll_timeout=options.poll_timeout
+            runtime,
+            options.warehouse,
+            read_secret,
+            poll_timeout=options.poll_timeout,
+            schemas=RegistryClient(read_secret, allowed=options.registry_allow),
         )
         engine.warm()
         log.info("spark is warm", worker=options.worker_id, java=java.version, jvm=runtime.pid)
