@@ -30,8 +30,8 @@ from tasks.avro_schema import (
 from tasks.sql import text
 
 MARK = bytes.fromhex("ff91c3a755e80b3d6c2f94d1087ab6fe")
-"""Its first byte is not in it again, so no part of it can be taken for its beginning.  Bytes that
-follow a record are told from it unless they begin with this very mark, which none does by chance."""
+"""Its first byte is not in it again, so no part of it can be taken for its beginning.  What
+follows a record is told from it unless it begins with this very mark, which none does by chance."""
 
 _WITH_NULLS = "map('ignoreNullFields', 'false')"
 _MERGED = ({"int", "long"}, {"float", "double"})

@@ -12,14 +12,14 @@ import time
 from collections import deque
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from threading import Condition, Thread
 from typing import assert_never
 
 import structlog
 
-from tasks.contract import DesiredTask, FailureCode, Order, TaskReport
+from tasks.contract import DesiredTask, FailureCode, Lack, Order, TaskReport
 from tasks.folders import NoSpace
 from tasks.gate import Gate
 from tasks.journal import Journal
@@ -34,6 +34,7 @@ from tasks.ports import (
     MergeJob,
     Overlord,
     OverlordUnavailable,
+    SchemasUnavailable,
     Stream,
     StreamUnavailable,
     TaskError,
@@ -300,7 +301,7 @@ class TaskRunner:
                 self._changed.wait_for(lambda: self._state.over, self._world.engine_doubt_s)
         return not self._world.engine_alive()
 
-    def _dropped(self, trouble: str = "", *, own: bool = False) -> Event:
+    def _dropped(self, trouble: str = "", *, own: bool = False) -> JobDropped:
         return JobDropped(self._world.monotonic(), trouble, own=own)
 
     def _is_finishing(self, effect: Effect) -> bool:
@@ -365,6 +366,9 @@ class TaskRunner:
             return BatchRead(self._world.monotonic(), entry)
         except BatchCancelled:
             return self._dropped()
+        except SchemasUnavailable as error:
+            dropped = self._dropped(str(error))
+            return replace(dropped, lacks=Lack.SCHEMA_REGISTRY)
         except StreamUnavailable as error:
             return self._dropped(str(error) or "Kafka did not answer while a batch was read")
         finally:

@@ -6,6 +6,7 @@
 | RUNNING | yes | CONNECTING_TO_STREAM, DISCOVERING_INITIAL_TASKS, CREATING_TASKS, NO_CAPACITY |
 | UNHEALTHY_SUPERVISOR | no | UNABLE_TO_CONNECT_TO_STREAM, LOST_CONTACT_WITH_STREAM, TOPIC_CHANGED |
 | UNHEALTHY_SUPERVISOR | no | OFFSETS_UNREADABLE, LOST_CONTINUITY, TOPIC_GONE |
+| UNHEALTHY_SUPERVISOR | no | SCHEMA_REGISTRY_UNAVAILABLE |
 | UNHEALTHY_SUPERVISOR, whatever else is true | no | EVENT_QUEUE_DEAD |
 | UNHEALTHY_TASKS | no | |
 """
@@ -19,6 +20,7 @@ from supervisor.core.events import repair_of
 from supervisor.core.model import TaskStatus
 from supervisor.core.observed import Observed, StreamState, StreamTrouble
 from supervisor.core.streaks import streak_of
+from tasks.contract import Lack
 
 
 class State(StrEnum):
@@ -30,6 +32,9 @@ class State(StrEnum):
     STOPPING = "STOPPING"
     UNHEALTHY_SUPERVISOR = "UNHEALTHY_SUPERVISOR"
     UNHEALTHY_TASKS = "UNHEALTHY_TASKS"
+
+
+_LACKING = {Lack.SCHEMA_REGISTRY: "SCHEMA_REGISTRY_UNAVAILABLE"}
 
 
 @dataclass(frozen=True)
@@ -46,7 +51,7 @@ def roll_up(seen: Observed, slots: SlotNeed | None) -> SupervisorState:
     """Return the one state that is true of a supervisor and its tasks together.
 
     Source: Druid's SupervisorStateManager; NO_CAPACITY, TOPIC_CHANGED, OFFSETS_UNREADABLE,
-    LOST_CONTINUITY and EVENT_QUEUE_DEAD are additions.
+    LOST_CONTINUITY, SCHEMA_REGISTRY_UNAVAILABLE and EVENT_QUEUE_DEAD are additions.
     """
     if (dead := _dead_queue(seen)) is not None:
         return dead
@@ -58,10 +63,24 @@ def roll_up(seen: Observed, slots: SlotNeed | None) -> SupervisorState:
         return _healthy(State.SUSPENDED)
     if (trouble := _stream_trouble(seen)) is not None:
         return trouble
+    if (lacking := _lacking_tasks(seen)) is not None:
+        return lacking
     if (failing := _failing_tasks(seen)) is not None:
         state = State.UNHEALTHY_TASKS
         return SupervisorState(state, state, healthy=False, why=failing)
     return _running(seen, slots)
+
+
+def _lacking_tasks(seen: Observed) -> SupervisorState | None:
+    """Say that tasks wait for what they cannot read without; they read on by themselves."""
+    reports = {t: report for worker in seen.workers for t, report in worker.reports.items()}
+    for task in seen.tasks:
+        report = reports.get(task.id)
+        if report is None or report.lacks is None:
+            continue
+        word, why = _LACKING[report.lacks], f"{task.id}: {report.detail}"
+        return SupervisorState(State.UNHEALTHY_SUPERVISOR, word, healthy=False, why=why)
+    return None
 
 
 def _failing_tasks(seen: Observed) -> str | None:

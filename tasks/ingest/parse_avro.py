@@ -62,7 +62,7 @@ def asked_sql(spec: AvroFormat, known: Answers) -> str:
     if isinstance(spec.schemas, OneSchema | ManySchemas):
         return NO_NUMBERS
     settled = _among({*known.found, *known.missing, *known.unreadable})
-    return f"CASE WHEN NOT {settled} THEN array(_id) END"
+    return f"CASE WHEN _id IS NOT NULL AND NOT {settled} THEN array(_id) END"
 
 
 def _judge(known: Answers) -> str:
