@@ -110,7 +110,7 @@ def deep(levels: int) -> object:
         (record("int", name="R"), "declares the type R a second time"),
         (["null", "R"], "f0.branch 1 is recursive: R holds itself"),
         ({"type": "map", "values": "R"}, "f0.values is recursive"),
-        (doubled(40), "types, each counted where it is used"),
+        (doubled(25), "types, each counted where it is used"),
         (deep(DEPTH_MAX + 1), "nested more than"),
     ],
 )

@@ -89,7 +89,7 @@ def test_keys_and_values_beside_others_may_be_avro() -> None:
 @pytest.mark.parametrize(
     ("written", "place", "message"),
     [
-        ({"type": "avro_stream"}, FORMAT, "is required"),
+        ({"type": "avro_stream"}, DECODER, "is required"),
         (avro({"type": "schema_repo"}), f"{DECODER}/type", "schema_repo is not built"),
         (avro({"schema": SCHEMA}), f"{DECODER}/type", "type is required"),
         (avro({"type": "magic"}), f"{DECODER}/type", "magic is no way to find a schema"),
@@ -135,7 +135,7 @@ def test_keys_and_values_beside_others_may_be_avro() -> None:
         (by_registry(config=taken(other="TIDEGATE_SECRET_R")), DECODER, "cannot be taken"),
         (by_registry(headers={"Authorization": "Bearer hunter2"}), DECODER, "may be a secret"),
         (by_registry(headers={"Host": "inner"}), DECODER, "cannot be set"),
-        (by_registry(headers={"X-A": "a\r\nHost: b"}), DECODER, "printable"),
+        (by_registry(headers={"X-A": "a\r\nHost: b"}), DECODER, "must be a text"),
         (by_registry(headers=taken(Host="TIDEGATE_SECRET_R")), DECODER, "cannot be set"),
         (by_registry(secret="x"), f"{DECODER}/secret", "unknown field"),
     ],

@@ -107,7 +107,7 @@ def test_a_silent_registry_is_waited_for_and_loses_nothing(
     with pytest.raises(SchemasUnavailable, match=r"registry does not answer: http.*: 503"):
         engine.read_batch(batch(spec, topic, {0: (0, 3)}))
 
-    assert paths_below(tmp_path) == set()
+    assert not [path for path in paths_below(tmp_path) if "/data/" in path]
     registry.fault = None
     entry = engine.read_batch(batch(spec, topic, {0: (0, 3)}))
     assert table_of(tmp_path, entry.files)["id"].to_pylist() == [0, 1, 2]

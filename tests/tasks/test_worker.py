@@ -269,11 +269,13 @@ def test_a_broker_that_is_not_allowed_is_never_connected_to(site: Site, servers:
 
 def test_a_registry_that_is_not_allowed_is_never_asked(site: Site) -> None:
     site.registry_allow = ("registry:8081",)
-    plain, known = desired("task-1"), Registry(urls=("http://registry:8081",))
-    for number, registry in ((2, known), (3, Registry(urls=("http://evil:8081",)))):
+    tasks = []
+    for name, host in {"task-2": "registry", "task-3": "evil"}.items():
+        registry = Registry(urls=(f"http://{host}:8081",))
         avro = AvroFormat(schemas=RegistrySchemas(registry=registry))
-        spec = plain.spec.model_copy(update={"value_format": avro})
-        site.overlord.list(desired(f"task-{number}").model_copy(update={"spec": spec}))
+        spec = desired(name).spec.model_copy(update={"value_format": avro})
+        tasks.append(desired(name).model_copy(update={"spec": spec}))
+    site.overlord.list(*tasks)
     site.start()
 
     told = site.overlord.wait_report("task-3", lambda r: r.phase is TaskPhase.FAILED)
