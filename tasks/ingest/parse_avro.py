@@ -16,6 +16,8 @@ from tasks.ingest.schemas import Answers, framed, known_schemas
 from tasks.ingest_spec import AvroFormat, ManySchemas, OneSchema
 
 _HEAD_BYTES = 5
+_NUMBER_MAX = 2**31 - 1
+"""No registry has a greater number; one that is asked for it says something that is no answer."""
 _SAMPLE_BYTES = 360
 """So many bytes of a record that is not Avro are told, as base64: they fill a sample."""
 
@@ -62,7 +64,7 @@ def asked_sql(spec: AvroFormat, known: Answers) -> str:
     if isinstance(spec.schemas, OneSchema | ManySchemas):
         return NO_NUMBERS
     settled = _among({*known.found, *known.missing, *known.unreadable})
-    return f"CASE WHEN _id IS NOT NULL AND NOT {settled} THEN array(_id) END"
+    return f"CASE WHEN _id <= {_NUMBER_MAX} AND NOT {settled} THEN array(_id) END"
 
 
 def _judge(known: Answers) -> str:

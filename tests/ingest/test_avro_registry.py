@@ -73,10 +73,11 @@ def test_a_schema_is_fetched_when_a_record_names_it(
     registry.register(2, SECOND)
     registry.register(3, {"type": "object"}, schemaType="JSON")
     records = [first(0), first(1), second(2), framed(9, b"x"), framed(3, b"x"), b"\0\0", second(6)]
+    records.append(framed(2**31, b"x"))  # more than any registry's number: it is not even asked
     produce(broker.bootstrap, topic, records)
 
     entry = engine.read_batch(batch(spec, topic, {0: (0, 2)}))
-    later = engine.read_batch(batch(spec, topic, {0: (2, 7)}, number=1, columns=entry.columns))
+    later = engine.read_batch(batch(spec, topic, {0: (2, 8)}, number=1, columns=entry.columns))
 
     assert (entry.columns, later.columns) == (("id", "user"), ("id", "more", "user"))
     rows = table_of(tmp_path, [*entry.files, *later.files]).to_pylist()
@@ -87,8 +88,12 @@ def test_a_schema_is_fetched_when_a_record_names_it(
         (0, 3, 3, "unknown-schema"),
         (0, 4, 4, "unreadable-schema"),
         (0, 5, 5, "not-avro"),
+        (0, 7, 7, "unknown-schema"),
     ]
-    assert {s.input for s in later.samples} == {"base64:AAAAAAl4", "base64:AAAAAAN4", "base64:AAA="}
+    assert f"/schemas/ids/{2**31}" not in registry.asked
+    assert {s.input for s in later.samples} == {
+        *("base64:AAAAAAl4", "base64:AAAAAAN4", "base64:AAA=", "base64:AIAAAAB4"),
+    }
     assert registry.asked.count("/schemas/ids/1") == registry.asked.count("/schemas/ids/2") == 1
 
 
