@@ -25,6 +25,7 @@ from supervisor.core.errors import MetadataUnavailable, SchemaTooNew
 from supervisor.metadata.migrate import migrate
 from supervisor.metadata.store import SqlStore
 from supervisor.overlord import wire_overlord
+from supervisor.setting_types import allowed_registries
 from supervisor.settings import OVERLORD_PORT, WORKER_PORT, DevOptions, Settings, stable_worker_id
 from supervisor.setup import SetupProblem
 from supervisor.signals import Broadcast
@@ -215,6 +216,9 @@ def run_worker(settings: Settings) -> int:
             slots=settings.worker_slots,
             limits=limits_within(settings.progress_timeout),
             kafka_allow=settings.allowed_brokers(),
+            registry_allow=allowed_registries(
+                settings.registry_allow, on_loopback=settings.on_loopback
+            ),
         ),
         java=settings.java,
         jars_dir=settings.data_dir.absolute() / "jars",

@@ -38,6 +38,7 @@ from supervisor.reconcile import Pass, Shell, make_pass
 from supervisor.registry import WorkerRegistry
 from supervisor.resets import Resets
 from supervisor.service import Rules, Service, new_token
+from supervisor.setting_types import allowed_registries
 from supervisor.settings import Settings
 from supervisor.setup import SetupProblem
 from supervisor.signals import Broadcast
@@ -155,7 +156,13 @@ def wire_overlord(
         registry=registry,
         loop=loop,
         changed=changed,
-        rules=Rules(settings.allowed_brokers(), settings.pause_lease),
+        rules=Rules(
+            settings.allowed_brokers(),
+            settings.pause_lease,
+            registry_allow=allowed_registries(
+                settings.registry_allow, on_loopback=settings.on_loopback
+            ),
+        ),
         reach=reach,
     )
     warehouse = settings.warehouse.absolute()

@@ -22,7 +22,7 @@ from supervisor.core.errors import (
     WorkerFenced,
 )
 from supervisor.core.model import AuditEntry, SpecVersion, WorkerRow
-from supervisor.core.spec import SupervisorSpec
+from supervisor.core.spec import SupervisorSpec, ingest_spec
 from supervisor.core.spec_reader import read_spec
 from supervisor.desired import desired_state
 from supervisor.leadership import Leadership
@@ -32,6 +32,7 @@ from supervisor.registry import WorkerRegistry
 from supervisor.signals import Broadcast
 from tasks.contract import RunState, SyncRequest, SyncResponse
 from tasks.kafka_client import refused_hosts
+from tasks.registry import refused_registries
 
 TRIES = 100
 """Rounds of a race for the next version of one spec; each round, one of the racers wins."""
@@ -45,6 +46,8 @@ class Rules:
     kafka_allow: tuple[str, ...] | None
     """Broker hosts that specs may name; None allows all (loopback only)."""
     pause_lease: timedelta
+    registry_allow: tuple[str, ...] | None = ()
+    """Schema registries that specs may name; None allows all (loopback only)."""
 
 
 @dataclass(frozen=True)
@@ -96,6 +99,7 @@ class Service:
         read = read_spec(document)
         spec = read.spec
         self._check_brokers(spec)
+        self._check_registries(spec)
 
         def apply(tx: Transaction) -> Applied:
             newest = tx.specs.newest(spec.id)
@@ -132,6 +136,21 @@ class Service:
                         pointer,
                         f"{', '.join(refused)}: not a host:port that this overlord may connect to",
                         "name allowed brokers, or have the operator extend TIDEGATE_KAFKA_ALLOW",
+                    )
+                ]
+            )
+
+    def _check_registries(self, spec: SupervisorSpec) -> None:
+        rows = ingest_spec(spec)
+        named = [r.urls for r in (rows.value_registry, rows.key_registry) if r is not None]
+        urls = [url for each in named for url in each]
+        if refused := refused_registries(urls, self._rules.registry_allow):
+            raise InvalidSpec(
+                [
+                    FieldError(
+                        "/spec/ioConfig/inputFormat",
+                        f"{', '.join(refused)}: not a schema registry that workers may connect to",
+                        "name an allowed one, or have the operator extend TIDEGATE_REGISTRY_ALLOW",
                     )
                 ]
             )

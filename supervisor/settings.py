@@ -139,6 +139,11 @@ class Settings(BaseSettings):
         "Required unless the overlord listens on loopback only.",
         json_schema_extra=_shown_as("any, on loopback", "host[:port], separated by commas"),
     )
+    registry_allow: Addresses | None = Field(
+        default=None,
+        description="Schema registries that specs may name: host (any port) or host:port.",
+        json_schema_extra=_shown_as("any, on loopback, else none", "host[:port], by commas"),
+    )
     supervisor_period: LongDuration = Field(
         default=timedelta(seconds=30),
         description="A supervisor is looked at no later than this after the last time.",

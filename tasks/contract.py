@@ -98,6 +98,12 @@ class FailureCode(StrEnum):
     INTERNAL = "INTERNAL"
 
 
+class Lack(StrEnum):
+    """What a task waits for that is neither Kafka nor this system; it reads on by itself then."""
+
+    SCHEMA_REGISTRY = "SCHEMA_REGISTRY"
+
+
 class Counters(Wire):
     """What a task's journaled batches hold; Druid's names where it has one."""
 
@@ -135,6 +141,8 @@ class TaskReport(Wire):
     failure: FailureCode | None = None
     detail: str = Field(default="", max_length=4_000)
     """Why it failed, or what it waits for."""
+    lacks: Lack | None = None
+    """What its last batch did not get; `detail` says the rest."""
     running_for: Seconds = timedelta(0)
     idle_for: Seconds = timedelta(0)
     """Since the last journaled batch or, without one, since the start."""

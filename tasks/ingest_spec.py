@@ -13,6 +13,7 @@ from pydantic import Field, StringConstraints
 
 from tasks.filters import Filter
 from tasks.kafka_client import KafkaClient
+from tasks.registry import Registry
 from tasks.wire import Instant, Seconds, Wire
 
 ColumnType = Literal["string", "long", "float", "double", "json"]
@@ -135,7 +136,47 @@ class RegexFormat(Wire):
     list_delimiter: str | None = None
 
 
-ValueFormat = Annotated[JsonFormat | TextFormat | RegexFormat, Field(discriminator="type")]
+class NumberedSchema(Wire):
+    """A schema and the number that records name it by."""
+
+    number: int
+    text: str
+
+
+class OneSchema(Wire):
+    """Each record is the bytes of this schema and nothing else."""
+
+    type: Literal["one"] = "one"
+    text: str
+
+
+class ManySchemas(Wire):
+    """Each record begins with a byte 1 and the number of its schema, four bytes big-endian."""
+
+    type: Literal["many"] = "many"
+    schemas: tuple[NumberedSchema, ...]
+
+
+class RegistrySchemas(Wire):
+    """Each record begins with a byte 0 and its schema's number in a registry, as above."""
+
+    type: Literal["registry"] = "registry"
+    registry: Registry
+
+
+class AvroFormat(Wire):
+    """One Avro record per record; its fields are those of the JSON that it is turned into."""
+
+    type: Literal["avro"] = "avro"
+    schemas: Annotated[OneSchema | ManySchemas | RegistrySchemas, Field(discriminator="type")]
+    fields: JsonFormat = JsonFormat()
+    binary_as_string: bool = False
+    unions_by_type: bool = False
+
+
+ValueFormat = Annotated[
+    JsonFormat | TextFormat | RegexFormat | AvroFormat, Field(discriminator="type")
+]
 
 
 class KafkaColumns(Wire):
@@ -167,6 +208,22 @@ class RowSpec(Wire):
     not_before: Instant | None = None
     not_after: Instant | None = None
     """Rows before the one or after the other are thrown away."""
+
+    @property
+    def value_registry(self) -> Registry | None:
+        """Where values name their schemas, if they do."""
+        return _registry_of(self.value_format)
+
+    @property
+    def key_registry(self) -> Registry | None:
+        """Where keys name their schemas, if they do."""
+        return _registry_of(self.kafka_columns.key_format) if self.kafka_columns else None
+
+
+def _registry_of(written: ValueFormat | None) -> Registry | None:
+    if isinstance(written, AvroFormat) and isinstance(written.schemas, RegistrySchemas):
+        return written.schemas.registry
+    return None
 
 
 class Tuning(Wire):

@@ -141,8 +141,8 @@ def _take(state: TaskState, event: Event) -> Step:
             return _later(state, f"Kafka does not answer: {reason}", now), ()
         case BatchRead(now, entry):
             return _batch_read(state, entry, now)
-        case JobDropped(now, trouble, own):
-            return _job_dropped(state, trouble, now, own=own), ()
+        case JobDropped(now, trouble, own, lacks):
+            return replace(_job_dropped(state, trouble, now, own=own), lacks=lacks), ()
         case JobMoved(now):
             return moved(state, now), ()
         case Journaled(now):
@@ -198,7 +198,7 @@ def _batch_read(state: TaskState, entry: JournalEntry, now: float) -> Step:
     seconds = now - work.since
     pace = state.pace.after(work.size, work.rows, seconds, state.tuning)
     state = replace(state, pace=pace, batch_seconds=seconds, unchecked=entry)
-    return replace(state, view=None, look_at=now, tries=0, note=""), ()
+    return replace(state, view=None, look_at=now, tries=0, note="", lacks=None), ()
 
 
 def _job_dropped(state: TaskState, trouble: str, now: float, *, own: bool) -> TaskState:

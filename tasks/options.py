@@ -33,6 +33,8 @@ class WorkerOptions:
     """How many tasks may finish (read the rest, merge, publish) at once; None: as many as slots."""
     kafka_allow: tuple[str, ...] | None = None
     """Brokers (`host` or `host:port`) that a task may name; None: any."""
+    registry_allow: tuple[str, ...] | None = None
+    """Schema registries (`host` or `host:port`) that a task may name; None: any."""
     limits: Limits = field(default_factory=Limits)
     long_poll: timedelta = timedelta(seconds=10)
     """How long an overlord may keep a sync that has no news."""

@@ -24,6 +24,7 @@ from tasks.contract import (
 from tasks.ingest_spec import IngestSpec
 from tasks.kafka_client import KafkaClient
 from tasks.offsets import Offsets
+from tasks.registry import Registry
 from tasks.wire import Instant, Wire, WireOffsets
 
 
@@ -42,6 +43,33 @@ class BatchCancelled(Exception):
 
 class StreamUnavailable(Exception):
     """Kafka did not answer within its deadline; the loop tries again, the position stays."""
+
+
+class SchemasUnavailable(StreamUnavailable):
+    """A schema registry did not answer, or not as one; the loop does as if Kafka had not."""
+
+
+@dataclass(frozen=True)
+class SchemaText:
+    """A schema as a registry has it."""
+
+    kind: str
+    """AVRO, PROTOBUF or JSON."""
+    text: str
+    references: tuple[str, ...] = ()
+    """Schemas whose names it uses, each after those that it uses itself."""
+
+
+class SchemaSource(Protocol):
+    """Where the schemas of records lie that name them by number."""
+
+    def schema(self, registry: Registry, number: int) -> SchemaText | None:
+        """Return a schema; None: the registry says that it has none of that number.
+
+        Raises:
+            SchemasUnavailable: it did not answer in time, or something that is no answer.
+        """
+        ...
 
 
 class DataFile(Wire):

@@ -14,9 +14,10 @@ from tasks.ingest.engine import SparkEngine
 from tasks.kafka_client import ReadSecret
 from tasks.options import WorkerOptions
 from tasks.overlord_http import HttpOverlord
-from tasks.runtime.errors import RuntimePartError
-from tasks.runtime.jars import SPARK, ensure_jars
-from tasks.runtime.java import find_java
+from tasks.runtime.errors import JarsError, RuntimePartError
+from tasks.runtime.jars import FORMATS, SPARK, ensure_jars
+from tasks.runtime.java import Java, find_java
+from tasks.schema_source import RegistryClient
 from tasks.spark_session import SparkOptions, start_spark
 from tasks.stream import KafkaStream, environment_secret
 from tasks.worker import DataFolderBusy, Outside, run_worker
@@ -59,7 +60,7 @@ def serve(setup: WorkerSetup, read_secret: ReadSecret = environment_secret) -> i
 def _serve(setup: WorkerSetup, read_secret: ReadSecret) -> int:
     options = setup.options
     java = find_java(setup.java, options.data_dir / "truststore")
-    jars = ensure_jars(setup.jars_dir, java, SPARK, jars_folder=setup.jars_folder, say=_say)
+    jars = _jars(setup, java)
     runtime = start_spark(
         SparkOptions(
             java=java,
@@ -73,7 +74,11 @@ def _serve(setup: WorkerSetup, read_secret: ReadSecret) -> int:
     )
     try:
         engine = SparkEngine(
-            runtime, options.warehouse, read_secret, poll_timeout=options.poll_timeout
+            runtime,
+            options.warehouse,
+            read_secret,
+            poll_timeout=options.poll_timeout,
+            schemas=RegistryClient(read_secret, allowed=options.registry_allow),
         )
         engine.warm()
         log.info("spark is warm", worker=options.worker_id, java=java.version, jvm=runtime.pid)
@@ -92,6 +97,17 @@ def _serve(setup: WorkerSetup, read_secret: ReadSecret) -> int:
             return run_worker(options, outside)
     finally:
         runtime.stop()
+
+
+def _jars(setup: WorkerSetup, java: Java) -> list[Path]:
+    """Return Spark's jars; a folder from before there were formats does for all but Avro."""
+    given = setup.jars_folder
+    jars = ensure_jars(setup.jars_dir, java, SPARK, jars_folder=given, say=_say)
+    try:
+        return jars + ensure_jars(setup.jars_dir, java, FORMATS, jars_folder=given, say=_say)
+    except JarsError as error:
+        log.warning("this worker cannot read Avro", why=str(error))
+        return jars
 
 
 def start_spark_thread(name: str, run: Callable[[], None]) -> Thread:

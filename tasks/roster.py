@@ -19,6 +19,7 @@ from tasks.kafka_client import refused_hosts
 from tasks.machine import begin, refuse
 from tasks.options import WorkerOptions, is_safe_name
 from tasks.orders import Step
+from tasks.registry import refused_registries
 from tasks.runner import TaskRunner, World
 from tasks.task_state import Failure
 
@@ -126,6 +127,11 @@ class Roster:
         servers = task.spec.kafka.bootstrap_servers
         if hosts := refused_hosts(servers, self._options.kafka_allow):
             text = f"this worker may not connect to the brokers {', '.join(hosts)}"
+            return Failure(FailureCode.REFUSED, text)
+        named = (task.spec.value_registry, task.spec.key_registry)
+        urls = [url for registry in named if registry is not None for url in registry.urls]
+        if hosts := refused_registries(urls, self._options.registry_allow):
+            text = f"this worker may not connect to the schema registries {', '.join(hosts)}"
             return Failure(FailureCode.REFUSED, text)
         if task.task_id in self._forgotten:
             # Its file names would be given a second time in this incarnation.

@@ -12,14 +12,14 @@ import time
 from collections import deque
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from threading import Condition, Thread
 from typing import assert_never
 
 import structlog
 
-from tasks.contract import DesiredTask, FailureCode, Order, TaskReport
+from tasks.contract import DesiredTask, FailureCode, Lack, Order, TaskReport
 from tasks.folders import NoSpace
 from tasks.gate import Gate
 from tasks.journal import Journal
@@ -34,10 +34,12 @@ from tasks.ports import (
     MergeJob,
     Overlord,
     OverlordUnavailable,
+    SchemasUnavailable,
     Stream,
     StreamUnavailable,
     TaskError,
 )
+from tasks.refused import log_refused
 from tasks.signals import (
     Answered,
     Append,
@@ -300,7 +302,7 @@ class TaskRunner:
                 self._changed.wait_for(lambda: self._state.over, self._world.engine_doubt_s)
         return not self._world.engine_alive()
 
-    def _dropped(self, trouble: str = "", *, own: bool = False) -> Event:
+    def _dropped(self, trouble: str = "", *, own: bool = False) -> JobDropped:
         return JobDropped(self._world.monotonic(), trouble, own=own)
 
     def _is_finishing(self, effect: Effect) -> bool:
@@ -363,21 +365,17 @@ class TaskRunner:
                 )
             )
             if task.spec.tuning.log_parse_exceptions:
-                self._log_samples(entry)
+                log_refused(task.task_id, entry.samples)
             return BatchRead(self._world.monotonic(), entry)
         except BatchCancelled:
             return self._dropped()
+        except SchemasUnavailable as error:
+            dropped = self._dropped(str(error))
+            return replace(dropped, lacks=Lack.SCHEMA_REGISTRY)
         except StreamUnavailable as error:
             return self._dropped(str(error) or "Kafka did not answer while a batch was read")
         finally:
             self._in_engine = False
-
-    def _log_samples(self, entry: JournalEntry) -> None:
-        """Name records that are no rows; what they hold is in the task's report, not in logs."""
-        log = structlog.get_logger().bind(task=self._desired.task_id)
-        for one in entry.samples:
-            place = f"{one.topic}:{one.partition} {one.offset}"
-            log.warning("record refused", record=place, reason=one.reason)
 
     def _publish(self, effect: Publish) -> Event:
         try:

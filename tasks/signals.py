@@ -7,7 +7,7 @@ Every event carries `now`, monotonic seconds: time is an input.  Both unions are
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from tasks.contract import FailureCode, Order, PublishAnswer, PublishRequest
+from tasks.contract import FailureCode, Lack, Order, PublishAnswer, PublishRequest
 from tasks.offsets import Offsets
 from tasks.ports import JournalEntry, MergeResult, StreamView
 
@@ -63,6 +63,7 @@ class JobDropped:
     trouble: str = ""
     own: bool = False
     """The trouble is this worker's, such as a full disk: elsewhere the task might go on."""
+    lacks: Lack | None = None
 
 
 @dataclass(frozen=True)

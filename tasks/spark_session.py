@@ -83,6 +83,11 @@ _JVM_FLAGS = (
         "com.sun.security.auth.module.LdapLoginModule"
     ),
     "-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls=",
+    # A few broken bytes may announce a text or a list of two billion: memory for it is taken
+    # before a byte of it is read.  No record is as long as these bounds, in bytes and in items.
+    "-Dorg.apache.avro.limits.bytes.maxLength=67108864",
+    "-Dorg.apache.avro.limits.string.maxLength=67108864",
+    "-Dorg.apache.avro.limits.collectionItems.maxLength=4194304",
 )
 
 _CONF = {
@@ -148,7 +153,7 @@ class SparkOptions:
 
     java: Java
     jars: Sequence[Path]
-    """The connector's six jars."""
+    """The connector's six jars, and those of formats."""
     work_dir: Path
     """Below the data folder: working directory, scratch space, log."""
     master: str = "local[*]"

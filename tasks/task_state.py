@@ -9,6 +9,7 @@ from tasks.contract import (
     Counters,
     DesiredTask,
     FailureCode,
+    Lack,
     Order,
     RejectSample,
     TaskPhase,
@@ -137,6 +138,8 @@ class TaskState:
     tries: int = 0
     """Unanswered questions in a row."""
     note: str = ""
+    lacks: Lack | None = None
+    """What the last batch did not get; None once one was read."""
     """What the task waits for."""
     lease_note: str = ""
     """Says that a pause gave way by itself; until the next order."""
@@ -191,6 +194,7 @@ def report(state: TaskState, now: float) -> TaskReport:
         samples=state.samples,
         failure=state.failure.code if state.failure else None,
         detail=shortened(detail),
+        lacks=None if state.terminal else state.lacks,
         running_for=timedelta(seconds=max(0.0, now - state.started_at)),
         idle_for=timedelta(seconds=max(0.0, now - state.progressed_at)),
         batch_seconds=state.batch_seconds,

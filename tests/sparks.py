@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tasks.runtime.jars import SPARK
+from tasks.runtime.jars import FORMATS, SPARK
 from tasks.spark_session import SparkOptions, SparkRuntime, start_spark
 from tests.brokers import shared_jars, shared_java
 
@@ -16,9 +16,8 @@ __all__ = ["start_test_spark"]
 def start_test_spark(folder: Path) -> Iterator[SparkRuntime]:
     """Run a small Spark that works in `folder`; one per process at a time."""
     cores = min(2, os.cpu_count() or 1)
-    options = SparkOptions(
-        shared_java(), shared_jars(SPARK), folder, master=f"local[{cores}]", heap="1g"
-    )
+    jars = shared_jars(SPARK) + shared_jars(FORMATS)
+    options = SparkOptions(shared_java(), jars, folder, master=f"local[{cores}]", heap="1g")
     runtime = start_spark(options)
     try:
         yield runtime

@@ -55,6 +55,8 @@ _SPEC_TABLES: Mapping[str, Table] = MappingProxyType(
         "inputFormat of type csv": tables.CSV_FORMAT,
         "inputFormat of type tsv": tables.TSV_FORMAT,
         "inputFormat of type regex": tables.REGEX_FORMAT,
+        "inputFormat of type avro_stream": tables.AVRO_FORMAT,
+        **{f"avroBytesDecoder of type {n}": table for n, table in tables.AVRO_DECODERS.items()},
         "inputFormat of type kafka": tables.KAFKA_FORMAT,
         "tuningConfig": tables.TUNING,
     }

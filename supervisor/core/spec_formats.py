@@ -5,8 +5,10 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
+from supervisor.core.spec_decoders import Decoder
 from supervisor.core.spec_fields import FieldName, Flag, Text, shown, wrong
 from tasks.ingest_spec import (
+    AvroFormat,
     JsonFormat,
     JsonPath,
     KafkaColumns,
@@ -124,16 +126,45 @@ class JsonInputFormat(Wire):
 
     def contract(self) -> JsonFormat:
         """Return it as tasks are told it."""
-        if self.flatten_spec is None:
-            return JsonFormat()
-        fields = self.flatten_spec.fields
-        return JsonFormat(
-            paths=tuple(
-                JsonPath(name=f.name, path=f.expr) for f in fields if f.type == "path" and f.expr
-            ),
-            roots=None
-            if self.flatten_spec.use_field_discovery
-            else tuple(f.name for f in fields if f.type == "root"),
+        return _flattened(self.flatten_spec)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Fields that the spec itself names, in order."""
+        return tuple(f.name for f in self.flatten_spec.fields) if self.flatten_spec else ()
+
+
+def _flattened(spec: FlattenSpec | None) -> JsonFormat:
+    if spec is None:
+        return JsonFormat()
+    return JsonFormat(
+        paths=tuple(
+            JsonPath(name=f.name, path=f.expr) for f in spec.fields if f.type == "path" and f.expr
+        ),
+        roots=None
+        if spec.use_field_discovery
+        else tuple(f.name for f in spec.fields if f.type == "root"),
+    )
+
+
+class AvroInputFormat(Wire):
+    """One Avro record per record."""
+
+    type: Literal["avro_stream"] = "avro_stream"
+    avro_bytes_decoder: Decoder
+    flatten_spec: FlattenSpec | None = None
+    binary_as_string: Flag = False
+    """Bytes are UTF-8 text; else they are written as base64."""
+    extract_unions_by_type: Flag = False
+    """A value of a union of several types is an object, its one key the name of its type."""
+
+    def contract(self) -> AvroFormat:
+        """Return it as tasks are told it."""
+        return AvroFormat(
+            schemas=self.avro_bytes_decoder.contract(),
+            fields=_flattened(self.flatten_spec),
+            binary_as_string=self.binary_as_string,
+            unions_by_type=self.extract_unions_by_type,
         )
 
     @property
@@ -208,7 +239,7 @@ class RegexInputFormat(_ByPlace):
 
 
 PlainFormat = Annotated[
-    JsonInputFormat | CsvInputFormat | TsvInputFormat | RegexInputFormat,
+    JsonInputFormat | CsvInputFormat | TsvInputFormat | RegexInputFormat | AvroInputFormat,
     Field(discriminator="type"),
 ]
 
@@ -255,7 +286,12 @@ class KafkaInputFormat(Wire):
 
 
 InputFormat = Annotated[
-    JsonInputFormat | CsvInputFormat | TsvInputFormat | RegexInputFormat | KafkaInputFormat,
+    JsonInputFormat
+    | CsvInputFormat
+    | TsvInputFormat
+    | RegexInputFormat
+    | AvroInputFormat
+    | KafkaInputFormat,
     Field(discriminator="type"),
 ]
 

@@ -30,6 +30,11 @@ def sift_format(
     kept = notes.sift(written, pointer, known[kind])
     if isinstance(flatten := kept.get("flattenSpec"), Mapping):
         kept["flattenSpec"] = _sift_flatten(notes, flatten, f"{pointer}/flattenSpec")
+    if isinstance(decoder := kept.get("avroBytesDecoder"), Mapping):
+        found = _sift_decoder(notes, decoder, f"{pointer}/avroBytesDecoder")
+        if found is None:
+            return None
+        kept["avroBytesDecoder"] = found
     for name in ("valueFormat", "keyFormat"):
         if isinstance(inner := kept.get(name), Mapping):
             found = sift_format(notes, inner, f"{pointer}/{name}", within=True)
@@ -38,6 +43,22 @@ def sift_format(
             else:
                 kept[name] = found
     return kept
+
+
+def _sift_decoder(
+    notes: Notes, written: Mapping[str, object], pointer: str
+) -> dict[str, object] | None:
+    kind = written.get("type")
+    if isinstance(kind, str) and kind in tables.AVRO_DECODERS:
+        return notes.sift(written, pointer, tables.AVRO_DECODERS[kind])
+    known = f"use one of {', '.join(tables.AVRO_DECODERS)}"
+    if kind in {None, "schema_repo"}:  # Druid's default
+        told = "type is required" if kind is None else "schema_repo is not built"
+        hint = f"{known}; the schemas of a schema repo can be registered or written into the spec"
+        notes.refuse(f"{pointer}/type", told, known if kind is None else hint)
+    else:
+        notes.refuse(f"{pointer}/type", f"{shown(kind)} is no way to find a schema", known)
+    return None
 
 
 def _sift_flatten(notes: Notes, written: Mapping[str, object], pointer: str) -> dict[str, object]:

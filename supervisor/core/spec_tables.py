@@ -159,6 +159,20 @@ TSV_FORMAT = Table(
     kept=frozenset({"type", "columns", "delimiter", "listDelimiter"}), unbuilt=_ONE_LINE
 )
 REGEX_FORMAT = Table(kept=frozenset({"type", "columns", "pattern", "listDelimiter"}))
+AVRO_FORMAT = Table(
+    kept=frozenset(
+        {"type", "avroBytesDecoder", "flattenSpec", "binaryAsString", "extractUnionsByType"}
+    ),
+)
+AVRO_DECODERS = {
+    "schema_inline": Table(kept=frozenset({"type", "schema"})),
+    "multiple_schemas_inline": Table(kept=frozenset({"type", "schemas"})),
+    "schema_registry": Table(
+        kept=frozenset({"type", "url", "urls", "config", "headers"}),
+        idle={"capacity": (UNLIMITED,)},
+    ),
+}
+"""Ways to find the schema of a record, by name."""
 KAFKA_FORMAT = Table(
     kept=frozenset(
         {
@@ -173,7 +187,13 @@ KAFKA_FORMAT = Table(
         }
     ),
 )
-VALUE_FORMATS = {"json": JSON_FORMAT, "csv": CSV_FORMAT, "tsv": TSV_FORMAT, "regex": REGEX_FORMAT}
+VALUE_FORMATS = {
+    "json": JSON_FORMAT,
+    "csv": CSV_FORMAT,
+    "tsv": TSV_FORMAT,
+    "regex": REGEX_FORMAT,
+    "avro_stream": AVRO_FORMAT,
+}
 """Formats of a value or a key, by name."""
 TRANSFORMS = Table(kept=frozenset({"filter", "transforms"}))
 TRANSFORM = Table(kept=frozenset({"type", "name", "expression"}))
@@ -222,9 +242,7 @@ OTHER_METRICS: Mapping[str, str] = {
     "javascript": "use a transform, and a sum, min or max of it",
 }
 """Druid's other aggregators, and what to do instead."""
-OTHER_FORMATS = frozenset(
-    {"avro_ocf", "avro_stream", "javascript", "orc", "parquet", "protobuf", "thrift"}
-)
+OTHER_FORMATS = frozenset({"avro_ocf", "javascript", "orc", "parquet", "protobuf", "thrift"})
 """Druid's other input formats."""
 
 TUNING = Table(

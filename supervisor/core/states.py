@@ -7,6 +7,7 @@
 | UNHEALTHY_SUPERVISOR | no | UNABLE_TO_CONNECT_TO_STREAM, LOST_CONTACT_WITH_STREAM, TOPIC_CHANGED |
 | UNHEALTHY_SUPERVISOR | no | OFFSETS_UNREADABLE, LOST_CONTINUITY, TOPIC_GONE |
 | UNHEALTHY_SUPERVISOR | no | NO_SUCH_PARTITION, BOUNDS_MISMATCHED |
+| UNHEALTHY_SUPERVISOR | no | SCHEMA_REGISTRY_UNAVAILABLE |
 | UNHEALTHY_SUPERVISOR, whatever else is true | no | EVENT_QUEUE_DEAD |
 | UNHEALTHY_TASKS | no | |
 """
@@ -22,6 +23,7 @@ from supervisor.core.model import TaskStatus
 from supervisor.core.observed import Observed, StreamState, StreamTrouble
 from supervisor.core.spec import SupervisorSpec
 from supervisor.core.streaks import streak_of
+from tasks.contract import Lack
 
 
 class State(StrEnum):
@@ -34,6 +36,9 @@ class State(StrEnum):
     STOPPING = "STOPPING"
     UNHEALTHY_SUPERVISOR = "UNHEALTHY_SUPERVISOR"
     UNHEALTHY_TASKS = "UNHEALTHY_TASKS"
+
+
+_LACKING = {Lack.SCHEMA_REGISTRY: "SCHEMA_REGISTRY_UNAVAILABLE"}
 
 
 @dataclass(frozen=True)
@@ -50,7 +55,8 @@ def roll_up(seen: Observed, slots: SlotNeed | None) -> SupervisorState:
     """Return the one state that is true of a supervisor and its tasks together.
 
     Source: Druid's SupervisorStateManager; NO_CAPACITY, TOPIC_CHANGED, OFFSETS_UNREADABLE,
-    LOST_CONTINUITY, NO_SUCH_PARTITION, BOUNDS_MISMATCHED and EVENT_QUEUE_DEAD are additions.
+    LOST_CONTINUITY, NO_SUCH_PARTITION, BOUNDS_MISMATCHED, SCHEMA_REGISTRY_UNAVAILABLE and
+    EVENT_QUEUE_DEAD are additions.
     """
     if (dead := _dead_queue(seen)) is not None:
         return dead
@@ -66,6 +72,8 @@ def roll_up(seen: Observed, slots: SlotNeed | None) -> SupervisorState:
         return trouble
     if (outside := _out_of_bounds(seen, seen.current.spec)) is not None:
         return outside
+    if (lacking := _lacking_tasks(seen)) is not None:
+        return lacking
     if (failing := _failing_tasks(seen)) is not None:
         state = State.UNHEALTHY_TASKS
         return SupervisorState(state, state, healthy=False, why=failing)
@@ -79,6 +87,18 @@ def _out_of_bounds(seen: Observed, spec: SupervisorSpec) -> SupervisorState | No
         return SupervisorState(unhealthy, "NO_SUCH_PARTITION", healthy=False, why=absent)
     if (other := mismatched(spec, seen.committed)) is not None:
         return SupervisorState(unhealthy, "BOUNDS_MISMATCHED", healthy=False, why=other)
+    return None
+
+
+def _lacking_tasks(seen: Observed) -> SupervisorState | None:
+    """Say that tasks wait for what they cannot read without; they read on by themselves."""
+    reports = {t: report for worker in seen.workers for t, report in worker.reports.items()}
+    for task in seen.tasks:
+        report = reports.get(task.id)
+        if report is None or report.lacks is None:
+            continue
+        word, why = _LACKING[report.lacks], f"{task.id}: {report.detail}"
+        return SupervisorState(State.UNHEALTHY_SUPERVISOR, word, healthy=False, why=why)
     return None
 
 

@@ -28,8 +28,8 @@ from supervisor.dev.processes import ChildFailed, ChildSpec, ProcessGroup
 from supervisor.dev.sample import TOPIC, sample_spec
 from supervisor.settings import OVERLORD_PORT, DevOptions, Settings
 from supervisor.setup import SetupProblem
-from tasks.runtime.errors import RuntimePartError
-from tasks.runtime.jars import KAFKA, SPARK, Part, ensure_jars
+from tasks.runtime.errors import JarsError, RuntimePartError
+from tasks.runtime.jars import FORMATS, KAFKA, SPARK, Part, ensure_jars
 from tasks.runtime.java import Java, find_java
 
 BROKER_WITHIN = timedelta(seconds=120)
@@ -129,6 +129,10 @@ class Dev:
         parts = [SPARK] if self._options.kafka else [SPARK, KAFKA]
         for part in parts:
             self._jars(java, part)
+        try:
+            self._jars(java, FORMATS)
+        except JarsError as error:
+            _say(f"Avro records cannot be read: {error}")
         return java
 
     def _jars(self, java: Java, part: Part) -> list[Path]:

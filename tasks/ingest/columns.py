@@ -11,8 +11,16 @@ from pyspark.sql import DataFrame, Observation
 from pyspark.sql import functions as fn
 
 from tasks.ingest.decode import decode
+from tasks.ingest.schemas import held_fields
 from tasks.ingest.write import await_metric
-from tasks.ingest_spec import Column, IngestSpec, JsonFormat, RegexFormat, TextFormat
+from tasks.ingest_spec import (
+    AvroFormat,
+    Column,
+    IngestSpec,
+    JsonFormat,
+    RegexFormat,
+    TextFormat,
+)
 from tasks.row_plan import own_columns
 
 COLUMNS_MAX = 1_000
@@ -36,6 +44,9 @@ def named_fields(spec: IngestSpec) -> tuple[str, ...]:
             names |= {path.name for path in inner.paths} | set(inner.roots or ())
         case TextFormat() | RegexFormat() as inner:
             names |= set(inner.columns)
+        case AvroFormat(fields=fields) as inner:
+            names |= {path.name for path in fields.paths}
+            names |= set(held_fields(inner) if fields.roots is None else fields.roots)
     beside = spec.kafka_columns
     if beside is not None:
         names |= {name for name in (beside.timestamp, beside.topic, beside.key) if name is not None}

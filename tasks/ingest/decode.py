@@ -17,9 +17,10 @@ from tasks.expression.compile import compile_expression
 from tasks.expression.value import Value, as_long
 from tasks.filter_sql import filter_sql
 from tasks.ingest.parse import parse
-from tasks.ingest.parsed import Parsed, Wanted
+from tasks.ingest.parsed import NO_NUMBERS, Parsed, Wanted
 from tasks.ingest.reasons import RejectReason
-from tasks.ingest.sql import ERROR_COLUMN, REASON_COLUMN
+from tasks.ingest.schemas import NO_SCHEMAS, Schemas
+from tasks.ingest.sql import ASKED_COLUMN, ERROR_COLUMN, REASON_COLUMN
 from tasks.ingest.transform import as_column, as_time, as_value, from_millis, micros, within
 from tasks.ingest_spec import Column, Metric, RowSpec
 from tasks.period import floor_sql, read_period
@@ -27,19 +28,26 @@ from tasks.row_plan import TIME, RowPlan, measured, needs_own_time, plan_rows, s
 
 
 def decode(
-    records: DataFrame, spec: RowSpec, columns: Sequence[Column], *, known: Iterable[str]
+    records: DataFrame,
+    spec: RowSpec,
+    columns: Sequence[Column],
+    *,
+    known: Iterable[str],
+    schemas: Schemas = NO_SCHEMAS,
 ) -> DataFrame:
     """Turn records (see `source.read_range`) into judged rows; one pass, no job is run.
 
     The result has `p`, `o`, `s` (the value as text), `size` (bytes), `t` (time), `c0`, `c1`, …
     (the columns, in order, then those of `measured(spec)`), `bad` (a value did not fit), `reason`
     (0: a row) and `unknown` (an array of a row's fields that `known` does not name; null if it
-    names all, and always null when `known` is empty: then the columns are declared).
+    names all, and always null when `known` is empty: then the columns are declared).  Of a format
+    with a registry there is `asked`, too: an array of the numbers of schemas that `schemas` does
+    not have.
     """
     plan = plan_rows(spec, columns)
     texts = sorted({*plan.text_names, spec.timestamp.column})
     wanted = Wanted(tuple(texts), plan.value_names, tuple(sorted(known)))
-    frame, inputs, carried = _judged(parse(records, spec, wanted), plan, spec)
+    frame, inputs, carried = _judged(parse(records, spec, wanted, schemas), plan, spec)
     frame = frame.selectExpr(
         *("p", "o", "s", "size", "x", "r", *carried),
         f"{as_time('x', spec.timestamp)} AS t",
@@ -59,6 +67,7 @@ def decode(
         *("p", "o", "s", "size"),
         f"{_stored_time(spec)} AS t",
         *(f"c{n}" for n in range(len(columns) + len(measured(spec)))),
+        *([ASKED_COLUMN] if ASKED_COLUMN in carried else []),
         f"({misfit} OR unknown IS NOT NULL) AS {ERROR_COLUMN}",
         f"{_reason(spec, fields)} AS {REASON_COLUMN}",
         "CASE WHEN t IS NOT NULL THEN unknown END AS unknown",
@@ -77,6 +86,8 @@ def _judged(
     for number, name in enumerate(plan.inputs):
         selected, inputs[name] = staged(parsed.value(name), f"i{number}")
         looked_at += selected
+    if parsed.asked != NO_NUMBERS:
+        looked_at.append(f"{parsed.asked} AS {ASKED_COLUMN}")
     frame = parsed.frame.selectExpr(
         *("p", "o", "s"),
         "coalesce(octet_length(v), 0) AS size",

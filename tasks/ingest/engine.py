@@ -38,6 +38,7 @@ from tasks.ingest.merge import Rewrite, as_segment, check_rewritten, may_stay, r
 from tasks.ingest.observed import Observed
 from tasks.ingest.rejects import as_runs, joined, read_rejects, write_rejects
 from tasks.ingest.rollup import Rollup, roll_up
+from tasks.ingest.schemas import SchemaBook, Schemas
 from tasks.ingest.source import read_range
 from tasks.ingest.warm import warm_up
 from tasks.ingest.write import ROWS_PER_FILE, check_rows, write_rows
@@ -51,9 +52,12 @@ from tasks.ports import (
     JournalEntry,
     MergeJob,
     MergeResult,
+    SchemaSource,
+    SchemasUnavailable,
     TaskError,
 )
 from tasks.row_plan import measured
+from tasks.schema_source import RegistryClient
 from tasks.spark_session import FINISHING_POOL, LIVE_POOL, SparkRuntime
 
 _PEEK_ROWS = 1_000
@@ -84,8 +88,11 @@ class SparkEngine:
         read_secret: ReadSecret,
         *,
         poll_timeout: timedelta = timedelta(seconds=30),
+        schemas: SchemaSource | None = None,
     ) -> None:
         """Use `warehouse`, a folder.  `poll_timeout` bounds each wait for a broker.
+
+        `schemas` answers records that name theirs by number; None: any registry is asked.
 
         Raises:
             TaskError: the warehouse is a store that is not built yet.
@@ -94,6 +101,7 @@ class SparkEngine:
         self._warehouse = local_folder(warehouse)
         self._read_secret = read_secret
         self._poll_timeout = poll_timeout
+        self._schemas = SchemaBook(schemas or RegistryClient(read_secret))
         self._jobs = Jobs(runtime.context)
 
     def read_batch(self, job: BatchJob) -> JournalEntry:
@@ -102,7 +110,8 @@ class SparkEngine:
         Raises:
             BatchCancelled: `cancel` was called; the batch's files are gone.
             NoSpace: the disk is full; the batch's files are gone.
-            StreamUnavailable: the brokers did not answer in time; a repeat may succeed.
+            StreamUnavailable: the brokers, or a registry of schemas, did not answer in time; a
+                repeat may succeed.
             TaskError: the range cannot be read, or its rows not be written.
         """
         live = [p for p in sorted(job.start) if job.start[p] < job.end[p]]
@@ -176,7 +185,7 @@ class SparkEngine:
         remove_folder(folder)
         try:
             yield
-        except (*_FAILURES, TaskError, BatchCancelled) as error:
+        except (*_FAILURES, TaskError, BatchCancelled, SchemasUnavailable) as error:
             self._clean(run, folder)
             if run.cancelled:
                 raise BatchCancelled(run.group) from error
@@ -197,15 +206,18 @@ class SparkEngine:
         names = grown(job.columns, named_fields(job.spec))
         if not job.spec.columns and not job.columns and count(span.start, span.end) > _PEEK_ROWS:
             names = grown(names, self._peek(job, span))
+        schemas = self._schemas.begin(job.spec)
         while True:
             run.check()
-            observed = self._write(job, span, columns_of(job.spec, names), folder)
+            observed = self._write(job, span, columns_of(job.spec, names), folder, schemas=schemas)
             run.check()
             wider = grown(names, observed.unknown)
-            if wider == names or job.spec.columns:
+            if not observed.asked and (wider == names or job.spec.columns):
                 break
-            remove_folder(folder)  # a key that was no column yet: read the range again with it
+            # A key that was no column yet, or a schema that was not known: read the range again.
+            remove_folder(folder)
             names = wider
+            schemas = self._schemas.answered(schemas, job.spec, observed.asked, run.check)
         described = [describe(path, self._warehouse, span.topic) for path in data_paths(folder)]
         files = tuple(file for file in described if file is not None)
         check_rows(observed, files, span.start, span.end)
@@ -219,11 +231,17 @@ class SparkEngine:
         return _entry(job, observed, files, rejects, columns=names)
 
     def _write(
-        self, job: BatchJob, span: _Range, columns: Sequence[Column], folder: Path
+        self,
+        job: BatchJob,
+        span: _Range,
+        columns: Sequence[Column],
+        folder: Path,
+        *,
+        schemas: Schemas,
     ) -> Observed:
         records = self._records(job, span.start, span.end)
         known = known_keys(job.spec, columns)
-        judged = decode(records, job.spec, columns, known=known)
+        judged = decode(records, job.spec, columns, known=known, schemas=schemas)
         files = max(1, min(len(span.start) * 4, count(span.start, span.end) // ROWS_PER_FILE))
         return write_rows(
             judged,

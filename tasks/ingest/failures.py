@@ -32,6 +32,7 @@ _SILENT = (
     "LeaderNotAvailableException",
 )
 _READING = ("org.apache.kafka.", "org.apache.spark.sql.kafka010.")
+_NO_AVRO = "AVRO_NOT_LOADED_SQL_FUNCTIONS_UNUSABLE"
 _FULL = (
     "No space left on device",
     "Disk quota exceeded",
@@ -60,6 +61,8 @@ def judge(error: Exception, doing: str, folder: Path) -> Exception:
         return TaskError(FailureCode.WRITE_FAILED, f"{doing}: {error}")
     said = f"{error}\n{_java_causes(error)}"
     message = f"{doing}: {_first_lines(said)}"[:_TEXT_MAX]
+    if _NO_AVRO in said:
+        return TaskError(FailureCode.REFUSED, f"{doing}: this worker has no jar that reads Avro")
     if any(mark in said for mark in _UNREADABLE):
         return TaskError(FailureCode.OFFSETS_UNREADABLE, message)
     if any(mark in said for mark in _FULL):

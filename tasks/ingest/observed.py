@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from tasks.contract import RejectSample
 from tasks.ingest.places import numbers_of
 from tasks.ingest.reasons import RejectReason
-from tasks.ingest.sql import ERROR_COLUMN, REASON_COLUMN
+from tasks.ingest.sql import ASKED_COLUMN, ERROR_COLUMN, REASON_COLUMN
 from tasks.offsets import Offsets, TopicPartition
 
 METRIC = "observed"
@@ -22,6 +22,7 @@ SAMPLE_CHARS = 500
 
 _REASONS = 16  # a reason takes four bits of a reject's number
 
+_ASKED = f", array_sort(array_distinct(flatten(collect_set({ASKED_COLUMN})))) AS asked"
 _SAMPLED = [reason for reason in RejectReason if not reason.thrown_away]
 
 
@@ -57,6 +58,8 @@ class Observed:
     """The first and the last of each reason."""
     unknown: tuple[str, ...]
     """Top-level keys that are no columns yet, sorted."""
+    asked: tuple[int, ...] = ()
+    """Numbers of schemas that are to be fetched (see `schemas`), sorted."""
 
     @property
     def rows(self) -> int:
@@ -64,8 +67,10 @@ class Observed:
         return sum(kept.rows for kept in self.kept.values())
 
 
-def metric_sql(start: Offsets) -> str:
+def metric_sql(start: Offsets, *, asked: bool = False) -> str:
     """Return the SQL of the metric over judged rows (see `decode`) of the partitions of `start`.
+
+    With `asked` the rows tell which schemas they ask for.
 
     A reject is one number, to keep the text short: `((offset - start) x partitions + index) x 16
     + reason`, where index counts the partitions of `start`, sorted.
@@ -92,8 +97,8 @@ def metric_sql(start: Offsets) -> str:
         f"count(CASE WHEN {is_row} AND {ERROR_COLUMN} THEN 1 END) AS bad, array({kept}) AS kept, "
         f"collect_list(CASE WHEN NOT {is_row} THEN (CASE p {cases} END) * {_REASONS} + "
         f"{REASON_COLUMN} END) AS rejects, array({samples}) AS samples, "
-        "array_sort(array_distinct(flatten(collect_set(unknown)))) AS unknown)) "
-        f"AS {METRIC}"
+        "array_sort(array_distinct(flatten(collect_set(unknown)))) AS unknown"
+        f"{_ASKED if asked else ''})) AS {METRIC}"
     )
 
 
@@ -114,6 +119,7 @@ def read_metric(metric: str, start: Offsets) -> Observed:
         rejects=tuple(_rejects(found.get("rejects", []), partitions, start)),
         samples=tuple(_samples(found.get("samples", []), start)),
         unknown=tuple(found.get("unknown", [])),
+        asked=tuple(found.get("asked", [])),
     )
 
 

@@ -5,10 +5,20 @@ from dataclasses import dataclass, replace
 from pyspark.sql import DataFrame
 
 from tasks.expression.value import Value
+from tasks.ingest.parse_avro import as_json, asked_sql, parse_avro
 from tasks.ingest.parse_json import parse_json
 from tasks.ingest.parse_text import parse_regex, parse_text
 from tasks.ingest.parsed import Parsed, Wanted
+from tasks.ingest.schemas import (
+    NO_SCHEMAS,
+    NOTHING_ASKED,
+    OF_KEYS,
+    Answers,
+    Schemas,
+    known_schemas,
+)
 from tasks.ingest_spec import (
+    AvroFormat,
     JsonFormat,
     KafkaColumns,
     RegexFormat,
@@ -18,16 +28,24 @@ from tasks.ingest_spec import (
 )
 from tasks.sql import text, texts
 
+_ASKED = "_asked"
 
-def parse(records: DataFrame, spec: RowSpec, wanted: Wanted) -> Parsed:
+
+def parse(
+    records: DataFrame, spec: RowSpec, wanted: Wanted, schemas: Schemas = NO_SCHEMAS
+) -> Parsed:
     """Judge the form of records as `source.read_range` gives them.  Lazy: no job is run."""
     if spec.kafka_columns is not None:
-        return _parse_kafka(records, spec.value_format, spec.kafka_columns, wanted)
+        return _parse_kafka(records, spec, wanted, schemas)
     assert spec.value_format is not None
-    return _parse_value(records, spec.value_format, wanted)
+    return _parse_value(records, spec.value_format, wanted, schemas.values)
 
 
-def _parse_value(records: DataFrame, spec: ValueFormat, wanted: Wanted) -> Parsed:
+def _parse_value(
+    records: DataFrame, spec: ValueFormat, wanted: Wanted, answers: Answers = NOTHING_ASKED
+) -> Parsed:
+    if isinstance(spec, AvroFormat):
+        return parse_avro(records, spec, wanted, answers)
     frame = records.selectExpr("*", "CAST(v AS STRING) AS s")
     match spec:
         case JsonFormat():
@@ -38,33 +56,40 @@ def _parse_value(records: DataFrame, spec: ValueFormat, wanted: Wanted) -> Parse
             return parse_regex(frame, spec, wanted)
 
 
-def _parse_kafka(
-    records: DataFrame, inner: ValueFormat | None, spec: KafkaColumns, wanted: Wanted
-) -> Parsed:
+def _parse_kafka(records: DataFrame, rows: RowSpec, wanted: Wanted, schemas: Schemas) -> Parsed:
     """Read what stands beside the value too; a field of the value goes before one of these.
 
     A record without a value is a row of what stands beside it.
     """
+    inner, spec = rows.value_format, rows.kafka_columns
+    assert spec is not None
     beside = _beside(spec, (*wanted.texts, *wanted.values))
-    records = _with_key(records, spec)
+    records = _with_key(records, spec, schemas.keys)
     if inner is None:
         frame = records.selectExpr("*", "CAST(v AS STRING) AS s")
         parsed = Parsed(frame, "0")
     else:
-        parsed = _parse_value(records, inner, wanted)
+        parsed = _parse_value(records, inner, wanted, schemas.values)
         parsed = replace(parsed, reason=f"CASE WHEN v IS NULL THEN 0 ELSE {parsed.reason} END")
     unknown = parsed.unknown
     if wanted.known and spec.header_prefix is not None:
         named = f"transform(_headers, x -> concat({text(spec.header_prefix)}, x.key))"
         fresh = f"filter({named}, x -> x NOT IN ({texts(wanted.known)}))"
-        nothing = "CAST(array() AS ARRAY<STRING>)"
-        unknown = f"concat(coalesce({unknown}, {nothing}), coalesce({fresh}, {nothing}))"
+        unknown = _together(unknown, fresh, "CAST(array() AS ARRAY<STRING>)")
+    asked = parsed.asked
+    if _ASKED in records.columns:
+        asked = _together(asked, _ASKED, "CAST(array() AS ARRAY<BIGINT>)")
     return replace(
         parsed,
         texts={name: _either_text(parsed, beside, name) for name in wanted.texts},
         values={name: _either(parsed.value(name), beside.get(name)) for name in wanted.values},
         unknown=unknown,
+        asked=asked,
     )
+
+
+def _together(one: str, other: str, nothing: str) -> str:
+    return f"concat(coalesce({one}, {nothing}), coalesce({other}, {nothing}))"
 
 
 @dataclass(frozen=True)
@@ -92,8 +117,8 @@ def _beside(spec: KafkaColumns, names: tuple[str, ...]) -> dict[str, _Beside]:
     return found
 
 
-def _with_key(records: DataFrame, spec: KafkaColumns) -> DataFrame:
-    """Add `_name`, the text of the first field of a key."""
+def _with_key(records: DataFrame, spec: KafkaColumns, answers: Answers) -> DataFrame:
+    """Add `_name`, the text of the first field of a key; of Avro `_asked`, too, see `Parsed`."""
     kept = [c for c in records.columns if c != "v"]
     match spec.key_format:
         case None:
@@ -101,6 +126,14 @@ def _with_key(records: DataFrame, spec: KafkaColumns) -> DataFrame:
         case JsonFormat():
             held = "from_json(CAST(_key AS STRING), 'map<string,string>')"
             return records.selectExpr("*", f"get(map_values({held}), 0) AS _name")
+        case AvroFormat() as inner:
+            known = known_schemas(inner, answers)
+            decoded = as_json(records.selectExpr(*kept, "v AS _v", "_key AS v"), inner, known)
+            held = "from_json(_j, 'map<string,string>')"
+            return decoded.selectExpr(
+                *(*kept, "_v AS v", f"get(map_values({held}), 0) AS _name"),
+                f"transform({asked_sql(inner, known)}, x -> x + {OF_KEYS}) AS {_ASKED}",
+            )
         case TextFormat() | RegexFormat() as inner:
             first = inner.columns[0]
             moved = records.selectExpr(*kept, "v AS _v", "_key AS v")

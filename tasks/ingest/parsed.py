@@ -13,6 +13,7 @@ from tasks.expression.value import Value
 
 NO_TEXT = "CAST(NULL AS STRING)"
 NO_NAMES = "CAST(NULL AS ARRAY<STRING>)"
+NO_NUMBERS = "CAST(NULL AS ARRAY<BIGINT>)"
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,8 @@ class Parsed:
     values: Mapping[str, Value] = field(default_factory=dict)
     unknown: str = NO_NAMES
     """SQL of the fields' names that are not known, as an array; null if there are none."""
+    asked: str = NO_NUMBERS
+    """SQL of the numbers of schemas that are not known, as an array; null if there are none."""
 
     def text(self, name: str) -> str:
         """Return the SQL of a field's text; null where it is missing."""

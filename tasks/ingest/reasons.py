@@ -17,6 +17,9 @@ class RejectReason(Enum):
     FILTERED = "filtered"
     TOO_EARLY = "before-minimum-time"
     TOO_LATE = "after-maximum-time"
+    NOT_AVRO = "not-avro"
+    UNKNOWN_SCHEMA = "unknown-schema"
+    UNREADABLE_SCHEMA = "unreadable-schema"
 
     @property
     def code(self) -> int:

@@ -5,3 +5,6 @@ ERROR_COLUMN = "bad"
 
 REASON_COLUMN = "reason"
 """0 for a row, else the number of a `RejectReason`."""
+
+ASKED_COLUMN = "asked"
+"""Numbers of schemas that a record names and nobody has fetched yet; not in every frame."""

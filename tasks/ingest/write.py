@@ -14,7 +14,7 @@ from pyspark.sql import functions as fn
 from tasks.contract import FailureCode
 from tasks.ingest.observed import METRIC, Kept, Observed, metric_sql, read_metric
 from tasks.ingest.places import partition_sql, topic_sql
-from tasks.ingest.sql import REASON_COLUMN
+from tasks.ingest.sql import ASKED_COLUMN, REASON_COLUMN
 from tasks.ingest_spec import Column
 from tasks.offsets import Offsets, TopicPartition
 from tasks.ports import DataFile, TaskError
@@ -41,8 +41,9 @@ def write_rows(
     `__topic`.  Runs one Spark job.
     """
     observation = Observation()
+    metric = metric_sql(start, asked=ASKED_COLUMN in judged.columns)
     rows = (
-        judged.observe(observation, fn.expr(metric_sql(start)))
+        judged.observe(observation, fn.expr(metric))
         .where(f"{REASON_COLUMN} = 0")
         .selectExpr(
             "t AS __time",

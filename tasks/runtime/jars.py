@@ -1,4 +1,5 @@
-"""The jars of Spark's Kafka connector and of the broker: fetched once, checked at every start.
+"""The jars of Spark's Kafka connector, of its formats and of the broker: fetched once, checked at
+every start.
 
     in place? ──yes──► check each sha256 ──► paths
         │no
@@ -40,14 +41,22 @@ _SPARK_NEEDS = {
 }
 
 
+_FORMATS = ("spark-avro_2.13",)  # what it needs comes with PySpark and with its connector
+
+
 class Part(StrEnum):
-    """Whose jars: Spark's Kafka connector, given by `--jars`, or the broker's class path."""
+    """Whose jars: Spark's Kafka connector or formats, given by `--jars`, or the broker's path.
+
+    The formats are a set of their own: a folder that was filled before they came stays valid.
+    """
 
     SPARK = "spark"
+    FORMATS = "formats"
     KAFKA = "kafka"
 
 
 SPARK = Part.SPARK
+FORMATS = Part.FORMATS
 KAFKA = Part.KAFKA
 
 
@@ -59,8 +68,9 @@ def set_name(part: Part) -> str:
     """
     if part is Part.KAFKA:
         return f"kafka-{_KAFKA_REVISION}"
+    prefix = "spark-formats" if part is Part.FORMATS else "spark"
     try:
-        return f"spark-{importlib.metadata.version('pyspark')}"
+        return f"{prefix}-{importlib.metadata.version('pyspark')}"
     except importlib.metadata.PackageNotFoundError as error:
         raise JarsError("PySpark is not installed: pip install 'tidegate[spark]'") from error
 
@@ -145,17 +155,21 @@ def _locked(lock: IO[str]) -> bool:
 
 
 def relock(work: Path, java: Java, say: Callable[[str], None]) -> None:
-    """Resolve both sets anew and write `jars.lock`: the one place where a digest is believed."""
+    """Resolve all sets anew and write `jars.lock`: the one place where a digest is believed."""
     ivy = Ivy(java, work / "ivy")
     shutil.rmtree(work / "kafka", ignore_errors=True)
     shutil.rmtree(work / "spark", ignore_errors=True)
+    shutil.rmtree(work / "formats", ignore_errors=True)
     ivy.resolve("org.apache.kafka", "kafka_2.13", _KAFKA_REVISION, into=work / "kafka", say=say)
     ivy.resolve(*_SLF4J_SIMPLE, into=work / "kafka", say=say)
     connector, version = "spark-sql-kafka-0-10_2.13", importlib.metadata.version("pyspark")
     ivy.resolve("org.apache.spark", connector, version, into=work / "spark", say=say)
     needed = [jar for jar in _resolved(work / "spark") if jar.artifact in _SPARK_NEEDS]
-    kafka = JarSet(set_name(Part.KAFKA), tuple(_resolved(work / "kafka")))
-    write_lock([kafka, JarSet(set_name(Part.SPARK), tuple(needed))])
+    for module in _FORMATS:
+        ivy.resolve("org.apache.spark", module, version, into=work / "formats", say=say)
+    formats = [jar for jar in _resolved(work / "formats") if jar.artifact in _FORMATS]
+    found = {Part.KAFKA: _resolved(work / "kafka"), Part.SPARK: needed, Part.FORMATS: formats}
+    write_lock([JarSet(set_name(part), tuple(jars)) for part, jars in found.items()])
 
 
 def _resolved(folder: Path) -> list[Jar]:

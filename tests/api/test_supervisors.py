@@ -3,6 +3,7 @@
 import json
 from copy import deepcopy
 
+import httpx
 import pytest
 
 from supervisor.core.observed import StreamTrouble
@@ -70,6 +71,23 @@ def test_what_has_no_effect_is_accepted_with_a_warning(world: World) -> None:
 
     assert len(answer["warnings"]) == 1
     assert "maxRowsInMemory" in answer["warnings"][0]
+
+
+@pytest.mark.parametrize("within", [False, True])
+def test_a_registry_that_nobody_has_allowed_is_refused(world: World, *, within: bool) -> None:
+    def posted(url: str) -> httpx.Response:
+        decoder = {"type": "schema_registry", "url": url}
+        avro: dict[str, object] = {"type": "avro_stream", "avroBytesDecoder": decoder}
+        form = {"type": "kafka", "keyFormat": avro} if within else avro
+        return world.post(SUPERVISORS, spec_document(inputFormat=form))
+
+    allowed, refused = posted("http://registry:8081/path"), posted("http://registry:8082")
+
+    assert allowed.status_code == 200
+    assert refused.status_code == 400
+    [error] = refused.json()["errors"]
+    assert error["pointer"] == "/spec/ioConfig/inputFormat"
+    assert "registry:8082: not a schema registry that workers may connect to" in error["message"]
 
 
 def test_the_list_has_rows_on_request(world: World) -> None:

@@ -42,6 +42,13 @@ TASKS = "/druid/indexer/v1"
 Json = dict[str, object]
 
 
+RULES = Rules(
+    kafka_allow=("localhost",),
+    pause_lease=timedelta(seconds=60),
+    registry_allow=("registry:8081",),
+)
+
+
 def spec_document(task_count: int = 2, replicas: int = 2, **io_config: object) -> Json:
     """A spec of the topic, as a user writes it."""
     return {
@@ -187,7 +194,7 @@ def a_world(folder: Path, migrated: Path, *, leads: bool = True) -> Iterator[Wor
         registry=registry,
         loop=loop,
         changed=changed,
-        rules=Rules(kafka_allow=("localhost",), pause_lease=timedelta(seconds=60)),
+        rules=RULES,
     )
     journals = AgentJournals()
     parts = ApiParts(

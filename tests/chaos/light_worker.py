@@ -20,6 +20,7 @@ from confluent_kafka import TopicPartition as KafkaPartition
 from supervisor.app import configure_logging, failpoints
 from supervisor.settings import WORKER_PORT, load_settings, stable_worker_id
 from tasks.ingest.observed import Kept, Observed
+from tasks.ingest.schemas import Schemas
 from tasks.ingest_spec import Column
 from tasks.kafka_client import librdkafka_properties
 from tasks.offsets import TopicPartition, count
@@ -40,7 +41,13 @@ class LightEngine(PlainEngine):
     """Reads a range of the topic with a consumer of its own and keeps the ids."""
 
     def _write(
-        self, job: BatchJob, _span: object, _columns: Sequence[Column], folder: Path
+        self,
+        job: BatchJob,
+        _span: object,
+        _columns: Sequence[Column],
+        folder: Path,
+        *,
+        schemas: Schemas,  # noqa: ARG002 -- this engine reads JSON alone
     ) -> Observed:
         folder.mkdir()
         kept = {}

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from supervisor.setting_types import allowed_registries
 from supervisor.settings import (
     Settings,
     as_markdown,
@@ -63,6 +64,13 @@ def test_lists_in_the_environment_are_separated_by_commas(monkeypatch: pytest.Mo
     monkeypatch.setenv("TIDEGATE_KAFKA_ALLOW", "k1, k2:9092")
 
     assert load_settings().kafka_allow == ("k1", "k2:9092")
+
+
+def test_registries_are_open_on_loopback_only_unless_they_are_named() -> None:
+    assert allowed_registries(None, on_loopback=True) is None
+    assert allowed_registries(None, on_loopback=False) == ()
+    assert allowed_registries(("r",), on_loopback=True) == ("r",)
+    assert allowed_registries(("r",), on_loopback=False) == ("r",)
 
 
 @pytest.mark.parametrize("value", ["", "  "])

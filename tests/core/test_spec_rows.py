@@ -133,9 +133,9 @@ def test_the_kafka_format_names_what_stands_beside_a_value() -> None:
             "a has no expr",
         ),
         (
-            {"type": "kafka", "valueFormat": {"type": "avro_stream"}},
+            {"type": "kafka", "valueFormat": {"type": "protobuf"}},
             "/valueFormat/type",
-            "avro_stream is not built yet",
+            "protobuf is not built yet",
         ),
         (
             {"type": "kafka", "valueFormat": {"type": "kafka"}},

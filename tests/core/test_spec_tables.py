@@ -3,6 +3,7 @@
 import pytest
 from pydantic import BaseModel
 
+from supervisor.core import spec_decoders as decoders
 from supervisor.core import spec_formats as formats
 from supervisor.core import spec_metrics as metrics
 from supervisor.core import spec_tables as tables
@@ -35,6 +36,10 @@ _OF_FORMATS = [
     (tables.CSV_FORMAT, formats.CsvInputFormat),
     (tables.TSV_FORMAT, formats.TsvInputFormat),
     (tables.REGEX_FORMAT, formats.RegexInputFormat),
+    (tables.AVRO_FORMAT, formats.AvroInputFormat),
+    (tables.AVRO_DECODERS["schema_inline"], decoders.OneSchemaDecoder),
+    (tables.AVRO_DECODERS["multiple_schemas_inline"], decoders.ManySchemasDecoder),
+    (tables.AVRO_DECODERS["schema_registry"], decoders.RegistryDecoder),
     (tables.KAFKA_FORMAT, formats.KafkaInputFormat),
 ]
 _OF_READING = [(tables.IO_CONFIG, KafkaIoConfig), (tables.TUNING, TuningConfig)]

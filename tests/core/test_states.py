@@ -9,7 +9,7 @@ from supervisor.core.events import QueueMode, QueueName, QueueRow, QueueState, c
 from supervisor.core.model import TaskStatus
 from supervisor.core.observed import Limits, Observed, StreamState, StreamTrouble
 from supervisor.core.states import State, roll_up
-from tasks.contract import TaskPhase
+from tasks.contract import Lack, TaskPhase
 from tests.core.snapshots import (
     MINUTE,
     NOON,
@@ -28,6 +28,9 @@ from tests.core.snapshots import (
 EVERYTHING = generation(1, offsets(0, 0, 0, 0), task_count=1)
 TASK = task(EVERYTHING)
 READS = worker("w1", report(TASK, offsets(0, 0, 0, 0), TaskPhase.READING))
+LACKING = report(TASK, offsets(0, 0, 0, 0)).model_copy(
+    update={"lacks": Lack.SCHEMA_REGISTRY, "detail": "the schema registry does not answer: 503"}
+)
 RUNS = observed(generations=(EVERYTHING,), tasks=(TASK,), workers=(READS,))
 
 
@@ -91,6 +94,13 @@ CASES = {
         SICK,
         "LOST_CONTACT_WITH_STREAM",
         healthy=False,
+    ),
+    "without-schemas": Case(
+        replace(RUNS, workers=(worker("w1", LACKING),)),
+        SICK,
+        "SCHEMA_REGISTRY_UNAVAILABLE",
+        healthy=False,
+        why="503",
     ),
     "another-topic": Case(
         replace(RUNS, committed=committed(0, 0, 0, 0, topic_id="old")),

@@ -11,6 +11,7 @@ from pyspark.sql import DataFrame
 
 from tasks.ingest.decode import decode
 from tasks.ingest.reasons import RejectReason
+from tasks.ingest.schemas import NO_SCHEMAS, Schemas
 from tasks.ingest_spec import Column, RowSpec
 from tasks.spark_session import SparkRuntime
 
@@ -48,6 +49,8 @@ def decoded(
     records: Sequence[Record | bytes | None],
     columns: Sequence[Column | str],
     known: Sequence[str] = (),
+    *,
+    schemas: Schemas = NO_SCHEMAS,
 ) -> list[Decoded]:
     """Decode records 0, 1, … of partition 0; the result in their order.  A str is a text column."""
     wanted = [Column(name=c) if isinstance(c, str) else c for c in columns]
@@ -60,7 +63,8 @@ def decoded(
         "p int, o long, v binary, _key binary, "
         "_headers array<struct<key string, value binary>>, _millis long, _topic string"
     )
-    frame = decode(spark.session.createDataFrame(rows, schema), spec, wanted, known=known)
+    held_rows = spark.session.createDataFrame(rows, schema)
+    frame = decode(held_rows, spec, wanted, known=known, schemas=schemas)
     found = rows_of(spark, frame.selectExpr("*", "unix_micros(t) AS micros").drop("t", "s"))
     assert len(found) == len(records)
     return [_decoded(row, len(wanted)) for row in found]

@@ -12,9 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from supervisor.cli.check import Result
+from supervisor.cli.checks import check_jars
 from tasks.runtime.errors import JarsError
 from tasks.runtime.ivy import proxy_flags, pyspark_folder
-from tasks.runtime.jars import KAFKA, SPARK, Part, ensure_jars, main, pinned_set
+from tasks.runtime.jars import FORMATS, KAFKA, SPARK, Part, ensure_jars, main, pinned_set
 from tasks.runtime.java import Java
 from tasks.runtime.pins import read_lock
 from tests.brokers import shared_jars, shared_java
@@ -169,6 +171,18 @@ def test_a_users_own_folder_is_checked_too(tmp_path: Path, cache: Path) -> None:
 
     with pytest.raises(JarsError, match=ONE_JAR):
         ensure_jars(tmp_path, NO_JAVA, SPARK, jars_folder=cache)
+
+
+def test_a_folder_from_before_there_were_formats_does_for_all_else(
+    tmp_path: Path, cache: Path
+) -> None:
+    """Goal: who brought the jars along before an upgrade is told of one format, and goes on."""
+    assert len(ensure_jars(tmp_path, NO_JAVA, SPARK, jars_folder=cache)) == 6
+
+    with pytest.raises(JarsError, match=r"spark-formats-4.0.0: spark-avro_2.13-4.0.0.jar"):
+        ensure_jars(tmp_path, NO_JAVA, FORMATS, jars_folder=cache)
+    told = check_jars(FORMATS, tmp_path, cache, NO_JAVA, fetch=False)
+    assert (told.result, "Avro records cannot be read" in told.found) == (Result.NOTE, True)
 
 
 def test_each_pin_is_a_sha256_and_each_file_is_named_once() -> None:

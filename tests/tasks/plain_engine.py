@@ -16,6 +16,7 @@ from tasks.ingest.engine import SparkEngine
 from tasks.ingest.merge import Rewrite
 from tasks.ingest.observed import Kept, Observed, Reject
 from tasks.ingest.reasons import RejectReason
+from tasks.ingest.schemas import Schemas
 from tasks.ingest_spec import Column
 from tasks.offsets import TopicPartition, count
 from tasks.ports import BatchJob
@@ -55,7 +56,13 @@ class PlainEngine(SparkEngine):
         setattr(product, _MERGES, _rewrite)  # the same, without a session
 
     def _write(
-        self, job: BatchJob, _span: object, _columns: Sequence[Column], folder: Path
+        self,
+        job: BatchJob,
+        _span: object,
+        _columns: Sequence[Column],
+        folder: Path,
+        *,
+        schemas: Schemas,  # noqa: ARG002 -- this engine reads JSON alone
     ) -> Observed:
         folder.mkdir()
         kept, rejects = {}, []

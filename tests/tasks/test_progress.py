@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from tasks.contract import PublishOutcome, TaskPhase
+from tasks.contract import Lack, PublishOutcome, TaskPhase
 from tasks.pacing import Limits
 from tasks.signals import (
     Append,
@@ -206,6 +206,24 @@ def test_a_stall_begins_anew_after_kafka_was_away() -> None:
     until(b, ReadBatch)
 
     assert stalled(b) < 5
+
+
+def test_a_task_tells_that_it_waits_for_schemas_until_a_batch_is_read() -> None:
+    b = reading()
+    told = "the schema registry does not answer"
+    b.todo.pop(0)
+    b.deliver(JobDropped(b.now, told, lacks=Lack.SCHEMA_REGISTRY))
+    assert (report(b.state, b.now).lacks, report(b.state, b.now).detail) == (
+        Lack.SCHEMA_REGISTRY,
+        told,
+    )
+
+    until(b, ReadBatch)
+    assert report(b.state, b.now).lacks is Lack.SCHEMA_REGISTRY
+    until(b, Append)
+
+    assert report(b.state, b.now).lacks is None
+    assert report(b.state, b.now).detail == ""
 
 
 # ---------------------------------------------------------------- a full disk

@@ -9,12 +9,19 @@ from pathlib import Path
 import pytest
 
 from tasks.alarm import Alarm
-from tasks.contract import FailureCode, PublishOutcome, TaskPhase, TaskReport
+from tasks.contract import FailureCode, Lack, PublishOutcome, TaskPhase, TaskReport
 from tasks.gate import Gate
 from tasks.journal import JournalFolder
 from tasks.options import WorkerOptions
 from tasks.pacing import Limits
-from tasks.ports import Fenced, MergeJob, OverlordUnavailable, StreamUnavailable, TaskError
+from tasks.ports import (
+    Fenced,
+    MergeJob,
+    OverlordUnavailable,
+    SchemasUnavailable,
+    StreamUnavailable,
+    TaskError,
+)
 from tasks.roster import Roster
 from tasks.runner import TaskRunner, World
 from tasks.task_state import TaskState
@@ -294,6 +301,20 @@ def test_kafka_lost_in_the_middle_of_a_batch_is_tried_again(site: Site) -> None:
     site.engine.failure = None
 
     assert runner.wait_until(stands_at(5), DEADLINE_S)
+
+
+def test_a_task_waits_for_its_schemas_and_says_so(site: Site) -> None:
+    """Goal: a silent registry fails no task; its name for it crosses the seam as a code."""
+    site.engine.failure = SchemasUnavailable("the schema registry does not answer: 503")
+    [runner] = site.run("task-1")
+    assert runner.wait_until(lambda s: s.tries > 2, DEADLINE_S)
+    told = runner.report()
+    assert (told.lacks, told.failure, told.position) == (Lack.SCHEMA_REGISTRY, None, at(0))
+    assert "503" in told.detail
+    site.engine.failure = None
+
+    assert runner.wait_until(stands_at(5), DEADLINE_S)
+    assert runner.report().lacks is None
 
 
 def test_a_stopped_task_keeps_its_journal_and_leaves_no_thread(site: Site) -> None:

@@ -12,8 +12,10 @@ import httpx
 import pytest
 
 from tasks.contract import FailureCode, TaskPhase
+from tasks.ingest_spec import AvroFormat, RegistrySchemas
 from tasks.options import is_safe_name
 from tasks.ports import Fenced
+from tasks.registry import Registry
 from tasks.worker import DataFolderBusy, locked_folder
 from tests.tasks.memory import (
     DEADLINE_S,
@@ -262,6 +264,24 @@ def test_a_broker_that_is_not_allowed_is_never_connected_to(site: Site, servers:
     told = site.overlord.wait_report("task-1", lambda r: r.phase is TaskPhase.FAILED)
 
     assert told.failure is FailureCode.REFUSED
+    site.overlord.wait_report("task-2", lambda r: r.position == at(5))
+
+
+def test_a_registry_that_is_not_allowed_is_never_asked(site: Site) -> None:
+    site.registry_allow = ("registry:8081",)
+    tasks = []
+    for name, host in {"task-2": "registry", "task-3": "evil"}.items():
+        registry = Registry(urls=(f"http://{host}:8081",))
+        avro = AvroFormat(schemas=RegistrySchemas(registry=registry))
+        spec = desired(name).spec.model_copy(update={"value_format": avro})
+        tasks.append(desired(name).model_copy(update={"spec": spec}))
+    site.overlord.list(*tasks)
+    site.start()
+
+    told = site.overlord.wait_report("task-3", lambda r: r.phase is TaskPhase.FAILED)
+
+    assert told.failure is FailureCode.REFUSED
+    assert "evil:8081" in told.detail
     site.overlord.wait_report("task-2", lambda r: r.position == at(5))
 
 

@@ -23,6 +23,7 @@ class Site:
     overlord: MemoryOverlord = field(default_factory=MemoryOverlord)
     alive: bool = True
     kafka_allow: tuple[str, ...] | None = None
+    registry_allow: tuple[str, ...] | None = None
     code: int | None = None
     limits: Limits = QUICK
     slots: int = 4
@@ -37,6 +38,7 @@ class Site:
             slots=self.slots,
             limits=self.limits,
             kafka_allow=self.kafka_allow,
+            registry_allow=self.registry_allow,
             long_poll=timedelta(milliseconds=200),
             report_period_min=timedelta(milliseconds=20),
             stop_grace=timedelta(milliseconds=100),

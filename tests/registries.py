@@ -1,0 +1,72 @@
+"""A schema registry for tests: an HTTP server that speaks the API of Confluent's.
+
+Source: Confluent's documentation, "Schema Registry API Reference", `/schemas/ids/{int: id}` and
+`/subjects/(string: subject)/versions/(versionId: version)`.
+"""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+
+
+@dataclass
+class FakeRegistry:
+    """What it answers may be changed between two questions."""
+
+    port: int = 0
+    answers: dict[str, object] = field(default_factory=dict)
+    """Path -> the body of a 200."""
+    fault: tuple[int, bytes] | None = None
+    """Status and body of every answer, while it is set."""
+    location: str = ""
+    asked: list[str] = field(default_factory=list)
+    headers: dict[str, str] = field(default_factory=dict)
+    """Of the last question."""
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def register(self, number: int, schema: object, **more: object) -> None:
+        self.answers[f"/schemas/ids/{number}"] = {"schema": json.dumps(schema)} | more
+
+    def answer(self, path: str) -> tuple[int, bytes]:
+        if self.fault is not None:
+            return self.fault
+        if path in self.answers:
+            return 200, json.dumps(self.answers[path]).encode()
+        return 404, b'{"error_code":40403,"message":"Schema not found"}'
+
+
+@contextmanager
+def fake_registry() -> Iterator[FakeRegistry]:
+    """Run a registry on a port of its own."""
+    held = FakeRegistry()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            held.asked.append(self.path)
+            held.headers = dict(self.headers)
+            status, body = held.answer(self.path)
+            self.send_response(status)
+            if held.location:
+                self.send_header("Location", held.location)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 -- its name there
+            """Say nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        held.port = server.server_port
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield held
+        finally:
+            server.shutdown()
+            thread.join()
