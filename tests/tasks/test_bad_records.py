@@ -1,8 +1,10 @@
 """How many records that cannot be read a range may have: `maxParseExceptions`."""
 
 import pytest
+from structlog.testing import capture_logs
 
-from tasks.contract import Counters, FailureCode, TaskPhase
+from tasks.contract import Counters, FailureCode, RejectSample, TaskPhase
+from tasks.refused import log_refused
 from tasks.signals import Ordered
 from tests.tasks.bench import Bench
 from tests.tasks.machines import SMALL, ranges
@@ -73,3 +75,13 @@ def test_what_lies_beyond_the_end_does_not_count() -> None:
 
     assert ranges(b.journal) == [(0, 5)]
     assert b.state.phase is TaskPhase.SUCCESS
+
+
+def test_refused_records_are_named_in_the_log_and_not_shown() -> None:
+    sample = RejectSample(topic="clicks", partition=1, offset=7, reason="not-json", input="secret")
+
+    with capture_logs() as logs:
+        log_refused("task-1", [sample])
+
+    told = {"event": "record refused", "record": "clicks:1 7", "reason": "not-json"}
+    assert logs == [told | {"task": "task-1", "log_level": "warning"}]
