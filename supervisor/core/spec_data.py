@@ -155,8 +155,9 @@ class DataSchema(Wire):
         rollup = self.granularity_spec.rollup
         check_metrics(self.metrics_spec, rollup=rollup)
         # A set: that a metric repeats a dimension's very name, the reader tells at the metric.
-        refuse_repeated(sorted({*self.dimensions_spec.names, *(m.name for m in self.metrics_spec)}))
-        reserved = [name for name in self.dimensions_spec.names if is_own_of_rollup(name)]
+        names = sorted({*self.dimensions_spec.names, *(m.name for m in self.metrics_spec)})
+        refuse_repeated(names)
+        reserved = [name for name in names if is_own_of_rollup(name.lower())]
         if rollup and reserved:
             raise wrong(f"column {shown(reserved[0])} is one that rollup makes itself", "rename it")
         return self

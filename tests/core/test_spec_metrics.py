@@ -181,7 +181,7 @@ def test_a_sketch_needs_rows_to_be_rolled_up() -> None:
     assert "count(distinct)" in hint
 
 
-@pytest.mark.parametrize("name", ["__count", "__at", "__of_x"])
+@pytest.mark.parametrize("name", ["__count", "__COUNT", "__at", "__of_x"])
 def test_rollup_keeps_some_names_to_itself(name: str) -> None:
     document = changed(f"{_DATA}/dimensionsSpec", {"dimensions": [name]})
     assert ingest_spec(read_spec(document).spec).columns[0].name == name
@@ -189,6 +189,12 @@ def test_rollup_keeps_some_names_to_itself(name: str) -> None:
     assert [(e.message, e.hint) for e in errors_of(rolled)] == [
         (f"column {name} is one that rollup makes itself", "rename it")
     ]
+
+
+def test_no_metric_has_a_name_that_rollup_makes_itself() -> None:
+    metric = [{"type": "count", "name": "__count"}]
+    assert wrong(metric, rollup=False) == []
+    assert wrong(metric) == [("", "column __count is one that rollup makes itself", "rename it")]
 
 
 def test_words_about_how_druid_stores_a_sketch_are_ignored() -> None:
