@@ -206,8 +206,7 @@ def test_closing_waits_for_the_running_handler_up_to_its_limit(house: House) -> 
     assert held.entered.wait(10)
     assert not queue.close()
     held.let_go.set()
-    wait_until(lambda: held.at_once == 0)
-    assert queue.close()
+    wait_until(queue.close)  # the limit is short, and what was handled is yet to be written
     assert held.runs == 1
 
 

@@ -117,7 +117,7 @@ def _changed(broker: Broker, *path: str, value: JsonValue) -> dict[str, JsonValu
             "/opt/x.so",
             "plugin.library.paths",
         ),
-        (("spec", "dataSchema", "granularitySpec", "rollup"), True, "not built yet"),
+        (("spec", "dataSchema", "dimensionsSpec", "useSchemaDiscovery"), True, "not built yet"),
     ],
 )
 def test_a_bad_spec_is_refused_with_the_field_and_leaves_nothing(
