@@ -72,7 +72,7 @@ def ranges_are_a_chain(ledger: Ledger, now: Rows) -> Iterator[str]:
                 for other in now.generations.values()
                 if other.supervisor == generation.supervisor
                 and other.ordinal < generation.ordinal
-                and other.state not in {"EMPTY", "DISCARDED"}
+                and _state_then(ledger, generation, other) not in {"EMPTY", "DISCARDED"}
                 and (theirs := now.ranges.get(other.id, {}).get(part)) is not None
                 and theirs.epoch == mine.epoch
                 and chain_of(ledger, now, other.id, part) is chain
@@ -81,6 +81,15 @@ def ranges_are_a_chain(ledger: Ledger, now: Rows) -> Iterator[str]:
             if mine.start != wanted:
                 where = f"{part.topic}:{part.partition}"
                 yield f"I10 {generation.id} starts {where} at {mine.start}, not at {wanted}"
+
+
+def _state_then(ledger: Ledger, new: Generation, other: Generation) -> str:
+    """Return the state that `other` had when `new` was opened, as far as that can be known.
+
+    A reset may discard both before anybody looks: then `new` began where `other` still ended.
+    """
+    old = ledger.rows.generations.get(other.id)
+    return old.state if new.state == "DISCARDED" and old is not None else other.state
 
 
 def tasks_end_once(ledger: Ledger, now: Rows) -> Iterator[str]:
