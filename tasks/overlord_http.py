@@ -5,8 +5,7 @@ a connection, the next address is tried, beginning with the one that a follower 
 Anything else is OverlordUnavailable: a sentence for people, and the caller tries again.
 """
 
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
 from types import TracebackType
 from typing import Self, TypeVar
@@ -15,6 +14,7 @@ from urllib.parse import quote
 import httpx
 from pydantic import TypeAdapter, ValidationError
 
+from tasks.answers import bounded
 from tasks.contract import (
     DesiredTask,
     PublishAnswer,
@@ -126,7 +126,7 @@ class HttpOverlord:
         with self._client.stream(
             "POST", url, content=json, headers=sent, timeout=timeout
         ) as response:
-            return response.status_code, b"".join(_bounded(response, waits_s, self._bytes_max))
+            return response.status_code, b"".join(bounded(response, waits_s, self._bytes_max))
 
 
 class _Problem:
@@ -141,18 +141,6 @@ class _Problem:
         self.leader = str(members.get("leader") or "").rstrip("/")
         said = members.get("detail") or members.get("error") or members.get("title") or ""
         self.text = str(said)[:_TEXT_MAX]
-
-
-def _bounded(response: httpx.Response, waits_s: float, bytes_max: int) -> Iterator[bytes]:
-    """Yield the body; an endless or a dripping one ends in an error."""
-    size, until = 0, time.monotonic() + waits_s
-    for chunk in response.iter_bytes():
-        size += len(chunk)
-        if size > bytes_max:
-            raise httpx.ReadError(f"the answer has more than {bytes_max} bytes")
-        if time.monotonic() > until:
-            raise httpx.ReadTimeout(f"the answer was not complete within {waits_s:g} s")
-        yield chunk
 
 
 _Message = TypeVar("_Message", bound=Wire)

@@ -10,14 +10,14 @@ No redirect is followed, and no address is asked but those of the task's spec.
 
 import json
 import ssl
-import time
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from threading import Lock
 from urllib.parse import quote
 
 import httpx
 
+from tasks.answers import bounded
 from tasks.contract import FailureCode
 from tasks.kafka_client import ReadSecret, SecretRef
 from tasks.ports import SchemasUnavailable, SchemaText, TaskError
@@ -140,7 +140,9 @@ class RegistryClient:
         with self._client.stream(
             "GET", url, headers=headers, auth=auth, timeout=self._timeout_s
         ) as response:
-            return response.status_code, b"".join(_bounded(response, self._timeout_s))
+            return response.status_code, b"".join(
+                bounded(response, self._timeout_s, ANSWER_BYTES_MAX)
+            )
 
     def _secret(self, secret: SecretRef) -> str:
         value = self._read_secret(secret).strip()
@@ -148,18 +150,6 @@ class RegistryClient:
             told = f"{secret.environment} holds a character that no header of HTTP may have"
             raise TaskError(FailureCode.REFUSED, told)
         return value
-
-
-def _bounded(response: httpx.Response, seconds: float) -> Iterator[bytes]:
-    """Yield the body; an endless or a dripping one ends in an error."""
-    size, until = 0, time.monotonic() + seconds
-    for chunk in response.iter_bytes():
-        size += len(chunk)
-        if size > ANSWER_BYTES_MAX:
-            raise httpx.ReadError(f"the answer has more than {ANSWER_BYTES_MAX} bytes")
-        if time.monotonic() > until:
-            raise httpx.ReadTimeout(f"the answer was not complete within {seconds:g} s")
-        yield chunk
 
 
 def _parsed(body: bytes) -> dict[str, object] | None:

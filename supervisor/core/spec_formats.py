@@ -113,10 +113,9 @@ class FlattenSpec(Wire):
         return value
 
 
-class JsonInputFormat(Wire):
-    """One JSON object per record."""
+class _Named(Wire):
+    """A format whose values have names of their own."""
 
-    type: Literal["json"] = "json"
     flatten_spec: FlattenSpec | None = None
 
     @field_validator("flatten_spec")
@@ -124,35 +123,38 @@ class JsonInputFormat(Wire):
     def _says_something(cls, value: FlattenSpec | None) -> FlattenSpec | None:
         return None if value == FlattenSpec() else value
 
-    def contract(self) -> JsonFormat:
-        """Return it as tasks are told it."""
-        return _flattened(self.flatten_spec)
-
     @property
     def names(self) -> tuple[str, ...]:
         """Fields that the spec itself names, in order."""
         return tuple(f.name for f in self.flatten_spec.fields) if self.flatten_spec else ()
 
-
-def _flattened(spec: FlattenSpec | None) -> JsonFormat:
-    if spec is None:
-        return JsonFormat()
-    return JsonFormat(
-        paths=tuple(
-            JsonPath(name=f.name, path=f.expr) for f in spec.fields if f.type == "path" and f.expr
-        ),
-        roots=None
-        if spec.use_field_discovery
-        else tuple(f.name for f in spec.fields if f.type == "root"),
-    )
+    def _fields(self) -> JsonFormat:
+        spec = self.flatten_spec
+        if spec is None:
+            return JsonFormat()
+        paths = ((f.name, f.expr) for f in spec.fields if f.type == "path")
+        roots = tuple(f.name for f in spec.fields if f.type == "root")
+        return JsonFormat(
+            paths=tuple(JsonPath(name=name, path=path) for name, path in paths if path),
+            roots=None if spec.use_field_discovery else roots,
+        )
 
 
-class AvroInputFormat(Wire):
+class JsonInputFormat(_Named):
+    """One JSON object per record."""
+
+    type: Literal["json"] = "json"
+
+    def contract(self) -> JsonFormat:
+        """Return it as tasks are told it."""
+        return self._fields()
+
+
+class AvroInputFormat(_Named):
     """One Avro record per record."""
 
     type: Literal["avro_stream"] = "avro_stream"
     avro_bytes_decoder: Decoder
-    flatten_spec: FlattenSpec | None = None
     binary_as_string: Flag = False
     """Bytes are UTF-8 text; else they are written as base64."""
     extract_unions_by_type: Flag = False
@@ -162,15 +164,10 @@ class AvroInputFormat(Wire):
         """Return it as tasks are told it."""
         return AvroFormat(
             schemas=self.avro_bytes_decoder.contract(),
-            fields=_flattened(self.flatten_spec),
+            fields=self._fields(),
             binary_as_string=self.binary_as_string,
             unions_by_type=self.extract_unions_by_type,
         )
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Fields that the spec itself names, in order."""
-        return tuple(f.name for f in self.flatten_spec.fields) if self.flatten_spec else ()
 
 
 class _ByPlace(Wire):

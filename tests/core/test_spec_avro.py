@@ -5,6 +5,7 @@ import json
 import pytest
 
 from supervisor.core.spec import ingest_spec
+from supervisor.core.spec_reader import read_spec
 from tasks.ingest_spec import AvroFormat, JsonFormat, JsonPath, NumberedSchema, RegistrySchemas
 from tasks.kafka_client import SecretRef
 from tests.core.spec_documents import changed, errors_of
@@ -35,6 +36,14 @@ def format_of(written: object) -> AvroFormat:
     found = ingest_spec(spec_with(FORMAT, written)).value_format
     assert isinstance(found, AvroFormat)
     return found
+
+
+def test_a_flatten_spec_that_says_nothing_is_none() -> None:
+    """Goal: with or without it the spec is the same, as for JSON, and no task restarts."""
+    inline = {"type": "schema_inline", "schema": SCHEMA}
+    plain, empty = (changed(FORMAT, avro(inline, **more)) for more in ({}, {"flattenSpec": {}}))
+
+    assert read_spec(empty).spec == read_spec(plain).spec
 
 
 def test_a_schema_may_stand_in_the_spec() -> None:
