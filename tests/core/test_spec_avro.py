@@ -41,7 +41,7 @@ def format_of(written: object) -> AvroFormat:
 def test_a_flatten_spec_that_says_nothing_is_none() -> None:
     """Goal: with or without it the spec is the same, as for JSON, and no task restarts."""
     inline = {"type": "schema_inline", "schema": SCHEMA}
-    plain, empty = (changed(FORMAT, avro(inline, **more)) for more in ({}, {"flattenSpec": {}}))
+    plain, empty = changed(FORMAT, avro(inline)), changed(FORMAT, avro(inline, flattenSpec={}))
 
     assert read_spec(empty).spec == read_spec(plain).spec
 
