@@ -7,7 +7,7 @@ never taken for those of the old one.
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
 from threading import Event, Lock
@@ -57,6 +57,10 @@ def environment_secret(secret: SecretRef) -> str:
     return value
 
 
+class CutOff(StreamUnavailable):
+    """The deadline of a look came before its answer, which says nothing of the topic."""
+
+
 class KafkaStream:
     """`Stream` by librdkafka; one client per connection settings, kept for the next look."""
 
@@ -74,15 +78,7 @@ class KafkaStream:
         until = time.monotonic() + self._timeout_s
         admin = self._client(client)
         wanted = [TopicPartition(*p) for p in partitions]
-        while True:
-            try:
-                return _looked(admin, wanted, until)
-            except (TaskError, StreamUnavailable):
-                # A topic just made is unknown to some brokers for a moment, and its leaders refuse
-                # for a moment longer, as they do when they move: ask until it is a fact.
-                if time.monotonic() + _AGAIN_S >= until:
-                    raise
-            Event().wait(_AGAIN_S)
+        return settled(lambda: _looked(admin, wanted, until), until)
 
     def _client(self, client: KafkaClient) -> AdminClient:
         key = client.to_json()
@@ -101,6 +97,28 @@ class KafkaStream:
         except KafkaException as error:
             text = f"Kafka's client refuses these properties: {error.args[0].str()}"
             raise TaskError(FailureCode.REFUSED, text) from error
+
+
+def settled(look: Callable[[], StreamView], until: float) -> StreamView:
+    """Look until there is a view, or the monotonic time `until` is near.
+
+    A topic just made is unknown to some brokers for a moment, and its leaders refuse for a moment
+    longer, as they do when they move.
+
+    Raises:
+        TaskError, StreamUnavailable: the last thing found; being cut off is nothing found.
+    """
+    found: TaskError | StreamUnavailable | None = None
+    while True:
+        try:
+            return look()
+        except CutOff as error:
+            found = found or error
+        except (TaskError, StreamUnavailable) as error:
+            found = error
+        if time.monotonic() + _AGAIN_S >= until:
+            raise found
+        Event().wait(_AGAIN_S)
 
 
 def _admin_only(properties: Mapping[str, str]) -> dict[str, str]:
@@ -160,7 +178,7 @@ def _described(
 def _left(until: float) -> float:
     left = until - time.monotonic()
     if left <= 0:
-        raise StreamUnavailable("no answer within the deadline")
+        raise CutOff("no answer within the deadline")
     return left
 
 
@@ -168,11 +186,12 @@ def _result(future: "Future[_Value]", what: str, until: float) -> _Value:
     try:
         return future.result(max(0.0, until - time.monotonic()) + _MARGIN_S)
     except FutureTimeout as error:
-        raise StreamUnavailable(f"{what}: no answer within the deadline") from error
+        raise CutOff(f"{what}: no answer within the deadline") from error
     except KafkaException as error:
         known: KafkaError = error.args[0]
         if known.code() in _MISSING:
             raise TaskError(
                 FailureCode.OFFSETS_UNREADABLE, f"{what} does not exist: {known.str()}"
             ) from error
-        raise StreamUnavailable(f"{what}: {known.str()}") from error
+        cut_off = known.code() == KafkaError._TIMED_OUT  # noqa: SLF001 -- librdkafka's own deadline
+        raise (CutOff if cut_off else StreamUnavailable)(f"{what}: {known.str()}") from error
