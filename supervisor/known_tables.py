@@ -1,5 +1,6 @@
 """Which tables there are: those that are fed, or were published into."""
 
+from supervisor.core.data_source import rows_table
 from supervisor.ports import Transaction
 from supervisor.views_files import DataSourceNotFound
 
@@ -12,15 +13,15 @@ def fed_tables(tx: Transaction) -> set[str]:
 
 
 def known_tables(tx: Transaction) -> set[str]:
-    """Return every table that is fed, or was published into."""
+    """Return every table that is fed, or was published into; of errors, those that hold some."""
     return fed_tables(tx) | set(tx.segments.data_sources())
 
 
 def require_table(tx: Transaction, data_source: str) -> None:
-    """Return if there is such a table.
+    """Return if there is such a table; beside each stands one for errors, though it be empty.
 
     Raises:
         DataSourceNotFound: nobody feeds it, and nobody did.
     """
-    if data_source not in known_tables(tx):
+    if rows_table(data_source) not in known_tables(tx):
         raise DataSourceNotFound(data_source)

@@ -4,11 +4,14 @@ lease ── a term begins ──► look at every supervisor, every queue, ever
 timers ── only wake ──► passes, queues, sweep, retention      they hold no truth (H2)
 """
 
+import functools
 import importlib.metadata
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import timedelta
+from importlib.util import find_spec
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import structlog
@@ -17,23 +20,31 @@ from apscheduler.schedulers.background import BackgroundScheduler
 from supervisor.adapters.clock import SystemClock
 from supervisor.adapters.journals_http import HttpJournals
 from supervisor.adapters.kafka import KafkaStreams
+from supervisor.adapters.raw_records import DuckRecords
 from supervisor.adapters.secret import read_secret
 from supervisor.adapters.warehouse import LocalWarehouse
 from supervisor.api.server import ApiParts
 from supervisor.core.errors import LeaseLost, SupervisorError
 from supervisor.core.events import QueueConfig
+from supervisor.core.exports import queue_name
 from supervisor.core.observed import Limits
+from supervisor.core.spec_exports import ExportFormat
 from supervisor.early_handoff import EarlyHandoff
 from supervisor.endings import TASK_OUTPUT, Endings
 from supervisor.eventqueue.meters import Meters
 from supervisor.eventqueue.operations import Operations
 from supervisor.eventqueue.queues import EventQueues
+from supervisor.export_events import EXPORTS
+from supervisor.exporting import CompareAll, Exporting
 from supervisor.leadership import Leadership
 from supervisor.lifetimes import Lifetimes
 from supervisor.loop import Loop
+from supervisor.metadata.engine import bounded_url
 from supervisor.metadata.store import SqlStore
 from supervisor.observe import Sources
+from supervisor.ports_exports import OpenTable, TableFormat
 from supervisor.publishing import Publishing
+from supervisor.quarantine import Quarantine
 from supervisor.reconcile import Pass, Shell, make_pass
 from supervisor.registry import WorkerRegistry
 from supervisor.resets import Resets
@@ -49,6 +60,8 @@ from supervisor.views import Views
 log = structlog.get_logger()
 
 PASS_THREADS = 4
+CATALOG_WAIT = timedelta(seconds=10)
+"""How long one statement of the Iceberg catalog may take, and wait for a lock."""
 WAKE_PERIOD = timedelta(seconds=30)
 """How soon a lost wake-up is made up for."""
 
@@ -61,6 +74,7 @@ class Chores:
     sweep_period: timedelta
     lifetimes: Lifetimes
     retention_period: timedelta
+    compare: CompareAll
 
 
 @dataclass(frozen=True)
@@ -103,6 +117,7 @@ class Overlord:
     def _begin_term(self, scheduler: BackgroundScheduler) -> None:
         self.service.start_term()
         self.queues.poll()
+        scheduler.add_job(self._while_leading(self.chores.compare.run_once))
         scheduler.add_job(self._while_leading(self.chores.sweep.run_once))  # at once
 
     def _while_leading(self, chore: Callable[[], object]) -> Callable[[], None]:
@@ -137,6 +152,7 @@ def wire_overlord(
         SetupProblem: settings contradict each other.
     """
     clock = SystemClock()
+    formats = table_formats(settings.warehouse.absolute(), settings.metadata_url)
     changed = Broadcast()
     leadership = Leadership(
         store, clock, holder=f"{url}#{os.getpid()}", url=url, ttl=settings.lease_ttl
@@ -156,18 +172,15 @@ def wire_overlord(
         registry=registry,
         loop=loop,
         changed=changed,
-        rules=Rules(
-            settings.allowed_brokers(),
-            settings.pause_lease,
-            registry_allow=allowed_registries(
-                settings.registry_allow, on_loopback=settings.on_loopback
-            ),
-        ),
+        rules=_rules_of(settings, formats),
         reach=reach,
     )
     warehouse = settings.warehouse.absolute()
     chores = _chores_of(settings, store, clock, leadership, endings)
     queues, operations = _queues_of(store, clock, leadership, registry, chores)
+    for each, tables in formats.items():
+        exporting = Exporting(each, tables, chores.sweep.warehouse, reach)
+        queues.for_every_container(queue_name(each), exporting, EXPORTS)
     journals = HttpJournals()
     api = ApiParts(
         service=service,
@@ -177,11 +190,54 @@ def wire_overlord(
         handoffs=EarlyHandoff(store, clock, leadership, loop),
         resets=Resets(store, streams, clock, leadership, loop, changed, endings),
         queues=operations,
+        quarantine=Quarantine(store, DuckRecords(warehouse)),
         changed=changed,
         version=importlib.metadata.version("tidegate"),
         hosts=_names(url, settings.host),
     )
     return Overlord(store, leadership, service, loop, streams, queues, chores=chores, api=api)
+
+
+class _OnFirstUse:
+    """A table format whose library is loaded with the first export: it takes its memory."""
+
+    def __init__(self, load: Callable[[], TableFormat]) -> None:
+        self._load = functools.cache(load)
+
+    def open(self, data_source: str) -> OpenTable:
+        return self._load().open(data_source)
+
+
+def table_formats(warehouse: Path, metadata_url: str) -> dict[ExportFormat, TableFormat]:
+    """Return the formats whose libraries are installed, over the files of a warehouse."""
+
+    def delta() -> TableFormat:
+        from supervisor.adapters.delta import DeltaFormat
+
+        return DeltaFormat(warehouse)
+
+    def iceberg() -> TableFormat:
+        from supervisor.adapters.iceberg import IcebergFormat
+
+        return IcebergFormat(warehouse, bounded_url(metadata_url, CATALOG_WAIT))
+
+    found: dict[ExportFormat, TableFormat] = {}
+    if find_spec("pyiceberg"):
+        found[ExportFormat.ICEBERG] = _OnFirstUse(iceberg)
+    if find_spec("deltalake"):
+        found[ExportFormat.DELTA] = _OnFirstUse(delta)
+    return found
+
+
+def _rules_of(settings: Settings, formats: Collection[ExportFormat]) -> Rules:
+    return Rules(
+        settings.allowed_brokers(),
+        settings.pause_lease,
+        registry_allow=allowed_registries(
+            settings.registry_allow, on_loopback=settings.on_loopback
+        ),
+        exports=frozenset(formats),
+    )
 
 
 def _chores_of(
@@ -196,7 +252,8 @@ def _chores_of(
         store, clock, leadership.term, grace=settings.segment_grace, delay=settings.gc_delay
     )
     sweep = Sweep(store, files, clock, leadership.term, endings)
-    return Chores(sweep, settings.sweep_period, lifetimes, settings.retention_period)
+    compare = CompareAll(store, clock, leadership.term)
+    return Chores(sweep, settings.sweep_period, lifetimes, settings.retention_period, compare)
 
 
 def _queues_of(

@@ -23,6 +23,7 @@ from supervisor.core.model import (
 from supervisor.core.observed import StreamState, WorkerView
 from supervisor.core.spec import SupervisorSpec
 from supervisor.ports_events import Events, Heard
+from supervisor.ports_exports import Exports
 from supervisor.ports_ranges import Generations, OffsetsTable
 from supervisor.ports_segments import Retention, Segments
 from tasks.contract import PublishOutcome
@@ -249,6 +250,7 @@ class Transaction(Protocol):
     workers: WorkersTable
     segments: Segments
     retention: Retention
+    exports: Exports
     plans: Plans
     audit: Audit
     lease: LeaseTable

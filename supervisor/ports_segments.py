@@ -37,7 +37,7 @@ class Segments(Protocol):
         ...
 
     def data_sources(self) -> list[str]:
-        """Return every table that has a publication, by name."""
+        """Return every table that has a publication or a segment, by name."""
         ...
 
     def publications(self, supervisor_id: str) -> list[Publication]:

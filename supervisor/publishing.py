@@ -8,13 +8,14 @@ A lost acknowledgement is looked up, not guessed: the repeat finds the publicati
 """
 
 import hmac
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import PurePosixPath
 
 import structlog
 
+from supervisor.core.data_source import errors_table
 from supervisor.core.errors import NotAllowed, Refused, StaleCommit, StateMoved, TaskNotFound
 from supervisor.core.model import (
     AuditEntry,
@@ -27,12 +28,14 @@ from supervisor.core.model import (
 )
 from supervisor.core.publish import PublishFacts, judge
 from supervisor.endings import Endings
+from supervisor.export_events import announce
 from supervisor.leadership import Leadership
 from supervisor.loop import Loop
 from supervisor.ports import Clock, Store, Transaction
 from supervisor.reconcile import end_siblings
 from supervisor.signals import Broadcast
-from tasks.contract import PublishAnswer, PublishOutcome, PublishRequest
+from tasks.contract import PublishAnswer, PublishOutcome, PublishRequest, SegmentFile
+from tasks.ingest_spec import Column
 from tasks.offsets import OffsetsError, TopicPartition, count
 
 log = structlog.get_logger()
@@ -174,26 +177,46 @@ def _commit(tx: Transaction, endings: Endings, asked: _Asked, now: datetime) -> 
         rejects=request.rejects,
         samples=request.samples,
     )
-    segments = [
-        Segment(
-            id=f"{task.id}/{number}",
-            data_source=task.data_source,
-            supervisor_id=task.supervisor_id,
-            generation_id=generation.id,
-            task_id=task.id,
-            published_at=now,
-            file=file,
-        )
-        for number, file in enumerate(request.segments)
-    ]
-    tx.segments.add(publication, segments)
+    segments = _segments(publication, task.data_source, "", request.segments, request.columns)
+    errors = _segments(publication, errors_table(task.data_source), "error-", request.quarantine)
+    tx.segments.add(publication, [*segments, *errors])
+    if segments:
+        announce(tx, task.data_source, now)
     closed = tx.generations.close(generation.id, GenerationState.PUBLISHED, now)
     ended = endings.end(tx, task, TaskStatus.SUCCESS, "published", now)
     if not (closed and ended):  # fenced or given up since we looked: the offsets move back
         raise StateMoved(f"{task.id} or {generation.id} has ended")
     tx.tasks.store_outcome(task.id, PublishOutcome.COMMITTED, published=True)
     end_siblings(tx, endings, generation, task.id, now)
-    _audit(tx, task, "publish", f"{publication.rows} rows in {len(segments)} segment(s)", now)
+    _audit(tx, task, "publish", _told(publication, segments, errors), now)
+
+
+def _told(publication: Publication, segments: Sequence[Segment], errors: Sequence[Segment]) -> str:
+    told = f"{publication.rows} rows in {len(segments)} segment(s)"
+    kept = sum(segment.file.rows for segment in errors)
+    return f"{told}, {kept} bad records quarantined" if kept else told
+
+
+def _segments(
+    publication: Publication,
+    data_source: str,
+    prefix: str,
+    files: Sequence[SegmentFile],
+    columns: tuple[Column, ...] = (),
+) -> list[Segment]:
+    return [
+        Segment(
+            id=f"{publication.task_id}/{prefix}{number}",
+            data_source=data_source,
+            supervisor_id=publication.supervisor_id,
+            generation_id=publication.generation_id,
+            task_id=publication.task_id,
+            published_at=publication.published_at,
+            file=file,
+            columns=columns,
+        )
+        for number, file in enumerate(files)
+    ]
 
 
 def _is_rolled_up(tx: Transaction, generation: Generation) -> bool:
@@ -205,7 +228,8 @@ def _is_rolled_up(tx: Transaction, generation: Generation) -> bool:
 def check_files(task: Task, request: PublishRequest, *, rolled_up: bool = False) -> None:
     """Refuse files that are not the task's own or hold offsets outside its range.
 
-    A row that is rolled up stands for one record or more.
+    A row that is rolled up stands for one record or more.  Quarantined records are among the
+    rejects, and are all of those that are said to be kept.
 
     Raises:
         UnusableFiles: naming the file and the number.
@@ -215,7 +239,7 @@ def check_files(task: Task, request: PublishRequest, *, rolled_up: bool = False)
     except OffsetsError as error:
         raise UnusableFiles(str(error)) from error
     folder = PurePosixPath(task.data_source, "data", task.id)
-    offered = [*(file.path for file in request.segments)]
+    offered = [file.path for file in (*request.segments, *request.quarantine)]
     offered += [] if request.rejects is None else [request.rejects.path]
     for path in offered:
         inside = folder in PurePosixPath(path).parents
@@ -224,20 +248,36 @@ def check_files(task: Task, request: PublishRequest, *, rolled_up: bool = False)
     if len(set(offered)) != len(offered):
         raise UnusableFiles("a file is offered twice")
     for file in request.segments:
-        records = sum(s.rows for s in file.spans)
-        if records != file.rows and not (rolled_up and records > file.rows):
-            raise UnusableFiles(f"{file.path}: its spans do not add up to {file.rows} rows")
-        for s in file.spans:
-            partition = TopicPartition(s.topic, s.partition)
-            first, end = request.start.get(partition), request.end.get(partition)
-            if first is None or end is None or not first <= s.first <= s.last < end:
-                raise UnusableFiles(f"{file.path}: {partition} {s.first}-{s.last} is out of range")
-            if not 0 < s.rows <= s.last - s.first + 1:
-                raise UnusableFiles(f"{file.path}: {s.rows} rows do not fit {s.first}-{s.last}")
+        _check_spans(file, request, rolled_up=rolled_up)
+    for file in request.quarantine:
+        _check_spans(file, request, rolled_up=False)
     kept = sum(s.rows for file in request.segments for s in file.spans)
     rejected = 0 if request.rejects is None else request.rejects.records
     if kept + rejected > span:
         raise UnusableFiles(f"{kept} rows and {rejected} rejects do not fit {span} offsets")
+    _check_number_quarantined(request, rejected)
+
+
+def _check_spans(file: SegmentFile, request: PublishRequest, *, rolled_up: bool) -> None:
+    records = sum(s.rows for s in file.spans)
+    if records != file.rows and not (rolled_up and records > file.rows):
+        raise UnusableFiles(f"{file.path}: its spans do not add up to {file.rows} rows")
+    for s in file.spans:
+        partition = TopicPartition(s.topic, s.partition)
+        first, end = request.start.get(partition), request.end.get(partition)
+        if first is None or end is None or not first <= s.first <= s.last < end:
+            raise UnusableFiles(f"{file.path}: {partition} {s.first}-{s.last} is out of range")
+        if not 0 < s.rows <= s.last - s.first + 1:
+            raise UnusableFiles(f"{file.path}: {s.rows} rows do not fit {s.first}-{s.last}")
+
+
+def _check_number_quarantined(request: PublishRequest, rejected: int) -> None:
+    quarantined = sum(file.rows for file in request.quarantine)
+    said = None if request.rejects is None else request.rejects.quarantined
+    if quarantined > rejected:
+        raise UnusableFiles(f"{quarantined} quarantined records are more than {rejected} rejects")
+    if said is not None and said != quarantined:
+        raise UnusableFiles(f"{said} quarantined records are told, their files have {quarantined}")
 
 
 def _audit(tx: Transaction, task: Task, what: str, why: str, now: datetime) -> None:

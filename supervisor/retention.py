@@ -1,21 +1,25 @@
 """How long a table keeps its rows: rules, and the chore that takes out what has become too old.
 
 A rule looks at the end of a segment's interval, that is at the time of its rows, never at the time
-they were published.  A table without a rule keeps everything for ever.
+they were published.  A table without a rule keeps everything for ever; one of errors goes by the
+rule of the table that it stands beside, unless it has its own: who lets rows go after a month does
+not want to find raw records of last year.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 
 import structlog
 
+from supervisor.core.data_source import errors_table, rows_table
 from supervisor.core.errors import SupervisorError
 from supervisor.core.events import QueueDead, TooManyOutstandingBytes
 from supervisor.core.model import AuditEntry, RetentionRule
 from supervisor.core.spec_fields import format_duration
 from supervisor.known_tables import require_table
-from supervisor.ports import Clock, Store
+from supervisor.ports import Clock, Store, Transaction
 from supervisor.segment_life import SegmentLife, Selection
 
 log = structlog.get_logger()
@@ -34,14 +38,14 @@ class Retention:
     life: SegmentLife
 
     def rule(self, data_source: str) -> RetentionRule | None:
-        """Return the rule of a table; None: it keeps its rows for ever.
+        """Return the rule that a table goes by; None: it keeps its rows for ever.
 
         Raises:
             DataSourceNotFound: there is no such table.
         """
         with self.store.reading() as tx:
             require_table(tx, data_source)
-            return tx.retention.of(data_source)
+            return _held_by(tx, data_source)
 
     def set(self, data_source: str, keep_for: timedelta, author: str) -> RetentionRule:
         """Set the rule of a table and apply it; what it cannot do now, the chore does later.
@@ -99,9 +103,23 @@ class Retention:
 
     def apply(self, rule: RetentionRule, now: datetime) -> int:
         """Take out what is too old by one rule, as long as it is the table's; raise as a mark."""
-        return self.life.mark_unused(
-            rule.data_source,
-            Selection(ended_by=now - rule.keep_for),
-            AUTHOR,
-            still=lambda tx: tx.retention.of(rule.data_source) == rule,
+        return sum(
+            self.life.mark_unused(
+                table,
+                Selection(ended_by=now - rule.keep_for),
+                AUTHOR,
+                still=partial(_goes_by, table, rule),
+            )
+            for table in dict.fromkeys(
+                (rule.data_source, errors_table(rows_table(rule.data_source)))
+            )
         )
+
+
+def _held_by(tx: Transaction, data_source: str) -> RetentionRule | None:
+    own = tx.retention.of(data_source)
+    return tx.retention.of(rows_table(data_source)) if own is None else own
+
+
+def _goes_by(data_source: str, rule: RetentionRule, tx: Transaction) -> bool:
+    return _held_by(tx, data_source) == rule

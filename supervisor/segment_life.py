@@ -3,6 +3,8 @@
     mark_unused ─► event in `segments` ── grace ──► condemn ─► event in `segment-files` ─► delete
                                            └─ used again, or marked anew: nothing happens
 
+A file is deleted after the exports of its table have taken it out: they name it until then.
+
 Condemning and the second event are written with the position of the first queue: a segment whose
 file may be going is never put back.  The two waits have queues of their own, for a queue is FIFO:
 a file that could not be deleted would else be tried again only after another time of grace.
@@ -14,6 +16,7 @@ from datetime import datetime, timedelta
 
 import structlog
 
+from supervisor.core.data_source import rows_table
 from supervisor.core.events import (
     Event,
     QueueConfig,
@@ -24,7 +27,8 @@ from supervisor.core.events import (
 )
 from supervisor.core.intervals import Interval
 from supervisor.core.model import AuditEntry, Segment
-from supervisor.eventqueue.handling import Answer, Context, Done, Fail, Handled, Retry
+from supervisor.eventqueue.handling import Answer, Context, Done, Fail, Handled, Later, Retry
+from supervisor.export_events import announce, awaited, still_naming
 from supervisor.known_tables import require_table
 from supervisor.ports import Clock, Store, Transaction
 from supervisor.ports_warehouse import Warehouse
@@ -141,6 +145,8 @@ class SegmentLife:
             queue = QueueName(container_of(segment.supervisor_id), SEGMENTS)
             tx.events.add(queue, Event(UNUSED, segment.id, body), self.config, now)
         _audit(tx, AuditEntry(now, author, "mark-unused", data_source), marked)
+        if marked:
+            announce(tx, data_source, now)
         return len(marked)
 
     def mark_used(self, data_source: str, selection: Selection, author: str) -> int:
@@ -153,9 +159,10 @@ class SegmentLife:
         changed = 0
         for ids in self._ids(data_source, selection, used=False):
             with self.store.leading(self.term()) as tx:
-                back = tx.segments.mark_used(ids)
-                entry = AuditEntry(self.clock.now(), author, "mark-used", data_source)
-                _audit(tx, entry, back)
+                back, now = tx.segments.mark_used(ids), self.clock.now()
+                _audit(tx, AuditEntry(now, author, "mark-used", data_source), back)
+                if back:
+                    announce(tx, data_source, now)
             changed += len(back)
         return changed
 
@@ -221,7 +228,8 @@ class SegmentsUnused:
         if segment is None or not tx.segments.condemn(event.key, unused_at, now):
             return  # used again, or marked at another time: that mark has its own event
         queue = QueueName(container_of(segment.supervisor_id), SEGMENT_FILES)
-        tx.events.add(queue, Event(CONDEMNED, event.key), self.files, now, exempt=True)
+        body = awaited(tx, segment.data_source)
+        tx.events.add(queue, Event(CONDEMNED, event.key, body), self.files, now, exempt=True)
 
 
 def _unused_at(event: Event) -> datetime | None:
@@ -251,11 +259,14 @@ class SegmentFiles:
     def _delete(self, event: Event, context: Context) -> Answer:
         with context.store.reading() as tx:
             segment = tx.segments.get(event.key)
+            naming = [] if segment is None else still_naming(tx, segment.data_source, event.body)
         if event.kind != CONDEMNED or segment is None:
             return Fail(f"there is no segment {event.key}, or this is another kind of event")
         if segment.deleted_at is None:
             return Fail(f"segment {event.key} is not condemned: its file stays")
-        folder = folder_of(segment.data_source, segment.task_id)
+        if naming:
+            return Later(event.body, f"exports that may still name it: {', '.join(naming)}")
+        folder = folder_of(rows_table(segment.data_source), segment.task_id)
         if not segment.file.path.startswith(f"{folder}/"):
             return Fail(f"{segment.file.path} does not lie in its task's folder {folder}")
         try:

@@ -23,8 +23,10 @@ from supervisor.core.errors import (
 )
 from supervisor.core.model import AuditEntry, SpecVersion, WorkerRow
 from supervisor.core.spec import SupervisorSpec, ingest_spec
+from supervisor.core.spec_exports import ExportFormat
 from supervisor.core.spec_reader import read_spec
 from supervisor.desired import desired_state
+from supervisor.export_events import follow
 from supervisor.leadership import Leadership
 from supervisor.loop import Loop
 from supervisor.ports import Clock, Store, Transaction
@@ -48,6 +50,8 @@ class Rules:
     pause_lease: timedelta
     registry_allow: tuple[str, ...] | None = ()
     """Schema registries that specs may name; None allows all (loopback only)."""
+    exports: frozenset[ExportFormat] = frozenset(ExportFormat)
+    """Formats that can be written here."""
 
 
 @dataclass(frozen=True)
@@ -100,6 +104,7 @@ class Service:
         spec = read.spec
         self._check_brokers(spec)
         self._check_registries(spec)
+        self._check_exports(spec)
 
         def apply(tx: Transaction) -> Applied:
             newest = tx.specs.newest(spec.id)
@@ -109,6 +114,7 @@ class Service:
             version = self._append(
                 tx, spec.id, spec, author, "apply", after=0 if newest is None else newest.version
             ).version
+            self._follow_exports(tx, spec)
             return Applied(spec.id, version, True, read.warnings, changes)
 
         applied = self._judged(apply)
@@ -141,9 +147,7 @@ class Service:
             )
 
     def _check_registries(self, spec: SupervisorSpec) -> None:
-        rows = ingest_spec(spec)
-        named = [r.urls for r in (rows.value_registry, rows.key_registry) if r is not None]
-        urls = [url for each in named for url in each]
+        urls = ingest_spec(spec).registry_urls
         if refused := refused_registries(urls, self._rules.registry_allow):
             raise InvalidSpec(
                 [
@@ -154,6 +158,23 @@ class Service:
                     )
                 ]
             )
+
+    def _check_exports(self, spec: SupervisorSpec) -> None:
+        wanted = spec.data_schema.exports
+        if lacking := [each for each in wanted if each not in self._rules.exports]:
+            raise InvalidSpec(
+                [
+                    FieldError(
+                        "/spec/dataSchema/exports",
+                        f"{', '.join(lacking)}: this overlord lacks the package that writes it",
+                        f"leave it out, or have the operator install tidegate[{lacking[0]}]",
+                    )
+                ]
+            )
+
+    def _follow_exports(self, tx: Transaction, spec: SupervisorSpec) -> None:
+        if spec.data_schema.exports or tx.exports.of(spec.data_source):
+            follow(tx, spec.data_source, self._clock.now())
 
     def suspend(self, supervisor_id: str, author: str) -> SupervisorSpec:
         """Start nothing new; what reads hands off and publishes."""

@@ -18,7 +18,9 @@ from supervisor.loop import Loop
 from supervisor.observe import Sources, observe
 from supervisor.ports import Clock, Transaction
 from supervisor.registry import WorkerRegistry
+from supervisor.views_exports import ExportView, export_views
 from supervisor.views_files import (
+    ColumnSets,
     DataSources,
     Journals,
     TableFiles,
@@ -46,6 +48,7 @@ from supervisor.views_tasks import (
 )
 from supervisor.views_warehouse import WarehouseFiles, warehouse_files
 from supervisor.views_workers import Capacity, WorkerLine, capacity_of, worker_lines
+from tasks.discovery import common
 
 FAILED_SHOWN = 10
 SAMPLED_PUBLICATIONS = 200
@@ -297,15 +300,32 @@ class Views:
             live = [g for g in tx.generations.live() if g.data_source == data_source]
             active = tx.tasks.active()
             urls = _urls(tx)
-        files = published(segments, self.warehouse)
+        sets = ColumnSets()
+        files = published(segments, self.warehouse, sets)
         missing: list[str] = []
         if with_journaled:
             ranges = live_ranges(live, active, self.registry.views(), urls)
-            told, missing = journaled(ranges, self.journals, self.warehouse)
+            told, missing = journaled(ranges, self.journals, self.warehouse, sets)
             files += told
         return TableFiles(
-            data_source=data_source, warehouse=self.warehouse, files=files, missing=missing
+            data_source=data_source,
+            warehouse=self.warehouse,
+            columns=list(common(sets.all())),
+            column_sets=sets.all(),
+            files=files,
+            missing=missing,
         )
+
+    def exports(self, data_source: str | None = None) -> list[ExportView]:
+        """Return how the exports of one table, or of all, stand.
+
+        Raises:
+            DataSourceNotFound: nobody feeds such a table, and nobody did.
+        """
+        with self.sources.store.reading() as tx:
+            if data_source is not None:
+                require_table(tx, data_source)
+            return export_views(tx, data_source, self.warehouse, self.clock.now())
 
     def warehouse_files(self) -> WarehouseFiles:
         """Return what may lie in the warehouse, of all tables."""

@@ -13,7 +13,8 @@ from typing import Protocol
 from supervisor.core.errors import Refused, WorkerUnavailable
 from supervisor.core.model import Generation, Segment, Task
 from supervisor.core.observed import Liveness, WorkerView
-from tasks.contract import JournalView, TaskPhase, TaskReport
+from tasks.contract import JournalFile, JournalView, TaskPhase, TaskReport
+from tasks.ingest_spec import Column
 from tasks.offsets import Offsets
 from tasks.wire import Instant, Wire
 
@@ -57,6 +58,8 @@ class TableFile(Wire):
     supervisor_id: str
     generation_id: str | None
     task_id: str
+    column_set: int | None
+    """Which of the table's `column_sets` says what it has; None: from before it was recorded."""
 
 
 class TableFiles(Wire):
@@ -64,6 +67,9 @@ class TableFiles(Wire):
 
     data_source: str
     warehouse: str
+    columns: list[Column]
+    """Of the table: what a file has in another type is to be read in this one."""
+    column_sets: list[list[Column]]
     files: list[TableFile]
     missing: list[str]
     """Generations none of whose replicas told its journaled files, each with the reason."""
@@ -73,6 +79,22 @@ class DataSources(Wire):
     """Every table that is fed, or was published into, by name."""
 
     data_sources: list[str]
+
+
+class ColumnSets:
+    """The different lists of columns that files have, numbered."""
+
+    def __init__(self) -> None:
+        """Begin without any."""
+        self._numbers: dict[tuple[Column, ...], int] = {}
+
+    def number(self, columns: tuple[Column, ...]) -> int | None:
+        """Return a list's number; None for an empty one: it is not known."""
+        return self._numbers.setdefault(columns, len(self._numbers)) if columns else None
+
+    def all(self) -> list[list[Column]]:
+        """Return the lists by number."""
+        return [list(columns) for columns in self._numbers]
 
 
 @dataclass(frozen=True)
@@ -112,7 +134,7 @@ def live_ranges(
     return found
 
 
-def published(segments: Sequence[Segment], warehouse: str) -> list[TableFile]:
+def published(segments: Sequence[Segment], warehouse: str, sets: ColumnSets) -> list[TableFile]:
     """Return the published files."""
     return [
         TableFile(
@@ -127,13 +149,14 @@ def published(segments: Sequence[Segment], warehouse: str) -> list[TableFile]:
             supervisor_id=segment.supervisor_id,
             generation_id=segment.generation_id,
             task_id=segment.task_id,
+            column_set=sets.number(segment.columns),
         )
         for segment in segments
     ]
 
 
 def journaled(
-    ranges: Sequence[LiveRange], journals: Journals, warehouse: str
+    ranges: Sequence[LiveRange], journals: Journals, warehouse: str, sets: ColumnSets
 ) -> tuple[list[TableFile], list[str]]:
     """Ask several workers at once; return the files, and which generations are missing, why."""
     if not ranges:
@@ -141,15 +164,33 @@ def journaled(
     files: list[TableFile] = []
     missing: list[str] = []
     with ThreadPoolExecutor(ASKED_AT_ONCE, thread_name_prefix="journals") as pool:
-        for told in pool.map(lambda live: _ask(live, journals, warehouse), ranges):
+        for told in pool.map(lambda live: _ask(live, journals), ranges):
             if isinstance(told, str):
                 missing.append(told)
             else:
-                files += told
+                task, view = told
+                files += (_journaled_file(task, file, warehouse, sets) for file in view.files)
     return files, missing
 
 
-def _ask(live: LiveRange, journals: Journals, warehouse: str) -> list[TableFile] | str:
+def _journaled_file(task: Task, file: JournalFile, warehouse: str, sets: ColumnSets) -> TableFile:
+    return TableFile(
+        path=file.path,
+        uri=_uri(warehouse, file.path),
+        published=False,
+        rows=file.rows,
+        size_bytes=file.size_bytes,
+        sha256=None,
+        interval_start=None,
+        interval_end=None,
+        supervisor_id=task.supervisor_id,
+        generation_id=task.generation_id,
+        task_id=task.id,
+        column_set=sets.number(file.columns),
+    )
+
+
+def _ask(live: LiveRange, journals: Journals) -> tuple[Task, JournalView] | str:
     why = "no replica runs on a worker that answers"
     for replica in live.replicas:
         task = replica.task
@@ -161,22 +202,7 @@ def _ask(live: LiveRange, journals: Journals, warehouse: str) -> list[TableFile]
         if (problem := _unusable(view, task, live.generation.end)) is not None:
             why = problem
             continue
-        return [
-            TableFile(
-                path=file.path,
-                uri=_uri(warehouse, file.path),
-                published=False,
-                rows=file.rows,
-                size_bytes=file.size_bytes,
-                sha256=None,
-                interval_start=None,
-                interval_end=None,
-                supervisor_id=task.supervisor_id,
-                generation_id=task.generation_id,
-                task_id=task.id,
-            )
-            for file in view.files
-        ]
+        return task, view
     return f"{live.generation.id}: {why}"
 
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from pydantic import Field
 
+from supervisor.core.data_source import is_errors_table
 from supervisor.core.model import CommittedOffset, OffsetGap, Publication, Segment, StoredPlan
 from supervisor.core.spec import SupervisorSpec
 from tasks.contract import RejectsFile, SegmentFile
@@ -57,6 +58,9 @@ class LedgerPublication(Wire):
     segments: list[SegmentFile]
     """The files that the table has of it now."""
     let_go: list[LedgerLetGo]
+    errors: list[SegmentFile]
+    """The files that the errors table has of it now."""
+    errors_let_go: list[LedgerLetGo]
 
 
 class Ledger(Wire):
@@ -155,6 +159,8 @@ def _gap(gap: OffsetGap) -> LedgerGap:
 
 
 def _publication(publication: Publication, segments: list[Segment]) -> LedgerPublication:
+    rows = [s for s in segments if not is_errors_table(s.data_source)]
+    errors = [s for s in segments if is_errors_table(s.data_source)]
     return LedgerPublication(
         generation_id=publication.generation_id,
         task_id=publication.task_id,
@@ -164,15 +170,19 @@ def _publication(publication: Publication, segments: list[Segment]) -> LedgerPub
         rows=publication.rows,
         rejected=publication.rejected,
         rejects=publication.rejects,
-        segments=[segment.file for segment in segments if segment.used],
-        let_go=[
-            LedgerLetGo(
-                file=segment.file, unused_at=segment.unused_at, deleted_at=segment.deleted_at
-            )
-            for segment in segments
-            if segment.unused_at is not None
-        ],
+        segments=[segment.file for segment in rows if segment.used],
+        let_go=_let_go(rows),
+        errors=[segment.file for segment in errors if segment.used],
+        errors_let_go=_let_go(errors),
     )
+
+
+def _let_go(segments: Sequence[Segment]) -> list[LedgerLetGo]:
+    return [
+        LedgerLetGo(file=segment.file, unused_at=segment.unused_at, deleted_at=segment.deleted_at)
+        for segment in segments
+        if segment.unused_at is not None
+    ]
 
 
 def plans_of(supervisor_id: str, stored: Sequence[StoredPlan]) -> PlansView:

@@ -49,6 +49,8 @@ class RetentionView(Wire):
     """ISO 8601; null: for ever."""
     author: str | None = None
     set_at: Instant | None = None
+    rule_of: str | None = None
+    """Which table's rule it is: that of a table holds for its errors, too; null: there is none."""
 
 
 def table_segments(
@@ -82,5 +84,9 @@ def retention_of(data_source: str, rule: RetentionRule | None) -> RetentionView:
     days, rest = divmod(rule.keep_for, timedelta(days=1))
     kept = format_duration(rule.keep_for) if rest else f"P{days}D"
     return RetentionView(
-        data_source=data_source, keep_for=kept, author=rule.author, set_at=rule.set_at
+        data_source=data_source,
+        keep_for=kept,
+        author=rule.author,
+        set_at=rule.set_at,
+        rule_of=rule.data_source,
     )

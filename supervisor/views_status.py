@@ -22,7 +22,8 @@ from supervisor.core.states import State, SupervisorState, roll_up
 from supervisor.core.view import View
 from supervisor.loop import PassError
 from supervisor.reconcile import Pass
-from tasks.contract import TaskPhase, TaskReport
+from tasks.contract import Counters, TaskPhase, TaskReport
+from tasks.ingest_spec import BadRecords
 from tasks.offsets import Offsets, TopicPartition
 from tasks.wire import Wire, iso_utc
 
@@ -115,6 +116,8 @@ class StatusPayload(Wire):
     pending_replicas: int
     """Replicas of open generations that have no task."""
     rejected: Rejected
+    warnings: list[str]
+    """What is amiss and holds nothing up."""
     version: int
 
 
@@ -207,7 +210,10 @@ def _payload(facts: StatusFacts) -> StatusPayload:
             "slots_needed": 0 if need is None else need.needed,
             "slots_free": Slots(seen.workers).free,
             "pending_replicas": _pending_replicas(seen),
-            "rejected": Rejected(live=_rejected_live(seen), published=facts.rejected_published),
+            "rejected": Rejected(
+                live=sum(_rejected_live(seen)), published=facts.rejected_published
+            ),
+            "warnings": _warnings(facts),
             "version": seen.current.version,
         }
     )
@@ -326,15 +332,29 @@ def _pending_replicas(seen: Observed) -> int:
     return wanted
 
 
-def _rejected_live(seen: Observed) -> int:
-    most: dict[str, int] = {}
+def _rejected_live(seen: Observed) -> tuple[int, int]:
+    """Return how many records live generations cannot read, and do not want; once for each."""
+    most: dict[str, Counters] = {}
     live = {g.id for g in seen.generations}
     for task in seen.tasks:
         report = report_of(seen, task)
         if report is not None and task.generation_id in live:
-            counted = report.counters.unparseable + report.counters.thrown_away
-            most[task.generation_id] = max(most.get(task.generation_id, 0), counted)
-    return sum(most.values())
+            known = most.setdefault(task.generation_id, report.counters)
+            if _rejects(report.counters) > _rejects(known):
+                most[task.generation_id] = report.counters
+    found = most.values()
+    return sum(c.unparseable for c in found), sum(c.thrown_away for c in found)
+
+
+def _rejects(counters: Counters) -> int:
+    return counters.unparseable + counters.thrown_away
+
+
+def _warnings(facts: StatusFacts) -> list[str]:
+    bad, _ = _rejected_live(facts.seen)
+    if facts.spec.tuning_config.bad_records is not BadRecords.WARN or not bad:
+        return []
+    return [f"{bad} records of the ranges that are read now cannot be read: see parseErrors"]
 
 
 def _recent_errors(facts: StatusFacts) -> list[RecentError]:

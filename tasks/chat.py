@@ -18,8 +18,10 @@ from pydantic import TypeAdapter, ValidationError
 
 from tasks.body_limit import BodyLimit
 from tasks.contract import JournalFile, JournalView, Order, RunState, TaskPhase
+from tasks.discovery import columns_of, found_in
 from tasks.offsets import Offsets, OffsetsError, TopicPartition
 from tasks.roster import Roster
+from tasks.row_plan import metric_columns
 from tasks.runner import TaskRunner
 from tasks.wire import iso_utc
 
@@ -301,9 +303,17 @@ def _unparseable(task: Task) -> list[dict[str, str | int]]:
 
 
 def _journal(task: Task) -> JournalView:
-    files = [file for entry in task.state.entries for file in entry.files]
+    spec = task.desired.spec
+    files: list[JournalFile] = []
+    for entry in task.state.entries:
+        found = found_in(spec, entry.columns, entry.kinds)
+        columns = (*columns_of(spec, found), *metric_columns(spec))
+        files += (
+            JournalFile(path=f.path, rows=f.rows, size_bytes=f.size_bytes, columns=columns)
+            for f in entry.files
+        )
     return JournalView(
         task_id=task.desired.task_id,
         position=dict(task.state.position),
-        files=tuple(JournalFile(path=f.path, rows=f.rows, size_bytes=f.size_bytes) for f in files),
+        files=tuple(files),
     )

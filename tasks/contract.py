@@ -17,7 +17,7 @@ from enum import StrEnum
 
 from pydantic import Field
 
-from tasks.ingest_spec import IngestSpec
+from tasks.ingest_spec import Column, IngestSpec
 from tasks.wire import Instant, Seconds, Wire, WireOffsets
 
 
@@ -212,6 +212,8 @@ class RejectsFile(Wire):
     records: int = Field(ge=1)
     size_bytes: int = Field(ge=1)
     sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
+    quarantined: int | None = Field(default=None, ge=0)
+    """How many of the records, all that are bad, lie raw in the errors table; None: not all do."""
 
 
 class PublishRequest(Wire):
@@ -224,6 +226,10 @@ class PublishRequest(Wire):
     topic_ids: dict[str, str]
     segments: tuple[SegmentFile, ...]
     rejects: RejectsFile | None = None
+    columns: tuple[Column, ...] = ()
+    """Those of the segments, but for our own; a segment may lack some."""
+    quarantine: tuple[SegmentFile, ...] = ()
+    """Raw records that could not be read: rows of the errors table, not of the table."""
     counters: Counters
     samples: tuple[RejectSample, ...] = ()
 
@@ -251,6 +257,8 @@ class JournalFile(Wire):
     path: str
     rows: int
     size_bytes: int
+    columns: tuple[Column, ...] = ()
+    """As in `PublishRequest`."""
 
 
 class JournalView(Wire):

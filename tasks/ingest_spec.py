@@ -49,6 +49,16 @@ class Column(Wire):
     type: ColumnType = "string"
 
 
+class Discovery(StrEnum):
+    """What becomes of a record's fields that no column is declared for."""
+
+    NOTHING = "nothing"
+    TEXTS = "texts"
+    """Each becomes a string column as it is met."""
+    TYPES = "types"
+    """Each becomes a column of the type that its values have (see `tasks.discovery`)."""
+
+
 class TimestampSpec(Wire):
     """Which field holds a record's time, and how it is written.
 
@@ -219,11 +229,29 @@ class RowSpec(Wire):
         """Where keys name their schemas, if they do."""
         return _registry_of(self.kafka_columns.key_format) if self.kafka_columns else None
 
+    @property
+    def registry_urls(self) -> tuple[str, ...]:
+        """Every address of a registry that records make a worker ask."""
+        named = (self.value_registry, self.key_registry)
+        return tuple(url for registry in named if registry is not None for url in registry.urls)
+
 
 def _registry_of(written: ValueFormat | None) -> Registry | None:
     if isinstance(written, AvroFormat) and isinstance(written.schemas, RegistrySchemas):
         return written.schemas.registry
     return None
+
+
+class BadRecords(StrEnum):
+    """What becomes of a record that cannot be read, beside being counted and explained."""
+
+    QUARANTINE = "quarantine"
+    """It is kept, raw, in the table `<dataSource>__errors`."""
+    DROP = "drop"
+    WARN = "warn"
+    """As drop; workers log it, and the supervisor's status tells of it."""
+    FAIL = "fail"
+    """The first one fails its range."""
 
 
 class Tuning(Wire):
@@ -241,6 +269,7 @@ class Tuning(Wire):
     parse_exceptions_max: int | None = Field(default=None, ge=0)
     """A range with more records that cannot be read, wholly or in part, fails; None: never."""
     log_parse_exceptions: bool = False
+    bad_records: BadRecords = BadRecords.QUARANTINE
 
 
 class IngestSpec(RowSpec):
@@ -249,7 +278,9 @@ class IngestSpec(RowSpec):
     data_source: str
     kafka: KafkaClient
     columns: tuple[Column, ...] = ()
-    """Empty: every top-level field becomes a string column as it is met."""
+    typed: tuple[str, ...] = ()
+    """Further columns, whose types are those of their values, as if they were discovered."""
+    discovery: Discovery = Discovery.NOTHING
     excluded: tuple[str, ...] = ()
     segment_granularity: Granularity = Granularity.DAY
     topic_column: bool = False

@@ -360,6 +360,8 @@ def _finish(state: TaskState, end: Offsets, now: float) -> Step:
         topic_ids=state.task.topic_ids,
         segments=state.merged.segments,
         rejects=state.merged.rejects,
+        columns=state.merged.columns,
+        quarantine=state.merged.quarantine,
         counters=state.counters,
         samples=state.samples,
     )

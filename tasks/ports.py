@@ -4,9 +4,11 @@ The engine is PySpark in the product (`tasks/ingest/`); the loop around it (`tas
 `tasks/machine.py`) knows only these Protocols, so that it runs without a JVM in tests.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
+
+from pydantic import Field
 
 from tasks.contract import (
     Counters,
@@ -21,7 +23,7 @@ from tasks.contract import (
     SyncRequest,
     SyncResponse,
 )
-from tasks.ingest_spec import IngestSpec
+from tasks.ingest_spec import Column, IngestSpec
 from tasks.kafka_client import KafkaClient
 from tasks.offsets import Offsets
 from tasks.registry import Registry
@@ -93,10 +95,14 @@ class JournalEntry(Wire):
     end: WireOffsets
     files: tuple[DataFile, ...]
     rejects: RejectsFile | None = None
+    quarantine: tuple[DataFile, ...] = ()
+    """The raw records of its bad offsets, if the spec keeps them."""
     counters: Counters
     samples: tuple[RejectSample, ...] = ()
     columns: tuple[str, ...] = ()
-    """Discovered columns up to and with this batch, sorted; empty when the spec names them."""
+    """Discovered columns up to and with this batch, sorted; empty when nothing is discovered."""
+    kinds: dict[str, int] = Field(default_factory=dict)
+    """What values of these were, where that makes their types; 0: null in every row so far."""
 
 
 @dataclass(frozen=True)
@@ -113,6 +119,8 @@ class BatchJob:
     """Columns discovered so far; the batch may add to them."""
     finishing: bool = False
     """The task's end is fixed: its successor reads already and goes first."""
+    kinds: Mapping[str, int] = field(default_factory=dict)
+    """Of these columns, as in the journal (see `JournalEntry`)."""
 
 
 @dataclass(frozen=True)
@@ -131,6 +139,9 @@ class MergeResult:
 
     segments: tuple[SegmentFile, ...]
     rejects: RejectsFile | None
+    quarantine: tuple[SegmentFile, ...] = ()
+    columns: tuple[Column, ...] = ()
+    """Those of the segments, with their types; one may lack some."""
 
 
 class Engine(Protocol):

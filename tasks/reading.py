@@ -67,13 +67,14 @@ def next_batch(
     to = clip(state.position, view.stable, end=state.limit, rows_max=size.rows)
     rows = count(state.position, to)
     work = Reading(state.number, state.position, to, rows, size, since=now)
-    columns = state.entries[-1].columns if state.entries else ()
+    newest = state.entries[-1] if state.entries else None
     note = state.note if state.tries else ""  # the trouble is not over before a batch is read
     state = replace(state, busy=work, number=state.number + 1, note=note, read_at_once=False)
     state = replace(state, waiting_since=None, cancel_at=None)
     state = replace(state, moved_at=now, cancelled_at=None, stuck="")
     state = replace(state, wake_at=now + state.limits.progress_s)
-    return state, (ReadBatch(work.number, work.start, work.end, columns),)
+    read = ReadBatch(work.number, work.start, work.end, newest.columns if newest else ())
+    return state, (replace(read, kinds=newest.kinds) if newest else read,)
 
 
 def _wait(state: TaskState, now: float, until: float) -> tuple[TaskState, tuple[Effect, ...]]:

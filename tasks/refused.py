@@ -5,6 +5,18 @@ from collections.abc import Iterable
 import structlog
 
 from tasks.contract import RejectSample
+from tasks.ingest_spec import BadRecords, Tuning
+from tasks.ports import JournalEntry
+
+
+def tell_of_bad_records(task_id: str, entry: JournalEntry, tuning: Tuning) -> None:
+    """Log what the spec wants logged of a batch: its bad records' number, samples of them."""
+    bad = entry.counters.unparseable
+    if tuning.bad_records is BadRecords.WARN and bad:
+        log = structlog.get_logger().bind(task=task_id, batch=entry.number)
+        log.warning("records that cannot be read", records=bad)
+    if tuning.log_parse_exceptions:
+        log_refused(task_id, entry.samples)
 
 
 def log_refused(task_id: str, samples: Iterable[RejectSample]) -> None:

@@ -128,8 +128,7 @@ class Roster:
         if hosts := refused_hosts(servers, self._options.kafka_allow):
             text = f"this worker may not connect to the brokers {', '.join(hosts)}"
             return Failure(FailureCode.REFUSED, text)
-        named = (task.spec.value_registry, task.spec.key_registry)
-        urls = [url for registry in named if registry is not None for url in registry.urls]
+        urls = task.spec.registry_urls
         if hosts := refused_registries(urls, self._options.registry_allow):
             text = f"this worker may not connect to the schema registries {', '.join(hosts)}"
             return Failure(FailureCode.REFUSED, text)

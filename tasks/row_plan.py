@@ -1,8 +1,10 @@
 """What has to be asked of records so that a spec's rows come out of them.  Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
+from tasks.discovery import unsettled
 from tasks.expression.compile import compile_expression, names_in
 from tasks.expression.parse import parse
 from tasks.expression.tree import Kind, Name, Part
@@ -42,6 +44,10 @@ class RowPlan:
     """With what each is made of; None: a count."""
     inputs: tuple[str, ...]
     """Fields that transforms, filters and metrics look at."""
+    found: frozenset[str] = frozenset()
+    """Columns whose types are those of the records' values."""
+    observed: tuple[str, ...] = ()
+    """Those of which each value's kind is told, in order; they may be no columns yet."""
 
     @property
     def text_names(self) -> tuple[str, ...]:
@@ -51,11 +57,15 @@ class RowPlan:
     @property
     def value_names(self) -> tuple[str, ...]:
         """The fields that are asked for with their own type, sorted."""
-        return tuple(sorted({*self.inputs, *(column.name for _, column in self.values)}))
+        made = {name for name, _ in self.transforms}
+        values = {column.name for _, column in self.values} | (set(self.observed) - made)
+        return tuple(sorted({*self.inputs, *values}))
 
 
-def plan_rows(spec: RowSpec, columns: Sequence[Column]) -> RowPlan:
-    """Return what a spec asks for.
+def plan_rows(
+    spec: RowSpec, columns: Sequence[Column], kinds: Mapping[str, int] = MappingProxyType({})
+) -> RowPlan:
+    """Return what a spec asks for; `kinds` are those of discovered columns (`tasks.discovery`).
 
     Raises:
         ExpressionError: an expression of the spec says nothing.
@@ -70,13 +80,16 @@ def plan_rows(spec: RowSpec, columns: Sequence[Column]) -> RowPlan:
         looked_at |= (frozenset() if tree is None else names_in(tree)) - made
         looked_at |= (set() if metric.filter is None else set(fields_in(metric.filter))) - made
     numbered = list(enumerate(columns))
+    plain = [(n, c) for n, c in numbered if c.name not in made]
     return RowPlan(
-        texts=tuple((n, c) for n, c in numbered if c.name not in made and c.type != "json"),
-        values=tuple((n, c) for n, c in numbered if c.name not in made and c.type == "json"),
+        texts=tuple((n, c) for n, c in plain if c.type != "json" and c.name not in kinds),
+        values=tuple((n, c) for n, c in plain if c.type == "json" or c.name in kinds),
         made=tuple((n, c) for n, c in numbered if c.name in made),
         transforms=transforms,
         metrics=metrics,
         inputs=tuple(sorted(looked_at - {TIME})),
+        found=frozenset(kinds),
+        observed=unsettled(kinds),
     )
 
 
@@ -100,6 +113,11 @@ def measured(spec: RowSpec) -> tuple[Column, ...]:
     if needs_own_time(spec):
         found.append(Column(name=OWN_TIME, type="long"))
     return tuple(found)
+
+
+def metric_columns(spec: RowSpec) -> tuple[Column, ...]:
+    """Return what metrics are in published files; a sketch is of no type that columns have."""
+    return tuple(Column(name=m.name, type=m.type) for m in spec.metrics if m.of != "distinct")
 
 
 def needs_own_time(spec: RowSpec) -> bool:
@@ -134,7 +152,9 @@ def staged(value: Value, prefix: str) -> tuple[list[str], Value]:
     array = value.array
     if array is not None:
         selected.append(f"{array.sql} AS {prefix}a")
-        array = replace(array, sql=f"{prefix}a")
+        written = None if array.json is None else f"{prefix}w"
+        selected += [] if array.json is None else [f"{array.json} AS {written}"]
+        array = replace(array, sql=f"{prefix}a", json=written)
     number = f"{prefix}n" if len(value.texts) > 1 else None
     if number is not None:
         selected.append(f"{as_double(value)} AS {number}")

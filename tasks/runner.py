@@ -39,7 +39,7 @@ from tasks.ports import (
     StreamUnavailable,
     TaskError,
 )
-from tasks.refused import log_refused
+from tasks.refused import tell_of_bad_records
 from tasks.signals import (
     Answered,
     Append,
@@ -362,10 +362,10 @@ class TaskRunner:
                     effect.end,
                     effect.columns,
                     finishing=self._state.order.end is not None,
+                    kinds=effect.kinds,
                 )
             )
-            if task.spec.tuning.log_parse_exceptions:
-                log_refused(task.task_id, entry.samples)
+            tell_of_bad_records(task.task_id, entry, task.spec.tuning)
             return BatchRead(self._world.monotonic(), entry)
         except BatchCancelled:
             return self._dropped()

@@ -4,7 +4,8 @@ Every event carries `now`, monotonic seconds: time is an input.  Both unions are
 `match` over them ends in `assert_never`.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from tasks.contract import FailureCode, Lack, Order, PublishAnswer, PublishRequest
@@ -179,6 +180,7 @@ class ReadBatch:
     start: Offsets
     end: Offsets
     columns: tuple[str, ...]
+    kinds: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

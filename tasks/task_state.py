@@ -15,7 +15,7 @@ from tasks.contract import (
     TaskPhase,
     TaskReport,
 )
-from tasks.ingest_spec import Tuning
+from tasks.ingest_spec import BadRecords, Tuning
 from tasks.offsets import Offsets, TopicPartition
 from tasks.pacing import BatchSize, Limits, Pace
 from tasks.ports import JournalEntry, MergeResult, StreamView
@@ -232,13 +232,17 @@ def too_many_exceptions(state: TaskState) -> str:
     """Say that the journaled batches have more bad records than the spec allows; else nothing."""
     most, found = state.tuning.parse_exceptions_max, state.counters
     bad = found.unparseable + found.processed_with_error
-    if most is None or bad <= most:
+    if state.tuning.bad_records is BadRecords.FAIL and found.unparseable:
+        rule = "badRecords is fail"
+    elif most is not None and bad > most:
+        rule = f"maxParseExceptions is {most}"
+    else:
         return ""
     told = f"{found.unparseable} records cannot be read, {found.processed_with_error} in part"
     sample = next(iter(state.samples), None)
     first = f"; one is {sample.topic}:{sample.partition} {sample.offset}" if sample else ""
     why = f" ({sample.reason})" if sample else ""
-    return f"{told}, maxParseExceptions is {most}{first}{why}"
+    return f"{told}, {rule}{first}{why}"
 
 
 def newest_samples(state: TaskState, entries: Sequence[JournalEntry]) -> tuple[RejectSample, ...]:

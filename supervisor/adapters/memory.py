@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 
 from supervisor.adapters.memory_events import MemoryEvents
+from supervisor.adapters.memory_exports import MemoryExports
 from supervisor.adapters.memory_generations import MemoryGenerations
 from supervisor.adapters.memory_lease import MemoryLease, require_term
 from supervisor.adapters.memory_offsets import MemoryOffsets
@@ -36,6 +37,7 @@ from supervisor.ports import (
     WorkersTable,
 )
 from supervisor.ports_events import Events, Heard
+from supervisor.ports_exports import Exports
 from supervisor.ports_ranges import Generations, OffsetsTable
 from supervisor.ports_segments import Retention, Segments
 
@@ -51,6 +53,7 @@ class MemoryTransaction:
     workers: WorkersTable
     segments: Segments
     retention: Retention
+    exports: Exports
     plans: Plans
     audit: Audit
     lease: LeaseTable
@@ -68,6 +71,7 @@ class MemoryTransaction:
             workers=MemoryWorkers(tables),
             segments=MemorySegments(tables),
             retention=MemoryRetention(tables),
+            exports=MemoryExports(tables),
             plans=MemoryPlans(tables),
             audit=MemoryAudit(tables),
             lease=MemoryLease(tables),

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, fields
 from typing import Generic, TypeVar
 
 from supervisor.core.events import FailedEvent, QueueName, QueueRow, StoredEvent
+from supervisor.core.exports import Export
 from supervisor.core.model import (
     AuditEntry,
     CommittedOffset,
@@ -24,6 +25,7 @@ from supervisor.core.model import (
     Task,
     WorkerRow,
 )
+from supervisor.core.spec_exports import ExportFormat
 from tasks.offsets import TopicPartition
 
 Key = TypeVar("Key")
@@ -96,6 +98,7 @@ class Tables:
     publications: Rows[str, Publication] = field(default_factory=Rows)
     segments: Rows[str, Segment] = field(default_factory=Rows)
     retention: Rows[str, RetentionRule] = field(default_factory=Rows)
+    exports: Rows[tuple[str, ExportFormat], Export] = field(default_factory=Rows)
     plans: Rows[str, tuple[StoredPlan, ...]] = field(default_factory=Rows)
     """Supervisor -> plans, newest first."""
     audit: Rows[int, AuditEntry] = field(default_factory=Rows)

@@ -45,8 +45,9 @@ class MemorySegments:
         return _ordered(s for s in rows if s.supervisor_id == supervisor_id)
 
     def data_sources(self) -> list[str]:
-        """Return every table that has a publication, by name."""
-        return sorted({row.data_source for row in self._tables.publications.values()})
+        """Return every table that has a publication or a segment, by name."""
+        published = {row.data_source for row in self._tables.publications.values()}
+        return sorted(published | {row.data_source for row in self._tables.segments.values()})
 
     def publications(self, supervisor_id: str) -> list[Publication]:
         """Return what was published, oldest first."""

@@ -11,6 +11,7 @@ from supervisor.early_handoff import EarlyHandoff
 from supervisor.eventqueue.operations import Operations
 from supervisor.lifetimes import Lifetimes
 from supervisor.publishing import Publishing
+from supervisor.quarantine import Quarantine
 from supervisor.resets import Resets
 from supervisor.service import Service
 from supervisor.signals import Broadcast
@@ -30,6 +31,7 @@ class ApiParts:
     lifetimes: Lifetimes
     handoffs: EarlyHandoff
     resets: Resets
+    quarantine: Quarantine
     changed: Broadcast
     version: str
     """Of this Tidegate."""

@@ -22,6 +22,7 @@ from starlette.responses import Response
 
 from supervisor.api.deps import Parts
 from supervisor.core.events import QueueName, QueueState
+from supervisor.core.exports import ExportState
 from supervisor.eventqueue.meters import BATCH_BOUNDS_S, BatchTimes
 from supervisor.eventqueue.operations import Operations
 from supervisor.eventqueue.shown import QueueView
@@ -97,6 +98,7 @@ def get_metrics(parts: Parts) -> Response:
     registry.register(GapCollector(parts.views))
     registry.register(StateCollector(parts.views))
     registry.register(QueueCollector(parts.queues))
+    registry.register(ExportCollector(parts.views))
     return Response(generate_latest(registry), media_type=CONTENT_TYPE_PLAIN_0_0_4)
 
 
@@ -165,6 +167,39 @@ class StateCollector(Collector):
         for supervisor_id, found in sorted(self._views.last_states().items()):
             family.add_metric((supervisor_id, found.state, found.detailed), 1)
         yield family
+
+
+class ExportCollector(Collector):
+    """How far exported tables are behind what is published."""
+
+    def __init__(self, views: Views) -> None:
+        """Look at nothing before a scrape."""
+        self._views = views
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield both families; exports that are switched off have no lag.
+
+        Raises:
+            Unavailable: the metadata database does not answer.
+        """
+        labels = ("table", "format")
+        lag = GaugeMetricFamily(
+            "tidegate_export_lag_seconds",
+            "Age of the oldest change that the exported table does not have; 0: it has all.",
+            labels=labels,
+        )
+        sequence = GaugeMetricFamily(
+            "tidegate_export_sequence",
+            "Of the published list that the exported table was last made equal to.",
+            labels=labels,
+        )
+        for export in self._views.exports():
+            values = (export.data_source, export.format)
+            if export.state is not ExportState.OFF:
+                lag.add_metric(values, export.lag_seconds)
+            sequence.add_metric(values, export.sequence)
+        yield lag
+        yield sequence
 
 
 class QueueCollector(Collector):

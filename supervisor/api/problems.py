@@ -48,6 +48,8 @@ from supervisor.core.events import (
     TooManyOutstandingBytes,
     UndecodableEvent,
 )
+from supervisor.core.exports import ExportUnavailable, NotExportable
+from supervisor.core.snippets import NotExported
 from supervisor.early_handoff import UnknownGroups
 from supervisor.eventqueue.operations import (
     FailedEventNotFound,
@@ -58,6 +60,7 @@ from supervisor.eventqueue.operations import (
 from supervisor.eventqueue.processor import ProcessorClosed
 from supervisor.forgetting import NotForgettable
 from supervisor.publishing import UnusableFiles
+from supervisor.quarantine import RecordNotFound
 from supervisor.views_files import DataSourceNotFound
 from tasks.wire import Wire
 
@@ -121,6 +124,9 @@ PROBLEMS: Mapping[type[SupervisorError], Problem] = MappingProxyType(
         DataSourceNotFound: Problem(404, "data-source-not-found", "There is no such table"),
         EmptyEvent: Problem(400, "empty-event", "An event says nothing"),
         EventTooLarge: Problem(400, "event-too-large", "An event is larger than its queue takes"),
+        ExportUnavailable: Problem(
+            503, "export-unavailable", "An exported table could not be read or written"
+        ),
         FailedEventNotFound: Problem(404, "failed-event-not-found", "No such event is set aside"),
         InvalidOffsets: Problem(400, "invalid-offsets", "Reading cannot go on at these offsets"),
         InvalidRequest: Problem(400, "invalid-request", "The request is not acceptable"),
@@ -134,10 +140,13 @@ PROBLEMS: Mapping[type[SupervisorError], Problem] = MappingProxyType(
         NotAllowed: Problem(403, "not-allowed", "The caller may not do this"),
         NotForgettable: Problem(409, "not-forgettable", "The supervisor still has work to do"),
         NotReplayable: Problem(409, "not-replayable", "This event cannot be queued again"),
+        NotExported: Problem(409, "not-exported", "The table is not exported in this format"),
+        NotExportable: Problem(409, "not-exportable", "The table does not fit into the format"),
         ProcessorClosed: Problem(503, "queue-closed", "The event queue is closed here"),
         QueueDead: Problem(503, "event-queue-dead", "An event queue is damaged"),
         QueueNotDead: Problem(409, "queue-not-dead", "There is nothing to repair"),
         QueueNotFound: Problem(404, "queue-not-found", "There is no such event queue"),
+        RecordNotFound: Problem(404, "record-not-found", "No such record is in quarantine"),
         Refused: Problem(400, "refused", "The request cannot be carried out"),
         SecretMissing: Problem(400, "secret-missing", "The overlord has no such secret"),
         SchemaTooNew: Problem(500, "schema-too-new", "A newer version owns the metadata"),

@@ -119,7 +119,7 @@ def put_retention(data_source: str, keep: Keeping, author: Author, parts: Parts)
 def drop_retention(data_source: str, author: Author, parts: Parts) -> RetentionView:
     """Keep the rows of a table for ever; what was taken out before stays so."""
     parts.lifetimes.retention.drop(data_source, author)
-    return retention_of(data_source, None)
+    return retention_of(data_source, parts.lifetimes.retention.rule(data_source))
 
 
 class ForgottenSupervisor(Wire):

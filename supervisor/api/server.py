@@ -15,9 +15,11 @@ from starlette.middleware import Middleware
 
 from supervisor.api import (
     datasources,
+    exports,
     handoffs,
     internal,
     metrics,
+    quarantine,
     queues,
     resets,
     segments,
@@ -43,6 +45,8 @@ ROUTERS = (
     workers.router,
     datasources.router,
     segments.router,
+    quarantine.router,
+    exports.router,
     queues.router,
     status.router,
     metrics.router,

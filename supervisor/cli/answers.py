@@ -80,6 +80,7 @@ class Payload(Lenient):
     slots_free: int | None = None
     pending_replicas: int | None = None
     recent_errors: tuple[RecentError, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 class Status(Lenient):
@@ -109,6 +110,41 @@ class Applied(Lenient):
     warnings: tuple[str, ...] = ()
 
 
+class QuarantinedHeader(Lenient):
+    """One header of a record; `value` None: it is no text."""
+
+    key: str
+    value: str | None = None
+    value_base64: str | None = None
+
+
+class QuarantinedRecord(Lenient):
+    """One record that could not be read."""
+
+    topic: str
+    partition: int
+    offset: int
+    time: datetime
+    reason: str
+    key: str | None = None
+    key_base64: str | None = None
+    key_bytes: int = 0
+    value: str | None = None
+    value_base64: str | None = None
+    value_bytes: int = 0
+    headers: tuple[QuarantinedHeader, ...] = ()
+    cut: bool = False
+
+
+class Quarantined(Lenient):
+    """A page of such records."""
+
+    data_source: str
+    reasons: dict[str, int] | None = None
+    records: tuple[QuarantinedRecord, ...] = ()
+    next: str | None = None
+
+
 class SpecVersion(Lenient):
     """One row of a history."""
 
@@ -128,6 +164,13 @@ class TaskRow(Lenient):
     error_msg: str | None = None
 
 
+class TableColumn(Lenient):
+    """One column; a newer overlord may have further types."""
+
+    name: str
+    type: str
+
+
 class FileRow(Lenient):
     """One file of a table."""
 
@@ -141,6 +184,7 @@ class FileRow(Lenient):
     supervisor_id: str = ""
     generation_id: str | None = None
     task_id: str = ""
+    column_set: int | None = None
 
 
 class Files(Lenient):
@@ -148,6 +192,8 @@ class Files(Lenient):
 
     data_source: str
     warehouse: str
+    columns: tuple[TableColumn, ...] = ()
+    column_sets: tuple[tuple[TableColumn, ...], ...] = ()
     files: tuple[FileRow, ...]
     missing: tuple[str, ...] = ()
     """Ranges whose journaled files could not be asked for."""

@@ -17,12 +17,11 @@ from supervisor.cli.answers import Files
 from supervisor.cli.client import Client
 from supervisor.cli.problems import CommandFailed, ProblemAnswer
 from supervisor.cli.segments import data_sources, files_of
-from supervisor.core.data_source import name_problem
+from supervisor.cli.table_sql import named, quoted, rows_sql
+from supervisor.core.data_source import name_problem, rows_table
 
 _BATCH_ROWS = 1_000
 _NOT_FOUND = 404
-_COLUMNS = "COLUMNS(lambda c: c <> '__at' AND NOT starts_with(c, '__of_'))"
-"""All but what rows hold only until they are rolled up."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +71,7 @@ def _tables(client: Client, sql: str, *, fresh: bool) -> Iterator[Files]:
     """Yield the tables that the query names; all of them if it does not let itself be read."""
     names = _named_tables(sql)
     for name in data_sources(client) if names is None else sorted(names):
-        if name_problem(name) is None:
+        if name_problem(rows_table(name)) is None:
             try:
                 yield files_of(client, name, fresh=fresh)
             except ProblemAnswer as error:
@@ -106,15 +105,11 @@ def _add_views(
 ) -> None:
     """Make the views, then lock everything else away."""
     paths = {table.data_source: _paths(table, warehouse) for table in tables}
-    every = ", ".join(_quoted(path) for found in paths.values() for path in found)
+    every = ", ".join(quoted(path) for found in paths.values() for path in found)
     connection.execute(f"SET allowed_paths = [{every}]")
-    for name, found in paths.items():
-        files = ", ".join(_quoted(path) for path in found)
-        view = '"' + name.replace('"', '""') + '"'
-        connection.execute(
-            f"CREATE VIEW {view} AS SELECT {_COLUMNS} FROM read_parquet([{files}], "  # noqa: S608 -- both quoted
-            "union_by_name = true, hive_partitioning = false)"
-        )
+    for table in tables:
+        name, found = table.data_source, paths[table.data_source]
+        connection.execute(f"CREATE VIEW {named(name)} AS {rows_sql(table, found)}")
     connection.execute("SET TimeZone = 'UTC'")
     connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")
@@ -181,7 +176,3 @@ def _one_line(text: str) -> str:
     """Return DuckDB's message without the drawing of the place below it."""
     said = text.partition("\n\nLINE")[0]
     return " ".join(said.split())
-
-
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"

@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from supervisor.cli import queues, segments, supervisors, tasks
+from supervisor.cli import exports, quarantine, queues, segments, supervisors, tasks
 from supervisor.cli.doctor import doctor
 from supervisor.cli.forget import forget
 from supervisor.cli.handoff import handoff
@@ -38,11 +38,13 @@ app.add_typer(supervisors.commands, name="supervisor")
 app.add_typer(tasks.commands, name="task")
 app.add_typer(segments.commands, name="segment")
 app.add_typer(queues.commands, name="queue")
+app.add_typer(quarantine.commands, name="quarantine")
+app.add_typer(exports.commands, name="export")
 supervisors.commands.command()(init)
 supervisors.commands.command()(forget)
 supervisors.commands.command()(reset)
 supervisors.commands.command()(handoff)
-for _command in (verify, query, doctor, overlord, worker, dev):
+for _command in (verify, query, exports.snippet, doctor, overlord, worker, dev):
     app.command()(_command)
 
 

@@ -1,6 +1,7 @@
 """The options that many commands share."""
 
 import re
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -44,6 +45,10 @@ Wait = Annotated[
     ),
 ]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+WarehouseHere = Annotated[
+    Path | None,
+    typer.Option("--warehouse", help="Where the warehouse is mounted here.", show_default=False),
+]
 SupervisorId = Annotated[
     str, typer.Argument(metavar="ID", help="Id of the supervisor.", show_default=False)
 ]

@@ -4,12 +4,11 @@ import base64
 import math
 from datetime import date, datetime, time
 from decimal import Decimal
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from supervisor.cli.options import Output, Server, connect
+from supervisor.cli.options import Output, Server, WarehouseHere, connect
 from supervisor.cli.output import Format, say, show_json, show_table
 
 ROWS_MAX = 1_000
@@ -26,9 +25,7 @@ def query(
         bool,
         typer.Option("--fresh", help="Also rows that are written and not yet published."),
     ] = False,
-    warehouse: Annotated[
-        Path | None, typer.Option("--warehouse", help="Where the warehouse is mounted here.")
-    ] = None,
+    warehouse: WarehouseHere = None,
     server: Server = None,
     output: Output = Format.TABLE,
 ) -> None:

@@ -7,6 +7,7 @@ A page holds, between two marks, what the code says; the rest of it is written b
     <!-- end generated -->
 """
 
+import json
 import re
 import sys
 import textwrap
@@ -23,11 +24,13 @@ from supervisor.api.server import build_routes
 from supervisor.cli.main import app
 from supervisor.core import spec_tables as tables
 from supervisor.core.kafka_names import FIELDS, FIXED, IDLE, JAAS, PROVIDER, SECRET_NAMES
+from supervisor.core.spec_schema import spec_schema
 from supervisor.core.spec_tables import Table
 from supervisor.settings import as_markdown, settings_table
 from tasks.expression.functions.known import ABSENT, FUNCTIONS
 
 FOLDER = Path("docs/reference")
+SCHEMA = "supervisor-spec.schema.json"
 WIDTH = 120
 """Characters of a line of text; tables and code cannot be wrapped."""
 _BLOCK = re.compile(
@@ -91,6 +94,15 @@ def rewrite(folder: Path) -> list[Path]:
             page.write_text(new, encoding="utf-8")
             changed.append(page)
     return changed
+
+
+def rewrite_schema(folder: Path) -> list[Path]:
+    """Rewrite the JSON Schema of a spec in `folder` and return it if it has changed."""
+    page, new = folder / SCHEMA, json.dumps(spec_schema(), indent=1) + "\n"
+    if page.exists() and page.read_text(encoding="utf-8") == new:
+        return []
+    page.write_text(new, encoding="utf-8")
+    return [page]
 
 
 def commands() -> Iterator[tuple[str, TyperCommand]]:
@@ -239,7 +251,7 @@ GENERATORS: Mapping[str, Callable[[], str]] = MappingProxyType(
 
 def main() -> int:
     """Rewrite the pages below the working folder and say which have changed."""
-    for page in rewrite(FOLDER):
+    for page in (*rewrite(FOLDER), *rewrite_schema(FOLDER)):
         sys.stdout.write(f"{page}\n")
     return 0
 

@@ -40,6 +40,8 @@ def _facts(payload: Payload, now: datetime) -> Iterator[tuple[str, object]]:
     yield "table", payload.data_source
     yield "topic", payload.stream
     yield "lag", payload.aggregate_lag
+    for warning in payload.warnings:
+        yield "warning", warning
     due = [g.next_publish_due for g in payload.groups if g.next_publish_due is not None]
     if due:
         yield "next publish", f"{min(due).isoformat(timespec='seconds')} ({ago(min(due), now)})"

@@ -18,6 +18,7 @@ from supervisor.cli.output import Format, say, show_json, show_table, show_text
 from supervisor.cli.problems import FAILED, CommandFailed
 from supervisor.cli.status import show_status
 from supervisor.cli.wait import wait_until_at_rest, wait_until_reading
+from supervisor.core.spec_schema import spec_schema
 
 commands = typer.Typer(no_args_is_help=True, help="Streams that are turned into tables.")
 
@@ -54,6 +55,12 @@ def apply(
             )
         unchanged = applied.modified is False
         show_text(f"{applied.id} is unchanged" if unchanged else f"{applied.id} is applied")
+
+
+@commands.command()
+def schema() -> None:
+    """Print the JSON Schema of a spec, for editors: they complete and check while you type."""
+    show_json(spec_schema())
 
 
 @commands.command("list")

@@ -6,11 +6,12 @@ from typing import Annotated
 import typer
 
 from supervisor.cli.client import Client, path_of
-from supervisor.cli.options import Output, Server, connect
+from supervisor.cli.options import Output, Server, WarehouseHere, connect
 from supervisor.cli.output import Format, progress_bar, say, show_json, show_table, show_text
 from supervisor.cli.problems import FAILED
 from supervisor.cli.segments import files_of
 from supervisor.cli.verify_files import show_inventory, stands, take_stock
+from supervisor.core.data_source import errors_table
 from supervisor.verify.ledger import Ledger
 from supervisor.verify.verdict import Finding, Verdict, Verification
 
@@ -35,12 +36,7 @@ def verify(
     no_digest: Annotated[
         bool, typer.Option("--no-digest", help="With --files: compare sizes, not contents.")
     ] = False,
-    warehouse: Annotated[
-        Path | None,
-        typer.Option(
-            "--warehouse", help="Where the warehouse is mounted here.", show_default=False
-        ),
-    ] = None,
+    warehouse: WarehouseHere = None,
     server: Server = None,
     output: Output = Format.TABLE,
 ) -> None:
@@ -102,18 +98,21 @@ def _claim(client: Client, supervisor_id: str, looks: int) -> tuple[Ledger, froz
     """Return ledger and list; asked again if a segment left, or came back, between the two."""
     ledger = client.get(path_of("/api/v1/supervisors", supervisor_id, "ledger")).read(Ledger)
     listed = _listed(client, ledger)
-    in_use = {file.path for each in ledger.publications for file in each.segments}
+    in_use = {f.path for each in ledger.publications for f in (*each.segments, *each.errors)}
     agree = listed == in_use or looks <= 1
     return (ledger, listed) if agree else _claim(client, supervisor_id, looks - 1)
 
 
 def _listed(client: Client, ledger: Ledger) -> frozenset[str]:
-    """Return what readers of the table are given, as far as the ledger can know of it."""
+    """Return what readers of both tables are given, as far as the ledger can know of it."""
     known = {publication.generation_id for publication in ledger.publications}
-    files = files_of(client, ledger.data_source, fresh=False).files if known else ()
+    tables = [ledger.data_source] if known else []
+    if any(publication.errors for publication in ledger.publications):
+        tables.append(errors_table(ledger.data_source))
     return frozenset(
         file.path
-        for file in files
+        for table in tables
+        for file in files_of(client, table, fresh=False).files
         if file.supervisor_id == ledger.supervisor_id and file.generation_id in known
     )
 

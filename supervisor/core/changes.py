@@ -39,6 +39,7 @@ CLASSES: Mapping[str, Effect] = MappingProxyType(
         "/context": Effect.HOT,
         "/suspended": Effect.RESTART_SUPERVISOR,
         "/spec/dataSchema": Effect.RESTART_TASKS,
+        "/spec/dataSchema/exports": Effect.HOT,
         "/spec/ioConfig/topic": Effect.RESTART_TASKS,
         "/spec/ioConfig/topicPattern": Effect.RESTART_TASKS,
         CONSUMER: Effect.RESTART_TASKS,

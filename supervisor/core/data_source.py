@@ -13,6 +13,25 @@ _DEVICES = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\..*)?", re.IGNO
 _SHOWN_MAX = 60
 
 
+ERRORS_SUFFIX = "__errors"
+"""Ends the name of the table that has the records that could not be read."""
+
+
+def errors_table(data_source: str) -> str:
+    """Return the name of the table with the records of `data_source` that could not be read."""
+    return f"{data_source}{ERRORS_SUFFIX}"
+
+
+def rows_table(name: str) -> str:
+    """Return the table that an errors table stands beside; another table's name as it is."""
+    return name.removesuffix(ERRORS_SUFFIX)
+
+
+def is_errors_table(name: str) -> bool:
+    """Tell whether a table has records that could not be read."""
+    return name.endswith(ERRORS_SUFFIX)
+
+
 def name_problem(name: str) -> str | None:
     """Return what is wrong with `name` as a dataSource or a supervisor's id; None if it is fine.
 

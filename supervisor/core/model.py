@@ -21,6 +21,7 @@ from tasks.contract import (
     RejectsFile,
     SegmentFile,
 )
+from tasks.ingest_spec import Column
 from tasks.offsets import Offsets, TopicPartition
 
 
@@ -205,6 +206,8 @@ class Segment:
     task_id: str
     published_at: datetime
     file: SegmentFile
+    columns: tuple[Column, ...] = ()
+    """What it has at most, with the types in which it has it; none: from before it was recorded."""
     unused_at: datetime | None = None
     """Taken out of its table; its file is deleted after the grace time."""
     deleted_at: datetime | None = None

@@ -84,6 +84,8 @@ def ingest_spec(spec: SupervisorSpec, opened_at: datetime | None = None) -> Inge
         kafka=spec.io_config.client,
         timestamp=schema.contract_timestamp(),
         columns=schema.contract_columns(),
+        typed=schema.contract_typed(),
+        discovery=schema.dimensions_spec.discovery,
         excluded=schema.excluded,
         segment_granularity=schema.granularity_spec.segment_granularity,
         topic_column=spec.io_config.topic_pattern is not None,
@@ -94,10 +96,14 @@ def ingest_spec(spec: SupervisorSpec, opened_at: datetime | None = None) -> Inge
 def schema_digest(spec: SupervisorSpec) -> str:
     """Return 64 hex digits that change with what makes rows: dataSchema and tuningConfig.
 
+    Exports make no rows: they are left out.
+
     Fields at their default are left out, so a release that adds one changes no digest.
     """
     made_of = {
-        "dataSchema": spec.data_schema.model_dump(mode="json", exclude_defaults=True),
+        "dataSchema": spec.data_schema.model_dump(
+            mode="json", exclude_defaults=True, exclude={"exports"}
+        ),
         "tuningConfig": spec.tuning_config.model_dump(mode="json", exclude_defaults=True),
     }
     text = json.dumps(made_of, sort_keys=True, separators=(",", ":"))

@@ -1,7 +1,7 @@
 """What becomes of a record: the `dataSchema` of a spec.  Names on the wire are Druid's."""
 
 from collections.abc import Sequence
-from typing import Annotated, Self, get_args
+from typing import Annotated, Literal, Self, get_args
 
 from pydantic import (
     AfterValidator,
@@ -13,11 +13,21 @@ from pydantic import (
 )
 
 from supervisor.core.data_source import SafeName
-from supervisor.core.spec_fields import ColumnName, FieldName, Moment, Text, nearest, shown, wrong
+from supervisor.core.spec_exports import Exports
+from supervisor.core.spec_fields import (
+    ColumnName,
+    FieldName,
+    Flag,
+    Moment,
+    Text,
+    nearest,
+    shown,
+    wrong,
+)
 from supervisor.core.spec_granularity import GranularitySpec
 from supervisor.core.spec_metrics import METRICS_MAX, Aggregator, check_metrics, fields_of
 from supervisor.core.spec_transforms import TransformSpec
-from tasks.ingest_spec import Column, ColumnType, TimestampSpec
+from tasks.ingest_spec import Column, ColumnType, Discovery, TimestampSpec
 from tasks.joda import PatternError, read_pattern
 from tasks.row_plan import is_own_of_rollup
 from tasks.wire import Wire
@@ -25,7 +35,19 @@ from tasks.wire import Wire
 _FORMATS = ("auto", "iso", "posix", "millis", "micro", "nano")
 COLUMNS_MAX = 2_000
 """Columns of one table."""
-_UNBUILT_TYPES = ("auto", "spatial", "timestamp")
+_UNBUILT_TYPES = ("spatial", "timestamp")
+_CASTS: dict[str, ColumnType] = {
+    "STRING": "string",
+    "LONG": "long",
+    "FLOAT": "float",
+    "DOUBLE": "double",
+    "ARRAY<STRING>": "json",
+    "ARRAY<LONG>": "json",
+    "ARRAY<FLOAT>": "json",
+    "ARRAY<DOUBLE>": "json",
+    "COMPLEX<json>": "json",
+}
+"""What a column of type auto may be told to be -> what it is here; arrays are JSON texts."""
 
 
 def _checked_format(value: str) -> str:
@@ -40,9 +62,16 @@ def _checked_format(value: str) -> str:
 
 
 def _read_type(value: object) -> object:
-    if isinstance(value, str) and value not in get_args(ColumnType):
+    known = (*get_args(ColumnType), "auto")
+    if isinstance(value, str) and value not in known:
         built = "not built yet" if value in _UNBUILT_TYPES else "not a type"
-        raise wrong(f"{shown(value)} is {built}", f"use one of {', '.join(get_args(ColumnType))}")
+        raise wrong(f"{shown(value)} is {built}", f"use one of {', '.join(known)}")
+    return value
+
+
+def _read_cast(value: object) -> object:
+    if isinstance(value, str) and value not in _CASTS:
+        raise wrong(f"{shown(value)} is not a type", f"use one of {', '.join(_CASTS)}")
     return value
 
 
@@ -58,16 +87,31 @@ class TimestampField(Wire):
 class Dimension(Wire):
     """One column; on the wire a bare name is a column of type string."""
 
-    type: Annotated[ColumnType, BeforeValidator(_read_type)] = "string"
+    type: Annotated[ColumnType | Literal["auto"], BeforeValidator(_read_type)] = "string"
+    """auto: that of the values, or `cast_to_type`."""
     name: ColumnName
+    cast_to_type: Annotated[Text, BeforeValidator(_read_cast)] | None = None
 
     @model_validator(mode="before")
     @classmethod
     def _read_bare_name(cls, value: object) -> object:
         return {"name": value} if isinstance(value, str) else value
 
+    @property
+    def column(self) -> Column | None:
+        """The column; None: its type is that of the values."""
+        if self.type != "auto":
+            return Column(name=self.name, type=self.type)
+        if self.cast_to_type is None:
+            return None
+        return Column(name=self.name, type=_CASTS[self.cast_to_type])
+
     def normalised(self) -> dict[str, object]:
         """Return it as GET writes it."""
+        if self.type == "auto":
+            cast = self.cast_to_type
+            told: dict[str, object] = {"type": self.type, "name": self.name}
+            return told if cast is None else told | {"castToType": cast}
         return {
             "type": self.type,
             "name": self.name,
@@ -77,11 +121,18 @@ class Dimension(Wire):
 
 
 class DimensionsSpec(Wire):
-    """The columns.  None given: every top-level field becomes a string column as it is met."""
+    """The columns, and what becomes of other fields.
+
+    They become columns as they are met, of type string or of their values' types; nothing comes
+    of them if columns are given and neither `use_schema_discovery` nor `include_all_dimensions`.
+    """
 
     dimensions: tuple[Dimension, ...] = Field(default=(), max_length=COLUMNS_MAX)
     dimension_exclusions: tuple[FieldName, ...] = Field(default=(), max_length=COLUMNS_MAX)
     """A set, kept sorted; `__time` and the timestamp column are left out of every table anyway."""
+    include_all_dimensions: Flag = False
+    use_schema_discovery: Flag = False
+    """Columns that are met get the types of their values."""
 
     @field_validator("dimensions")
     @classmethod
@@ -98,6 +149,15 @@ class DimensionsSpec(Wire):
     def names(self) -> tuple[str, ...]:
         """The columns' names, in order."""
         return tuple(dimension.name for dimension in self.dimensions)
+
+    @property
+    def discovery(self) -> Discovery:
+        """What becomes of fields that are not listed."""
+        if self.use_schema_discovery:
+            return Discovery.TYPES
+        if self.include_all_dimensions or not self.dimensions:
+            return Discovery.TEXTS
+        return Discovery.NOTHING
 
 
 def _taken(metrics: Sequence[Aggregator]) -> set[str]:
@@ -136,6 +196,8 @@ class DataSchema(Wire):
     dimensions_spec: DimensionsSpec = DimensionsSpec()
     granularity_spec: GranularitySpec = GranularitySpec()
     transform_spec: TransformSpec = TransformSpec()
+    exports: Exports = ()
+    """Formats in which other systems read the table, over the same files; ours."""
 
     @field_validator("dimensions_spec")
     @classmethod
@@ -181,7 +243,13 @@ class DataSchema(Wire):
 
     def contract_columns(self) -> tuple[Column, ...]:
         """Return the columns as tasks are told them."""
-        return tuple(Column(name=d.name, type=d.type) for d in self.dimensions_spec.dimensions)
+        columns = (d.column for d in self.dimensions_spec.dimensions)
+        return tuple(column for column in columns if column is not None)
+
+    def contract_typed(self) -> tuple[str, ...]:
+        """Return the columns that have the types of their values."""
+        listed = self.dimensions_spec.dimensions
+        return tuple(sorted(d.name for d in listed if d.column is None))
 
     def normalised(self) -> dict[str, object]:
         """Return it as GET writes it."""
@@ -191,10 +259,12 @@ class DataSchema(Wire):
             "dimensionsSpec": {
                 "dimensions": [d.normalised() for d in self.dimensions_spec.dimensions],
                 "dimensionExclusions": list(self.excluded),
-                "includeAllDimensions": False,
-                "useSchemaDiscovery": False,
+                "includeAllDimensions": self.dimensions_spec.include_all_dimensions,
+                "useSchemaDiscovery": self.dimensions_spec.use_schema_discovery,
             },
             "metricsSpec": [metric.model_dump(mode="json") for metric in self.metrics_spec],
             "granularitySpec": self.granularity_spec.normalised(),
             "transformSpec": self.transform_spec.normalised(),
+            # Left out where there are none: what is not asked for reads as Druid writes it.
+            **({"exports": list(self.exports)} if self.exports else {}),
         }

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from supervisor.core import spec_tables as tables
+from supervisor.core.data_source import ERRORS_SUFFIX, is_errors_table
 from supervisor.core.errors import FieldError, InvalidSpec
 from supervisor.core.kafka_properties import read_properties
 from supervisor.core.spec import SupervisorSpec
@@ -59,10 +60,21 @@ def read_spec(document: object) -> ReadSpec:
     rest = {k: envelope[k] for k in ("id", "context", "suspended") if k in envelope}
     whole = {k: v for k, v in read.items() if v is not None} | rest
     spec = notes.build(SupervisorSpec, whole, "", told=frozenset(read))
+    _check_table(notes, sections["dataSchema"])
     if spec is None or notes.errors:
         raise InvalidSpec(notes.errors)
     _warn_of_what_waits(notes, spec)
     return ReadSpec(spec, tuple(notes.warnings))
+
+
+def _check_table(notes: Notes, schema: tuple[dict[str, object] | None, str]) -> None:
+    """Refuse the name of an errors table; here, for a stored spec may have it from before."""
+    section, pointer = schema
+    name = None if section is None else section.get("dataSource")
+    # In any case: readers of the tables, and some file systems, do not tell cases apart.
+    if isinstance(name, str) and is_errors_table(name.lower()):
+        told = f"{shown(name)}: names that end in {ERRORS_SUFFIX} are those of quarantined records"
+        notes.refuse(f"{pointer}/dataSource", told, "choose another name")
 
 
 def _warn_of_what_waits(notes: Notes, spec: SupervisorSpec) -> None:
@@ -172,8 +184,8 @@ def _sift_dimensions(notes: Notes, columns: dict[str, object], pointer: str) -> 
     sifted: list[object] = []
     for index, entry in enumerate(listed):
         if isinstance(entry, Mapping):
-            text = entry.get("type", "string") == "string"
-            table = tables.TEXT_DIMENSION if text else tables.NUMBER_DIMENSION
+            kind = str(entry.get("type", "string"))
+            table = tables.DIMENSION_TYPES.get(kind, tables.NUMBER_DIMENSION)
             sifted.append(notes.sift(entry, f"{pointer}/{index}", table))
         else:
             sifted.append(entry)

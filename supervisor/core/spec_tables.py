@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 
 UNLIMITED = 2_147_483_647
 """Druid's word for "no bound": Java's largest int."""
-OWN = frozenset({"id", "batchTarget", "batchRowsMin", "batchRowsMax", "linger"})
+OWN = frozenset(
+    {"id", "exports", "badRecords", "batchTarget", "batchRowsMin", "batchRowsMax", "linger"}
+)
 """Fields that Druid does not have."""
 _INDEX_SPEC: dict[str, object] = {
     "bitmap": {"type": "roaring"},
@@ -63,7 +65,7 @@ DATA_SCHEMA = Table(
     kept=frozenset(
         {
             *("dataSource", "timestampSpec", "dimensionsSpec", "metricsSpec"),
-            *("granularitySpec", "transformSpec"),
+            *("granularitySpec", "transformSpec", "exports"),
         }
     ),
     unbuilt={
@@ -73,10 +75,10 @@ DATA_SCHEMA = Table(
 )
 TIMESTAMP = Table(kept=frozenset({"column", "format", "missingValue"}))
 DIMENSIONS = Table(
-    kept=frozenset({"dimensions", "dimensionExclusions"}),
+    kept=frozenset(
+        {"dimensions", "dimensionExclusions", "includeAllDimensions", "useSchemaDiscovery"}
+    ),
     unbuilt={
-        "useSchemaDiscovery": Unbuilt("list the columns, or none to have strings", (False,)),
-        "includeAllDimensions": Unbuilt("list the columns, or none to have all", (False,)),
         "spatialDimensions": Unbuilt("leave it out", ([],)),
     },
 )
@@ -88,6 +90,16 @@ NUMBER_DIMENSION = Table(
     kept=TEXT_DIMENSION.kept,
     idle={"multiValueHandling": ("SORTED_ARRAY",), "createBitmapIndex": (False,)},
 )
+AUTO_DIMENSION = Table(
+    kept=frozenset({"type", "name", "castToType"}),
+    idle={"multiValueHandling": ("SORTED_ARRAY",), "createBitmapIndex": (True,)},
+)
+DIMENSION_TYPES: Mapping[str, Table] = {
+    "string": TEXT_DIMENSION,
+    "auto": AUTO_DIMENSION,
+    **dict.fromkeys(("long", "float", "double", "json"), NUMBER_DIMENSION),
+}
+"""Dimensions, by type."""
 GRANULARITY = Table(
     kept=frozenset({"segmentGranularity", "queryGranularity", "rollup"}),
     fixed={"type": "uniform"},
@@ -255,6 +267,7 @@ TUNING = Table(
             "maxParseExceptions",
             "maxSavedParseExceptions",
             "logParseExceptions",
+            "badRecords",
             "resetOffsetAutomatically",
             "batchTarget",
             "batchRowsMin",

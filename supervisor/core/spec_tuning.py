@@ -1,6 +1,6 @@
 """How a task batches its reading: the `tuningConfig` of a spec.
 
-The names with `batch` and `linger` are Tidegate's own; the others are Druid's.
+The names with `batch` and `linger`, and `badRecords`, are Tidegate's own; the others are Druid's.
 """
 
 from datetime import timedelta
@@ -14,10 +14,12 @@ from supervisor.core.spec_fields import (
     Flag,
     LongDuration,
     format_duration,
+    nearest,
+    shown,
     wrong,
 )
 from supervisor.core.spec_tables import UNLIMITED
-from tasks.ingest_spec import Tuning
+from tasks.ingest_spec import BadRecords, Tuning
 from tasks.wire import Wire
 
 Rows = Annotated[int, Field(strict=True, ge=1, le=1_000_000_000)]
@@ -30,6 +32,17 @@ NEVER = "P2147483647D"
 
 def _unless_never(value: object) -> object:
     return None if value == NEVER else value
+
+
+def _read_bad_records(value: object) -> object:
+    known = [mode.value for mode in BadRecords]
+    if isinstance(value, BadRecords) or value in known:
+        return value
+    if not isinstance(value, str):
+        raise wrong("must be a text", f"one of {', '.join(known)}")
+    close = nearest(value, known)
+    hint = f"did you mean {close}?" if close else f"use one of {', '.join(known)}"
+    raise wrong(f"{shown(value)} is no way to treat bad records", hint)
 
 
 class TuningConfig(Wire):
@@ -50,6 +63,8 @@ class TuningConfig(Wire):
     """A range with more records that cannot be read, wholly or in part, fails."""
     log_parse_exceptions: Flag = False
     """Workers log where such records lie."""
+    bad_records: Annotated[BadRecords, BeforeValidator(_read_bad_records)] = BadRecords.QUARANTINE
+    """What becomes of a record that cannot be read, beside being counted and explained."""
     reset_offset_automatically: Flag = False
     """Go on at the nearest offset that Kafka holds, the lost range declared; else it stands."""
     batch_target: BatchDuration = timedelta(seconds=2)
@@ -82,6 +97,7 @@ class TuningConfig(Wire):
             if self.max_parse_exceptions == UNLIMITED
             else self.max_parse_exceptions,
             log_parse_exceptions=self.log_parse_exceptions,
+            bad_records=self.bad_records,
         )
 
     def normalised(self) -> dict[str, object]:
@@ -93,6 +109,7 @@ class TuningConfig(Wire):
             "intermediateHandoffPeriod": _written(self.intermediate_handoff_period),
             "reportParseExceptions": False,
             "logParseExceptions": self.log_parse_exceptions,
+            "badRecords": self.bad_records.value,
             "maxParseExceptions": self.max_parse_exceptions,
             "maxSavedParseExceptions": self.max_saved_parse_exceptions,
             "resetOffsetAutomatically": self.reset_offset_automatically,

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any, TypeAlias, TypeVar
 
-from sqlalchemy import JSON, BigInteger, DateTime, Dialect, Integer, String, TypeDecorator
+from sqlalchemy import JSON, BigInteger, DateTime, Dialect, Integer, MetaData, String, TypeDecorator
 from sqlalchemy.types import TypeEngine
 
 from tasks.offsets import Offsets, TopicPartition
@@ -95,3 +95,14 @@ BIG_ID = BigInteger().with_variant(Integer, "sqlite")
 
 DOCUMENT = JSON(none_as_null=True)
 """JSON as text: PostgreSQL's binary form would refuse NUL inside a record's sample."""
+
+METADATA = MetaData(
+    naming_convention={
+        "pk": "pk_%(table_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_name)s",
+        "ix": "ix_%(table_name)s_%(column_0_name)s",
+        "ck": "ck_%(table_name)s_%(constraint_name)s",
+    }
+)
+"""Every table of ours belongs to it."""

@@ -80,6 +80,28 @@ def sqlite_file(url: str) -> Path | None:
     return Path(parsed.database or "") if parsed.get_backend_name() == "sqlite" else None
 
 
+def bounded_url(url: str, within: timedelta) -> str:
+    """Return the URL for a library that makes an engine of its own; it holds the password.
+
+    No wait of its connections lasts longer than `within`.
+    """
+    parsed = _parse(url)
+    if parsed.get_backend_name() == "sqlite":
+        bounds = {"timeout": f"{within.total_seconds():g}"}
+    else:
+        millis = _millis(within)
+        given = parsed.query.get("options", "")
+        options = [given] if isinstance(given, str) else list(given)
+        options += [f"-c {name}={millis}" for name in ("statement_timeout", "lock_timeout")]
+        bounds = {
+            "options": " ".join(options).strip(),
+            "connect_timeout": str(max(1, round(within.total_seconds()))),
+            "tcp_user_timeout": str(millis),
+            "application_name": "tidegate",
+        }
+    return parsed.update_query_dict(bounds).render_as_string(hide_password=False)
+
+
 def _parse(url: str) -> URL:
     try:
         parsed = make_url(url)

@@ -47,7 +47,7 @@ from supervisor.core.events import (
     WaitingQueue,
 )
 from supervisor.metadata.rows import insert_unless_taken
-from supervisor.metadata.tables import event_positions, event_queues, events, events_failed
+from supervisor.metadata.tables_events import event_positions, event_queues, events, events_failed
 
 _QUEUE = event_queues.c
 _AT = event_positions.c

@@ -3,13 +3,15 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, Connection, RowMapping, func, select, update
+from sqlalchemy import ColumnElement, Connection, RowMapping, func, select, union, update
 
 from supervisor.core.errors import StateMoved
 from supervisor.core.model import NamedFile, Publication, Segment
+from supervisor.metadata.column_sets import ColumnSets, set_id
 from supervisor.metadata.rows import chunks, insert_unless_taken
 from supervisor.metadata.tables import publications, segment_spans, segments
 from tasks.contract import OffsetSpan, RejectSample, RejectsFile, SegmentFile
+from tasks.ingest_spec import Column
 
 _AT = segments.c
 _SPAN = segment_spans.c
@@ -23,6 +25,7 @@ class SqlSegments:
 
     def __init__(self, connection: Connection) -> None:
         self._db = connection
+        self._sets = ColumnSets(connection)
 
     def add(self, publication: Publication, segments: Sequence[Segment]) -> None:
         """Insert a publication with its segments.
@@ -30,6 +33,7 @@ class SqlSegments:
         Raises:
             StateMoved: the generation, or one of the files, is published already.
         """
+        self._sets.put({segment.columns for segment in segments})
         if not insert_unless_taken(
             self._db,
             (publications, [_publication_row(publication)]),
@@ -47,8 +51,8 @@ class SqlSegments:
         return self._where(_AT.supervisor_id == supervisor_id)
 
     def data_sources(self) -> list[str]:
-        """Return every table that has a publication, by name."""
-        names = select(_PUB.data_source).distinct().order_by(_PUB.data_source)
+        """Return every table that has a publication or a segment, by name."""
+        names = union(select(_PUB.data_source), select(_AT.data_source)).order_by("data_source")
         return list(self._db.execute(names).scalars())
 
     def publications(self, supervisor_id: str) -> list[Publication]:
@@ -197,7 +201,10 @@ class SqlSegments:
         ).mappings():
             if span["segment_id"] in spans:  # else it was published between the two queries
                 spans[span["segment_id"]].append(_read_span(span))
-        return [_read_segment(row, spans[row["id"]]) for row in rows]
+        columns = self._sets.read({row["column_set"] for row in rows} - {None})
+        return [
+            _read_segment(row, spans[row["id"]], columns.get(row["column_set"], ())) for row in rows
+        ]
 
 
 def _publication_row(publication: Publication) -> dict[str, object]:
@@ -253,6 +260,7 @@ def _segment_row(segment: Segment) -> dict[str, object]:
         "sha256": file.sha256,
         "time_min": file.time_min,
         "time_max": file.time_max,
+        "column_set": set_id(segment.columns),
         "unused_at": segment.unused_at,
         "deleted_at": segment.deleted_at,
     }
@@ -283,7 +291,9 @@ def _read_span(row: RowMapping) -> OffsetSpan:
     )
 
 
-def _read_segment(row: RowMapping, spans: Sequence[OffsetSpan]) -> Segment:
+def _read_segment(
+    row: RowMapping, spans: Sequence[OffsetSpan], columns: tuple[Column, ...]
+) -> Segment:
     return Segment(
         id=row["id"],
         data_source=row["data_source"],
@@ -302,6 +312,7 @@ def _read_segment(row: RowMapping, spans: Sequence[OffsetSpan]) -> Segment:
             time_max=row["time_max"],
             spans=tuple(spans),
         ),
+        columns=columns,
         unused_at=row["unused_at"],
         deleted_at=row["deleted_at"],
     )

@@ -21,6 +21,7 @@ from supervisor.core.errors import LeaseLost, MetadataBusy
 from supervisor.metadata.audit import SqlAudit
 from supervisor.metadata.engine import WRITES, Bounds, create_engine
 from supervisor.metadata.events import SqlEvents
+from supervisor.metadata.exports import SqlExports
 from supervisor.metadata.generations import SqlGenerations
 from supervisor.metadata.installation import SqlInstallation
 from supervisor.metadata.lease import SqlLease, require_term
@@ -42,6 +43,7 @@ from supervisor.ports import (
     WorkersTable,
 )
 from supervisor.ports_events import Events, Heard
+from supervisor.ports_exports import Exports
 from supervisor.ports_ranges import Generations, OffsetsTable
 from supervisor.ports_segments import Retention, Segments
 
@@ -57,6 +59,7 @@ class SqlTransaction:
     workers: WorkersTable
     segments: Segments
     retention: Retention
+    exports: Exports
     plans: Plans
     audit: Audit
     lease: LeaseTable
@@ -74,6 +77,7 @@ class SqlTransaction:
             workers=SqlWorkers(connection),
             segments=SqlSegments(connection),
             retention=SqlRetention(connection),
+            exports=SqlExports(connection),
             plans=SqlPlans(connection),
             audit=SqlAudit(connection),
             lease=SqlLease(connection),

@@ -4,7 +4,8 @@
     committed_offsets   what is published up to where        offset_gaps      declared breaks
     generations ─┬─ generation_partitions                    plans, audit     why, and who
                  ├─ tasks                                    workers
-                 └─ publications ── segments ── segment_spans      retention_rules
+                 └─ publications ── segments ── segment_spans      retention_rules, exports
+                                       └ column_sets
     event_queues ── event_positions, events, events_failed         deferred work
     leader_term, leader_renewal   one row each: who may write, and whether it lives (P1)
 
@@ -19,18 +20,18 @@ from sqlalchemy import (
     ForeignKey,
     Index,
     Integer,
-    LargeBinary,
-    MetaData,
     String,
     Table,
     text,
 )
 
-from supervisor.core.events import QueueMode, QueueState
+import supervisor.metadata.tables_events  # noqa: F401 -- its tables belong to METADATA, too
 from supervisor.core.model import GapKind, GenerationState, TaskStatus
+from supervisor.core.spec_exports import ExportFormat
 from supervisor.metadata.columns import (
     BIG_ID,
     DOCUMENT,
+    METADATA,
     NAME,
     FreeText,
     OffsetsJson,
@@ -39,15 +40,8 @@ from supervisor.metadata.columns import (
 )
 from tasks.contract import PublishOutcome
 
-METADATA = MetaData(
-    naming_convention={
-        "pk": "pk_%(table_name)s",
-        "fk": "fk_%(table_name)s_%(column_0_name)s",
-        "uq": "uq_%(table_name)s_%(column_0_name)s",
-        "ix": "ix_%(table_name)s_%(column_0_name)s",
-        "ck": "ck_%(table_name)s_%(constraint_name)s",
-    }
-)
+__all__ = ["METADATA"]
+
 _ACTIVE = text("status = 'RUNNING'")
 _LIVE = text("ended_at IS NULL")
 _OPEN = text("open")
@@ -212,6 +206,13 @@ publications = Table(
     Column("forgotten_at", UtcTime, comment="its supervisor was forgotten since"),
 )
 
+column_sets = Table(
+    "column_sets",
+    METADATA,
+    Column("id", NAME, primary_key=True),
+    Column("columns", DOCUMENT, nullable=False),
+)
+
 segments = Table(
     "segments",
     METADATA,
@@ -235,6 +236,7 @@ segments = Table(
     Column("sha256", String, nullable=False),
     Column("time_min", UtcTime, nullable=False),
     Column("time_max", UtcTime, nullable=False),
+    Column("column_set", NAME, comment="null: from before columns were recorded"),
     Column("unused_at", UtcTime, comment="null: part of its table"),
     Column("deleted_at", UtcTime, comment="its file is gone, or about to go"),
     Index("ix_segments_data_source_interval", "data_source", "interval_start"),
@@ -259,6 +261,20 @@ retention_rules = Table(
     Column("keep_seconds", BigInteger, nullable=False),
     Column("author", FreeText, nullable=False),
     Column("set_at", UtcTime, nullable=False),
+)
+
+exports = Table(
+    "exports",
+    METADATA,
+    Column("data_source", NAME, primary_key=True),
+    Column("format", OneOf(ExportFormat), primary_key=True),
+    Column("enabled", Boolean, nullable=False),
+    Column("sequence", BigInteger, nullable=False),
+    Column("version", BigInteger, comment="the format's own; null: there is no table yet"),
+    Column("location", FreeText, nullable=False),
+    Column("exported_at", UtcTime),
+    Column("problem", FreeText, nullable=False),
+    Column("behind_since", UtcTime),
 )
 
 plans = Table(
@@ -314,69 +330,3 @@ leader_renewal = Table(
     CheckConstraint("id = 1", name="one_row"),
 )
 """Counted up by the holder; apart from the term, so that it never waits for a share lock."""
-
-event_queues = Table(
-    "event_queues",
-    METADATA,
-    Column("id", BIG_ID, primary_key=True, autoincrement=True),
-    Column("container", NAME, nullable=False),
-    Column("name", NAME, nullable=False),
-    Column("mode", OneOf(QueueMode), nullable=False),
-    Column("next_seq", BigInteger, nullable=False),
-    Column("enqueued_bytes", BigInteger, nullable=False),
-    Column("segment_no", BigInteger, nullable=False),
-    Column("segment_bytes", BigInteger, nullable=False),
-    Index("uq_event_queues_container_name", "container", "name", unique=True),
-)
-"""Written by whoever adds: its lock is held to the end of a transaction, so numbers have no gap."""
-
-
-def _of_queue() -> Column[int]:
-    return Column(
-        "queue_id", BIG_ID, ForeignKey(event_queues.c.id), primary_key=True, autoincrement=False
-    )
-
-
-event_positions = Table(
-    "event_positions",
-    METADATA,
-    _of_queue(),
-    Column("processed_seq", BigInteger, nullable=False),
-    Column("processed_bytes", BigInteger, nullable=False),
-    Column("truncated_seq", BigInteger, nullable=False),
-    Column("truncated_bytes", BigInteger, nullable=False),
-    Column("failed_iterations", BigInteger, nullable=False),
-    Column("last_error", FreeText, nullable=False),
-    Column("state", OneOf(QueueState), nullable=False),
-    Column("dead_seq", BigInteger),
-    Column("dead_why", FreeText, nullable=False),
-)
-"""Written by the consumer: apart from the queue, so that it never waits for who adds."""
-
-events = Table(
-    "events",
-    METADATA,
-    _of_queue(),
-    Column("seq", BigInteger, primary_key=True, autoincrement=False),
-    Column("segment_no", BigInteger, nullable=False),
-    Column("size_bytes", BigInteger, nullable=False),
-    Column("checksum", BigInteger, nullable=False),
-    Column("key", NAME, nullable=False),
-    Column("payload", LargeBinary, nullable=False),
-    Column("due_at", UtcTime, nullable=False),
-    Column("enqueued_at", UtcTime, nullable=False),
-)
-
-events_failed = Table(
-    "events_failed",
-    METADATA,
-    _of_queue(),
-    Column("seq", BigInteger, primary_key=True, autoincrement=False),
-    Column("key", NAME, nullable=False),
-    Column("payload", LargeBinary, nullable=False),
-    Column("reason", FreeText, nullable=False),
-    Column("attempts", Integer, nullable=False),
-    Column("failed_at", UtcTime, nullable=False),
-    Column("enqueued_at", UtcTime, nullable=False),
-)
-"""Set aside until somebody replays or drops them."""

@@ -24,7 +24,10 @@ from tasks.offsets import TopicPartition
 OFFSET, PARTITION, TOPIC = "__offset", "__partition", "__topic"
 RECORDS = "__count"
 """How many records a rolled-up row stands for."""
-_BATCH_ROWS = 200_000
+THROWN_AWAY = frozenset({"null-value", "filtered", "before-minimum-time", "after-maximum-time"})
+"""Reasons of rejects with which nothing is wrong: the spec wants none of them."""
+BATCH_ROWS = 200_000
+"""Rows of a file that are looked at at once."""
 _CHUNK_BYTES = 1 << 20
 
 
@@ -34,6 +37,8 @@ class Content:
 
     held: dict[TopicPartition, Held] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
+    bad: dict[TopicPartition, Runs] = field(default_factory=dict)
+    """Rejects with which something is wrong: those that a quarantine has."""
 
 
 def read_publication(
@@ -59,6 +64,7 @@ class _Reading:
         self._topics = {p.partition: p.topic for p in publication.start}
         self._chunks: dict[TopicPartition, list[pa.Array]] = {}
         self._rejects: dict[TopicPartition, list[tuple[int, int]]] = {}
+        self._bad: dict[TopicPartition, list[tuple[int, int]]] = {}
         self._findings: list[Finding] = []
         self._counted: Counter[TopicPartition] = Counter()
         self._bounds: dict[TopicPartition, list[tuple[int, int]]] = {}
@@ -91,7 +97,7 @@ class _Reading:
     def _take_offsets(self, file: pq.ParquetFile, segment: SegmentFile) -> None:
         found: dict[TopicPartition, list[pa.Array]] = {}
         own = [TOPIC] if TOPIC in file.schema_arrow.names else []
-        for batch in file.iter_batches(_BATCH_ROWS, columns=[PARTITION, OFFSET, *own]):
+        for batch in file.iter_batches(BATCH_ROWS, columns=[PARTITION, OFFSET, *own]):
             for topic, part in _by_topic(batch) if own else [(None, batch)]:
                 self._take_batch(part, topic, found, segment)
         for at, chunks in found.items():
@@ -136,26 +142,28 @@ class _Reading:
     def _compare_spans(
         self, segment: SegmentFile, found: dict[TopicPartition, list[pa.Array]]
     ) -> None:
-        actual = {_span(at, chunks) for at, chunks in found.items()}
+        actual = {span_of(at, chunks) for at, chunks in found.items()}
         recorded = set(segment.spans)
         if recorded and actual != recorded:
             self._find(
                 FindingKind.ROW_COUNT,
-                f"{segment.path}: offsets {_told(actual)}, on record are {_told(recorded)}",
+                f"{segment.path}: offsets {told(actual)}, on record are {told(recorded)}",
             )
 
     def take_rejects(self, rejects: RejectsFile) -> None:
         path = self._checked(rejects)
         if path is None:
             return
-        columns = ["topic", "partition", "first", "last"]
+        columns = ["topic", "partition", "first", "last", "reason"]
         try:
             with pq.ParquetFile(path) as file:
-                for batch in file.iter_batches(_BATCH_ROWS, columns=columns):
+                for batch in file.iter_batches(BATCH_ROWS, columns=columns):
                     values = (batch.column(name).to_pylist() for name in columns)
-                    for topic, number, first, last in zip(*values, strict=True):
+                    for topic, number, first, last, reason in zip(*values, strict=True):
                         at = TopicPartition(topic, number)
                         self._rejects.setdefault(at, []).append((first, last + 1))
+                        if reason not in THROWN_AWAY:
+                            self._bad.setdefault(at, []).append((first, last + 1))
         except (pa.ArrowException, OSError, KeyError, TypeError) as error:
             self._find(FindingKind.DIGEST_MISMATCH, f"{rejects.path} lists no rejects: {error}")
 
@@ -164,7 +172,7 @@ class _Reading:
         held: dict[TopicPartition, Held] = {}
         of_files = self._chunks.keys() | self._counted.keys() | self._rejects.keys()
         for at in self._publication.start.keys() | of_files:
-            rows, repeated, surplus = _as_runs(self._chunks.pop(at, []))
+            rows, repeated, surplus = as_runs(self._chunks.pop(at, []))
             pairs = sorted(self._rejects.get(at, []))
             twice = Runs(_overlaps(pairs))
             held[at] = Held(
@@ -177,7 +185,8 @@ class _Reading:
                 bounds=Runs.unsorted(self._bounds.get(at, [])),
             )
         self._compare_counts()
-        return Content(held, self._findings)
+        bad = {at: Runs.unsorted(pairs) for at, pairs in self._bad.items()}
+        return Content(held, self._findings, bad)
 
     def _compare_counts(self) -> None:
         publication, rejects = self._publication, self._publication.rejects
@@ -196,27 +205,34 @@ class _Reading:
 
     def _checked(self, file: SegmentFile | RejectsFile) -> Path | None:
         """Return where the file is, or None if it is not there; note what differs."""
-        path = (self._warehouse / file.path).resolve()
-        if not path.is_relative_to(self._warehouse):
-            self._find(FindingKind.MISSING_FILE, f"{file.path} leads out of the warehouse")
-            return None
-        try:
-            size = path.stat().st_size
-            digest = _sha256(path)
-        except OSError as error:
-            self._find(FindingKind.MISSING_FILE, f"{file.path}: {error.strerror}")
-            return None
-        if (size, digest) != (file.size_bytes, file.sha256):
-            self._find(
-                FindingKind.DIGEST_MISMATCH,
-                f"{file.path} has {size} bytes and sha256 {digest}, "
-                f"published were {file.size_bytes} bytes and {file.sha256}",
-            )
-        return path
+        return checked(self._warehouse, file, self._find)
 
     def _find(self, kind: FindingKind, detail: str, records: int = 0) -> None:
         generation = self._publication.generation_id
         self._findings.append(Finding(kind, detail, generation, records=records))
+
+
+def checked(
+    warehouse: Path, file: SegmentFile | RejectsFile, find: Callable[[FindingKind, str], None]
+) -> Path | None:
+    """Return where the file is, or None if it is not there; tell `find` what differs."""
+    path = (warehouse / file.path).resolve()
+    if not path.is_relative_to(warehouse):
+        find(FindingKind.MISSING_FILE, f"{file.path} leads out of the warehouse")
+        return None
+    try:
+        size = path.stat().st_size
+        digest = _sha256(path)
+    except OSError as error:
+        find(FindingKind.MISSING_FILE, f"{file.path}: {error.strerror}")
+        return None
+    if (size, digest) != (file.size_bytes, file.sha256):
+        find(
+            FindingKind.DIGEST_MISMATCH,
+            f"{file.path} has {size} bytes and sha256 {digest}, "
+            f"published were {file.size_bytes} bytes and {file.sha256}",
+        )
+    return path
 
 
 def _by_topic(batch: pa.RecordBatch) -> Iterator[tuple[str, pa.RecordBatch]]:
@@ -226,7 +242,7 @@ def _by_topic(batch: pa.RecordBatch) -> Iterator[tuple[str, pa.RecordBatch]]:
         yield topic, batch.filter(pc.equal(topics, topic))
 
 
-def _as_runs(chunks: Sequence[pa.Array]) -> tuple[Runs, Runs, int]:
+def as_runs(chunks: Sequence[pa.Array]) -> tuple[Runs, Runs, int]:
     """Return the offsets as runs, those that repeat, and how many values repeat one before."""
     values = pa.concat_arrays(chunks) if chunks else pa.array([], pa.int64())
     if len(values) == 0:
@@ -250,7 +266,8 @@ def _overlaps(pairs: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
         reached = max(reached, end)
 
 
-def _span(at: TopicPartition, chunks: Sequence[pa.Array]) -> OffsetSpan:
+def span_of(at: TopicPartition, chunks: Sequence[pa.Array]) -> OffsetSpan:
+    """Return bounds and number of the offsets of one partition; none: both bounds are -1."""
     bounds = pc.min_max(pa.chunked_array(chunks, pa.int64())).as_py()
     return OffsetSpan(
         topic=at.topic,
@@ -261,7 +278,8 @@ def _span(at: TopicPartition, chunks: Sequence[pa.Array]) -> OffsetSpan:
     )
 
 
-def _told(spans: set[OffsetSpan]) -> str:
+def told(spans: set[OffsetSpan]) -> str:
+    """Return spans as people read them."""
     ordered = sorted(spans, key=lambda s: (s.topic, s.partition))
     return ", ".join(f"{s.topic}:{s.partition} {s.first}..{s.last} ({s.rows})" for s in ordered)
 

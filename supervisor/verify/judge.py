@@ -38,6 +38,7 @@ def judge(
     *,
     publications: int,
     notes: tuple[str, ...] = (),
+    quarantined: int = 0,
 ) -> Verification:
     """Return the verdict on all partitions; `file_findings` are those of `files.py`."""
     spoiled = {found.generation_id for found in file_findings}
@@ -51,6 +52,7 @@ def judge(
         findings,
         publications,
         notes,
+        quarantined,
     )
 
 

@@ -69,14 +69,25 @@ class LedgerPublication(Answer):
     rejects: RejectsFile | None = None
     segments: tuple[SegmentFile, ...] = ()
     let_go: tuple[LedgerLetGo, ...] = ()
+    errors: tuple[SegmentFile, ...] = ()
+    """The files that the errors table has of it."""
+    errors_let_go: tuple[LedgerLetGo, ...] = ()
 
     def dropped(self) -> dict[TopicPartition, list[LetGo]]:
         """Return, by partition, the rows that went with the files that were let go."""
-        found: dict[TopicPartition, list[LetGo]] = {}
-        for span in (span for each in self.let_go for span in each.file.spans):
-            at = TopicPartition(span.topic, span.partition)
-            found.setdefault(at, []).append(LetGo(span.first, span.last + 1, span.rows))
-        return found
+        return _dropped(self.let_go)
+
+    def dropped_errors(self) -> dict[TopicPartition, list[LetGo]]:
+        """Return the same of the errors table."""
+        return _dropped(self.errors_let_go)
+
+
+def _dropped(let_go: Sequence[LedgerLetGo]) -> dict[TopicPartition, list[LetGo]]:
+    found: dict[TopicPartition, list[LetGo]] = {}
+    for span in (span for each in let_go for span in each.file.spans):
+        at = TopicPartition(span.topic, span.partition)
+        found.setdefault(at, []).append(LetGo(span.first, span.last + 1, span.rows))
+    return found
 
 
 class Ledger(Answer):

@@ -126,6 +126,8 @@ class Verification:
     findings: tuple[Finding, ...]
     publications: int
     notes: tuple[str, ...] = field(default=())
+    quarantined: int = 0
+    """Bad records that lie in the errors table."""
 
     def total(self, name: str) -> int:
         """Return the sum of a number of `PartitionVerdict` over all partitions."""
@@ -140,6 +142,7 @@ class Verification:
             f"{self.total('rejected')} rejected and explained"
         )
         for number, what in (
+            (self.quarantined, "of them quarantined"),
             (self.total("counted"), "counted only, because their rows are rolled up"),
             (self.total("unproven"), "offsets no longer in Kafka"),
             (self.total("declared"), "offsets declared skipped, lost or repeated"),
@@ -159,6 +162,7 @@ class Verification:
             "supervisorId": self.supervisor_id,
             "verdict": self.verdict.value,
             **{name: self.total(name) for name in totals},
+            "quarantined": self.quarantined,
             "publications": self.publications,
             "findings": [_finding(each) for each in self.findings],
             "partitions": [_partition(each) for each in self.partitions],

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from supervisor.setup import SetupProblem
+from supervisor.verify.errors import read_errors
 from supervisor.verify.facts import PublishedRange
 from supervisor.verify.files import read_publication
 from supervisor.verify.judge import facts_by_partition, judge
@@ -59,6 +60,7 @@ def verify(
         findings,
         publications=len(ledger.publications),
         notes=found.notes,
+        quarantined=sum(f.rows for each in ledger.publications for f in each.errors),
     )
 
 
@@ -83,7 +85,7 @@ def _read_files(
     findings: list[Finding] = []
     for publication in ledger.publications:
         content = read_publication(warehouse, publication, progress)
-        findings += content.findings
+        findings += content.findings + read_errors(warehouse, publication, content.bad)
         dropped = publication.dropped()
         for at, held in content.held.items():
             ranges.setdefault(at, []).append(
@@ -121,7 +123,7 @@ def _unlisted(ledger: Ledger, listed: frozenset[str]) -> list[Finding]:
     owners = {
         segment.path: publication.generation_id
         for publication in ledger.publications
-        for segment in publication.segments
+        for segment in (*publication.segments, *publication.errors)
     }
     lacking = [
         Finding(FindingKind.MISSING_FILE, f"{path} is not in the table's list", owners[path])

@@ -29,6 +29,8 @@ class ArrayValue:
 
     kind: Kind
     sql: str
+    json: str | None = field(default=None, compare=False)
+    """STRING: its JSON text, if that is known to say more than `to_json` of `sql` does."""
 
 
 @dataclass(frozen=True)
@@ -181,7 +183,7 @@ def as_json(value: Value) -> str:
     if value.string:
         found.append(quoted(value.string))
     if value.array:
-        found.append(f"to_json({value.array.sql})")
+        found.append(value.array.json or f"to_json({value.array.sql})")
     if value.json:
         found.append(value.json)
     return first(found, "STRING")

@@ -1,43 +1,91 @@
-"""Which columns a table has: those that the spec declares, or the keys that records bring.
+"""Which columns a table has: those that the spec declares, and the keys that records bring.
 
-A batch that meets a new key is read again with it, so each of its rows has the value; earlier
-batches had no such key, and the merge reads it as null there.
+A batch that meets a new key, or a value that its column's type cannot hold, is read again with
+it, so each of its rows has the value; earlier batches had no such key or value: the merge reads
+the one as null there, and the other in the wider type.
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from threading import Lock
 
 from pyspark.sql import DataFrame, Observation
 from pyspark.sql import functions as fn
 
+from tasks.discovery import Found, columns_of, found_in, kinds_new, together, typed_of
 from tasks.ingest.decode import decode
+from tasks.ingest.observed import kinds_sql
 from tasks.ingest.schemas import held_fields
 from tasks.ingest.write import await_metric
 from tasks.ingest_spec import (
     AvroFormat,
     Column,
+    Discovery,
     IngestSpec,
     JsonFormat,
     RegexFormat,
     TextFormat,
 )
+from tasks.ports import JournalEntry
 from tasks.row_plan import own_columns
 
+_SPECS_MAX = 100
 COLUMNS_MAX = 1_000
 """A discovered table has no more columns; further keys are counted as errors of their rows."""
 
 
-def columns_of(spec: IngestSpec, discovered: Sequence[str]) -> tuple[Column, ...]:
-    """Return the columns of a batch, in the order of its files."""
-    if spec.columns:
-        return tuple(column for column in spec.columns if column.name not in spec.excluded)
-    return tuple(Column(name=name) for name in sorted(discovered))
+def found_so_far(spec: IngestSpec, names: Iterable[str], kinds: Mapping[str, int]) -> Found:
+    """Return what earlier batches of a range have met, and the columns that a format names."""
+    return found_in(spec, {*names, *spec.typed, *_named_fields(spec)} - set(spec.excluded), kinds)
 
 
-def named_fields(spec: IngestSpec) -> tuple[str, ...]:
-    """Return the columns that a format itself names, sorted; empty if the spec declares its own."""
-    if spec.columns:
-        return ()
+class ColumnBook:
+    """What batches of one worker have found, per spec; safe to call from many threads.
+
+    A range begins with what the one before it has found, so that its first batch is written once.
+    What it does not need does no harm: a type holds what a narrower one does, and a column
+    without a value is null.
+    """
+
+    def __init__(self) -> None:
+        """Begin with an empty book."""
+        self._found: dict[str, Found] = {}
+        self._lock = Lock()
+
+    def begin(self, spec: IngestSpec) -> Found:
+        """Return what was found by now."""
+        with self._lock:
+            return dict(self._found.get(_key(spec), {}))
+
+    def learn(self, spec: IngestSpec, found: Found) -> None:
+        """Add what a batch has found."""
+        key = _key(spec)
+        with self._lock:
+            known = self._found.pop(key, {})
+            self._found[key] = grown(known, found)  # the one that was used last is the last one
+            for old in list(self._found)[:-_SPECS_MAX]:
+                del self._found[old]
+
+
+def _key(spec: IngestSpec) -> str:
+    """Return what makes columns comparable; a range's bounds of time are its own."""
+    return spec.model_copy(update={"not_before": None, "not_after": None}).to_json()
+
+
+def columns_in(spec: IngestSpec, entries: Iterable[JournalEntry]) -> tuple[Column, ...]:
+    """Return the columns of the files of journaled batches."""
+    return columns_of(spec, together(found_in(spec, e.columns, e.kinds) for e in entries))
+
+
+def fits(columns: Sequence[Column], whole: Iterable[Column]) -> bool:
+    """Tell whether columns are some of others, with the same types."""
+    return set(columns) <= set(whole)
+
+
+def _named_fields(spec: IngestSpec) -> set[str]:
+    """Return the columns that a format itself names; none if nothing is discovered."""
+    if spec.discovery is Discovery.NOTHING:
+        return set()
     names: set[str] = set()
     match spec.value_format:
         case JsonFormat() as inner:
@@ -50,31 +98,48 @@ def named_fields(spec: IngestSpec) -> tuple[str, ...]:
     beside = spec.kafka_columns
     if beside is not None:
         names |= {name for name in (beside.timestamp, beside.topic, beside.key) if name is not None}
-    return tuple(sorted(names - _never(spec)))
+    return names - _never(spec)
 
 
-def known_keys(spec: IngestSpec, columns: Iterable[Column]) -> frozenset[str]:
-    """Return the keys that are no news; empty if the spec declares its columns."""
-    if spec.columns:
+def known_keys(spec: IngestSpec, found: Iterable[str]) -> frozenset[str]:
+    """Return the keys that are no news; empty if nothing is discovered."""
+    if spec.discovery is Discovery.NOTHING:
         return frozenset()
-    return frozenset(_never(spec) | {column.name for column in columns})
+    return frozenset(_never(spec) | set(found))
 
 
 def _never(spec: IngestSpec) -> set[str]:
-    return {spec.timestamp.column, *spec.excluded, *own_columns(spec), ""}
+    """Return the keys that are never discovered: the time, what is declared or excluded, ours."""
+    declared = (column.name for column in spec.columns)
+    return {spec.timestamp.column, *declared, *spec.excluded, *own_columns(spec), ""}
 
 
-def grown(names: Sequence[str], found: Iterable[str]) -> tuple[str, ...]:
-    """Return the columns with new ones among them, sorted, up to COLUMNS_MAX; none goes."""
-    new = sorted(set(found) - set(names))[: max(0, COLUMNS_MAX - len(names))]
-    return tuple(sorted({*names, *new}))
+def grown(found: Found, new: Mapping[str, int]) -> Found:
+    """Return what was found with what is new, sorted, up to COLUMNS_MAX names; none goes."""
+    room = max(0, COLUMNS_MAX - len(found))
+    taken = sorted(set(new) - set(found))[:room]
+    held = {name: kinds for name, kinds in new.items() if name in found or name in taken}
+    return dict(sorted(together([found, held]).items()))
 
 
-def new_keys(records: DataFrame, spec: IngestSpec) -> list[str]:
-    """Return the keys of records that could be columns, sorted.  Runs one job."""
-    keys, observation = "keys", Observation()
-    judged = decode(records, spec, (), known=known_keys(spec, ()))
-    found = "to_json(array_sort(array_distinct(flatten(collect_set(unknown)))))"
-    seen = judged.observe(observation, fn.expr(found).alias(keys))
+def peeked(records: DataFrame, spec: IngestSpec) -> Found:
+    """Return what records hold that could be columns.  Runs one job, two where types are found."""
+    keys = "keys"
+    known = known_keys(spec, ())
+    judged = decode(records, spec, (), known=known)
+    names = "to_json(array_sort(array_distinct(flatten(collect_set(unknown)))))"
+    fresh: list[str] = json.loads(_observed(judged, names, keys)) if known else []
+    found = grown(kinds_new(spec, spec.typed), kinds_new(spec, fresh))
+    typed = typed_of(spec, found)
+    if not typed:
+        return found
+    judged = decode(records, spec, (), known=known_keys(spec, found), kinds=typed)
+    told = _observed(judged, f"to_json({kinds_sql(len(typed))})", keys)
+    return found | dict(zip(typed, json.loads(told), strict=True))
+
+
+def _observed(judged: DataFrame, told: str, metric: str) -> str:
+    observation = Observation()
+    seen = judged.observe(observation, fn.expr(told).alias(metric))
     seen.write.format("noop").mode("overwrite").save()
-    return list(json.loads(await_metric(observation, keys)))
+    return await_metric(observation, metric)

@@ -9,10 +9,12 @@ Each rule is SQL text over a frame of `p` (partition), `o` (offset), `v` (the va
 rule looks at a clock, a locale or the machine.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 from pyspark.sql import DataFrame
 
+from tasks.discovery import kinds_sql, stored
 from tasks.expression.compile import compile_expression
 from tasks.expression.value import Value, as_long
 from tasks.filter_sql import filter_sql
@@ -20,7 +22,7 @@ from tasks.ingest.parse import parse
 from tasks.ingest.parsed import NO_NUMBERS, Parsed, Wanted
 from tasks.ingest.reasons import RejectReason
 from tasks.ingest.schemas import NO_SCHEMAS, Schemas
-from tasks.ingest.sql import ASKED_COLUMN, ERROR_COLUMN, REASON_COLUMN
+from tasks.ingest.sql import ASKED_COLUMN, ERROR_COLUMN, KIND_COLUMN, REASON_COLUMN
 from tasks.ingest.transform import as_column, as_time, as_value, from_millis, micros, within
 from tasks.ingest_spec import Column, Metric, RowSpec
 from tasks.period import floor_sql, read_period
@@ -34,6 +36,7 @@ def decode(
     *,
     known: Iterable[str],
     schemas: Schemas = NO_SCHEMAS,
+    kinds: Mapping[str, int] = MappingProxyType({}),
 ) -> DataFrame:
     """Turn records (see `source.read_range`) into judged rows; one pass, no job is run.
 
@@ -42,9 +45,11 @@ def decode(
     (0: a row) and `unknown` (an array of a row's fields that `known` does not name; null if it
     names all, and always null when `known` is empty: then the columns are declared).  Of a format
     with a registry there is `asked`, too: an array of the numbers of schemas that `schemas` does
-    not have.
+    not have.  `kinds` are those of the columns whose types are discovered, and of names that are
+    no columns yet; with it `q0`, `q1`, … tell what the values of those are that may still change
+    (`RowPlan.observed`).
     """
-    plan = plan_rows(spec, columns)
+    plan = plan_rows(spec, columns, kinds)
     texts = sorted({*plan.text_names, spec.timestamp.column})
     wanted = Wanted(tuple(texts), plan.value_names, tuple(sorted(known)))
     frame, inputs, carried = _judged(parse(records, spec, wanted, schemas), plan, spec)
@@ -68,6 +73,7 @@ def decode(
         f"{_stored_time(spec)} AS t",
         *(f"c{n}" for n in range(len(columns) + len(measured(spec)))),
         *([ASKED_COLUMN] if ASKED_COLUMN in carried else []),
+        *(f"{KIND_COLUMN}{n}" for n in range(len(plan.observed))),
         f"({misfit} OR unknown IS NOT NULL) AS {ERROR_COLUMN}",
         f"{_reason(spec, fields)} AS {REASON_COLUMN}",
         "CASE WHEN t IS NOT NULL THEN unknown END AS unknown",
@@ -88,6 +94,12 @@ def _judged(
         looked_at += selected
     if parsed.asked != NO_NUMBERS:
         looked_at.append(f"{parsed.asked} AS {ASKED_COLUMN}")
+    made = {name for name, _ in plan.transforms}
+    looked_at += [
+        f"{kinds_sql(parsed.value(name))} AS {KIND_COLUMN}{n}"
+        for n, name in enumerate(plan.observed)
+        if name not in made
+    ]
     frame = parsed.frame.selectExpr(
         *("p", "o", "s"),
         "coalesce(octet_length(v), 0) AS size",
@@ -95,12 +107,19 @@ def _judged(
         f"{parsed.reason} AS r",
         *(f"{parsed.text(c.name)} AS f{n}" for n, c in plan.texts if c.type != "string"),
         *(f"{as_value(parsed.text(c.name), c.type)} AS c{n}" for n, c in plan.texts),
-        *(f"{as_column(parsed.value(c.name), c.type)} AS c{n}" for n, c in plan.values),
+        *(f"{_as_found(plan, c, parsed.value(c.name))} AS c{n}" for n, c in plan.values),
         *looked_at,
         f"{parsed.unknown} AS fresh",
     )
     carried = [f"c{n}" for n, _ in (*plan.texts, *plan.values)]
     return frame, inputs, carried + [text.rpartition(" AS ")[2] for text in looked_at]
+
+
+def _as_found(plan: RowPlan, column: Column, value: Value) -> str:
+    """Return the SQL of a value as its column stores it."""
+    if column.name in plan.found:
+        return stored(value, column.type)
+    return as_column(value, column.type)
 
 
 def _transformed(
@@ -115,7 +134,12 @@ def _transformed(
         texts, made[name] = staged(worked_out, f"m{number}")
         selected += texts
     frame = frame.selectExpr("*", *selected)
-    columns = [f"{as_column(made[c.name], c.type)} AS c{n}" for n, c in plan.made]
+    columns = [f"{_as_found(plan, c, made[c.name])} AS c{n}" for n, c in plan.made]
+    columns += [
+        f"{kinds_sql(made[name])} AS {KIND_COLUMN}{n}"
+        for n, name in enumerate(plan.observed)
+        if name in made
+    ]
     if TIME in made:
         kept = ["p", "o", "s", "size", "x", "r", "misfit", "unknown", *carried]
         kept += [text.rpartition(" AS ")[2] for text in selected]

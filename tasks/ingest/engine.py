@@ -2,7 +2,9 @@
 
     <warehouse>/<data source>/data/<task>/b<number>-<incarnation>/part-….parquet   a batch
                                                                  /rejects.parquet
+                                                                 /errors-….parquet
                                          /m<incarnation>/segment-….parquet         a merge
+                                                        /errors/segment-….parquet
                                          /rejects-<incarnation>.parquet
 
 A folder is removed before it is written: what lies there was left by a crash, and no journal
@@ -22,7 +24,16 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 
 from tasks.contract import Counters, RejectSample, RejectsFile
-from tasks.ingest.columns import columns_of, grown, known_keys, named_fields, new_keys
+from tasks.discovery import Found, columns_of, kinds_new, typed_of, unsettled
+from tasks.ingest.columns import (
+    ColumnBook,
+    columns_in,
+    fits,
+    found_so_far,
+    grown,
+    known_keys,
+    peeked,
+)
 from tasks.ingest.decode import decode
 from tasks.ingest.failures import judge
 from tasks.ingest.files import (
@@ -36,13 +47,14 @@ from tasks.ingest.files import (
 from tasks.ingest.jobs import Jobs, Run
 from tasks.ingest.merge import Rewrite, as_segment, check_rewritten, may_stay, rewrite
 from tasks.ingest.observed import Observed
+from tasks.ingest.quarantine import bad_ones, keep_raw, merge_raw, number_kept, range_of
 from tasks.ingest.rejects import as_runs, joined, read_rejects, write_rejects
 from tasks.ingest.rollup import Rollup, roll_up
 from tasks.ingest.schemas import SchemaBook, Schemas
 from tasks.ingest.source import read_range
 from tasks.ingest.warm import warm_up
 from tasks.ingest.write import ROWS_PER_FILE, check_rows, write_rows
-from tasks.ingest_spec import Column
+from tasks.ingest_spec import BadRecords, Discovery
 from tasks.kafka_client import ReadSecret, java_properties
 from tasks.offsets import Offsets, count
 from tasks.ports import (
@@ -56,7 +68,7 @@ from tasks.ports import (
     SchemasUnavailable,
     TaskError,
 )
-from tasks.row_plan import measured
+from tasks.row_plan import measured, metric_columns
 from tasks.schema_source import RegistryClient
 from tasks.spark_session import FINISHING_POOL, LIVE_POOL, SparkRuntime
 
@@ -102,6 +114,7 @@ class SparkEngine:
         self._read_secret = read_secret
         self._poll_timeout = poll_timeout
         self._schemas = SchemaBook(schemas or RegistryClient(read_secret))
+        self._columns = ColumnBook()
         self._jobs = Jobs(runtime.context)
 
     def read_batch(self, job: BatchJob) -> JournalEntry:
@@ -117,7 +130,8 @@ class SparkEngine:
         live = [p for p in sorted(job.start) if job.start[p] < job.end[p]]
         span = _Range({p: job.start[p] for p in live}, {p: job.end[p] for p in live})
         if not live:
-            return _entry(job, None, (), None, columns=job.columns)
+            found = found_so_far(job.spec, job.columns, job.kinds)
+            return _entry(job, None, (), None, found=found)
         number = f"b{job.number}-{job.incarnation}"
         doing = f"batch {number} of {_told(span)}"
         pool = FINISHING_POOL if job.finishing else LIVE_POOL
@@ -141,11 +155,14 @@ class SparkEngine:
             with self._guarded(run, folder, f"merge of {len(job.entries)} batches"):
                 files = tuple(file for entry in job.entries for file in entry.files)
                 merged = self._merged(job, files, run, folder)
+                raw = self._merged_raw(job, run, folder / "errors")
                 rejects = self._merged_rejects(job, task)
                 sync_folders(task, self._warehouse)
                 run.check()
         granularity = job.spec.segment_granularity
-        return MergeResult(tuple(as_segment(file, granularity) for file in merged), rejects)
+        segments, errors = (tuple(as_segment(f, granularity) for f in fs) for fs in (merged, raw))
+        columns = (*columns_in(job.spec, job.entries), *metric_columns(job.spec))
+        return MergeResult(segments, rejects, errors, columns)
 
     def cancel(self, task_id: str) -> None:
         """Stop the job that `task_id` runs now, if it runs one; returns at once."""
@@ -161,7 +178,7 @@ class SparkEngine:
         Raises:
             TaskError: a file of the task cannot be deleted, or one belongs to another task.
         """
-        paths = [file.path for entry in entries for file in entry.files]
+        paths = [file.path for entry in entries for file in (*entry.files, *entry.quarantine)]
         paths += [entry.rejects.path for entry in entries if entry.rejects is not None]
         for path in (self._warehouse / path for path in paths):
             assert path.parent.parent.name == task_id, f"{path} is no file of {task_id}"
@@ -203,61 +220,85 @@ class SparkEngine:
         shutil.rmtree(folder, ignore_errors=True)
 
     def _read(self, job: BatchJob, span: _Range, run: Run, folder: Path) -> JournalEntry:
-        names = grown(job.columns, named_fields(job.spec))
-        if not job.spec.columns and not job.columns and count(span.start, span.end) > _PEEK_ROWS:
-            names = grown(names, self._peek(job, span))
+        found = found_so_far(job.spec, job.columns, job.kinds)
+        discovers = job.spec.discovery is not Discovery.NOTHING
+        if not job.columns and (discovers or job.spec.typed):
+            known = self._columns.begin(job.spec)
+            if not known and count(span.start, span.end) > _PEEK_ROWS:
+                known = self._peek(job, span)
+            found = grown(found, known)
         schemas = self._schemas.begin(job.spec)
         while True:
             run.check()
-            observed = self._write(job, span, columns_of(job.spec, names), folder, schemas=schemas)
+            typed = typed_of(job.spec, found)
+            observed = self._write(job, span, found, folder, schemas=schemas)
             run.check()
-            wider = grown(names, observed.unknown)
-            if not observed.asked and (wider == names or job.spec.columns):
+            wider = grown(found, kinds_new(job.spec, observed.unknown)) if discovers else found
+            wider = grown(wider, dict(zip(unsettled(typed), observed.kinds, strict=True)))
+            if not observed.asked and wider == found:
                 break
-            # A key that was no column yet, or a schema that was not known: read the range again.
+            # A key that was no column yet, a value that its column cannot hold, or a schema that
+            # was not known: read the range again.
             remove_folder(folder)
-            names = wider
+            found = wider
             schemas = self._schemas.answered(schemas, job.spec, observed.asked, run.check)
+        self._columns.learn(job.spec, found)
         described = [describe(path, self._warehouse, span.topic) for path in data_paths(folder)]
         files = tuple(file for file in described if file is not None)
         check_rows(observed, files, span.start, span.end)
         rejected = as_runs(observed.rejects)
         rejects = write_rejects(rejected, folder / "rejects.parquet", self._warehouse)
+        raw = self._quarantined(job, observed, run, folder)
         if files or rejects:
             sync_folders(folder, self._warehouse)
         else:
             remove_folder(folder)
         run.check()
-        return _entry(job, observed, files, rejects, columns=names)
+        return _entry(job, observed, files, rejects, found=found, raw=raw)
+
+    def _quarantined(
+        self, job: BatchJob, observed: Observed, run: Run, folder: Path
+    ) -> tuple[DataFile, ...]:
+        bad = bad_ones(observed.rejects)
+        if not bad or job.spec.tuning.bad_records is not BadRecords.QUARANTINE:
+            return ()
+        run.check()
+        start, end = range_of(bad)
+        records = self._records(job, start, end, beside=True)
+        return keep_raw(records, bad, folder / "rejects.parquet", self._warehouse)
 
     def _write(
         self,
         job: BatchJob,
         span: _Range,
-        columns: Sequence[Column],
+        found: Found,
         folder: Path,
         *,
         schemas: Schemas,
     ) -> Observed:
+        spec = job.spec
         records = self._records(job, span.start, span.end)
-        known = known_keys(job.spec, columns)
-        judged = decode(records, job.spec, columns, known=known, schemas=schemas)
+        columns, known = columns_of(spec, found), known_keys(spec, found)
+        kinds = typed_of(spec, found)
+        judged = decode(records, spec, columns, known=known, schemas=schemas, kinds=kinds)
         files = max(1, min(len(span.start) * 4, count(span.start, span.end) // ROWS_PER_FILE))
         return write_rows(
             judged,
-            (*columns, *measured(job.spec)),
+            (*columns, *measured(spec)),
             folder,
             start=span.start,
             files_max=files,
-            topics=job.spec.topic_column,
+            topics=spec.topic_column,
         )
 
-    def _peek(self, job: BatchJob, span: _Range) -> list[str]:
-        """Return the keys of a range's first records: most often they are all there are."""
+    def _peek(self, job: BatchJob, span: _Range) -> Found:
+        """Return what a range's first records hold: most often that is all there is."""
         near = {p: min(span.end[p], span.start[p] + _PEEK_ROWS) for p in span.start}
-        return new_keys(self._records(job, span.start, near), job.spec)
+        return peeked(self._records(job, span.start, near), job.spec)
 
-    def _records(self, job: BatchJob, start: Offsets, end: Offsets) -> DataFrame:
+    def _records(
+        self, job: BatchJob, start: Offsets, end: Offsets, *, beside: bool = False
+    ) -> DataFrame:
         return read_range(
             self._runtime.session,
             start,
@@ -265,27 +306,29 @@ class SparkEngine:
             client=java_properties(job.spec.kafka, self._read_secret),
             group_id=job.task_id,
             poll_timeout=self._poll_timeout,
-            beside=job.spec.kafka_columns is not None,
+            beside=beside or job.spec.kafka_columns is not None,
         )
 
     def _merged(
         self, job: MergeJob, files: tuple[DataFile, ...], run: Run, folder: Path
     ) -> tuple[DataFile, ...]:
+        had = [(columns_in(job.spec, (entry,)), entry) for entry in job.entries]
+        columns = columns_in(job.spec, job.entries)
         granularity, rows_max = job.spec.segment_granularity, job.spec.tuning.segment_rows_max
-        if not files or (not job.spec.rollup and may_stay(files, granularity, rows_max)):
+        written = {file.path: c for c, entry in had for file in entry.files if not fits(c, columns)}
+        stay = not (job.spec.rollup or written) and may_stay(files, granularity, rows_max)
+        if not files or stay:
             return files
-        names = tuple(sorted({name for entry in job.entries for name in entry.columns}))
-        columns, topics = columns_of(job.spec, names), job.spec.topic_column
-        topic = files[0].spans[0].topic
+        topics, topic = job.spec.topic_column, files[0].spans[0].topic
         session, warehouse = self._runtime.session, self._warehouse
         run.check()
         if job.spec.rollup:
             one = None if topics else topic
-            rolled = Rollup(files, columns, job.spec, granularity, rows_max, one)
+            rolled = Rollup(files, columns, job.spec, granularity, rows_max, one, written)
             merged = roll_up(session, rolled, warehouse=warehouse, folder=folder)
         else:
             stored = (*columns, *measured(job.spec))
-            work = Rewrite(files, stored, granularity, rows_max, topics)
+            work = Rewrite(files, stored, granularity, rows_max, topics, written)
             paths = rewrite(session, work, warehouse=warehouse, folder=folder)
             described = [describe(path, warehouse, topic) for path in paths]
             merged = tuple(file for file in described if file is not None)
@@ -294,11 +337,23 @@ class SparkEngine:
         sync_folders(folder, self._warehouse)
         return merged
 
+    def _merged_raw(self, job: MergeJob, run: Run, folder: Path) -> tuple[DataFile, ...]:
+        files = tuple(file for entry in job.entries for file in entry.quarantine)
+        granularity, rows_max = job.spec.segment_granularity, job.spec.tuning.segment_rows_max
+        session, warehouse = self._runtime.session, self._warehouse
+        run.check()
+        merged = merge_raw(
+            session, files, granularity, rows_max, warehouse=warehouse, folder=folder
+        )
+        if merged != files:
+            sync_folders(folder, warehouse)
+        return merged
+
     def _merged_rejects(self, job: MergeJob, task: Path) -> RejectsFile | None:
         named = [entry.rejects for entry in job.entries if entry.rejects is not None]
         runs = [run for rejects in named for run in read_rejects(self._warehouse / rejects.path)]
         path = task / f"rejects-{job.incarnation}.parquet"
-        return write_rejects(joined(runs), path, self._warehouse)
+        return write_rejects(joined(runs), path, self._warehouse, number_kept(job))
 
 
 def _entry(
@@ -307,7 +362,8 @@ def _entry(
     files: tuple[DataFile, ...],
     rejects: RejectsFile | None,
     *,
-    columns: tuple[str, ...],
+    found: Found,
+    raw: tuple[DataFile, ...] = (),
 ) -> JournalEntry:
     counters = Counters(batches=1)
     samples: tuple[RejectSample, ...] = ()
@@ -329,9 +385,11 @@ def _entry(
         end=dict(job.end),
         files=files,
         rejects=rejects,
+        quarantine=raw,
         counters=counters,
         samples=samples,
-        columns=() if job.spec.columns else columns,
+        columns=tuple(found),
+        kinds=typed_of(job.spec, found),
     )
 
 

@@ -80,11 +80,17 @@ def describe(path: Path, warehouse: Path, topic: str) -> DataFile | None:
 
     `topic` is that of its rows, unless they name their own.
     """
-    footer = pq.read_metadata(path)
-    if footer.num_rows == 0:
-        path.unlink()
+    if drop_if_empty(path):
         return None
-    return describe_with(path, warehouse, _spans(path, footer, topic))
+    return describe_with(path, warehouse, _spans(path, pq.read_metadata(path), topic))
+
+
+def drop_if_empty(path: Path) -> bool:
+    """Delete a Parquet file that has no rows; tell whether it had none."""
+    empty = bool(pq.read_metadata(path).num_rows == 0)
+    if empty:
+        path.unlink()
+    return empty
 
 
 def describe_with(path: Path, warehouse: Path, spans: tuple[OffsetSpan, ...]) -> DataFile:
@@ -156,7 +162,7 @@ def _instants(path: Path, footer: pq.FileMetaData) -> tuple[datetime, datetime]:
 
 def _spans(path: Path, footer: pq.FileMetaData, topic: str) -> tuple[OffsetSpan, ...]:
     if "__topic" in footer.schema.names:
-        return _spans_of_topics(path)
+        return spans_of_topics(path)
     low, high = _bounds(path, footer, "__partition")
     if low == high:
         first, last = _bounds(path, footer, "__offset")
@@ -178,19 +184,20 @@ def _spans(path: Path, footer: pq.FileMetaData, topic: str) -> tuple[OffsetSpan,
     )
 
 
-def _spans_of_topics(path: Path) -> tuple[OffsetSpan, ...]:
-    keys = ["__topic", "__partition"]
-    table = pq.read_table(path, columns=[*keys, "__offset"], partitioning=None)
-    found = table.group_by(keys).aggregate(
-        [("__offset", "min"), ("__offset", "max"), ("__offset", "count")]
+def spans_of_topics(path: Path, prefix: str = "__") -> tuple[OffsetSpan, ...]:
+    """Return which offsets the rows name; `prefix` begins the names of the columns with them."""
+    topic, partition, offset = (f"{prefix}{name}" for name in ("topic", "partition", "offset"))
+    table = pq.read_table(path, columns=[topic, partition, offset], partitioning=None)
+    found = table.group_by([topic, partition]).aggregate(
+        [(offset, "min"), (offset, "max"), (offset, "count")]
     )
     return tuple(
         OffsetSpan(
-            topic=row["__topic"],
-            partition=row["__partition"],
-            first=row["__offset_min"],
-            last=row["__offset_max"],
-            rows=row["__offset_count"],
+            topic=row[topic],
+            partition=row[partition],
+            first=row[f"{offset}_min"],
+            last=row[f"{offset}_max"],
+            rows=row[f"{offset}_count"],
         )
-        for row in sorted(found.to_pylist(), key=lambda row: (row["__topic"], row["__partition"]))
+        for row in sorted(found.to_pylist(), key=lambda row: (row[topic], row[partition]))
     )

@@ -9,8 +9,9 @@ There is no shuffle: a group is read, sorted and written by one Spark task.
 """
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
@@ -27,6 +28,7 @@ from pyspark.sql.types import (
 )
 
 from tasks.contract import FailureCode, SegmentFile
+from tasks.discovery import wider
 from tasks.ingest.chunks import chunk_of, chunk_sql
 from tasks.ingest.files import data_paths, total_rows
 from tasks.ingest.write import merge_spans
@@ -63,6 +65,8 @@ class Rewrite:
     """More rows of one chunk than this are split."""
     topics: bool = False
     """The files have a column `__topic`."""
+    written: Mapping[str, Sequence[Column]] = field(default_factory=dict)
+    """Path -> the columns of files that have some of another type."""
 
 
 def may_stay(files: Sequence[DataFile], granularity: Granularity, rows_max: int) -> bool:
@@ -85,22 +89,58 @@ def may_stay(files: Sequence[DataFile], granularity: Granularity, rows_max: int)
 
 def rewrite(session: SparkSession, job: Rewrite, *, warehouse: Path, folder: Path) -> list[Path]:
     """Write the rows of all files, sorted, into a new `folder`; each file in one chunk."""
-    chunks = {chunk_of(t, job.granularity) for f in job.files for t in (f.time_min, f.time_max)}
-    schema = schema_of(job.columns, topics=job.topics)
-    frames = [
-        session.read.schema(schema).parquet(*((warehouse / f.path).as_uri() for f in group))
-        for group in _groups(job.files, _group_count(session, job))
-    ]
-    merged = _union([frame.coalesce(1) for frame in frames])
     order = ["__time", *(name(column.name) for column in job.columns[:SORTED_BY])]
+    read = partial(read_files, session, job=job, warehouse=warehouse)
+    return rewrite_with(session, job, read, order, folder=folder)
+
+
+def rewrite_with(
+    session: SparkSession,
+    job: Rewrite,
+    read: Callable[[Sequence[DataFile]], DataFrame],
+    order: Sequence[str],
+    *,
+    folder: Path,
+) -> list[Path]:
+    """Do the same for files that `read` reads, which have `__time`; `order` is SQL."""
+    chunks = {chunk_of(t, job.granularity) for f in job.files for t in (f.time_min, f.time_max)}
+    frames = [read(group) for group in _groups(job.files, _group_count(session, job))]
+    merged = _union([frame.coalesce(1) for frame in frames])
     if len(chunks) == 1:
         writer = merged.sortWithinPartitions(*order).write
     else:
-        own = unused("chunk", [column.name for column in job.columns])
+        own = unused("chunk", merged.columns)
         chunked = merged.selectExpr("*", f"{chunk_sql('__time', job.granularity)} AS {name(own)}")
         writer = chunked.sortWithinPartitions(name(own), *order).write.partitionBy(own)
     writer.mode("append").option("maxRecordsPerFile", job.rows_max).parquet(folder.as_uri())
     return _flattened(folder)
+
+
+def read_files(
+    session: SparkSession, files: Sequence[DataFile], *, job: Rewrite, warehouse: Path
+) -> DataFrame:
+    """Read files as one, with the columns of `job`: what a file does not have is null."""
+    whole = tuple(job.columns)
+    alike: dict[tuple[Column, ...], list[str]] = {}
+    for file in files:
+        had = {column.name: column for column in job.written.get(file.path, ())}
+        columns = tuple(had.get(column.name, column) for column in whole)
+        alike.setdefault(columns, []).append((warehouse / file.path).as_uri())
+    frames = []
+    for columns, paths in alike.items():
+        frame = session.read.schema(schema_of(columns, topics=job.topics)).parquet(*paths)
+        frames.append(frame if columns == whole else _widened(frame, columns, whole))
+    return _union(frames)
+
+
+def _widened(frame: DataFrame, was: Sequence[Column], columns: Sequence[Column]) -> DataFrame:
+    wanted = [
+        f"{wider(name(a.name), a.type, b.type)} AS {name(b.name)}"
+        for a, b in zip(was, columns, strict=True)
+    ]
+    own = [c for c in frame.columns if c not in {column.name for column in was}]
+    time, *rest = (name(c) for c in own)
+    return frame.selectExpr(time, *wanted, *rest)
 
 
 def check_rewritten(old: Sequence[DataFile], new: Sequence[DataFile]) -> None:

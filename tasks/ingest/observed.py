@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from tasks.contract import RejectSample
 from tasks.ingest.places import numbers_of
 from tasks.ingest.reasons import RejectReason
-from tasks.ingest.sql import ASKED_COLUMN, ERROR_COLUMN, REASON_COLUMN
+from tasks.ingest.sql import ASKED_COLUMN, ERROR_COLUMN, KIND_COLUMN, REASON_COLUMN
 from tasks.offsets import Offsets, TopicPartition
 
 METRIC = "observed"
@@ -60,6 +60,8 @@ class Observed:
     """Top-level keys that are no columns yet, sorted."""
     asked: tuple[int, ...] = ()
     """Numbers of schemas that are to be fetched (see `schemas`), sorted."""
+    kinds: tuple[int, ...] = ()
+    """Of the rows' values, per column of which `decode` tells them."""
 
     @property
     def rows(self) -> int:
@@ -67,10 +69,10 @@ class Observed:
         return sum(kept.rows for kept in self.kept.values())
 
 
-def metric_sql(start: Offsets, *, asked: bool = False) -> str:
+def metric_sql(start: Offsets, *, asked: bool = False, kinds: int = 0) -> str:
     """Return the SQL of the metric over judged rows (see `decode`) of the partitions of `start`.
 
-    With `asked` the rows tell which schemas they ask for.
+    With `asked` the rows tell which schemas they ask for; of `kinds` columns, what values are.
 
     A reject is one number, to keep the text short: `((offset - start) x partitions + index) x 16
     + reason`, where index counts the partitions of `start`, sorted.
@@ -98,8 +100,15 @@ def metric_sql(start: Offsets, *, asked: bool = False) -> str:
         f"collect_list(CASE WHEN NOT {is_row} THEN (CASE p {cases} END) * {_REASONS} + "
         f"{REASON_COLUMN} END) AS rejects, array({samples}) AS samples, "
         "array_sort(array_distinct(flatten(collect_set(unknown)))) AS unknown"
-        f"{_ASKED if asked else ''})) AS {METRIC}"
+        f"{_ASKED if asked else ''}{f', {kinds_sql(kinds)} AS kinds' if kinds else ''}"
+        f")) AS {METRIC}"
     )
+
+
+def kinds_sql(columns: int) -> str:
+    """Return the SQL of an array: what kinds the rows' values have, per column that tells it."""
+    each = (f"CASE WHEN {REASON_COLUMN} = 0 THEN {KIND_COLUMN}{n} END" for n in range(columns))
+    return f"array({', '.join(f'coalesce(bit_or({kind}), 0)' for kind in each)})"
 
 
 def read_metric(metric: str, start: Offsets) -> Observed:
@@ -120,6 +129,7 @@ def read_metric(metric: str, start: Offsets) -> Observed:
         samples=tuple(_samples(found.get("samples", []), start)),
         unknown=tuple(found.get("unknown", [])),
         asked=tuple(found.get("asked", [])),
+        kinds=tuple(found.get("kinds", [])),
     )
 
 

@@ -99,6 +99,7 @@ def _value(place: str, kind: str) -> Value:
             Kind.STRING,
             f"CASE WHEN startswith({kind}, 'ARRAY') "
             f"THEN try_variant_get({place}, '$', 'array<string>') END",
+            json=f"CASE WHEN startswith({kind}, 'ARRAY') THEN to_json({place}) END",
         ),
         json=f"CASE WHEN startswith({kind}, 'OBJECT') THEN to_json({place}) END",
     )

@@ -53,7 +53,9 @@ def joined(runs: Iterable[Run]) -> list[Run]:
     return found
 
 
-def write_rejects(runs: Sequence[Run], path: Path, warehouse: Path) -> RejectsFile | None:
+def write_rejects(
+    runs: Sequence[Run], path: Path, warehouse: Path, quarantined: int | None = None
+) -> RejectsFile | None:
     """Write and sync the file; None, and no file, if there is nothing to write."""
     if not runs:
         return None
@@ -69,6 +71,7 @@ def write_rejects(runs: Sequence[Run], path: Path, warehouse: Path) -> RejectsFi
         records=sum(last - first + 1 for _, _, first, last, _ in runs),
         size_bytes=digest.size_bytes,
         sha256=digest.sha256,
+        quarantined=quarantined,
     )
 
 

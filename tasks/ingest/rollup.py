@@ -10,8 +10,8 @@ is checked before it is offered.
 """
 
 import shutil
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ from pyspark.sql import functions as fn
 from tasks.contract import FailureCode, OffsetSpan
 from tasks.ingest.chunks import chunk_sql
 from tasks.ingest.files import describe_with, total_rows
-from tasks.ingest.merge import SORTED_BY, schema_of, unused
+from tasks.ingest.merge import SORTED_BY, Rewrite, read_files, unused
 from tasks.ingest_spec import Column, Granularity, RowSpec
 from tasks.ports import DataFile, TaskError
 from tasks.row_plan import OWN_TIME, RECORDS, measured
@@ -46,6 +46,8 @@ class Rollup:
     """A file stands for about so many records at most."""
     topic: str | None
     """That of all rows; None: each names its own."""
+    written: Mapping[str, Sequence[Column]] = field(default_factory=dict)
+    """Path -> the columns of files that have some of another type."""
 
 
 def roll_up(
@@ -60,8 +62,8 @@ def roll_up(
     """
     topics = job.topic is None
     stored = (*job.columns, *measured(job.rows))
-    paths = [(warehouse / file.path).as_uri() for file in job.files]
-    rows = session.read.schema(schema_of(stored, topics=topics)).parquet(*paths)
+    read = Rewrite(job.files, stored, job.granularity, job.rows_max, topics, job.written)
+    rows = read_files(session, job.files, job=read, warehouse=warehouse)
     chunk = chunk_sql("__time", job.granularity)
     share = _share(rows, job, chunk, folder / "chunks")
     key = unused("key", [column.name for column in stored])

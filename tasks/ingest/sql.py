@@ -8,3 +8,6 @@ REASON_COLUMN = "reason"
 
 ASKED_COLUMN = "asked"
 """Numbers of schemas that a record names and nobody has fetched yet; not in every frame."""
+
+KIND_COLUMN = "q"
+"""`q0`, `q1`, …: the kind of each value whose column's type is not settled; not in every frame."""

@@ -7,6 +7,7 @@ A text that does not fit is null, never an error and never another value: Spark'
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+from tasks.discovery import EXACT_MAX
 from tasks.expression.value import Value, as_double, as_json, as_long, as_string
 from tasks.ingest_spec import ColumnType, TimestampSpec
 from tasks.joda import read_pattern
@@ -20,8 +21,6 @@ MICROS_MAX = 253_402_300_799_999_999
 
 _SECOND_MICROS = 1_000_000
 _MILLI_MICROS = 1_000
-_EXACT_MAX = 2**53
-"""Beyond it a double stands for several whole numbers."""
 
 _LARGEST = {"double": "1.7976931348623157E308D", "float": "CAST(3.4028235E38 AS FLOAT)"}
 
@@ -39,7 +38,7 @@ def as_value(raw: str, kind: ColumnType) -> str:
         return (
             f"CASE WHEN CAST({raw} AS BIGINT) IS NOT NULL AND NOT contains({raw}, '.') "
             f"THEN CAST({raw} AS BIGINT) "
-            f"WHEN {double} = floor({double}) AND abs({double}) <= {_EXACT_MAX} "
+            f"WHEN {double} = floor({double}) AND abs({double}) <= {EXACT_MAX} "
             f"AND {_is_plain(raw)} THEN CAST({double} AS BIGINT) END"
         )
     number = f"CAST({raw} AS {kind})"

@@ -4,6 +4,7 @@ A batch counts only if its write returned normally *and* what was observed agree
 (rule P21): after a cancelled job an observation answers with nothing, and without an error.
 """
 
+import itertools
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,7 +15,7 @@ from pyspark.sql import functions as fn
 from tasks.contract import FailureCode
 from tasks.ingest.observed import METRIC, Kept, Observed, metric_sql, read_metric
 from tasks.ingest.places import partition_sql, topic_sql
-from tasks.ingest.sql import ASKED_COLUMN, REASON_COLUMN
+from tasks.ingest.sql import ASKED_COLUMN, KIND_COLUMN, REASON_COLUMN
 from tasks.ingest_spec import Column
 from tasks.offsets import Offsets, TopicPartition
 from tasks.ports import DataFile, TaskError
@@ -41,7 +42,9 @@ def write_rows(
     `__topic`.  Runs one Spark job.
     """
     observation = Observation()
-    metric = metric_sql(start, asked=ASKED_COLUMN in judged.columns)
+    names = set(judged.columns)
+    kinds = next(n for n in itertools.count() if f"{KIND_COLUMN}{n}" not in names)
+    metric = metric_sql(start, asked=ASKED_COLUMN in names, kinds=kinds)
     rows = (
         judged.observe(observation, fn.expr(metric))
         .where(f"{REASON_COLUMN} = 0")

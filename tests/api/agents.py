@@ -20,6 +20,7 @@ from tasks.contract import (
     TaskPhase,
     TaskReport,
 )
+from tasks.ingest_spec import Column
 from tasks.offsets import TopicPartition, reached
 from tests.service.world import segment_file
 
@@ -125,6 +126,7 @@ class Agent:
             end=end,
             topic_ids=wanted.topic_ids,
             segments=(segment_file(task_id, wanted.start, end),),
+            columns=(Column(name="user"), Column(name="n", type="long")),
             counters=Counters(processed=1),
             samples=self.held[task_id].rejected,
         )
@@ -162,7 +164,9 @@ class AgentJournals:
         assert token == held.wanted.token
         path = f"{TOPIC}/data/{task_id}/batch-0.parquet"
         rows = sum(at - held.wanted.start[p] for p, at in held.position.items())
-        files = (JournalFile(path=path, rows=rows, size_bytes=10),) if rows else ()
+        columns = (Column(name="user", type="json"),)
+        file = JournalFile(path=path, rows=rows, size_bytes=10, columns=columns)
+        files = (file,) if rows else ()
         return JournalView(task_id=task_id, position=held.position, files=files)
 
 

@@ -46,8 +46,11 @@ def test_the_files_of_a_table_are_those_that_were_published(world: World) -> Non
             "supervisorId": TOPIC,
             "generationId": f"{TOPIC}:1",
             "taskId": task_id,
+            "columnSet": 0,
         }
     ]
+    columns = [{"name": "user", "type": "string"}, {"name": "n", "type": "long"}]
+    assert (found["columns"], found["columnSets"]) == (columns, [columns])
 
 
 def test_journaled_files_of_one_replica_per_live_generation_are_added_on_request(
@@ -70,7 +73,8 @@ def test_journaled_files_of_one_replica_per_live_generation_are_added_on_request
     assert {(f["published"], f["sha256"], f["intervalStart"]) for f in files} == {
         (False, None, None)
     }
-    assert [f["rows"] for f in files] == [8, 8]
+    assert [(f["rows"], f["columnSet"]) for f in files] == [(8, 0), (8, 0)]
+    assert found["columns"] == [{"name": "user", "type": "json"}]
     assert world.get_object(FILES)["files"] == []
 
 

@@ -12,6 +12,7 @@ from fastapi.testclient import TestClient
 
 from supervisor.adapters.manual_clock import ManualClock
 from supervisor.adapters.memory_streams import MemoryStreams
+from supervisor.adapters.raw_records import DuckRecords
 from supervisor.api.server import ApiParts, create_api
 from supervisor.core.events import QueueConfig
 from supervisor.core.observed import Limits
@@ -25,6 +26,7 @@ from supervisor.loop import Loop
 from supervisor.metadata.store import SqlStore
 from supervisor.observe import Sources
 from supervisor.publishing import Publishing
+from supervisor.quarantine import Quarantine
 from supervisor.reconcile import Pass, Shell, make_pass
 from supervisor.registry import WorkerRegistry
 from supervisor.resets import Resets
@@ -42,6 +44,7 @@ TASKS = "/druid/indexer/v1"
 Json = dict[str, object]
 
 
+ENDS_LATER = timedelta(seconds=60)
 RULES = Rules(
     kafka_allow=("localhost",),
     pause_lease=timedelta(seconds=60),
@@ -171,7 +174,9 @@ def task_ids(agents: list[Agent]) -> Iterator[tuple[Agent, str]]:
 
 
 @contextmanager
-def a_world(folder: Path, migrated: Path, *, leads: bool = True) -> Iterator[World]:
+def a_world(
+    folder: Path, migrated: Path, *, leads: bool = True, rules: Rules = RULES
+) -> Iterator[World]:
     """Build an overlord over a copy of `migrated`; its loop runs until the block ends."""
     database = folder / "metadata.db"
     shutil.copy(migrated, database)
@@ -194,9 +199,9 @@ def a_world(folder: Path, migrated: Path, *, leads: bool = True) -> Iterator[Wor
         registry=registry,
         loop=loop,
         changed=changed,
-        rules=RULES,
+        rules=rules,
     )
-    journals = AgentJournals()
+    journals, grace = AgentJournals(), timedelta(days=30)
     parts = ApiParts(
         service=service,
         publishing=Publishing(store, clock, leadership, loop, changed, endings),
@@ -204,9 +209,8 @@ def a_world(folder: Path, migrated: Path, *, leads: bool = True) -> Iterator[Wor
         queues=Operations(
             store, clock, leadership.term, Meters(), lambda _: None, lambda _: QueueConfig()
         ),
-        lifetimes=Lifetimes.of(
-            store, clock, leadership.term, grace=timedelta(days=30), delay=timedelta(seconds=60)
-        ),
+        lifetimes=Lifetimes.of(store, clock, leadership.term, grace=grace, delay=ENDS_LATER),
+        quarantine=Quarantine(store, DuckRecords(folder)),
         resets=Resets(store, streams, clock, leadership, loop, changed, endings),
         changed=changed,
         handoffs=EarlyHandoff(store, clock, leadership, loop),

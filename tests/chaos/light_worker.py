@@ -8,7 +8,6 @@ in two seconds instead of thirty, so that a worker can die a hundred times in a 
 import json
 import sys
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -19,9 +18,9 @@ from confluent_kafka import TopicPartition as KafkaPartition
 
 from supervisor.app import configure_logging, failpoints
 from supervisor.settings import WORKER_PORT, load_settings, stable_worker_id
+from tasks.discovery import Found
 from tasks.ingest.observed import Kept, Observed
 from tasks.ingest.schemas import Schemas
-from tasks.ingest_spec import Column
 from tasks.kafka_client import librdkafka_properties
 from tasks.offsets import TopicPartition, count
 from tasks.options import WorkerOptions
@@ -44,7 +43,7 @@ class LightEngine(PlainEngine):
         self,
         job: BatchJob,
         _span: object,
-        _columns: Sequence[Column],
+        _found: Found,
         folder: Path,
         *,
         schemas: Schemas,  # noqa: ARG002 -- this engine reads JSON alone

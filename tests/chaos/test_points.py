@@ -31,7 +31,9 @@ def places() -> set[str]:
     verbs = {f"{verb}:{step}" for verb in _VERBS for step in ("in-transaction", "committed")}
     publish = {f"publish:{s}" for s in ("judged", "in-transaction", "committed", "answered")}
     sync = {f"sync:{told}" for told in ("told-pause", "told-end", "answered")}
-    return actions | effects | phases | verbs | publish | sync | {"worker:started", "term:begun"}
+    export = {f"export:{step}" for step in ("decided", "committed")}
+    single = {"worker:started", "term:begun"}
+    return actions | effects | phases | verbs | publish | sync | export | single
 
 
 def test_every_row_of_the_tables_has_a_point() -> None:

@@ -12,6 +12,12 @@ import pyarrow.parquet as pq
 
 MIDNIGHT = datetime(2026, 11, 21, tzinfo=UTC)
 TOPIC_ID = ""
+_TIMES = {
+    "intervalStart": MIDNIGHT.isoformat(),
+    "intervalEnd": MIDNIGHT.replace(day=22).isoformat(),
+    "timeMin": MIDNIGHT.isoformat(),
+    "timeMax": MIDNIGHT.isoformat(),
+}
 
 
 @dataclass
@@ -51,6 +57,32 @@ class Publisher:
             first = self.committed.get(partition, (start[partition], 0))[0]
             self.committed[partition] = first, offset
         return generation
+
+    def quarantine(
+        self, number: int, records: Sequence[tuple[int, int]], kept: int | None = None
+    ) -> None:
+        """Publish bad records, (partition, offset) each, in a file with one of the ranges.
+
+        `kept`: what its rejects file is to say of their number; None: nothing.
+        """
+        publication = self.publications[number]
+        rejects = cast("dict[str, object]", publication["rejects"])
+        rejects["quarantined"] = kept
+        errors = cast("list[dict[str, object]]", publication.setdefault("errors", []))
+        generation = str(publication["generationId"])
+        path = f"clicks/data/task-{generation}/errors-{len(errors)}.parquet"
+        table = pa.table(
+            {
+                "topic": ["clicks"] * len(records),
+                "partition": pa.array([p for p, _ in records], pa.int32()),
+                "offset": pa.array([offset for _, offset in records], pa.int64()),
+            }
+        )
+        errors.append(
+            {"path": path, "rows": len(records), "spans": _spans(records)}
+            | self._write(path, table)
+            | _TIMES
+        )
 
     def let_go(self, number: int) -> None:
         """Take the files of one publication out of the table, and delete them."""
@@ -101,22 +133,6 @@ class Publisher:
             }
         )
         written = self._write(path, table)
-        spans = []
-        for partition in sorted({p for p, _ in rows}):
-            offsets = [offset for p, offset in rows if p == partition]
-            spans.append(
-                {
-                    "topic": "clicks",
-                    "partition": partition,
-                    "first": min(offsets),
-                    "last": max(offsets),
-                    "rows": len(offsets),
-                }
-            )
-        interval = {
-            "intervalStart": MIDNIGHT.isoformat(),
-            "intervalEnd": MIDNIGHT.replace(day=22).isoformat(),
-        }
         self.files.append(
             {
                 "path": path,
@@ -128,10 +144,9 @@ class Publisher:
                 "rows": len(rows),
             }
             | written
-            | interval
+            | {name: _TIMES[name] for name in ("intervalStart", "intervalEnd")}
         )
-        times = {"timeMin": MIDNIGHT.isoformat(), "timeMax": MIDNIGHT.isoformat()}
-        return {"path": path, "rows": len(rows), "spans": spans} | written | interval | times
+        return {"path": path, "rows": len(rows), "spans": _spans(rows)} | written | _TIMES
 
     def _rejects(
         self, generation: str, rejects: Sequence[tuple[int, int, int]]
@@ -155,6 +170,20 @@ class Publisher:
         pq.write_table(table, place)
         content = place.read_bytes()
         return {"sizeBytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+
+
+def _spans(rows: Sequence[tuple[int, int]]) -> list[dict[str, object]]:
+    return [
+        {
+            "topic": "clicks",
+            "partition": partition,
+            "first": min(offsets),
+            "last": max(offsets),
+            "rows": len(offsets),
+        }
+        for partition in sorted({p for p, _ in rows})
+        if (offsets := [offset for p, offset in rows if p == partition])
+    ]
 
 
 def rows_of(partition: int, first: int, end: int) -> list[tuple[int, int]]:

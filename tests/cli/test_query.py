@@ -1,6 +1,7 @@
 """`tidegate query`: SQL over the listed files, and over nothing else."""
 
 from pathlib import Path
+from typing import cast
 
 import pyarrow.parquet as pq
 import pytest
@@ -92,6 +93,45 @@ def test_what_rows_hold_only_until_they_are_rolled_up_is_no_column(
     header, *_ = tidegate("query", "select * from clicks").out.splitlines()
 
     assert header.split() == ["__time", "user", "__partition", "__offset", "__count"]
+
+
+def test_a_column_has_one_type_whatever_its_files_have(
+    tidegate: Tidegate, server: Overlord, publisher: Publisher
+) -> None:
+    """Goal: values are those that they would be if the table had been written in one go."""
+    types = [
+        {"n": "long", "f": "long", "s": "string", "d": "double"},
+        {"n": "double", "f": "double", "s": "long", "d": "json", "gone": "long"},
+    ]
+    values: list[dict[str, list[object]]] = [
+        {
+            "n": [1] * 6,
+            "f": [2**60] * 6,
+            "s": ['a "b"', "1", None, "", "", ""],
+            "d": [7.0, 0.5] * 3,
+        },
+        {"n": [2.5] * 4, "f": [1e300] * 4, "s": [5] * 4, "d": ['"x"', "[1]", None, "7"]},
+    ]
+    for file, held in zip(publisher.files, values, strict=True):
+        table = pq.read_table(publisher.warehouse / str(file["path"]), partitioning=None)
+        for name, column in held.items():
+            table = table.append_column(name, [column])
+        pq.write_table(table, publisher.warehouse / str(file["path"]))
+    sets = [[{"name": n, "type": t} for n, t in some.items()] for some in types]
+    whole = {"n": "double", "f": "double", "s": "json", "d": "json", "gone": "json"}
+    for number, file in enumerate(publisher.files):
+        file["columnSet"] = number
+    columns = [{"name": name, "type": kind} for name, kind in whole.items()]
+    server.on("GET", FILES, Reply(publisher.listed() | {"columns": columns, "columnSets": sets}))
+
+    sql = "select n, f, s, d, gone from clicks order by __offset"
+    rows = cast("list[dict[str, object]]", tidegate("query", sql, "-o", "json").json())
+
+    assert [row["n"] for row in rows] == [1.0] * 6 + [2.5] * 4
+    assert [row["f"] for row in rows] == [float(2**60)] * 6 + [1e300] * 4
+    assert [row["s"] for row in rows] == ['"a \\"b\\""', '"1"', None, *['""'] * 3, *["5"] * 4]
+    assert [row["d"] for row in rows] == ["7", "0.5"] * 3 + ['"x"', "[1]", None, "7"]
+    assert {row["gone"] for row in rows} == {None}
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from supervisor.core.spec_schema import spec_schema
 from tests.cli.conftest import Tidegate
 from tests.cli.overlord import Overlord, Reply
 
@@ -347,3 +348,7 @@ def test_get_keeps_every_value(tidegate: Tidegate, server: Overlord) -> None:
     server.on("GET", f"{BASE}/clicks", Reply(spec))
 
     assert json.loads(tidegate("supervisor", "get", "clicks").out) == spec
+
+
+def test_the_json_schema_is_printed(tidegate: Tidegate) -> None:
+    assert tidegate("supervisor", "schema").json() == spec_schema()

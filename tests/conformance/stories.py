@@ -8,6 +8,7 @@ from supervisor.core.actions import FixEnd, OpenGeneration
 from supervisor.core.model import Generation, Publication, Segment, Task, TaskStatus
 from supervisor.ports import Store, Transaction
 from tasks.contract import OffsetSpan, SegmentFile
+from tasks.ingest_spec import Column
 from tasks.offsets import Offsets, TopicPartition
 
 LEASE_TTL = timedelta(seconds=6)
@@ -107,6 +108,10 @@ def attempt(task_id: str, generation_id: str = "g1", replica: int = 0, number: i
     )
 
 
+COLUMNS = (Column(name="user"), Column(name="\0 \N{SNOWMAN} 'x'", type="double"))
+"""Those of each segment."""
+
+
 def publication(generation_id: str = "g1", task_id: str = "t1", at: datetime = NOON) -> Publication:
     """What a task published of P0."""
     return Publication(
@@ -145,4 +150,5 @@ def segment(path: str, at: datetime, generation_id: str = "g1", task_id: str = "
                 OffsetSpan(topic="topic", partition=0, first=2**33, last=2**33 + 4, rows=5),
             ),
         ),
+        columns=COLUMNS,
     )

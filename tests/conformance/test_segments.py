@@ -112,6 +112,19 @@ def test_tables_and_supervisors_are_told_apart(ready: Leader) -> None:
         assert tx.segments.of_supervisor("never") == []
 
 
+def test_a_file_of_another_table_than_its_publication_makes_that_a_table(ready: Leader) -> None:
+    """Goal: an errors table is listed as soon as it has a file, and apart from its table."""
+    rows, errors = segment("a", NOON), replace(segment("b", NOON), data_source="table__errors")
+    with ready.writes() as tx:
+        tx.segments.add(publication(), [rows, errors])
+
+    with ready.reads() as tx:
+        assert tx.segments.data_sources() == ["table", "table__errors"]
+        assert tx.segments.of_data_source("table") == [rows]
+        assert tx.segments.of_data_source("table__errors") == [errors]
+        assert tx.segments.of_supervisor(CLICKS) == [rows, errors]
+
+
 def test_publications_come_oldest_first(ready: Leader) -> None:
     with ready.writes() as tx:
         tx.segments.add(publication("g1", "t1", NOON + HOUR), [])

@@ -25,13 +25,16 @@ from supervisor.core.actions import (
 )
 from supervisor.core.errors import LeaseLost, Unavailable
 from supervisor.core.events import CLUSTER, Event, QueueConfig, QueueName
+from supervisor.core.exports import KIND, Export
 from supervisor.core.model import Generation
 from supervisor.core.moves import NewOffsets
+from supervisor.core.spec_exports import ExportFormat
 from supervisor.early_handoff import EarlyHandoff
 from supervisor.eventqueue.handling import Context, Fail, Handled, Handler
 from supervisor.eventqueue.meters import Meters
 from supervisor.eventqueue.operations import Operations
 from supervisor.eventqueue.processor import EventProcessor, Kit
+from supervisor.exporting import CompareAll, Exporting
 from supervisor.forgetting import Forgetting, SupervisorGone
 from supervisor.loop import Loop
 from supervisor.metadata.store import SqlStore
@@ -52,6 +55,7 @@ from tests.conformance.databases import execute
 from tests.conformance.overtaken import SOURCES, Overtaken
 from tests.conformance.stories import LEASE_TTL
 from tests.core.snapshots import HOUR, TOPIC, spec
+from tests.service.exports import Shelf
 from tests.service.world import ENDINGS, World
 
 pytestmark = pytest.mark.pg
@@ -60,9 +64,12 @@ WORK = QueueName(CLUSTER, "work")
 TRIES = 30
 SECOND = timedelta(seconds=1)
 NOBODYS = "index_kafka_clicks_0123456789abcde_aaaabbbb"
-ONLY_READS = {("task_output.py", "handle")}
-"""Their transaction holds the term while they look; what they delete, they delete after it."""
-NUMBERED_AT_COMMIT = {("eventqueue/processor.py", "add"), ("sweep.py", "_queue")}
+_EXPORT = "exporting.py"
+ONLY_READS = {("task_output.py", "handle"), (_EXPORT, "_look"), (_EXPORT, "_follow")}
+"""Their transaction holds the term while they look; what they delete or commit comes after it."""
+NUMBERED_AT_COMMIT = {
+    *(("eventqueue/processor.py", "add"), ("sweep.py", "_queue"), (_EXPORT, "run_once")),
+}
 """Events get their rows just before the commit, after the story's rival has struck."""
 
 
@@ -192,6 +199,7 @@ def test_each_write_of_a_leader_is_refused_when_another_term_begins_inside_it(
     _actions(story)
     _segments(story)
     _queues(story)
+    _exports(story)
     _ends(story)
 
     reached = {(site.module, site.function) for site in story.store.seen}
@@ -294,6 +302,16 @@ def _raises(_: typing.Sequence[Event], __: Context) -> Handled:
 
 def _failed_seq(story: Story) -> int:
     return story.operations.failed(WORK, 1)[0].seq
+
+
+def _exports(story: Story) -> None:
+    store, clock, files = story.store, story.world.clock, story.warehouse
+    with store.store.leading(story.term()) as tx:
+        files.mark(tx.installation.name())
+        tx.exports.put(Export(TOPIC, ExportFormat.DELTA, enabled=True))
+    story.does("compare", CompareAll(store, clock, story.term).run_once)
+    exporting = Exporting(ExportFormat.DELTA, Shelf(), files)
+    story.does("export", lambda: exporting([Event(KIND, TOPIC)], story.context()))
 
 
 def _ends(story: Story) -> None:

@@ -158,6 +158,8 @@ def _schemas(draw: st.DrawFn) -> DataSchema:
         dimensions_spec=DimensionsSpec(
             dimensions=tuple(Dimension(name=n, type=draw(types)) for n in names[:split]),
             dimension_exclusions=tuple(names[split:]),
+            include_all_dimensions=draw(st.booleans()),
+            use_schema_discovery=draw(st.booleans()),
         ),
         granularity_spec=GranularitySpec(segment_granularity=draw(st.sampled_from(Granularity))),
     )

@@ -43,6 +43,8 @@ def spec(document: object = None) -> SupervisorSpec:
         (f"{DATA}/granularitySpec/segmentGranularity", "DAY", TASKS),
         (f"{DATA}/timestampSpec/column", "time", TASKS),
         (f"{DATA}/dimensionsSpec/dimensions", ["user"], TASKS),
+        (f"{DATA}/dimensionsSpec/useSchemaDiscovery", True, TASKS),
+        (f"{DATA}/dimensionsSpec/includeAllDimensions", True, TASKS),
         (f"{TUNING}/maxRowsPerSegment", 1_000, TASKS),
         (f"{TUNING}/maxTotalRows", 1_000, HOT),
         (f"{TUNING}/intermediateHandoffPeriod", "PT10M", HOT),

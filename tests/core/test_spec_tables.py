@@ -1,70 +1,103 @@
-"""The tables of known fields name what the spec's models read, and nothing else."""
+"""Tables of fields, models and JSON Schema name the same fields and take the same documents."""
+
+import json
+from pathlib import Path
 
 import pytest
+from hypothesis import given
+from jsonschema import Draft202012Validator
 from pydantic import BaseModel
 
-from supervisor.core import spec_decoders as decoders
-from supervisor.core import spec_formats as formats
-from supervisor.core import spec_metrics as metrics
 from supervisor.core import spec_tables as tables
 from supervisor.core.spec import SupervisorSpec
-from supervisor.core.spec_data import DataSchema, Dimension, DimensionsSpec, TimestampField
-from supervisor.core.spec_granularity import GranularitySpec
-from supervisor.core.spec_io import KafkaIoConfig
-from supervisor.core.spec_transforms import TransformField, TransformSpec
-from supervisor.core.spec_tuning import TuningConfig
+from supervisor.core.spec_reader import read_spec
+from supervisor.core.spec_schema import PARTS, spec_schema
+from tests.core.spec_documents import changed, created, flat, specs
+from tests.core.test_spec_errors import WRONG
+from tests.ingest.test_golden import GOLDEN
 
-_OF_DATA = [
-    (tables.DATA_SCHEMA, DataSchema),
-    (tables.TIMESTAMP, TimestampField),
-    (tables.DIMENSIONS, DimensionsSpec),
-    (tables.TEXT_DIMENSION, Dimension),
-    (tables.NUMBER_DIMENSION, Dimension),
-    (tables.GRANULARITY, GranularitySpec),
-    (tables.TRANSFORMS, TransformSpec),
-    (tables.TRANSFORM, TransformField),
-    (tables.COUNT_METRIC, metrics.CountAggregator),
-    (tables.NUMBER_METRIC, metrics.NumberAggregator),
-    (tables.TEXT_METRIC, metrics.TextAggregator),
-    (tables.SKETCH_METRIC, metrics.SketchAggregator),
-    (tables.FILTERED_METRIC, metrics.FilteredAggregator),
-]
-_OF_FORMATS = [
-    (tables.JSON_FORMAT, formats.JsonInputFormat),
-    (tables.FLATTEN, formats.FlattenSpec),
-    (tables.FLATTEN_FIELD, formats.FlattenField),
-    (tables.CSV_FORMAT, formats.CsvInputFormat),
-    (tables.TSV_FORMAT, formats.TsvInputFormat),
-    (tables.REGEX_FORMAT, formats.RegexInputFormat),
-    (tables.AVRO_FORMAT, formats.AvroInputFormat),
-    (tables.AVRO_DECODERS["schema_inline"], decoders.OneSchemaDecoder),
-    (tables.AVRO_DECODERS["multiple_schemas_inline"], decoders.ManySchemasDecoder),
-    (tables.AVRO_DECODERS["schema_registry"], decoders.RegistryDecoder),
-    (tables.KAFKA_FORMAT, formats.KafkaInputFormat),
-]
-_OF_READING = [(tables.IO_CONFIG, KafkaIoConfig), (tables.TUNING, TuningConfig)]
+_OF_OTHER_TYPES = {
+    "csvFormat": {"delimiter"},
+    "textDimension": {"castToType"},
+    "numberDimension": {"castToType"},
+}
+"""Fields of a model that several types share, by the type that has no such field."""
+_WHOLE = frozenset({"document", "spec"})
 
 
-def _name_of(one: object) -> str:
-    """Name a test by its model: a table's own text differs from process to process."""
-    return one.__name__ if isinstance(one, type) else "table"
-
-
-@pytest.mark.parametrize(("table", "model"), _OF_DATA + _OF_FORMATS + _OF_READING, ids=_name_of)
-def test_what_a_table_keeps_is_what_its_model_reads(
-    table: tables.Table, model: type[BaseModel]
-) -> None:
-    read = {field.alias or name for name, field in model.model_fields.items()}
+@pytest.mark.parametrize("part", sorted(PARTS.keys() - _WHOLE))
+def test_what_a_table_keeps_is_what_its_model_reads(part: str) -> None:
+    table, model = PARTS[part]
+    assert model is not None
+    read = _fields(model)
     fixed = {name for name in read if name in table.fixed}
-    told = read - fixed - ({"delimiter"} if model is formats.CsvInputFormat else set())
-    assert table.kept == told
+    assert table.kept == read - fixed - _OF_OTHER_TYPES.get(part, set())
 
 
 def test_the_document_has_the_sections_of_the_spec() -> None:
-    read = {field.alias or name for name, field in SupervisorSpec.model_fields.items()}
-    assert tables.ENVELOPE.kept == read | {"spec"}
+    assert tables.ENVELOPE.kept == _fields(SupervisorSpec) | {"spec"}
 
 
-def test_no_field_is_in_two_parts_of_a_table() -> None:
-    for table, _ in _OF_DATA + _OF_FORMATS + _OF_READING:
-        assert len(table.known) == len(set(table.known))
+def _fields(model: type[BaseModel]) -> set[str]:
+    return {field.alias or name for name, field in model.model_fields.items()}
+
+
+@pytest.mark.parametrize("part", sorted(PARTS))
+def test_a_field_is_in_one_part_of_a_table_and_in_the_json_schema(part: str) -> None:
+    table, _ = PARTS[part]
+    assert len(table.known) == len(set(table.known))
+    assert set(spec_schema()["$defs"][part]["properties"]) == set(table.known)
+
+
+def test_every_table_has_its_part() -> None:
+    named = [table for table in vars(tables).values() if isinstance(table, tables.Table)]
+    several = (tables.METRICS, tables.AVRO_DECODERS, tables.VALUE_FORMATS)
+    named += [table for some in several for table in some.values()]
+    assert {id(table) for table in named} == {id(table) for table, _ in PARTS.values()}
+
+
+SCHEMA = Draft202012Validator(spec_schema())
+
+
+def test_the_json_schema_is_one() -> None:
+    Draft202012Validator.check_schema(spec_schema())
+
+
+@pytest.mark.parametrize("file", GOLDEN, ids=lambda file: file.stem)
+def test_the_json_schema_takes_what_druid_writes(file: Path) -> None:
+    document = json.loads(file.read_text())["spec"]
+    SCHEMA.validate(document)
+    SCHEMA.validate(read_spec(document).spec.normalised())
+
+
+@given(specs())
+def test_the_json_schema_takes_what_get_answers(spec: SupervisorSpec) -> None:
+    SCHEMA.validate(json.loads(json.dumps(spec.normalised(), default=str)))
+
+
+_UNKNOWN = [
+    (pointer, value) for pointer, value, message, _ in WRONG if message.startswith("unknown field")
+]
+
+
+@pytest.mark.parametrize(("pointer", "value"), _UNKNOWN, ids=[pointer for pointer, _ in _UNKNOWN])
+def test_the_json_schema_refuses_an_unknown_field(pointer: str, value: object) -> None:
+    assert not SCHEMA.is_valid(changed(pointer, value))
+
+
+def test_the_json_schema_takes_nulls_and_flat_documents() -> None:
+    """Goal: whatever the reader takes: no editor marks what the server accepts."""
+    document = flat(created()) | {"id": None}
+    for section in ("dataSchema", "ioConfig", "tuningConfig"):
+        for name in PARTS[section][0].idle:
+            document = changed(f"/{section}/{name}", None, document)
+    read_spec(document)
+    SCHEMA.validate(document)
+
+
+def test_the_json_schema_refuses_what_no_field_can_be() -> None:
+    assert not SCHEMA.is_valid({"type": "kafka"})
+    assert not SCHEMA.is_valid(changed("/spec/ioConfig/taskCount", "2"))
+    assert not SCHEMA.is_valid(changed("/spec/ioConfig/inputFormat/type", "protobuf"))
+    assert not SCHEMA.is_valid(changed("/spec/ioConfig/idleConfig", {"enabled": True}))
+    assert not SCHEMA.is_valid(changed("/spec/tuningConfig/reportParseExceptions", value=True))

@@ -8,7 +8,7 @@ from supervisor.adapters.memory import MemoryStore
 from supervisor.core.events import QueueName, StoredEvent
 from supervisor.metadata.engine import WRITES
 from supervisor.metadata.store import SqlStore
-from supervisor.metadata.tables import events
+from supervisor.metadata.tables_events import events
 from supervisor.ports import Store
 
 Harm = Callable[[StoredEvent], StoredEvent | None]

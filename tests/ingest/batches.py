@@ -3,11 +3,13 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tasks.ingest_spec import Column, Granularity, IngestSpec, TimestampSpec, Tuning
+from tasks.contract import SegmentFile
+from tasks.ingest_spec import Column, Discovery, Granularity, IngestSpec, TimestampSpec, Tuning
 from tasks.kafka_client import KafkaClient
 from tasks.offsets import TopicPartition
 from tasks.ports import BatchJob, DataFile, JournalEntry
@@ -21,12 +23,14 @@ def spec_for(
     columns: Sequence[Column] = COLUMNS,
     granularity: Granularity = Granularity.DAY,
     segment_rows_max: int = 5_000_000,
+    discovery: Discovery | None = None,
 ) -> IngestSpec:
     return IngestSpec(
         data_source="clicks",
         kafka=KafkaClient(bootstrap_servers=bootstrap),
         timestamp=TimestampSpec(column="t", format="millis"),
         columns=tuple(columns),
+        discovery=discovery or (Discovery.NOTHING if columns else Discovery.TEXTS),
         segment_granularity=granularity,
         tuning=Tuning(segment_rows_max=segment_rows_max),
     )
@@ -39,6 +43,7 @@ def batch(
     *,
     number: int = 0,
     columns: Sequence[str] = (),
+    kinds: Mapping[str, int] = MappingProxyType({}),
 ) -> BatchJob:
     """A batch of task `task-<topic>` over `[from, to)` per partition."""
     return BatchJob(
@@ -49,6 +54,7 @@ def batch(
         start={TopicPartition(topic, p): start for p, (start, _) in ranges.items()},
         end={TopicPartition(topic, p): end for p, (_, end) in ranges.items()},
         columns=tuple(columns),
+        kinds=kinds,
     )
 
 
@@ -56,7 +62,7 @@ def record(number: int, time_ms: int = 1_700_000_000_000) -> str:
     return f'{{"t":{time_ms},"id":{number},"user":"user-{number}"}}'
 
 
-def table_of(warehouse: Path, files: Sequence[DataFile]) -> pa.Table:
+def table_of(warehouse: Path, files: Sequence[DataFile | SegmentFile]) -> pa.Table:
     tables = [pq.read_table(warehouse / file.path, partitioning=None) for file in files]
     return pa.concat_tables(tables, promote_options="default")
 

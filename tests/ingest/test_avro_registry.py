@@ -13,6 +13,7 @@ from tasks.ingest.engine import SparkEngine
 from tasks.ingest_spec import (
     AvroFormat,
     Column,
+    Discovery,
     IngestSpec,
     KafkaColumns,
     OneSchema,
@@ -49,6 +50,7 @@ def spec_of(broker: Broker, registry: FakeRegistry, *columns: Column) -> IngestS
         value_format=AvroFormat(schemas=schemas),
         timestamp=MISSING_IS_NOON,
         columns=columns,
+        discovery=Discovery.NOTHING if columns else Discovery.TEXTS,
     )
 
 

@@ -187,7 +187,7 @@ def test_every_offset_is_a_row_or_a_reject_with_its_reason(
     assert {(1, "not-json", "x"), (8, "not-json", "x"), (4, "not-an-object", "[1]")} <= samples
 
 
-def test_a_batch_of_rejects_alone_has_a_rejects_file_and_no_data(
+def test_a_batch_of_rejects_alone_has_them_raw_a_rejects_file_and_no_data(
     broker: Broker, engine: SparkEngine, new_topic: NewTopic, tmp_path: Path
 ) -> None:
     topic = new_topic(1)
@@ -200,6 +200,7 @@ def test_a_batch_of_rejects_alone_has_a_rejects_file_and_no_data(
     assert [sample.input for sample in entry.samples] == ["x" * 500] * 2
     assert paths_below(tmp_path) == {
         f"clicks/data/task-{topic}/b0-1/rejects.parquet",
+        f"clicks/data/task-{topic}/b0-1/errors-00000.parquet",
         "clicks/README.txt",
     }
 

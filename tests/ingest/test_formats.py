@@ -128,7 +128,7 @@ def test_only_the_keys_that_are_named_are_fields(spark: SparkRuntime) -> None:
 
 JSON_COLUMN: list[Line] = [
     (b'{"a":{"x":[1,2.50,null]}}', None, ('{"x":[1,2.5,null]}',)),
-    (b'{"a":[1,"b"]}', None, ('["1","b"]',)),
+    (b'{"a":[1,"b",true]}', None, ('[1,"b",true]',)),
     (b'{"a":"text"}', None, ('"text"',)),
     (b'{"a":7}', None, ("7",)),
     (b'{"a":2.5}', None, ("2.5",)),

@@ -17,7 +17,15 @@ from supervisor.dev.broker import Broker
 from tasks.contract import SegmentFile
 from tasks.filters import Selector
 from tasks.ingest.engine import SparkEngine
-from tasks.ingest_spec import Column, Granularity, IngestSpec, Metric, TimestampSpec, Truncation
+from tasks.ingest_spec import (
+    Column,
+    Discovery,
+    Granularity,
+    IngestSpec,
+    Metric,
+    TimestampSpec,
+    Truncation,
+)
 from tasks.offsets import TopicPartition
 from tasks.ports import JournalEntry, MergeJob
 from tasks.spark_session import SparkRuntime
@@ -164,6 +172,7 @@ def test_discovered_columns_are_what_metrics_are_not_made_of(
     produce(broker.bootstrap, topic, records)
     spec = rolled(broker.bootstrap).model_copy(
         update={"columns": (), "excluded": ("__time", "t", "bytes"), "metrics": METRICS[:3]}
+        | {"discovery": Discovery.TEXTS}
     )
 
     first = engine.read_batch(batch(spec, topic, {0: (0, 1)}))

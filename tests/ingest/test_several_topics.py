@@ -15,7 +15,7 @@ from tasks.ingest_spec import IngestSpec
 from tasks.offsets import TopicPartition
 from tasks.ports import BatchJob, JournalEntry, MergeJob, MergeResult
 from tests.brokers import produce
-from tests.ingest.batches import record, spec_for
+from tests.ingest.batches import COLUMNS, record, spec_for
 
 DAY_MS = 24 * 3_600_000
 NOON_MS = 1_700_000_000_000
@@ -70,8 +70,8 @@ def test_rows_and_rejects_name_their_topic_through_batch_and_merge(
 ) -> None:
     """Goal: the same partition and offset of two topics are two records (P21, P25)."""
     one, two = topics
-    several = {"topic_column": True} | ({} if columns == "declared" else {"columns": ()})
-    spec = spec_for(broker.bootstrap).model_copy(update=several)
+    declared = COLUMNS if columns == "declared" else ()
+    spec = spec_for(broker.bootstrap, columns=declared).model_copy(update={"topic_column": True})
     wanted = [(one, 0, 0, 1), (one, 0, 2, 2), (one, 1, 0, 3)]
     wanted += [(two, 0, 0, 4), (two, 0, 1, 5), (two, 1, 1, 6)]
     if columns == "discovered":

@@ -19,7 +19,27 @@ from tests.brokers import produce, read_all
 def ids_in_topic(bootstrap: str, topic: str) -> Counter[str]:
     """Return id -> how often the topic has it, committed records only."""
     values = read_all(bootstrap, topic)
-    return Counter(json.loads(value)["id"] for found in values.values() for value in found)
+    rows = (value for found in values.values() for value in found if not value.startswith(_BROKEN))
+    return Counter(json.loads(value)["id"] for value in rows)
+
+
+def bad_in_topic(bootstrap: str, topic: str) -> Counter[tuple[int, int, bytes]]:
+    """Return (partition, offset, value) of each record that `streaming` broke, once."""
+    return Counter(
+        (partition, offset, value)
+        for partition, found in read_all(bootstrap, topic).items()
+        for offset, value in enumerate(found)  # no transaction: no offset is left out
+        if value.startswith(_BROKEN)
+    )
+
+
+def bad_in_files(files: Iterable[Path]) -> Counter[tuple[int, int, bytes]]:
+    """Return (partition, offset, value) -> how often files of an errors table have it."""
+    found: Counter[tuple[int, int, bytes]] = Counter()
+    for file in files:
+        columns = pq.read_table(file, columns=["partition", "offset", "value"]).columns
+        found.update(zip(*(column.to_pylist() for column in columns), strict=True))
+    return found
 
 
 def ends_of(bootstrap: str, topic: str) -> dict[str, int]:
@@ -43,6 +63,9 @@ def ids_in_files(files: Iterable[Path]) -> Counter[str]:
     for file in files:
         found.update(pq.read_table(file, columns=["id"]).column("id").to_pylist())
     return found
+
+
+_BROKEN = b"broken"
 
 
 def record(number: int, prefix: str = "r") -> str:
@@ -94,13 +117,24 @@ def spec(
     }
 
 
+def _sent(number: int, bad_every: int | None) -> str:
+    is_bad = bad_every is not None and number % bad_every == 0
+    return f"{_BROKEN.decode()} {number}" if is_bad else record(number)
+
+
 @contextmanager
 def streaming(
-    bootstrap: str, topic: str, *, rate_per_s: int, total: int | None = None
+    bootstrap: str,
+    topic: str,
+    *,
+    rate_per_s: int,
+    total: int | None = None,
+    bad_every: int | None = None,
 ) -> Iterator[Event]:
     """Produce records at a steady rate while the body runs, in a thread.
 
-    The event is set when `total` records are sent; without it, when the body ends.
+    Every `bad_every`-th cannot be read.  The event is set when `total` records are sent; without
+    it, when the body ends.
     """
     stop, done = Event(), Event()
     errors: list[BaseException] = []
@@ -112,7 +146,7 @@ def streaming(
                 due = int((time.monotonic() - began) * rate_per_s) - sent
                 due = min(due, 20_000, total - sent if total is not None else due)
                 if due > 0:
-                    produce(bootstrap, topic, (record(sent + n) for n in range(due)))
+                    produce(bootstrap, topic, (_sent(sent + n, bad_every) for n in range(due)))
                     sent += due
                 stop.wait(0.2)
         except BaseException as error:  # noqa: BLE001 -- handed to the test's own thread below

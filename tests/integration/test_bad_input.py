@@ -1,5 +1,6 @@
 """Bad input, as a user gives it: a clear message that names the field or the fix, never a 500."""
 
+import base64
 import json
 import os
 import socket
@@ -48,12 +49,17 @@ def test_records_that_become_no_row_are_counted_sampled_and_explained(
     wait_until(lambda: cluster.is_suspended_and_quiet(topic), within_s=90)
 
     verified = cluster.tidegate("verify", topic)
+    kept = cluster.tidegate("query", f'select value from "{topic}__errors"', "-o", "json")  # noqa: S608 -- a name of its own
     errors = cluster.http.get(f"{SUPERVISORS}/{topic}/parseErrors").json()
 
     assert ids_in_files(cluster.files(topic)) == Counter({f"r-{n}": 1 for n in range(1_000)})
     assert sum(int(str(p["rejected"])) for p in cluster.publications(topic)) == len(BAD_RECORDS)
     assert verified.returncode == 0, verified.stdout + verified.stderr
-    assert f"{len(BAD_RECORDS)} rejected and explained" in verified.stdout
+    told = f"{len(BAD_RECORDS)} rejected and explained, {len(BAD_RECORDS)} of them quarantined"
+    assert told in verified.stdout
+    assert kept.returncode == 0, kept.stdout + kept.stderr
+    values = [base64.b64decode(row["value"]).decode() for row in json.loads(kept.stdout)]
+    assert Counter(values) == Counter(BAD_RECORDS)
     assert "this is no JSON" in {error["input"] for error in errors}
 
 
@@ -117,7 +123,7 @@ def _changed(broker: Broker, *path: str, value: JsonValue) -> dict[str, JsonValu
             "/opt/x.so",
             "plugin.library.paths",
         ),
-        (("spec", "dataSchema", "dimensionsSpec", "useSchemaDiscovery"), True, "not built yet"),
+        (("spec", "dataSchema", "projections"), [{"name": "p"}], "not built yet"),
     ],
 )
 def test_a_bad_spec_is_refused_with_the_field_and_leaves_nothing(

@@ -9,7 +9,15 @@ from pydantic import JsonValue
 from supervisor.dev.broker import Broker
 from tests.brokers import create_topic
 from tests.integration.cluster import Cluster, running
-from tests.integration.oracle import ends_of, ids_in_files, ids_in_topic, spec, streaming
+from tests.integration.oracle import (
+    bad_in_files,
+    bad_in_topic,
+    ends_of,
+    ids_in_files,
+    ids_in_topic,
+    spec,
+    streaming,
+)
 from tests.waiting import wait_until
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.pg]
@@ -25,7 +33,8 @@ def test_of_two_replicas_one_publishes_and_both_succeed(
     wanted = spec(broker.bootstrap, topic, replicas=2, task_duration="PT15S")
     cluster = Cluster(tmp_path, metadata_url=postgresql_database)
     with running(cluster, workers=("w1", "w2")):
-        with streaming(broker.bootstrap, topic, rate_per_s=1_000, total=30_000) as sent:
+        rate = {"rate_per_s": 1_000, "total": 30_000, "bad_every": 100}
+        with streaming(broker.bootstrap, topic, **rate) as sent:
             cluster.apply(wanted)
             wait_until(lambda: sent.is_set() and len(cluster.publications(topic)) >= 2, 180)
         ends = ends_of(broker.bootstrap, topic)
@@ -37,11 +46,13 @@ def test_of_two_replicas_one_publishes_and_both_succeed(
         publications = cluster.publications(topic)
         files = cluster.files(topic)
         in_table = ids_in_files(files)
+        in_errors = bad_in_files(cluster.files(f"{topic}__errors"))
         wait_until(lambda: _folders(cluster, topic) == _winners(publications), within_s=90)
         verified = cluster.tidegate("verify", topic)
 
     assert in_table == ids_in_topic(broker.bootstrap, topic)
-    assert sum(in_table.values()) == 30_000
+    assert in_errors == bad_in_topic(broker.bootstrap, topic)
+    assert (sum(in_table.values()), sum(in_errors.values())) == (29_700, 300)
     assert {task["status"] for task in tasks} == {"SUCCESS"}
     assert {_replicas(tasks, str(p["taskId"])) for p in publications} == {2}
     assert verified.returncode == 0, verified.stdout + verified.stderr

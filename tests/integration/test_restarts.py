@@ -7,7 +7,15 @@ import pytest
 from supervisor.dev.broker import Broker
 from tests.brokers import create_topic
 from tests.integration.cluster import Cluster, running
-from tests.integration.oracle import ends_of, ids_in_files, ids_in_topic, spec, streaming
+from tests.integration.oracle import (
+    bad_in_files,
+    bad_in_topic,
+    ends_of,
+    ids_in_files,
+    ids_in_topic,
+    spec,
+    streaming,
+)
 from tests.waiting import wait_until
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
@@ -33,10 +41,13 @@ def _kill_the_worker(cluster: Cluster) -> None:
 
 @pytest.mark.timeout(900)
 def test_processes_that_end_in_mid_stream_cost_no_record(broker: Broker, tmp_path: Path) -> None:
-    """Goal: after SIGTERM of all, and kill -9 of each, each record is one row (I1, I2, P23)."""
+    """Goal: after SIGTERM of all, and kill -9 of each, each record is one row (I1, I2, P23).
+
+    Or, if it cannot be read, one row of the errors table.
+    """
     create_topic(broker.bootstrap, TOPIC, partitions=4)
     with running(Cluster(tmp_path)) as cluster:
-        with streaming(broker.bootstrap, TOPIC, rate_per_s=500) as _:
+        with streaming(broker.bootstrap, TOPIC, rate_per_s=500, bad_every=37) as _:
             cluster.apply(spec(broker.bootstrap, TOPIC, task_duration="PT10S"))
             for disturb in (_kill_the_overlord, _kill_the_worker, _stop_everything):
                 _publishes_more(cluster, 2)
@@ -50,10 +61,12 @@ def test_processes_that_end_in_mid_stream_cost_no_record(broker: Broker, tmp_pat
         wait_until(cluster.is_settled, within_s=90)
 
         in_table = ids_in_files(cluster.files(TOPIC))
+        in_errors = bad_in_files(cluster.files(f"{TOPIC}__errors"))
         rows = cluster.tidegate("verify", TOPIC)
         files = cluster.tidegate("verify", "--files", "--strict")
 
     assert in_table == ids_in_topic(broker.bootstrap, TOPIC)
+    assert in_errors == bad_in_topic(broker.bootstrap, TOPIC)
     assert rows.returncode == 0, rows.stdout + rows.stderr
     assert files.returncode == 0, files.stdout + files.stderr
 

@@ -5,6 +5,7 @@ from datetime import timedelta
 
 from supervisor.adapters.manual_clock import ManualClock
 from supervisor.adapters.memory_warehouse import MemoryWarehouse
+from supervisor.core.data_source import errors_table
 from supervisor.core.events import CLUSTER, QueueConfig, QueueName, QueueRow, container_of
 from supervisor.core.model import AuditEntry, GenerationState, Segment, TaskStatus
 from supervisor.eventqueue.handling import Handler
@@ -58,8 +59,12 @@ class Tables:
         *,
         ago: timedelta = NOW,
         path: str = "",
+        errors: bool = False,
     ) -> list[Segment]:
-        """Publish a range in so many files: of the hour before NOON, and of hours before it."""
+        """Publish a range in so many files: of the hour before NOON, and of hours before it.
+
+        With `errors` they are of the errors table.
+        """
         with self.store.leading(self.term) as tx:
             newest = tx.generations.newest(supervisor_id)
             number = 1 if newest is None else newest.ordinal + 1
@@ -73,6 +78,7 @@ class Tables:
                 replace(
                     each,
                     id=f"{task}/{n}",
+                    data_source=errors_table(TABLE) if errors else TABLE,
                     supervisor_id=supervisor_id,
                     generation_id=generation,
                     task_id=task,
@@ -109,10 +115,10 @@ class Tables:
 
     # -- what is seen ----------------------------------------------------------------------------
 
-    def of_table(self) -> list[str]:
+    def of_table(self, table: str = TABLE) -> list[str]:
         """The ids of the segments that readers of the table see."""
         with self.store.reading() as tx:
-            return sorted(each.id for each in tx.segments.of_data_source(TABLE))
+            return sorted(each.id for each in tx.segments.of_data_source(table))
 
     def holds(self, *segments: Segment) -> list[bool]:
         """Which of these files are there."""

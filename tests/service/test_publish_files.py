@@ -3,7 +3,7 @@
 import pytest
 
 from supervisor.publishing import UnusableFiles, check_files
-from tasks.contract import PublishOutcome, PublishRequest, RejectsFile
+from tasks.contract import PublishOutcome, PublishRequest, RejectsFile, SegmentFile
 from tests.core.snapshots import TOPIC
 from tests.service.publishers import (
     asks,
@@ -153,3 +153,87 @@ def test_an_end_before_its_start_is_refused(world: World) -> None:
 
     with pytest.raises(UnusableFiles):
         check_files(task_of(world, replica), turned)
+
+
+def quarantining(request: PublishRequest, *, said: int | None = 2) -> PublishRequest:
+    """The same range, whose first partition has two bad records in place of its last rows."""
+    file = request.segments[0]
+    span = file.spans[0]
+    fewer = span.model_copy(update={"last": span.last - 2, "rows": span.rows - 2})
+    bad = span.model_copy(update={"first": span.last - 1, "rows": 2})
+    folder = f"{TOPIC}/data/{request.task_id}"
+    rejects = RejectsFile(
+        path=f"{folder}/rejects.parquet",
+        records=2,
+        size_bytes=1,
+        sha256="0" * 64,
+        quarantined=said,
+    )
+    rows = file.model_copy(update={"rows": file.rows - 2, "spans": (fewer, *file.spans[1:])})
+    errors = file.model_copy(
+        update={"path": f"{folder}/errors.parquet", "rows": 2, "spans": (bad,)}
+    )
+    return request.model_copy(
+        update={"segments": (rows,), "rejects": rejects, "quarantine": (errors,)}
+    )
+
+
+def test_bad_records_become_segments_of_the_errors_table(world: World) -> None:
+    """Goal: in the same transaction; they are no rows of the table, and a repeat adds nothing."""
+    _, replica = first(world)
+    request = quarantining(publish_request(replica.wanted))
+
+    outcomes = [asks(world, request, replica.wanted.token).outcome for _ in range(2)]
+
+    assert outcomes == [PublishOutcome.COMMITTED] * 2
+    with world.store.reading() as tx:
+        [rows] = tx.segments.of_data_source(TOPIC)
+        [errors] = tx.segments.of_data_source(f"{TOPIC}__errors")
+        [publication] = tx.segments.publications(TOPIC)
+        assert tx.segments.data_sources() == [TOPIC, f"{TOPIC}__errors"]
+    assert (rows.file, errors.file) == (request.segments[0], request.quarantine[0])
+    assert (rows.id, errors.id) == (f"{rows.task_id}/0", f"{rows.task_id}/error-0")
+    assert (publication.rows, publication.rejected) == (rows.file.rows, 2)
+    assert publication.rejects is not None
+    assert publication.rejects.quarantined == 2
+
+
+def test_of_two_replicas_only_the_errors_of_the_winner_count(world: World) -> None:
+    (_, winner), (_, sibling) = world.ready_to_publish()
+    for replica in (winner, sibling):
+        asks(world, quarantining(publish_request(replica.wanted)), replica.wanted.token)
+
+    with world.store.reading() as tx:
+        found = tx.segments.of_supervisor(TOPIC)
+    assert {segment.task_id for segment in found} == {winner.wanted.task_id}
+    assert len(found) == 2
+
+
+def test_bad_records_that_cannot_be_the_ranges_are_refused(world: World) -> None:
+    """Goal: as rows are; and there are no more of them than rejects, nor fewer than are told."""
+    _, replica = first(world)
+    good = quarantining(publish_request(replica.wanted))
+    [errors], [span] = good.quarantine, good.quarantine[0].spans
+    more = span.model_copy(update={"first": span.first - 1, "rows": 3})
+    wrong = (
+        ({"quarantine": (errors.model_copy(update={"path": good.segments[0].path}),)}, "twice"),
+        ({"quarantine": (errors.model_copy(update={"path": "x.parquet"}),)}, "folder"),
+        ({"quarantine": (errors.model_copy(update={"rows": 1}),)}, "add up"),
+        ({"quarantine": ()}, "2 quarantined records are told, their files have 0"),
+        ({"rejects": None}, "more than 0 rejects"),
+        (
+            {"quarantine": (errors.model_copy(update={"rows": 3, "spans": (more,)}),)},
+            "more than 2 rejects",
+        ),
+        (
+            {"quarantine": (_moved(errors, span.last + 1),)},
+            "out of range",
+        ),
+    )
+    for change, why in wrong:
+        refused(world, replica, good.model_copy(update=change), why)
+
+
+def _moved(file: SegmentFile, last: int) -> SegmentFile:
+    span = file.spans[0].model_copy(update={"last": last})
+    return file.model_copy(update={"spans": (span,)})

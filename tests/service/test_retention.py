@@ -12,6 +12,8 @@ from supervisor.views_files import DataSourceNotFound
 from tests.conformance.stories import CLICKS, HOUR
 from tests.service.tables import DAY, TABLE, Tables
 
+ERRORS = f"{TABLE}__errors"
+
 
 @pytest.fixture
 def tables(store: Store) -> Tables:
@@ -141,3 +143,33 @@ def die(tables: Tables) -> None:
         row = tx.events.find(queue)
         assert row is not None
         tx.events.declare_dead(row, 1, "a story")
+
+
+def test_a_rule_holds_for_the_errors_of_its_table(tables: Tables) -> None:
+    """Goal: raw records of last year are not what somebody wants who keeps rows for a month."""
+    tables.publish(ago=10 * DAY, errors=True)
+    young = tables.publish(errors=True)
+
+    keep(tables, 7 * DAY)
+
+    assert tables.of_table(ERRORS) == [young[0].id]
+    shown = tables.lifetimes.retention.rule(ERRORS)
+    assert shown is not None
+    assert (shown.data_source, shown.keep_for) == (TABLE, 7 * DAY)
+
+
+def test_errors_with_a_rule_of_their_own_go_by_it_alone(tables: Tables) -> None:
+    old = tables.publish(ago=10 * DAY, errors=True)
+    older = tables.publish(ago=30 * DAY, errors=True)
+    rows = tables.publish(ago=10 * DAY)
+    tables.lifetimes.retention.set(ERRORS, 20 * DAY, "me")
+
+    keep(tables, 7 * DAY)
+    tables.lifetimes.retention.run_once()
+
+    assert tables.of_table(ERRORS) == [old[0].id]
+    assert older[0].id not in tables.of_table(ERRORS)
+    assert rows[0].id not in tables.of_table()
+    tables.lifetimes.retention.drop(ERRORS, "me")
+    assert tables.lifetimes.retention.run_once() == 1
+    assert tables.of_table(ERRORS) == []

@@ -363,3 +363,18 @@ def test_other_supervisors_are_not_held_up(tables: Tables) -> None:
     tables.pass_time(DELAY)
 
     assert tables.holds(stuck, free) == [True, False]
+
+
+def test_an_errors_file_lies_in_the_folder_of_its_task_and_is_deleted_there(
+    tables: Tables,
+) -> None:
+    """Goal: marked by its own table, deleted from the folder of the table it stands beside."""
+    rows, errors = tables.publish(), tables.publish(errors=True)
+
+    marked = tables.lifetimes.segments.mark_unused(f"{TABLE}__errors", Selection(), "me")
+    tables.pass_time(GRACE)
+    tables.pass_time(DELAY)
+
+    assert marked == 1
+    assert tables.holds(*rows, *errors) == [True, False]
+    assert tables.of_table() == [rows[0].id]

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from tests.simulation.ledger import Ledger, Watched
 from tests.simulation.rows import LIVE, Rows
 
+_ROWS = "SELECT generation_id, rows FROM segments WHERE substr(data_source, -8) <> '__errors'"
 _HOLDS_TOKENS = {("tasks", "token")}
 _ORPHANS = {
     "segments without a publication": (
@@ -80,7 +81,7 @@ def wasted_work_is_bounded(ledger: Ledger, now: Rows, world: Watched) -> Iterato
     if not ledger.read:
         return
     sizes: Counter[str] = Counter()
-    for segment in world.store_connection.execute("SELECT generation_id, rows FROM segments"):
+    for segment in world.store_connection.execute(_ROWS):
         sizes[segment[0]] += segment[1]
     replicas = 1 + max((t.replica for t in now.tasks.values()), default=0)
     waiting = sum(

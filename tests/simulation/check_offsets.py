@@ -137,30 +137,41 @@ def published_ranges_tile(ledger: Ledger, now: Rows) -> Iterator[str]:
 def rows_are_the_records(
     ledger: Ledger, now: Rows, world: Watched, generations: Mapping[str, Publication]
 ) -> Iterator[str]:
-    """I2: the rows of these publications are, as a multiset, the records of their ranges."""
-    for generation, publication in generations.items():
-        found: Counter[tuple[Part, int, int]] = Counter()
-        for segment in used_segments(world.store_connection, generation):
-            rows = world.warehouse.rows(segment.path)
-            if rows is None:
-                yield f"I2 lost-write: the published file {segment.path} is not on disk"
-                continue
-            if len(rows) != segment.rows:
-                yield f"I2 {segment.path} holds {len(rows)} rows, its segment says {segment.rows}"
-            found.update((Part(publication.supervisor, *tp), at, key or 0) for tp, at, key in rows)
-        wanted: Counter[tuple[Part, int, int]] = Counter()
-        for part, first in publication.start.items():
-            chain = chain_of(ledger, now, generation, part)
-            if chain is None:
-                yield f"I1 {_name(part)}: {generation} is published in an epoch that never was"
-                continue
-            wanted.update(
-                (part, at, key or 0)
-                for at, key, kind in _records(world, part, chain.topic_id)
-                if kind == "data" and first <= at < publication.end[part]
-            )
-        yield from _compared(generation, wanted, found)
+    """I2: the rows of these publications are, as a multiset, the records of their ranges.
+
+    Those that nobody can decode are the rows of the errors table.
+    """
+    for publication in generations.values():
+        yield from _rows(ledger, now, world, publication, kind="data")
+        yield from _rows(ledger, now, world, publication, kind="broken")
         yield from _rejects(ledger, now, world, publication)
+
+
+def _rows(
+    ledger: Ledger, now: Rows, world: Watched, publication: Publication, *, kind: str
+) -> Iterator[str]:
+    generation = publication.generation
+    found: Counter[tuple[Part, int, int]] = Counter()
+    for segment in used_segments(world.store_connection, generation, errors=kind == "broken"):
+        rows = world.warehouse.rows(segment.path)
+        if rows is None:
+            yield f"I2 lost-write: the published file {segment.path} is not on disk"
+            continue
+        if len(rows) != segment.rows:
+            yield f"I2 {segment.path} holds {len(rows)} rows, its segment says {segment.rows}"
+        found.update((Part(publication.supervisor, *tp), at, key or 0) for tp, at, key in rows)
+    wanted: Counter[tuple[Part, int, int]] = Counter()
+    for part, first in publication.start.items():
+        chain = chain_of(ledger, now, generation, part)
+        if chain is None:
+            yield f"I1 {_name(part)}: {generation} is published in an epoch that never was"
+            continue
+        wanted.update(
+            (part, at, key or 0)
+            for at, key, of_kind in _records(world, part, chain.topic_id)
+            if of_kind == kind and first <= at < publication.end[part]
+        )
+    yield from _compared(generation, wanted, found)
 
 
 def _rejects(ledger: Ledger, now: Rows, world: Watched, publication: Publication) -> Iterator[str]:

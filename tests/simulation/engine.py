@@ -9,6 +9,7 @@ from datetime import timedelta
 
 from tasks.contract import Counters, FailureCode, OffsetSpan, RejectSample, RejectsFile, SegmentFile
 from tasks.folders import NoSpace
+from tasks.ingest_spec import BadRecords
 from tasks.offsets import TopicPartition
 from tasks.ports import BatchJob, DataFile, JournalEntry, MergeJob, MergeResult, TaskError
 from tests.simulation.clocks import EPOCH
@@ -47,8 +48,10 @@ class SimEngine:
         folder = f"{job.spec.data_source}/data/{job.task_id}/{job.incarnation}-{job.number}"
         files = (self._written(f"{folder}.parquet", rows),) if rows else ()
         rejects = self._rejects(f"{folder}-rejects.parquet", broken)
+        keeps = bool(broken) and job.spec.tuning.bad_records is BadRecords.QUARANTINE
+        raw = (self._written(f"{folder}-errors.parquet", broken),) if keeps else ()
         self._reached("worker:unsynced:ReadBatch")
-        self.sync([file.path for file in (*files, rejects) if file is not None])
+        self.sync([file.path for file in (*files, *raw, rejects) if file is not None])
         return JournalEntry(
             number=job.number,
             incarnation=job.incarnation,
@@ -56,6 +59,7 @@ class SimEngine:
             end=dict(job.end),
             files=files,
             rejects=rejects,
+            quarantine=raw,
             counters=Counters(
                 processed=len(rows), unparseable=len(broken), processed_bytes=len(rows) * 10
             ),
@@ -79,9 +83,16 @@ class SimEngine:
             rows = self._rows_of([file.path for file in files])
             files = [self._written(f"{folder}-merged.parquet", rows)]
             self._reached("worker:unsynced:Merge")
-        made = [file.path for file in (*files, rejects) if file is not None]
+        raw = [f for entry in job.entries for f in entry.quarantine]
+        if len(raw) > 1:
+            broken = self._rows_of([file.path for file in raw])
+            raw = [self._written(f"{folder}-merged-errors.parquet", broken)]
+        made = [file.path for file in (*files, *raw, rejects) if file is not None]
         self.sync([path for path in made if "-merged" in path])  # the others are since their batch
-        return MergeResult(tuple(_segment(f) for f in files), rejects)
+        if rejects is not None:
+            kept = sum(file.rows for file in raw) if raw else None
+            rejects = rejects.model_copy(update={"quarantined": kept})
+        return MergeResult(_segments(files), rejects, _segments(raw))
 
     def _rows_of(self, paths: Sequence[str]) -> tuple[Row, ...]:
         rows: list[Row] = []
@@ -115,7 +126,7 @@ class SimEngine:
         del task_id
         self._reached("worker:half:drop")
         for entry in entries:
-            for file in (*entry.files, entry.rejects):
+            for file in (*entry.files, *entry.quarantine, entry.rejects):
                 if file is not None:
                     self._warehouse.delete(file.path)
 
@@ -150,6 +161,10 @@ def _data_file(path: str, rows: Sequence[Row]) -> DataFile:
             for p, o in sorted(found.items())
         ),
     )
+
+
+def _segments(files: Sequence[DataFile]) -> tuple[SegmentFile, ...]:
+    return tuple(_segment(file) for file in files)
 
 
 def _segment(file: DataFile) -> SegmentFile:

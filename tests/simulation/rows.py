@@ -198,13 +198,14 @@ def _offsets(supervisor: str, text: str) -> dict[Part, int]:
     return found
 
 
-def used_segments(db: sqlite3.Connection, generation: str | None = None) -> list[Segment]:
-    """Return the files that are part of a table, of one generation or of all."""
+def used_segments(db: sqlite3.Connection, generation: str, *, errors: bool) -> list[Segment]:
+    """Return the files of a generation that are part of the table, or of its errors table."""
     return [
         Segment(*row)
         for row in db.execute(
             "SELECT path, generation_id, task_id, rows FROM segments WHERE deleted_at IS NULL"
-            " AND (:generation IS NULL OR generation_id = :generation) ORDER BY path",
-            {"generation": generation},
+            " AND generation_id = :generation AND (substr(data_source, -8) = '__errors') = :errors"
+            " ORDER BY path",
+            {"generation": generation, "errors": errors},
         )
     ]

@@ -147,4 +147,5 @@ class Bench:
             effect.start,
             effect.end,
             effect.columns,
+            kinds=effect.kinds,
         )

@@ -4,20 +4,19 @@ Folders, footers, digests, fsyncs, rejects, the order of all that and what stays
 are the product's own.  Every tenth record is a reject.
 """
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from tasks.discovery import Found
 from tasks.ingest import engine as product
 from tasks.ingest.engine import SparkEngine
 from tasks.ingest.merge import Rewrite
 from tasks.ingest.observed import Kept, Observed, Reject
 from tasks.ingest.reasons import RejectReason
 from tasks.ingest.schemas import Schemas
-from tasks.ingest_spec import Column
 from tasks.offsets import TopicPartition, count
 from tasks.ports import BatchJob
 from tasks.spark_session import SparkRuntime
@@ -59,7 +58,7 @@ class PlainEngine(SparkEngine):
         self,
         job: BatchJob,
         _span: object,
-        _columns: Sequence[Column],
+        _found: Found,
         folder: Path,
         *,
         schemas: Schemas,  # noqa: ARG002 -- this engine reads JSON alone

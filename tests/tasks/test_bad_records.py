@@ -4,7 +4,9 @@ import pytest
 from structlog.testing import capture_logs
 
 from tasks.contract import Counters, FailureCode, RejectSample, TaskPhase
-from tasks.refused import log_refused
+from tasks.ingest_spec import BadRecords
+from tasks.ports import JournalEntry
+from tasks.refused import log_refused, tell_of_bad_records
 from tasks.signals import Ordered
 from tests.tasks.bench import Bench
 from tests.tasks.machines import SMALL, ranges
@@ -13,9 +15,9 @@ from tests.tasks.memory import LIVELY, MemoryLog, at, desired, order
 _BAD = Counters(unparseable=2, processed_with_error=1, thrown_away=50)
 
 
-def spoiled(most: int | None) -> Bench:
+def spoiled(most: int | None, mode: BadRecords = BadRecords.QUARANTINE) -> Bench:
     """A task each of whose batches has three bad records."""
-    tuning = LIVELY.model_copy(update={"parse_exceptions_max": most})
+    tuning = LIVELY.model_copy(update={"parse_exceptions_max": most, "bad_records": mode})
     b = Bench(desired(tuning=tuning), MemoryLog(at(0), at(5)), SMALL)
     b.bad = _BAD
     return b
@@ -85,3 +87,56 @@ def test_refused_records_are_named_in_the_log_and_not_shown() -> None:
 
     told = {"event": "record refused", "record": "clicks:1 7", "reason": "not-json"}
     assert logs == [told | {"task": "task-1", "log_level": "warning"}]
+
+
+def test_the_first_bad_record_fails_a_range_if_the_spec_wants_it() -> None:
+    b = spoiled(None, BadRecords.FAIL)
+    b.run()
+
+    assert b.state.failure is not None
+    assert b.state.failure.code is FailureCode.TOO_MANY_PARSE_EXCEPTIONS
+    assert b.state.failure.detail.startswith("2 records cannot be read, 1 in part, badRecords is")
+
+
+def test_records_that_are_read_in_part_or_not_wanted_fail_nothing() -> None:
+    """Goal: badRecords is about records that become no row, for a fault of theirs."""
+    b = spoiled(None, BadRecords.FAIL)
+    b.bad = Counters(processed_with_error=3, thrown_away=50)
+    b.run()
+    b.deliver(Ordered(b.now, order(2, end=at(5))))
+    b.run()
+
+    assert b.state.phase is TaskPhase.SUCCESS
+
+
+@pytest.mark.parametrize("mode", [BadRecords.QUARANTINE, BadRecords.DROP, BadRecords.WARN])
+def test_bad_records_fail_nothing_otherwise(mode: BadRecords) -> None:
+    b = spoiled(None, mode)
+    b.run()
+
+    b.deliver(Ordered(b.now, order(2, end=at(5))))
+    b.run()
+
+    assert b.state.phase is TaskPhase.SUCCESS
+
+
+@pytest.mark.parametrize(
+    ("mode", "bad", "logged"),
+    [("warn", 2, 1), ("warn", 0, 0), ("drop", 2, 0), ("quarantine", 2, 0)],
+)
+def test_a_spec_that_warns_logs_one_line_per_batch(mode: str, bad: int, logged: int) -> None:
+    tuning = LIVELY.model_copy(update={"bad_records": BadRecords(mode)})
+    entry = JournalEntry(
+        number=7,
+        incarnation=1,
+        start=at(0),
+        end=at(5),
+        files=(),
+        counters=Counters(unparseable=bad, thrown_away=9),
+    )
+
+    with capture_logs() as logs:
+        tell_of_bad_records("task-1", entry, tuning)
+
+    told = {"event": "records that cannot be read", "records": bad, "batch": 7, "task": "task-1"}
+    assert logs == [told | {"log_level": "warning"}] * logged

@@ -13,6 +13,7 @@ PURE_FILES = (
     "tasks/avro_schema.py",
     "tasks/avro_sql.py",
     "tasks/contract.py",
+    "tasks/discovery.py",
     "tasks/filter_sql.py",
     "tasks/filters.py",
     "tasks/ingest_spec.py",

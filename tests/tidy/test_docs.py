@@ -180,6 +180,13 @@ def test_the_generated_parts_are_up_to_date(page: str) -> None:
     assert reference.regenerated(text) == text, "run: python -m supervisor.cli.reference"
 
 
+def test_the_json_schema_is_up_to_date(tmp_path: Path) -> None:
+    [page] = reference.rewrite_schema(tmp_path)
+
+    assert text_of(f"docs/reference/{page.name}") == page.read_text(encoding="utf-8")
+    assert reference.rewrite_schema(tmp_path) == []
+
+
 def test_a_stale_generated_part_is_caught_and_mended(tmp_path: Path) -> None:
     text = text_of("docs/reference/settings.md")
     page = tmp_path / "settings.md"

@@ -1,0 +1,58 @@
+"""Exported tables: how they stand, and code that reads a table."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+
+from supervisor.api.deps import Parts
+from supervisor.core.snippets import FORMAT_OF, NotExported, Reader, snippet
+from supervisor.views_exports import ExportList
+from tasks.wire import Wire
+
+router = APIRouter(prefix="/api/v1", tags=["tables"])
+
+
+class Snippet(Wire):
+    """Python that reads exactly the published rows of a table into `rows`."""
+
+    reader: Reader
+    code: str
+
+
+class Snippets(Wire):
+    """One per reader; readers of a format that the table is not exported in are left out."""
+
+    data_source: str
+    snippets: list[Snippet]
+
+
+@router.get("/exports")
+def list_exports(parts: Parts) -> ExportList:
+    """List the exports of all tables, and how each stands."""
+    return ExportList(exports=parts.views.exports())
+
+
+@router.get("/datasources/{data_source}/exports")
+def list_exports_of(data_source: str, parts: Parts) -> ExportList:
+    """List the exports of a table, and how each stands."""
+    return ExportList(exports=parts.views.exports(data_source))
+
+
+@router.get("/datasources/{data_source}/snippets")
+def list_snippets(
+    data_source: str,
+    parts: Parts,
+    request: Request,
+    reader: Annotated[Reader | None, Query(description="Only for this one.")] = None,
+) -> Snippets:
+    """Return code that reads a table."""
+    exports = parts.views.exports(data_source)
+    there = {export.format for export in exports if export.location is not None}
+    usable = [each for each in Reader if each not in FORMAT_OF or FORMAT_OF[each] in there]
+    if reader is not None:
+        if reader not in usable:
+            raise NotExported(data_source, FORMAT_OF[reader])
+        usable = [reader]
+    overlord = str(request.base_url).rstrip("/")
+    made = [Snippet(reader=each, code=snippet(each, data_source, overlord)) for each in usable]
+    return Snippets(data_source=data_source, snippets=made)

@@ -1,0 +1,99 @@
+"""Code that reads exactly the published rows of a table, for each reader that people use.
+
+Readers of a list of files ask the overlord for the list, each time: it is the table.
+"""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from types import MappingProxyType
+
+from supervisor.core.errors import Refused
+from supervisor.core.spec_exports import ExportFormat
+
+
+class Reader(StrEnum):
+    """A library that reads tables."""
+
+    DUCKDB = "duckdb"
+    POLARS = "polars"
+    SPARK = "spark"
+    PANDAS = "pandas"
+    DELTALAKE = "deltalake"
+    PYICEBERG = "pyiceberg"
+
+
+FORMAT_OF: Mapping[Reader, ExportFormat] = MappingProxyType(
+    {Reader.DELTALAKE: ExportFormat.DELTA, Reader.PYICEBERG: ExportFormat.ICEBERG}
+)
+"""Readers of a table format; the others read a list of files."""
+
+
+class NotExported(Refused):
+    """A reader of a table format is asked for, and the table is not exported in it."""
+
+    def __init__(self, data_source: str, table_format: ExportFormat) -> None:
+        """Name both, and what to do."""
+        super().__init__(
+            f"{data_source} is not exported as {table_format}: add it to the spec's "
+            "dataSchema.exports, or wait until something is published"
+        )
+        self.data_source = data_source
+        self.format = table_format
+
+
+_FILES = """\
+import json
+from urllib.request import urlopen
+
+with urlopen("{overlord}/api/v1/datasources/{table}/files") as answer:
+    files = [file["uri"] for file in json.load(answer)["files"]]
+"""
+_EXPORTS = """\
+import json
+from urllib.request import urlopen
+
+with urlopen("{overlord}/api/v1/datasources/{table}/exports") as answer:
+    exports = {{each["format"]: each for each in json.load(answer)["exports"]}}
+"""
+# Arrow reads here through its own file system.  Through one of Python's (deltalake's, or the open
+# file that pandas.read_parquet hands over) its threads can abort the interpreter at its exit: one
+# still asks for the lock that is gone.
+_CODE: Mapping[Reader, str] = MappingProxyType(
+    {
+        Reader.DUCKDB: "import duckdb\n"
+        + _FILES
+        + "\nrows = duckdb.read_parquet(files, union_by_name=True)\nprint(rows)\n",
+        Reader.POLARS: "import polars\n"
+        + _FILES
+        + "\nrows = polars.concat(\n"
+        + '    [polars.scan_parquet(file) for file in files], how="diagonal_relaxed"\n'
+        + ").collect()\nprint(rows)\n",
+        Reader.SPARK: "from pyspark.sql import SparkSession\n"
+        + _FILES
+        + "\nspark = SparkSession.builder.getOrCreate()\n"
+        + 'rows = spark.read.option("mergeSchema", "true").parquet(*files)\nrows.show()\n',
+        Reader.PANDAS: "import pyarrow\nfrom pyarrow import parquet\n"
+        + _FILES
+        + "\ntables = [parquet.read_table(file) for file in files]\n"
+        + 'rows = pyarrow.concat_tables(tables, promote_options="permissive").to_pandas()\n'
+        + "print(rows)\n",
+        Reader.DELTALAKE: "from deltalake import DeltaTable\n"
+        "from pyarrow.fs import LocalFileSystem, SubTreeFileSystem\n"
+        + _EXPORTS
+        + '\nlocation = exports["delta"]["location"]\n'
+        + "files = SubTreeFileSystem(location, LocalFileSystem())\n"
+        + "rows = DeltaTable(location).to_pyarrow_table(filesystem=files)\nprint(rows)\n",
+        Reader.PYICEBERG: "from pyiceberg.table import StaticTable\n"
+        + _EXPORTS
+        + '\ntable = StaticTable.from_metadata(exports["iceberg"]["location"])\n'
+        + "rows = table.scan().to_arrow()\nprint(rows)\n",
+    }
+)
+
+
+def snippet(reader: Reader, data_source: str, overlord: str) -> str:
+    """Return Python that reads a table; `overlord` is the URL to ask, without a slash at its end.
+
+    The rows are in `rows`, in the reader's own kind of table.
+    """
+    return _CODE[reader].format(overlord=overlord, table=data_source)

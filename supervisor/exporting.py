@@ -1,0 +1,144 @@
+"""Makes exported tables equal to the published list; handles the queues `export-<format>`.
+
+    open the exported table ─► read sequence and list, as leader ─► what differs ─► one commit
+
+The order is the fence.  A commit goes through only against the very version that was opened, so
+between two commits of one table lies a reading of the list: the later commit has the newer list,
+whoever makes it, also an overlord that was deposed in between.  What it leaves out has an event
+of its own, which the next leader handles; what it has too much cannot come after the commit with
+which each term begins.  After a crash or a lost answer the same look finds
+what is left to do, or nothing.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import structlog
+
+from supervisor.core.events import Event
+from supervisor.core.exports import KIND, Export, NotExportable, Standing, change_of, files_of
+from supervisor.core.model import Segment
+from supervisor.core.spec_exports import ExportFormat
+from supervisor.eventqueue.handling import Answer, Context, Done, Fail, Handled
+from supervisor.export_events import FENCE, announce_all, sequence_of, since_of
+from supervisor.ports import Clock, Store, Transaction
+from supervisor.ports_exports import TableFormat
+from supervisor.ports_warehouse import Warehouse
+from supervisor.warehouse_owner import require_mounted
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True)
+class CompareAll:
+    """Has every export looked at when a term begins: whatever got lost, is found here."""
+
+    store: Store
+    clock: Clock
+    term: Callable[[], int]
+
+    def run_once(self) -> None:
+        """Queue one event for each export.
+
+        Raises:
+            LeaseLost, Unavailable: nothing was queued.
+        """
+        with self.store.leading(self.term()) as tx:
+            announce_all(tx, self.clock.now())
+
+
+@dataclass(frozen=True)
+class _Published:
+    """A table as it was when it was looked at."""
+
+    export: Export | None
+    sequence: int
+    segments: Sequence[Segment]
+
+
+@dataclass(frozen=True)
+class Exporting:
+    """The handler of one format; holds no state, and may run twice at once."""
+
+    format: ExportFormat
+    tables: TableFormat
+    warehouse: Warehouse
+    reach: Callable[[str], None] = lambda _: None
+    """Told of each place passed; a test may end the process there (failpoints)."""
+
+    def __call__(self, events: Sequence[Event], context: Context) -> Handled:
+        """Bring one table up to date; every event of a queue is about the same one.
+
+        Raises:
+            LeaseLost: another overlord leads; nothing was committed.
+            ExportUnavailable, StorageUnavailable: the batch comes again.
+        """
+        require_mounted(self.warehouse, context.store)
+        tables = {event.key for event in events}
+        if len(tables) != 1 or any(event.kind != KIND for event in events):
+            return Handled([Fail("not an event of this table's export")] * len(events))
+        [data_source] = tables
+        try:
+            return self._follow(data_source, events, context)
+        except NotExportable as error:
+            return self._stuck(data_source, str(error), events, context)
+
+    def _follow(self, data_source: str, events: Sequence[Event], context: Context) -> Handled:
+        opened = self.tables.open(data_source)  # before the list is read: see above
+        seen = self._look(data_source, context)
+        done: list[Answer] = [Done()] * len(events)
+        if seen.export is None or not seen.export.enabled:
+            return Handled(done)
+        change = change_of(opened.held, files_of(data_source, seen.segments))
+        standing = opened.standing
+        fences = standing.version is not None and any(event.body.get(FENCE) for event in events)
+        if not change.empty or fences:
+            self.reach("export:decided")
+            with context.store.leading(context.term):
+                pass  # who was deposed meanwhile need not even try
+            standing = opened.commit(change, seen.sequence, context.now)
+            self.reach("export:committed")
+            self._tell(data_source, len(change.add), len(change.remove), standing)
+
+        def write(tx: Transaction) -> None:
+            export = tx.exports.get(data_source, self.format)
+            if export is not None:
+                tx.exports.put(export.reached(seen.sequence, standing, context.now))
+
+        return Handled(done, write)
+
+    def _look(self, data_source: str, context: Context) -> _Published:
+        with context.store.leading(context.term) as tx:
+            export = tx.exports.get(data_source, self.format)
+            sequence = sequence_of(tx, data_source, self.format)
+            return _Published(export, sequence, tx.segments.of_data_source(data_source))
+
+    def _stuck(
+        self, data_source: str, problem: str, events: Sequence[Event], context: Context
+    ) -> Handled:
+        """Set one event aside for people, per problem; the others wait in the row for its end."""
+        with context.store.reading() as tx:
+            before = tx.exports.get(data_source, self.format)
+        is_known = before is not None and before.problem == problem
+        answers: list[Answer] = [Done()] * len(events)
+        if not is_known:
+            answers[0] = Fail(problem)
+            log.error("an export stands still", table=data_source, format=self.format, why=problem)
+        since = since_of(events, context.now)
+
+        def write(tx: Transaction) -> None:
+            export = tx.exports.get(data_source, self.format)
+            if export is not None:
+                tx.exports.put(export.stuck(problem, since))
+
+        return Handled(answers, write)
+
+    def _tell(self, data_source: str, added: int, removed: int, standing: Standing) -> None:
+        log.info(
+            "exported",
+            table=data_source,
+            format=self.format,
+            version=standing.version,
+            added=added,
+            removed=removed,
+        )

@@ -1,0 +1,163 @@
+"""Which types discovered columns have: what of records' values decides, in any order.  Pure.
+
+    longs ─────────► long          texts ────────────────► string
+    longs, doubles ► double        arrays, objects, mixed ► json
+
+A column's kinds only grow, and what a set of them comes to does not depend on who met which
+first: replicas, batches and handoffs may divide a topic as they like.  A value keeps its meaning
+when its column's type grows: see `wider`.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import reduce
+from operator import or_
+
+from tasks.expression.value import Value, as_json, first
+from tasks.ingest_spec import Column, ColumnType, Discovery, IngestSpec
+
+LONG, DOUBLE, TEXT, NESTED = 1, 2, 4, 8
+"""Kinds of values; those of a column are their sum.  True and false are longs, as in Druid."""
+
+Found = dict[str, int]
+"""Names of discovered columns, sorted, and the kinds of their values."""
+
+_ALL = LONG | DOUBLE | TEXT | NESTED
+_KINDS: dict[ColumnType, int] = {
+    "long": LONG,
+    "double": DOUBLE,
+    "float": DOUBLE,
+    "string": TEXT,
+    "json": _ALL,
+}
+EXACT_MAX = 2**53
+"""Beyond it a double stands for several whole numbers."""
+
+
+def type_of(kinds: int) -> ColumnType | None:
+    """Return the type of a column with values of these kinds; None: it has had none yet."""
+    if kinds & NESTED or (kinds & TEXT and kinds != TEXT):
+        return "json"
+    if kinds & DOUBLE:
+        return "double"
+    return {0: None, LONG: "long", TEXT: "string"}[kinds]
+
+
+def kinds_of(column: ColumnType) -> int:
+    """Return the kinds that a column of a type stands for."""
+    return _KINDS[column]
+
+
+def unsettled(found: Mapping[str, int]) -> tuple[str, ...]:
+    """Return the columns whose types another value may still change, sorted."""
+    return tuple(sorted(name for name, kinds in found.items() if type_of(kinds) != "json"))
+
+
+def kinds_new(spec: IngestSpec, names: Iterable[str]) -> Found:
+    """Return names that were met, sorted, with the kinds of values that are known by that."""
+    return {name: 0 if is_typed(spec, name) else TEXT for name in sorted(names)}
+
+
+def is_typed(spec: IngestSpec, name: str) -> bool:
+    """Tell whether a discovered column has the type of its values."""
+    return spec.discovery is Discovery.TYPES or name in spec.typed
+
+
+def typed_of(spec: IngestSpec, found: Found) -> Found:
+    """Return the columns whose types are those of their values."""
+    return {name: kinds for name, kinds in found.items() if is_typed(spec, name)}
+
+
+def columns_of(spec: IngestSpec, found: Found) -> tuple[Column, ...]:
+    """Return the columns of a batch, in the order of its files: the declared ones first."""
+    declared = tuple(column for column in spec.columns if column.name not in spec.excluded)
+    types = ((name, type_of(kinds)) for name, kinds in sorted(found.items()))
+    return (*declared, *(Column(name=name, type=kind) for name, kind in types if kind is not None))
+
+
+def found_in(spec: IngestSpec, names: Iterable[str], kinds: Mapping[str, int]) -> Found:
+    """Return what a journal says was met."""
+    return together([kinds_new(spec, names), kinds])
+
+
+def common(columns: Iterable[Sequence[Column]]) -> tuple[Column, ...]:
+    """Return the columns of a table, of those of its files; in the order in which they come."""
+    types: dict[str, set[ColumnType]] = {}
+    for column in (column for some in columns for column in some):
+        types.setdefault(column.name, set()).add(column.type)
+    return tuple(Column(name=name, type=_common(held)) for name, held in types.items())
+
+
+def _common(types: set[ColumnType]) -> ColumnType:
+    if len(types) == 1:
+        return next(iter(types))
+    found = type_of(reduce(or_, map(kinds_of, types)))
+    assert found is not None, "every type has kinds"
+    return found
+
+
+def kinds_sql(value: Value) -> str:
+    """Return the SQL of the kinds of one value, an INT; 0: it is null."""
+    nested = [sql for sql in (value.array and value.array.sql, value.json) if sql]
+    cases = [
+        f"WHEN ({sql}) IS NOT NULL THEN {kind}"
+        for kind, held in (
+            (LONG, [value.long]),
+            (DOUBLE, [value.double]),
+            (TEXT, [value.string]),
+            (NESTED, nested),
+        )
+        for sql in held
+        if sql
+    ]
+    return f"CASE {' '.join(cases)} ELSE 0 END" if cases else "0"
+
+
+def stored(value: Value, column: ColumnType) -> str:
+    """Return the SQL of a value in a column whose kinds it is one of."""
+    match column:
+        case "long":
+            return value.long or "CAST(NULL AS BIGINT)"
+        case "double" | "float":
+            longs = [f"CAST({value.long} AS DOUBLE)"] if value.long else []
+            return first([*longs, *([value.double] if value.double else [])], "DOUBLE")
+        case "string":
+            return value.string or "CAST(NULL AS STRING)"
+        case "json":
+            whole = [_json_of_double(value.double)] if value.double else []
+            rest = Value(value.long, None, value.string, value.array, value.json)
+            return first([*whole, as_json(rest)], "STRING")
+
+
+def wider(sql: str, was: ColumnType, column: ColumnType) -> str:
+    """Return the SQL of a stored value of type `was` in a column whose type has grown.
+
+    It is what it would be if the type had been known from the start.  Only whole numbers beyond
+    2^53 that were stored as doubles are not.
+    """
+    match was:
+        case _ if was == column:
+            return sql
+        case "long":
+            return stored(Value(long=sql), column)
+        case "double" | "float":
+            return stored(Value(double=f"CAST({sql} AS DOUBLE)"), column)
+        case "string":
+            return stored(Value(string=sql), column)
+        case "json":
+            return sql
+
+
+def _json_of_double(sql: str) -> str:
+    """Write whole numbers as such: a long may have become a double on its way."""
+    whole = f"{sql} = floor({sql}) AND abs({sql}) <= {EXACT_MAX}"
+    other = as_json(Value(double=sql))
+    return f"CASE WHEN {whole} THEN CAST(CAST({sql} AS BIGINT) AS STRING) ELSE {other} END"
+
+
+def together(found: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    """Return what several batches have met, per column."""
+    kinds: dict[str, int] = {}
+    for some in found:
+        for name, kind in some.items():
+            kinds[name] = kinds.get(name, 0) | kind
+    return kinds

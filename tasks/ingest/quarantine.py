@@ -1,0 +1,191 @@
+"""Raw records that could not be read, kept as they are: files of the table `<dataSource>__errors`.
+
+    a batch's rejects ─► the bad ones ─┐ broadcast
+    the same records, read again ──────┴─ join ─► <batch>/errors-….parquet       a batch
+                                                  <merge>/errors/segment-….parquet  a merge
+
+A batch without a bad record costs nothing; one with some reads the part of its range in which they
+lie a second time, and decodes nothing.  No record passes through Python.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as fn
+from pyspark.sql.types import (
+    ArrayType,
+    BinaryType,
+    IntegerType,
+    LongType,
+    StringType,
+    StructField,
+    StructType,
+    TimestampType,
+)
+
+from tasks.contract import FailureCode
+from tasks.ingest.files import (
+    data_paths,
+    describe_with,
+    drop_if_empty,
+    remove_folder,
+    spans_of_topics,
+    total_rows,
+)
+from tasks.ingest.merge import Rewrite, check_rewritten, may_stay, rewrite_with
+from tasks.ingest.observed import Kept, Reject
+from tasks.ingest.places import partition_sql
+from tasks.ingest.reasons import RejectReason
+from tasks.ingest.transform import from_millis
+from tasks.ingest.write import ROWS_PER_FILE, merge_spans
+from tasks.ingest_spec import BadRecords, Granularity
+from tasks.offsets import Offsets, TopicPartition, count
+from tasks.ports import DataFile, MergeJob, TaskError
+from tasks.sql import texts
+
+_HEADER = StructType([StructField("key", StringType()), StructField("value", BinaryType())])
+SCHEMA = StructType(
+    [
+        StructField("__time", TimestampType()),
+        StructField("topic", StringType()),
+        StructField("partition", IntegerType()),
+        StructField("offset", LongType()),
+        StructField("reason", StringType()),
+        StructField("key", BinaryType()),
+        StructField("value", BinaryType()),
+        StructField("headers", ArrayType(_HEADER)),
+    ]
+)
+"""`__time` is the record's in Kafka; the epoch if it has none that a row can have."""
+
+ORDER = ("topic", "partition", "offset")
+"""How rows are sorted in a file: a page of them is found by the file's statistics."""
+
+_RUNS = "topic STRING, partition INT, first BIGINT, last BIGINT, reason STRING"
+
+
+def bad_ones(rejects: Sequence[Reject]) -> list[Reject]:
+    """Return the rejects with which something is wrong."""
+    return [reject for reject in rejects if not reject.reason.thrown_away]
+
+
+def range_of(bad: Sequence[Reject]) -> tuple[Offsets, Offsets]:
+    """Return the range, exclusive at its end, in which bad records lie: the second read's."""
+    start: dict[TopicPartition, int] = {}
+    end: dict[TopicPartition, int] = {}
+    for reject in bad:
+        start[reject.partition] = min(start.get(reject.partition, reject.offset), reject.offset)
+        end[reject.partition] = max(end.get(reject.partition, 0), reject.offset + 1)
+    return start, end
+
+
+def keep_raw(
+    records: DataFrame, bad: Sequence[Reject], rejects: Path, warehouse: Path
+) -> tuple[DataFile, ...]:
+    """Write the bad ones of `records` beside their batch's rejects file; synced and checked.
+
+    `records` is `read_range` of `range_of(bad)` with what is `beside` a value.  Runs one job.
+
+    Raises:
+        TaskError: they are not there any more, as when the topic was compacted (WRITE_FAILED).
+    """
+    start, end = range_of(bad)
+    work = rejects.parent / "errors"
+    rows = _raw(records, rejects, start)
+    rows = rows.coalesce(max(1, min(len(start) * 4, count(start, end) // ROWS_PER_FILE)))
+    rows.sortWithinPartitions(*ORDER).write.mode("append").parquet(work.as_uri())
+    paths = [
+        path.rename(rejects.with_name(f"errors-{number:05d}.parquet"))
+        for number, path in enumerate(data_paths(work))
+    ]
+    remove_folder(work)
+    files = _described(paths, warehouse)
+    check_raw(files, bad)
+    return files
+
+
+def _raw(records: DataFrame, rejects: Path, start: Offsets) -> DataFrame:
+    given = records.selectExpr(
+        f"{from_millis('_millis')} AS sent",
+        "_topic AS topic",
+        f"CAST({partition_sql(start)} AS INT) AS partition",
+        "o AS offset",
+        *("_key AS key", "v AS value", "_headers AS headers"),
+    )
+    return given.join(fn.broadcast(_listed(records.sparkSession, rejects)), [*ORDER]).selectExpr(
+        # Kafka's clients write -1 where there is no time.
+        "CASE WHEN unix_millis(sent) >= 0 THEN sent ELSE timestamp_millis(0) END AS __time",
+        *SCHEMA.names[1:],
+    )
+
+
+def _listed(session: SparkSession, rejects: Path) -> DataFrame:
+    """Return topic, partition, offset and reason of each bad record of a rejects file."""
+    reasons = texts(reason.value for reason in RejectReason if not reason.thrown_away)
+    runs = session.read.schema(_RUNS).parquet(rejects.as_uri()).where(f"reason IN ({reasons})")
+    return runs.selectExpr("topic", "partition", "explode(sequence(first, last)) offset", "reason")
+
+
+def _described(paths: Sequence[Path], warehouse: Path) -> tuple[DataFile, ...]:
+    kept = [path for path in paths if not drop_if_empty(path)]
+    return tuple(describe_with(path, warehouse, spans_of_topics(path, "")) for path in kept)
+
+
+def check_raw(files: Sequence[DataFile], bad: Sequence[Reject]) -> None:
+    """Make sure that files hold as many records of each partition as are bad, in their bounds.
+
+    A record is joined with its place, which is there once: as many are the same ones.
+
+    Raises:
+        TaskError: they do not (WRITE_FAILED).
+    """
+    wanted: dict[TopicPartition, Kept] = {}
+    for reject in bad:
+        held = wanted.get(reject.partition, Kept(0, reject.offset, reject.offset))
+        first, last = min(held.first, reject.offset), max(held.last, reject.offset)
+        wanted[reject.partition] = Kept(held.rows + 1, first, last)
+    if (found := merge_spans(files)) != wanted:
+        raise TaskError(
+            FailureCode.WRITE_FAILED,
+            f"bad records are {wanted}, read again they are {found}",
+        )
+
+
+def merge_raw(
+    session: SparkSession,
+    files: tuple[DataFile, ...],
+    granularity: Granularity,
+    rows_max: int,
+    *,
+    warehouse: Path,
+    folder: Path,
+) -> tuple[DataFile, ...]:
+    """Return files of raw records that are good segments, rewritten into a new `folder` if need be.
+
+    Raises:
+        TaskError: the rewritten files hold other records (WRITE_FAILED).
+    """
+    if not files or may_stay(files, granularity, rows_max):
+        return files
+    job = Rewrite(files, (), granularity, rows_max)
+
+    def read(some: Sequence[DataFile]) -> DataFrame:
+        paths = ((warehouse / file.path).as_uri() for file in some)
+        return session.read.schema(SCHEMA).parquet(*paths)
+
+    paths = rewrite_with(session, job, read, ORDER, folder=folder)
+    merged = _described(paths, warehouse)
+    check_rewritten(files, merged)
+    return merged
+
+
+def number_kept(job: MergeJob) -> int | None:
+    """Return how many bad records a range has, if it keeps them all; else None.
+
+    A journal that an earlier release has begun keeps only those that were read since.
+    """
+    if job.spec.tuning.bad_records is not BadRecords.QUARANTINE:
+        return None
+    numbers = [(entry.counters.unparseable, total_rows(entry.quarantine)) for entry in job.entries]
+    return sum(kept for _, kept in numbers) if all(bad == kept for bad, kept in numbers) else None

@@ -1,0 +1,118 @@
+"""`tidegate export list`, `tidegate snippet`, and that each snippet reads the published rows."""
+
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from supervisor.adapters.memory import MemoryStore
+from supervisor.core.snippets import Reader, snippet
+from tests.cli.conftest import Tidegate
+from tests.cli.overlord import Overlord, Reply
+from tests.service.exports import DELTA, ICEBERG, Harbour
+from tests.service.test_exporting import more
+
+TABLE = "/api/v1/datasources/clicks"
+
+
+def export(**told: object) -> dict[str, object]:
+    return {
+        "dataSource": "clicks",
+        "format": "delta",
+        "state": "equal",
+        "lagSeconds": 0.0,
+        "sequence": 3,
+        "version": 2,
+        "location": "/warehouse/clicks",
+        "exportedAt": "2026-11-21T00:00:00Z",
+        "problem": "",
+    } | told
+
+
+def test_exports_are_listed_with_what_holds_them_up(tidegate: Tidegate, server: Overlord) -> None:
+    stuck = export(format="iceberg", state="stuck", lagSeconds=75.4, problem="column a is two")
+    server.on("GET", f"{TABLE}/exports", Reply({"exports": [export(), stuck]}))
+
+    ended = tidegate("export", "list", "clicks")
+
+    assert ended.code == 0
+    header, first, second = ended.out.splitlines()
+    assert header.split() == ["TABLE", "FORMAT", "STATE", "LAG", "VERSION", "EXPORTED", "LOCATION"]
+    assert first.split()[:4] == ["clicks", "delta", "equal", "2"]
+    assert second.split()[:4] == ["clicks", "iceberg", "stuck", "75s"]
+    assert "clicks as iceberg: column a is two" in ended.err
+
+
+def test_without_a_table_all_are_listed_and_none_is_told(
+    tidegate: Tidegate, server: Overlord
+) -> None:
+    server.on("GET", "/api/v1/exports", Reply({"exports": []}))
+
+    ended = tidegate("export", "list")
+
+    assert (ended.code, server.asked[-1].path) == (0, "/api/v1/exports")
+    assert "No table is exported" in ended.err
+    assert tidegate("export", "list", "-o", "json").json() == {"exports": []}
+
+
+def test_a_snippet_is_printed_as_it_is(tidegate: Tidegate, server: Overlord) -> None:
+    code = snippet(Reader.POLARS, "clicks", server.url)
+    reply = Reply({"dataSource": "clicks", "snippets": [{"reader": "polars", "code": code}]})
+    server.on("GET", f"{TABLE}/snippets", reply)
+
+    ended = tidegate("snippet", "clicks", "--reader", "polars")
+
+    assert (ended.code, ended.out) == (0, code)
+    assert server.asked[-1].query == {"reader": ["polars"]}
+
+
+def test_an_unknown_reader_is_a_mistake_of_use(tidegate: Tidegate) -> None:
+    assert tidegate("snippet", "clicks", "--reader", "excel").code == 2
+
+
+_TELL = {
+    Reader.DUCKDB: 'names = rows.columns\nids = rows.project("__partition, __offset").fetchall()',
+    Reader.POLARS: 'ids = rows.select("__partition", "__offset").rows()',
+    Reader.PANDAS: "ids = list(zip(rows['__partition'].tolist(), rows['__offset'].tolist()))",
+    Reader.DELTALAKE: (
+        "ids = list(zip(rows['__partition'].to_pylist(), rows['__offset'].to_pylist()))"
+    ),
+}
+_TELL[Reader.PYICEBERG] = _TELL[Reader.DELTALAKE]
+
+
+@pytest.mark.parametrize("reader", list(_TELL))
+def test_a_snippet_reads_exactly_the_published_rows(
+    server: Overlord, tmp_path: Path, reader: Reader
+) -> None:
+    """Goal: also where files have different columns, and others lie beside them."""
+    harbour = Harbour(MemoryStore(), tmp_path / "warehouse", DELTA, ICEBERG)
+    gone = harbour.publish_range()
+    harbour.publish_range(extra=more)
+    harbour.publish_range()
+    harbour.mark(gone, used=False)
+    for each in (DELTA, ICEBERG):
+        harbour.export(each)
+    _serve(server, harbour)
+
+    code = f"{snippet(reader, 'clicks', server.url)}\n{_TELL[reader]}\nprint('IDS', sorted(ids))\n"
+    ran = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False
+    )
+
+    assert ran.returncode == 0, ran.stderr
+    published: Counter[tuple[int, int]] = sum(harbour.published().values(), Counter())
+    assert ran.stdout.splitlines()[-1] == f"IDS {sorted(published.elements())}"
+
+
+def _serve(server: Overlord, harbour: Harbour) -> None:
+    files = [{"uri": str(harbour.root / path)} for path in harbour.published()]
+    server.on("GET", f"{TABLE}/files", Reply({"files": files}))
+    rows = [harbour.row(each) for each in (DELTA, ICEBERG)]
+    told = [
+        export(format=row.format, location=str(harbour.root / row.standing.location))
+        for row in rows
+    ]
+    server.on("GET", f"{TABLE}/exports", Reply({"exports": told}))

@@ -1,0 +1,177 @@
+"""One port, two formats, and Iceberg's catalog on both databases: the same stories."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from pyiceberg.table import StaticTable
+
+from supervisor.adapters.delta import DeltaFormat
+from supervisor.adapters.iceberg import SNAPSHOTS_KEPT, IcebergFormat
+from supervisor.core.exports import Change, ExportedFile, ExportUnavailable, NotExportable
+from supervisor.metadata.engine import bounded_url
+from supervisor.ports_exports import TableFormat
+from tests.conformance.stories import HOUR, NOON
+
+TABLE = "web.clicks-1"
+_POSTGRES = pytest.param("postgresql", marks=pytest.mark.pg)
+
+
+@pytest.fixture(params=["delta", "sqlite", _POSTGRES])
+def tables(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[TableFormat]:
+    """Each format, in a warehouse whose path has a space and more than ASCII."""
+    root = tmp_path / "ware house ä"
+    if request.param == "delta":
+        yield DeltaFormat(root)
+        return
+    url = request.getfixturevalue(f"{request.param}_url")
+    yield IcebergFormat(root, bounded_url(url, timedelta(seconds=10)))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    found = tmp_path / "ware house ä" / TABLE
+    found.mkdir(parents=True)
+    return found
+
+
+def write(folder: Path, path: str, **columns: pa.Array) -> ExportedFile:
+    """A file of two rows."""
+    file = folder / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    times = pa.array([NOON, NOON + HOUR], pa.timestamp("us", "UTC"))
+    pq.write_table(pa.table({"__time": times, **columns}), file)
+    return ExportedFile(path, file.stat().st_size, 2, NOON, NOON + HOUR, NOON)
+
+
+def test_there_is_no_table_before_the_first_commit(tables: TableFormat, folder: Path) -> None:
+    opened = tables.open(TABLE)
+
+    assert (set(opened.held), opened.standing.version) == (set(), None)
+    assert list(folder.iterdir()) == []
+
+
+def test_what_was_committed_is_held_and_the_version_grows_by_one(
+    tables: TableFormat, folder: Path
+) -> None:
+    one, two = (write(folder, f"data/task-{n}/b-1/part.parquet") for n in (1, 2))
+    first = tables.open(TABLE).commit(Change((one,)), 1, NOON)
+    second = tables.open(TABLE).commit(Change((two,), (one.path,)), 2, NOON)
+
+    opened = tables.open(TABLE)
+    assert set(opened.held) == {two.path}
+    assert opened.standing == second
+    assert first.version is not None
+    assert second.version == first.version + 1
+    assert (folder.parent / second.location).exists()
+
+
+def test_a_commit_of_nothing_is_a_version_too(tables: TableFormat, folder: Path) -> None:
+    """Goal: it shuts out whoever has opened the version before."""
+    one, two = (write(folder, f"data/task-{n}/b-1/part.parquet") for n in (1, 2))
+    first = tables.open(TABLE).commit(Change((one,)), 1, NOON)
+    late = tables.open(TABLE)
+
+    second = tables.open(TABLE).commit(Change(), 2, NOON)
+
+    assert first.version is not None
+    assert second.version == first.version + 1
+    assert set(tables.open(TABLE).held) == {one.path}
+    with pytest.raises(ExportUnavailable):
+        late.commit(Change((two,)), 1, NOON)
+    assert tables.open(TABLE).standing == second
+
+
+def test_what_was_opened_before_a_commit_commits_no_more(tables: TableFormat, folder: Path) -> None:
+    """Goal: no retry of a library makes an old list the newest."""
+    one, two, three = (write(folder, f"data/t/{n}.parquet") for n in range(3))
+    tables.open(TABLE).commit(Change((one,)), 1, NOON)
+    changes = (Change((three,)), Change(remove=(one.path,)), Change((three,), (one.path,)))
+    stale = [tables.open(TABLE) for _ in changes]
+    tables.open(TABLE).commit(Change((two,)), 2, NOON)
+
+    for opened, change in zip(stale, changes, strict=True):
+        with pytest.raises(ExportUnavailable):
+            opened.commit(change, 3, NOON)
+
+    assert set(tables.open(TABLE).held) == {one.path, two.path}
+
+
+def test_of_two_that_make_the_table_one_is_refused(tables: TableFormat, folder: Path) -> None:
+    one, two = (write(folder, f"data/t/{n}.parquet") for n in range(2))
+    first, second = tables.open(TABLE), tables.open(TABLE)
+    first.commit(Change((one,)), 1, NOON)
+
+    with pytest.raises(ExportUnavailable):
+        second.commit(Change((two,)), 1, NOON)
+
+    assert set(tables.open(TABLE).held) == {one.path}
+
+
+def test_a_stale_commit_that_brings_a_column_is_refused_too(
+    tables: TableFormat, folder: Path
+) -> None:
+    """Goal: Delta's version of its own for columns is fenced like any other."""
+    one, two = (write(folder, f"data/t/{n}.parquet") for n in range(2))
+    wide = write(folder, "data/t/wide.parquet", extra=pa.array(["a", "b"]))
+    tables.open(TABLE).commit(Change((one,)), 1, NOON)
+    stale = tables.open(TABLE)
+    tables.open(TABLE).commit(Change((two,)), 2, NOON)
+
+    with pytest.raises(ExportUnavailable):
+        stale.commit(Change((wide,)), 3, NOON)
+    tables.open(TABLE).commit(Change((wide,), (one.path,)), 4, NOON)
+
+    assert set(tables.open(TABLE).held) == {two.path, wide.path}
+
+
+def test_a_file_that_is_not_there_is_told_as_something_to_try_again(
+    tables: TableFormat, folder: Path
+) -> None:
+    there = write(folder, "data/t/0.parquet")
+    with pytest.raises(ExportUnavailable):
+        tables.open(TABLE).commit(Change((replace(there, path="data/t/1.parquet"),)), 1, NOON)
+
+    assert tables.open(TABLE).standing.version is None
+
+
+def test_what_does_not_fit_commits_nothing(tables: TableFormat, folder: Path) -> None:
+    text = write(folder, "data/t/0.parquet", a=pa.array(["1", "2"]))
+    number = write(folder, "data/t/1.parquet", a=pa.array([1, 2]))
+    fine = write(folder, "data/t/2.parquet", b=pa.array([1, 2]))
+    for change in (Change((text, number)), Change((fine, text, number))):
+        with pytest.raises(NotExportable, match=r"\ba\b"):
+            tables.open(TABLE).commit(change, 1, NOON)
+        assert tables.open(TABLE).standing.version is None
+
+    tables.open(TABLE).commit(Change((text,)), 1, NOON)
+    before = tables.open(TABLE).standing
+    with pytest.raises(NotExportable):
+        tables.open(TABLE).commit(Change((fine, number)), 2, NOON)
+    assert tables.open(TABLE).standing == before
+
+
+def test_iceberg_forgets_old_versions_and_keeps_its_manifests_few(
+    sqlite_url: str, folder: Path
+) -> None:
+    """Goal: the thousandth commit costs what the hundredth did."""
+    tables = IcebergFormat(folder.parent, sqlite_url)
+    files = [write(folder, f"data/t/{n}.parquet") for n in range(SNAPSHOTS_KEPT + 25)]
+    for number, file in enumerate(files):
+        tables.open(TABLE).commit(Change((file,)), number, NOON)
+
+    opened = tables.open(TABLE)
+    assert set(opened.held) == {file.path for file in files}
+    metadata = json.loads((folder.parent / opened.standing.location).read_text())
+    assert len(metadata["snapshots"]) <= SNAPSHOTS_KEPT + 1
+    table = StaticTable.from_metadata(str(folder.parent / opened.standing.location))
+    assert table.scan().to_arrow().num_rows == 2 * len(files)
+    snapshot = table.current_snapshot()
+    assert snapshot is not None
+    assert len(snapshot.manifests(table.io)) < SNAPSHOTS_KEPT + 1
+    assert len(list((folder / "metadata").glob("*.metadata.json"))) <= SNAPSHOTS_KEPT + 1

@@ -1,0 +1,117 @@
+"""Types of discovered columns: the sum of what was met, whoever met which part of it."""
+
+import pytest
+
+from supervisor.core.spec import ingest_spec
+from supervisor.core.spec_reader import read_spec
+from tasks.discovery import (
+    DOUBLE,
+    LONG,
+    NESTED,
+    TEXT,
+    columns_of,
+    common,
+    found_in,
+    together,
+    type_of,
+    unsettled,
+)
+from tasks.ingest_spec import Column, ColumnType, Discovery
+from tests.core.spec_documents import changed, errors_of
+
+_DIMENSIONS = "/spec/dataSchema/dimensionsSpec"
+
+
+@pytest.mark.parametrize(
+    ("kinds", "column"),
+    [
+        (0, None),
+        (LONG, "long"),
+        (DOUBLE, "double"),
+        (LONG | DOUBLE, "double"),
+        (TEXT, "string"),
+        (TEXT | LONG, "json"),
+        (TEXT | DOUBLE, "json"),
+        (NESTED, "json"),
+        (NESTED | LONG, "json"),
+        (NESTED | TEXT | DOUBLE | LONG, "json"),
+    ],
+)
+def test_a_type_holds_every_value_that_was_met(kinds: int, column: ColumnType | None) -> None:
+    assert type_of(kinds) == column
+
+
+def test_what_batches_met_adds_up_in_any_order() -> None:
+    batches = [{"a": LONG}, {"a": DOUBLE, "b": 0}, {"b": TEXT}]
+
+    assert together(batches) == together(batches[::-1]) == {"a": LONG | DOUBLE, "b": TEXT}
+    assert unsettled({"a": LONG, "b": LONG | TEXT, "c": 0, "d": NESTED}) == ("a", "c")
+
+
+def test_a_table_has_the_types_that_all_its_files_fit_into() -> None:
+    first = [Column(name="n", type="long"), Column(name="f", type="float"), Column(name="s")]
+    second = [Column(name="n", type="double"), Column(name="s", type="long")]
+    third = [Column(name="new", type="json"), Column(name="n", type="long")]
+
+    assert common([first, second, third]) == (
+        Column(name="n", type="double"),
+        Column(name="f", type="float"),
+        Column(name="s", type="json"),
+        Column(name="new", type="json"),
+    )
+    assert common([first]) == tuple(first)
+    assert common([]) == ()
+
+
+@pytest.mark.parametrize(
+    ("written", "discovery"),
+    [
+        ({"dimensions": ["a"]}, Discovery.NOTHING),
+        ({"dimensions": []}, Discovery.TEXTS),
+        ({}, Discovery.TEXTS),
+        ({"dimensions": ["a"], "includeAllDimensions": True}, Discovery.TEXTS),
+        ({"useSchemaDiscovery": True}, Discovery.TYPES),
+        ({"dimensions": ["a"], "useSchemaDiscovery": True}, Discovery.TYPES),
+        ({"useSchemaDiscovery": True, "includeAllDimensions": True}, Discovery.TYPES),
+    ],
+)
+def test_a_spec_says_what_becomes_of_other_fields(
+    written: dict[str, object], discovery: Discovery
+) -> None:
+    """Goal: as in Druid, where columns that are listed may be all, or only the first."""
+    assert ingest_spec(read_spec(changed(_DIMENSIONS, written)).spec).discovery is discovery
+
+
+def test_a_column_of_type_auto_has_the_type_of_its_values_or_the_one_it_is_told() -> None:
+    listed = [
+        "user",
+        {"type": "auto", "name": "any"},
+        {"type": "auto", "name": "n", "castToType": "LONG"},
+        {"type": "auto", "name": "tags", "castToType": "ARRAY<STRING>"},
+    ]
+    read = read_spec(changed(_DIMENSIONS, {"dimensions": listed}))
+    spec = ingest_spec(read.spec)
+
+    found = found_in(spec, ["any"], {"any": DOUBLE})
+
+    assert not read.warnings
+    assert columns_of(spec, found) == (
+        Column(name="user"),
+        Column(name="n", type="long"),
+        Column(name="tags", type="json"),
+        Column(name="any", type="double"),
+    )
+    assert columns_of(spec, found_in(spec, ["any"], {})) == spec.columns
+    assert read_spec(read.spec.normalised()).spec == read.spec
+
+
+@pytest.mark.parametrize(
+    ("column", "cast", "said"),
+    [("auto", "LNG", "LNG is not a type"), ("long", "LONG", "unknown field castToType")],
+)
+def test_a_wrong_cast_is_named(column: str, cast: str, said: str) -> None:
+    wrong = {"type": column, "name": "x", "castToType": cast}
+
+    [error] = errors_of(changed(f"{_DIMENSIONS}/dimensions", ["user", wrong]))
+
+    assert (error.pointer, error.message) == (f"{_DIMENSIONS}/dimensions/1/castToType", said)

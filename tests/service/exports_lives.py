@@ -1,0 +1,64 @@
+"""A process that exports one table, and that a test has killed where it says."""
+
+import multiprocessing
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+
+from supervisor.adapters.delta import DeltaFormat
+from supervisor.adapters.iceberg import IcebergFormat
+from supervisor.adapters.manual_clock import ManualClock
+from supervisor.adapters.warehouse import LocalWarehouse
+from supervisor.core.exports import queue_of
+from supervisor.core.spec_exports import ExportFormat
+from supervisor.eventqueue.meters import Meters
+from supervisor.eventqueue.processor import EventProcessor, Kit
+from supervisor.export_events import EXPORTS
+from supervisor.exporting import Exporting
+from supervisor.metadata.store import SqlStore
+from supervisor.ports_exports import TableFormat
+from tasks.failpoints import VARIABLE, reach_of
+from tests.conformance.stories import LEASE_TTL
+from tests.core.snapshots import TOPIC
+
+
+@dataclass(frozen=True)
+class Life:
+    """What the process is told."""
+
+    metadata_url: str
+    catalog_url: str
+    root: Path
+    term: int
+    now: datetime
+    table_format: ExportFormat
+    failpoint: str
+
+    def live(self) -> int | None:
+        """Run it to its end; return its exit code."""
+        process: BaseProcess = multiprocessing.get_context("spawn").Process(
+            target=_exports, args=(self,)
+        )
+        process.start()
+        process.join(60)
+        assert not process.is_alive(), "it hangs"
+        return process.exitcode
+
+
+def _exports(life: Life) -> None:
+    store = SqlStore(life.metadata_url, lease_ttl=LEASE_TTL)
+    tables: dict[ExportFormat, TableFormat] = {
+        ExportFormat.DELTA: DeltaFormat(life.root),
+        ExportFormat.ICEBERG: IcebergFormat(life.root, life.catalog_url),
+    }
+    reach = reach_of({VARIABLE: life.failpoint})
+    handler = Exporting(
+        life.table_format, tables[life.table_format], LocalWarehouse(life.root), reach
+    )
+    kit = Kit(store, ManualClock(life.now), lambda: life.term, Meters())
+    queue = queue_of(TOPIC, life.table_format)
+    processor = EventProcessor(queue, EXPORTS, handler, kit)
+    while processor.run_once() == timedelta(0):
+        pass
+    store.close()
