@@ -4,6 +4,7 @@
     worker ◄─ SyncResponse (what to run) ──── overlord   answered at once when it changes
     worker ── PublishRequest (range, files) ► overlord   POST /internal/v1/tasks/{task}/publish
     worker ◄─ PublishAnswer (closed set) ──── overlord
+    worker ── CompactedFile ────────────────► overlord   POST /internal/v1/compactions/{id}/publish
     overlord ─ Order (pause, end, resume) ──► worker     /druid/worker/v1/chat/{task}/...
 
 Both directions are level-triggered: a message repeats the whole state, so a lost one costs a
@@ -152,6 +153,15 @@ class TaskReport(Wire):
     for its predecessor, or has nothing to read, it is not stalled."""
 
 
+class CompactionReport(Wire):
+    """One compaction that a worker runs, or could not do; reported until it is listed no more."""
+
+    compaction_id: str
+    failure: FailureCode | None = None
+    """Why it cannot be done; None: it runs, or its file is offered."""
+    detail: str = Field(default="", max_length=4_000)
+
+
 class SyncRequest(Wire):
     """What one worker runs, and how long it is willing to wait for an answer."""
 
@@ -167,18 +177,11 @@ class SyncRequest(Wire):
     slots: int
     stopping: bool = False
     tasks: tuple[TaskReport, ...] = ()
+    compactions: tuple[CompactionReport, ...] = ()
     known: str | None = None
     """`revision` of the newest answer this worker has acted on."""
     wait: Seconds = timedelta(0)
     """Answer no later than this, at once if `known` is out of date."""
-
-
-class SyncResponse(Wire):
-    """What the worker should run, whole."""
-
-    term: int
-    revision: str
-    tasks: tuple[DesiredTask, ...]
 
 
 class OffsetSpan(Wire):
@@ -203,6 +206,48 @@ class SegmentFile(Wire):
     time_min: Instant
     time_max: Instant
     spans: tuple[OffsetSpan, ...]
+
+
+class CompactionInput(Wire):
+    """One published file that a compaction reads."""
+
+    file: SegmentFile
+    columns: tuple[Column, ...]
+    """What it has at most, with the types in which it has it; our own are not among them."""
+
+
+class DesiredCompaction(Wire):
+    """Published files of one time chunk that a worker should rewrite as one file.
+
+    The file holds every row of every input, in the order of a segment's rows, no row twice, and
+    lies below `<data source>/data/<compaction id>/`.
+    """
+
+    compaction_id: str
+    """A new one with each attempt: no two of them share a folder."""
+    token: str
+    """Bearer token of the request to publish."""
+    data_source: str
+    inputs: tuple[CompactionInput, ...]
+    columns: tuple[Column, ...]
+    """Those of the new file, in their order, each as wide as in any input."""
+
+
+class CompactedFile(Wire):
+    """A worker asks that one file takes the place of a compaction's inputs."""
+
+    compaction_id: str
+    incarnation: int
+    file: SegmentFile
+
+
+class SyncResponse(Wire):
+    """What the worker should run, whole."""
+
+    term: int
+    revision: str
+    tasks: tuple[DesiredTask, ...]
+    compactions: tuple[DesiredCompaction, ...] = ()
 
 
 class RejectsFile(Wire):
