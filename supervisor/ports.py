@@ -22,6 +22,7 @@ from supervisor.core.model import (
 )
 from supervisor.core.observed import StreamState, WorkerView
 from supervisor.core.spec import SupervisorSpec
+from supervisor.ports_compaction import Compactions
 from supervisor.ports_events import Events, Heard
 from supervisor.ports_exports import Exports
 from supervisor.ports_ranges import Generations, OffsetsTable
@@ -251,6 +252,7 @@ class Transaction(Protocol):
     segments: Segments
     retention: Retention
     exports: Exports
+    compactions: Compactions
     plans: Plans
     audit: Audit
     lease: LeaseTable

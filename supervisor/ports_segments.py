@@ -1,8 +1,8 @@
 """What the tables are made of, and how long: published files, and rules that let them go.
 
     used ── mark_unused ──► unused ── grace time over ──► condemned, then its file is deleted
-      ▲                       │
-      └────── mark_used ──────┘
+      ▲                       │ ▲
+      └────── mark_used ──────┘ └── replace: a compacted file has come in its place, for good
 
 A condemned segment keeps its row: it tells `verify` which rows were let go on purpose.
 """
@@ -84,7 +84,19 @@ class Segments(Protocol):
         ...
 
     def mark_used(self, segment_ids: Sequence[str]) -> list[Segment]:
-        """Put segments back; return those that were unused and not deleted, as they are now."""
+        """Put segments back; return those that were unused, as they are now.
+
+        Those that are deleted, or were replaced by a compaction, stay out.
+        """
+        ...
+
+    def replace(self, segment_ids: Sequence[str], by: Segment, now: datetime) -> list[Segment]:
+        """Put a compacted file in the place of used segments; return these as they are now.
+
+        Raises:
+            StateMoved: one of them is not used any more, or the file is there already; the
+                transaction is not to be committed.
+        """
         ...
 
     def condemn(self, segment_id: str, unused_at: datetime, now: datetime) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 
+from supervisor.adapters.memory_compactions import MemoryCompactions
 from supervisor.adapters.memory_events import MemoryEvents
 from supervisor.adapters.memory_exports import MemoryExports
 from supervisor.adapters.memory_generations import MemoryGenerations
@@ -36,6 +37,7 @@ from supervisor.ports import (
     Transaction,
     WorkersTable,
 )
+from supervisor.ports_compaction import Compactions
 from supervisor.ports_events import Events, Heard
 from supervisor.ports_exports import Exports
 from supervisor.ports_ranges import Generations, OffsetsTable
@@ -54,6 +56,7 @@ class MemoryTransaction:
     segments: Segments
     retention: Retention
     exports: Exports
+    compactions: Compactions
     plans: Plans
     audit: Audit
     lease: LeaseTable
@@ -72,6 +75,7 @@ class MemoryTransaction:
             segments=MemorySegments(tables),
             retention=MemoryRetention(tables),
             exports=MemoryExports(tables),
+            compactions=MemoryCompactions(tables),
             plans=MemoryPlans(tables),
             audit=MemoryAudit(tables),
             lease=MemoryLease(tables),

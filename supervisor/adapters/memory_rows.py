@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Generic, TypeVar
 
+from supervisor.core.compaction import Compaction, CompactionRule
 from supervisor.core.events import FailedEvent, QueueName, QueueRow, StoredEvent
 from supervisor.core.exports import Export
 from supervisor.core.model import (
@@ -99,6 +100,8 @@ class Tables:
     segments: Rows[str, Segment] = field(default_factory=Rows)
     retention: Rows[str, RetentionRule] = field(default_factory=Rows)
     exports: Rows[tuple[str, ExportFormat], Export] = field(default_factory=Rows)
+    compactions: Rows[str, Compaction] = field(default_factory=Rows)
+    compaction_rules: Rows[str, CompactionRule] = field(default_factory=Rows)
     plans: Rows[str, tuple[StoredPlan, ...]] = field(default_factory=Rows)
     """Supervisor -> plans, newest first."""
     audit: Rows[int, AuditEntry] = field(default_factory=Rows)

@@ -104,9 +104,26 @@ class MemorySegments:
         return self._mark([s for s in self._of(segment_ids) if s.used], now)
 
     def mark_used(self, segment_ids: Sequence[str]) -> list[Segment]:
-        """Put segments back; return those that were unused and not deleted, as they are now."""
-        found = self._of(segment_ids)
-        return self._mark([s for s in found if not s.used and s.deleted_at is None], None)
+        """Put segments back; see the port."""
+        out = [s for s in self._of(segment_ids) if not s.used and s.deleted_at is None]
+        return self._mark([s for s in out if s.replaced_by is None], None)
+
+    def replace(self, segment_ids: Sequence[str], by: Segment, now: datetime) -> list[Segment]:
+        """Put a compacted file in the place of used segments; see the port.
+
+        Raises:
+            StateMoved: one of them is not used, or the file is there already.
+        """
+        assert by.compaction_id in self._tables.compactions, "a compacted file has a compaction"
+        found = [segment for segment in self._of(segment_ids) if segment.used]
+        stored = self._tables.segments
+        paths = {segment.file.path for segment in stored.values()}
+        if len(found) < len(set(segment_ids)) or by.id in stored or by.file.path in paths:
+            raise StateMoved(f"an input of {by.compaction_id} is used no more, or it is done")
+        replaced = [replace(s, unused_at=now, replaced_by=by.compaction_id) for s in found]
+        for segment in (*replaced, by):
+            stored.put(segment.id, segment)
+        return _ordered(replaced)
 
     def condemn(self, segment_id: str, unused_at: datetime, now: datetime) -> bool:
         """Record that its file is being deleted, before it is: it is never used again.
@@ -137,7 +154,7 @@ class MemorySegments:
     def named_files(self) -> list[NamedFile]:
         """Return every file that the database names, by path: segments not deleted, rejects."""
         found = [
-            NamedFile(s.file.path, s.file.size_bytes, s.file.sha256, s.task_id)
+            NamedFile(s.file.path, s.file.size_bytes, s.file.sha256, s.written_by)
             for s in self._tables.segments.values()
             if s.deleted_at is None
         ]

@@ -212,11 +212,21 @@ class Segment:
     """Taken out of its table; its file is deleted after the grace time."""
     deleted_at: datetime | None = None
     """Its file is gone, or about to go: it is never used again."""
+    compaction_id: str | None = None
+    """It was compacted, and holds what its inputs held; generation and task are those of the
+    newest of them."""
+    replaced_by: str | None = None
+    """The compaction that took it out of its table: it is never put back."""
 
     @property
     def used(self) -> bool:
         """It is part of its table."""
         return self.unused_at is None
+
+    @property
+    def written_by(self) -> str:
+        """The task or the compaction in whose folder it lies."""
+        return self.compaction_id or self.task_id
 
 
 @dataclass(frozen=True)

@@ -117,8 +117,27 @@ class SqlSegments:
         return self._mark(segment_ids, _USED, now)
 
     def mark_used(self, segment_ids: Sequence[str]) -> list[Segment]:
-        """Put segments back; return those that were unused and not deleted, as they are now."""
-        return self._mark(segment_ids, _AT.unused_at.is_not(None) & _KEPT, None)
+        """Put segments back; see the port."""
+        out = _AT.unused_at.is_not(None) & _KEPT & _AT.replaced_by.is_(None)
+        return self._mark(segment_ids, out, None)
+
+    def replace(self, segment_ids: Sequence[str], by: Segment, now: datetime) -> list[Segment]:
+        """Put a compacted file in the place of used segments; see the port.
+
+        Raises:
+            StateMoved: one of them is not used, or the file is there already.
+        """
+        replaced: list[str] = []
+        for ids in chunks(segment_ids):
+            changed = update(segments).where(_AT.id.in_(ids), _USED)
+            values = {"unused_at": now, "replaced_by": by.compaction_id}
+            replaced += self._db.execute(changed.values(values).returning(_AT.id)).scalars()
+        self._sets.put([by.columns])
+        if len(replaced) < len(set(segment_ids)) or not insert_unless_taken(
+            self._db, (segments, [_segment_row(by)]), (segment_spans, _span_rows(by))
+        ):
+            raise StateMoved(f"an input of {by.compaction_id} is used no more, or it is done")
+        return self._by_id(replaced)
 
     def condemn(self, segment_id: str, unused_at: datetime, now: datetime) -> bool:
         """Record that its file is being deleted, before it is: it is never used again.
@@ -153,7 +172,12 @@ class SqlSegments:
     def named_files(self) -> list[NamedFile]:
         """Return every file that the database names, by path: segments not deleted, rejects."""
         files = self._db.execute(
-            select(_AT.path, _AT.size_bytes, _AT.sha256, _AT.task_id).where(_KEPT)
+            select(
+                _AT.path,
+                _AT.size_bytes,
+                _AT.sha256,
+                func.coalesce(_AT.compaction_id, _AT.task_id),
+            ).where(_KEPT)
         )
         found = [NamedFile(*row) for row in files]
         for row in self._db.execute(
@@ -263,6 +287,8 @@ def _segment_row(segment: Segment) -> dict[str, object]:
         "column_set": set_id(segment.columns),
         "unused_at": segment.unused_at,
         "deleted_at": segment.deleted_at,
+        "compaction_id": segment.compaction_id,
+        "replaced_by": segment.replaced_by,
     }
 
 
@@ -315,4 +341,6 @@ def _read_segment(
         columns=columns,
         unused_at=row["unused_at"],
         deleted_at=row["deleted_at"],
+        compaction_id=row["compaction_id"],
+        replaced_by=row["replaced_by"],
     )

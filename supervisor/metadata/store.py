@@ -19,6 +19,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from supervisor.core.errors import LeaseLost, MetadataBusy
 from supervisor.metadata.audit import SqlAudit
+from supervisor.metadata.compactions import SqlCompactions
 from supervisor.metadata.engine import WRITES, Bounds, create_engine
 from supervisor.metadata.events import SqlEvents
 from supervisor.metadata.exports import SqlExports
@@ -42,6 +43,7 @@ from supervisor.ports import (
     Transaction,
     WorkersTable,
 )
+from supervisor.ports_compaction import Compactions
 from supervisor.ports_events import Events, Heard
 from supervisor.ports_exports import Exports
 from supervisor.ports_ranges import Generations, OffsetsTable
@@ -60,6 +62,7 @@ class SqlTransaction:
     segments: Segments
     retention: Retention
     exports: Exports
+    compactions: Compactions
     plans: Plans
     audit: Audit
     lease: LeaseTable
@@ -78,6 +81,7 @@ class SqlTransaction:
             segments=SqlSegments(connection),
             retention=SqlRetention(connection),
             exports=SqlExports(connection),
+            compactions=SqlCompactions(connection),
             plans=SqlPlans(connection),
             audit=SqlAudit(connection),
             lease=SqlLease(connection),

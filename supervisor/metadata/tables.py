@@ -5,7 +5,7 @@
     generations ─┬─ generation_partitions                    plans, audit     why, and who
                  ├─ tasks                                    workers
                  └─ publications ── segments ── segment_spans      retention_rules, exports
-                                       └ column_sets
+                                       └ column_sets        compactions, compaction_rules
     event_queues ── event_positions, events, events_failed         deferred work
     leader_term, leader_renewal   one row each: who may write, and whether it lives (P1)
 
@@ -25,7 +25,8 @@ from sqlalchemy import (
     text,
 )
 
-import supervisor.metadata.tables_events  # noqa: F401 -- its tables belong to METADATA, too
+import supervisor.metadata.tables_compaction
+import supervisor.metadata.tables_events  # noqa: F401 -- same
 from supervisor.core.model import GapKind, GenerationState, TaskStatus
 from supervisor.core.spec_exports import ExportFormat
 from supervisor.metadata.columns import (
@@ -239,6 +240,8 @@ segments = Table(
     Column("column_set", NAME, comment="null: from before columns were recorded"),
     Column("unused_at", UtcTime, comment="null: part of its table"),
     Column("deleted_at", UtcTime, comment="its file is gone, or about to go"),
+    Column("compaction_id", NAME, comment="it was compacted, from files of these ranges"),
+    Column("replaced_by", NAME, comment="the compaction that took it out, for good"),
     Index("ix_segments_data_source_interval", "data_source", "interval_start"),
 )
 
