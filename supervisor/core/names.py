@@ -2,12 +2,16 @@
 
 import hashlib
 import re
+from collections.abc import Sequence
 
 from tasks.offsets import Offsets
 
 _LETTERS = "abcdefghijklmnop"
 _TASK_ID = re.compile(
     rf"index_kafka_[A-Za-z0-9][A-Za-z0-9_.-]{{0,127}}_[0-9a-f]{{15}}_[{_LETTERS}]{{8}}"
+)
+_COMPACTION_ID = re.compile(
+    rf"compact_[A-Za-z0-9][A-Za-z0-9_.-]{{0,127}}_[0-9a-f]{{15}}_[{_LETTERS}]{{8}}"
 )
 
 
@@ -29,10 +33,26 @@ def base_sequence_name(supervisor_id: str, schema_digest: str, start: Offsets) -
 
 def task_id(base: str, generation: str, replica: int, attempt: int) -> str:
     """Return the id of one attempt: `base` and eight letters, as Druid's clients expect."""
-    digest = hashlib.sha256(f"{generation}/{replica}/{attempt}".encode()).digest()
-    return f"{base}_" + "".join(_LETTERS[byte % 16] for byte in digest[:8])
+    return f"{base}_{_letters(f'{generation}/{replica}/{attempt}')}"
 
 
 def could_be_task_id(name: str) -> bool:
     """Tell whether `task_id` might have made this name."""
     return _TASK_ID.fullmatch(name) is not None
+
+
+def compaction_id(data_source: str, inputs: Sequence[str], attempt: int) -> str:
+    """Return the id of one attempt to replace segments, which may come in any order."""
+    files = "+".join(sorted(inputs))
+    digest = hashlib.sha1(files.encode(), usedforsecurity=False).hexdigest()[:15]
+    return f"compact_{data_source}_{digest}_{_letters(f'{data_source}/{files}/{attempt}')}"
+
+
+def could_be_compaction_id(name: str) -> bool:
+    """Tell whether `compaction_id` might have made this name."""
+    return _COMPACTION_ID.fullmatch(name) is not None
+
+
+def _letters(facts: str) -> str:
+    digest = hashlib.sha256(facts.encode()).digest()
+    return "".join(_LETTERS[byte % 16] for byte in digest[:8])

@@ -44,3 +44,30 @@ def test_names_do_not_change_between_versions() -> None:
     assert names.generation_id("clicks", 7) == "clicks:7"
     base = names.base_sequence_name("clicks", "digest", offsets(1, 2))
     assert names.task_id(base, "clicks:1", 0, 1) == "index_kafka_clicks_777e58c11dae462_glkmlpkb"
+
+
+def test_an_attempt_to_compact_is_named_by_its_table_its_files_and_its_number() -> None:
+    """Goal: the order of the inputs says nothing; another attempt has another folder."""
+    made = names.compaction_id("clicks", ["clicks:2/0", "clicks:1/0"], 1)
+
+    assert made == names.compaction_id("clicks", ["clicks:1/0", "clicks:2/0"], 1)
+    assert re.fullmatch(r"compact_clicks_[0-9a-f]{15}_[a-p]{8}", made)
+    others = {
+        names.compaction_id("clicks", ["clicks:2/0", "clicks:1/0"], 2),
+        names.compaction_id("views", ["clicks:2/0", "clicks:1/0"], 1),
+        names.compaction_id("clicks", ["clicks:2/0", "clicks:1/1"], 1),
+    }
+    assert len({made, *others}) == 4
+
+
+def test_a_compaction_and_a_task_are_told_apart_by_their_ids() -> None:
+    """Goal: a folder is given to the one who looks after it."""
+    base = names.base_sequence_name("clicks", "digest", offsets(1, 2))
+    task = names.task_id(base, "clicks:1", 0, 1)
+    compaction = names.compaction_id("x" * 128, ["clicks:1/0", "clicks:2/0"], 1)
+
+    assert names.could_be_compaction_id(compaction)
+    assert not names.could_be_compaction_id(task)
+    assert names.could_be_task_id(task)
+    assert not names.could_be_task_id(compaction)
+    assert not names.could_be_compaction_id("compact_clicks_0123456789abcde_abcdefgz")
