@@ -3,18 +3,26 @@
 import hashlib
 from datetime import timedelta
 
-from supervisor.core.model import Generation, GenerationState, Task
+from supervisor.core.compaction import Compaction
+from supervisor.core.model import Generation, GenerationState, Segment, Task
 from supervisor.core.spec import SupervisorSpec, ingest_spec
 from supervisor.ports import Transaction
-from tasks.contract import DesiredTask, Order, RunState, SyncResponse
+from tasks.contract import (
+    CompactionInput,
+    DesiredCompaction,
+    DesiredTask,
+    Order,
+    RunState,
+    SyncResponse,
+)
 
 
 def desired_state(
     tx: Transaction, worker_id: str, term: int, pause_lease: timedelta
 ) -> SyncResponse:
-    """Return every task the worker should run, with its order; in one consistent view.
+    """Return every task and compaction that the worker should run, in one consistent view.
 
-    A task that is not listed is to be stopped.  The revision is a digest of the answer without
+    What is not listed is to be stopped.  The revision is a digest of the answer without
     the term, so that a new leader who wants the same wakes nobody.
     """
     assigned = tx.tasks.active(worker_id=worker_id)
@@ -32,11 +40,42 @@ def desired_state(
             specs[key] = row.spec
         order = _order(generation, term, pause_lease)
         tasks.append(_desired(tx, task, generation, specs[key], order))
+    compactions = [
+        found for row in tx.compactions.live(worker_id=worker_id) if (found := _compaction(tx, row))
+    ]
     digest = hashlib.sha256()
     for wanted in tasks:
         order = wanted.order.model_copy(update={"term": 0})
         digest.update(wanted.model_copy(update={"order": order}).to_json().encode())
-    return SyncResponse(term=term, revision=digest.hexdigest()[:20], tasks=tuple(tasks))
+    for compaction in compactions:
+        digest.update(compaction.to_json().encode())
+    return SyncResponse(
+        term=term,
+        revision=digest.hexdigest()[:20],
+        tasks=tuple(tasks),
+        compactions=tuple(compactions),
+    )
+
+
+def _compaction(tx: Transaction, row: Compaction) -> DesiredCompaction | None:
+    """Return what its worker should do; None: a file was taken out, there is nothing to do."""
+    inputs = inputs_of(tx, row)
+    if inputs is None:
+        return None
+    return DesiredCompaction(
+        compaction_id=row.id,
+        token=row.token,
+        data_source=row.data_source,
+        inputs=tuple(CompactionInput(file=s.file, columns=s.columns) for s in inputs),
+        columns=row.columns,
+    )
+
+
+def inputs_of(tx: Transaction, row: Compaction) -> list[Segment] | None:
+    """Return what a compaction reads; None: one of them is no part of the table any more."""
+    found = tx.segments.choose(row.data_source, ids=row.inputs)
+    used = [segment for segment in found if segment.used]
+    return used if len(used) == len(row.inputs) else None
 
 
 def _desired(

@@ -9,6 +9,7 @@ The queue's name and its kind of event are here, below both who adds and who han
 from dataclasses import dataclass
 from datetime import datetime
 
+from supervisor.core.compaction import Compaction
 from supervisor.core.events import Event, QueueConfig, QueueName, container_of
 from supervisor.core.model import Task, TaskStatus
 from supervisor.ports import Transaction
@@ -55,3 +56,12 @@ class Endings:
             queue = task_output_of(task.supervisor_id)
             tx.events.add(queue, Event(KIND, task.id), self.config, now, exempt=True)
         return True
+
+    def compaction_ended(self, tx: Transaction, compaction: Compaction, now: datetime) -> None:
+        """Queue, in the transaction that ends it, the cleanup of a compaction's folder.
+
+        Raises:
+            QueueDead: the supervisor's queue is damaged.
+        """
+        queue = task_output_of(compaction.supervisor_id)
+        tx.events.add(queue, Event(KIND, compaction.id), self.config, now, exempt=True)

@@ -24,6 +24,7 @@ from supervisor.adapters.raw_records import DuckRecords
 from supervisor.adapters.secret import read_secret
 from supervisor.adapters.warehouse import LocalWarehouse
 from supervisor.api.server import ApiParts
+from supervisor.compacting import Compacting
 from supervisor.core.errors import LeaseLost, SupervisorError
 from supervisor.core.events import QueueConfig
 from supervisor.core.exports import queue_name
@@ -53,6 +54,7 @@ from supervisor.setting_types import allowed_registries
 from supervisor.settings import Settings
 from supervisor.setup import SetupProblem
 from supervisor.signals import Broadcast
+from supervisor.swapping import Swapping
 from supervisor.sweep import Sweep
 from supervisor.task_output import TaskOutput
 from supervisor.views import Views
@@ -64,6 +66,8 @@ CATALOG_WAIT = timedelta(seconds=10)
 """How long one statement of the Iceberg catalog may take, and wait for a lock."""
 WAKE_PERIOD = timedelta(seconds=30)
 """How soon a lost wake-up is made up for."""
+COMPACTION_PERIOD = timedelta(seconds=30)
+"""How often tables are looked at for small files, and waiting compactions are given out."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +79,7 @@ class Chores:
     lifetimes: Lifetimes
     retention_period: timedelta
     compare: CompareAll
+    compacting: Compacting
 
 
 @dataclass(frozen=True)
@@ -104,6 +109,7 @@ class Overlord:
             (self.queues.poll, WAKE_PERIOD),
             (self.chores.sweep.run_once, self.chores.sweep_period),
             (self.chores.lifetimes.retention.run_once, self.chores.retention_period),
+            (self.chores.compacting.run_once, COMPACTION_PERIOD),
         ):
             job = self._while_leading(chore)
             scheduler.add_job(job, "interval", seconds=period.total_seconds())
@@ -176,7 +182,8 @@ def wire_overlord(
         reach=reach,
     )
     warehouse = settings.warehouse.absolute()
-    chores = _chores_of(settings, store, clock, leadership, endings)
+    compacting = Compacting(store, clock, leadership.term, registry, endings, changed, new_token)
+    chores = _chores_of(settings, store, clock, leadership, endings, compacting=compacting)
     queues, operations = _queues_of(store, clock, leadership, registry, chores)
     for each, tables in formats.items():
         exporting = Exporting(each, tables, chores.sweep.warehouse, reach)
@@ -191,6 +198,10 @@ def wire_overlord(
         resets=Resets(store, streams, clock, leadership, loop, changed, endings),
         queues=operations,
         quarantine=Quarantine(store, DuckRecords(warehouse)),
+        compacting=chores.compacting,
+        swapping=Swapping(
+            store, clock, leadership.term, endings, chores.lifetimes.segments, changed, reach
+        ),
         changed=changed,
         version=importlib.metadata.version("tidegate"),
         hosts=_names(url, settings.host),
@@ -246,6 +257,8 @@ def _chores_of(
     clock: SystemClock,
     leadership: Leadership,
     endings: Endings,
+    *,
+    compacting: Compacting,
 ) -> Chores:
     files = LocalWarehouse(settings.warehouse.absolute())
     lifetimes = Lifetimes.of(
@@ -253,7 +266,9 @@ def _chores_of(
     )
     sweep = Sweep(store, files, clock, leadership.term, endings)
     compare = CompareAll(store, clock, leadership.term)
-    return Chores(sweep, settings.sweep_period, lifetimes, settings.retention_period, compare)
+    return Chores(
+        sweep, settings.sweep_period, lifetimes, settings.retention_period, compare, compacting
+    )
 
 
 def _queues_of(

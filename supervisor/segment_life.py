@@ -139,15 +139,23 @@ class SegmentLife:
     ) -> int:
         now = self.clock.now()
         marked = tx.segments.mark_unused(ids, now)
+        self.leave(tx, marked, now)
+        _audit(tx, AuditEntry(now, author, "mark-unused", data_source), marked)
+        if marked:
+            announce(tx, data_source, now)
+        return len(marked)
+
+    def leave(self, tx: Transaction, marked: Sequence[Segment], now: datetime) -> None:
+        """Queue, in the transaction that took them out, the end of segments.
+
+        Raises:
+            TooManyOutstandingBytes, QueueDead: the queue refuses.
+        """
         for segment in marked:
             assert segment.unused_at is not None
             body = {"unusedAt": segment.unused_at.isoformat()}
             queue = QueueName(container_of(segment.supervisor_id), SEGMENTS)
             tx.events.add(queue, Event(UNUSED, segment.id, body), self.config, now)
-        _audit(tx, AuditEntry(now, author, "mark-unused", data_source), marked)
-        if marked:
-            announce(tx, data_source, now)
-        return len(marked)
 
     def mark_used(self, data_source: str, selection: Selection, author: str) -> int:
         """Put segments back whose files are not condemned; return how many were out.

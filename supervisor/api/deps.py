@@ -5,6 +5,7 @@ from typing import Annotated, cast
 
 from fastapi import Depends, Header, Request
 
+from supervisor.compacting import Compacting
 from supervisor.core.documents import parse_document
 from supervisor.core.errors import NotAllowed
 from supervisor.early_handoff import EarlyHandoff
@@ -15,6 +16,7 @@ from supervisor.quarantine import Quarantine
 from supervisor.resets import Resets
 from supervisor.service import Service
 from supervisor.signals import Broadcast
+from supervisor.swapping import Swapping
 from supervisor.views import Views
 
 AUTHOR_SHOWN_MAX = 200
@@ -32,6 +34,8 @@ class ApiParts:
     handoffs: EarlyHandoff
     resets: Resets
     quarantine: Quarantine
+    compacting: Compacting
+    swapping: Swapping
     changed: Broadcast
     version: str
     """Of this Tidegate."""

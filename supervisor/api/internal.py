@@ -1,4 +1,4 @@
-"""What workers ask of the overlord: the two calls of the seam."""
+"""What workers ask of the overlord: the calls of the seam."""
 
 import asyncio
 
@@ -8,7 +8,13 @@ from starlette.concurrency import run_in_threadpool
 from supervisor.api.deps import Parts, Token
 from supervisor.api.problems import InvalidRequest
 from supervisor.core.errors import FieldError
-from tasks.contract import PublishAnswer, PublishRequest, SyncRequest, SyncResponse
+from tasks.contract import (
+    CompactedFile,
+    PublishAnswer,
+    PublishRequest,
+    SyncRequest,
+    SyncResponse,
+)
 
 router = APIRouter(prefix="/internal/v1", tags=["workers"])
 
@@ -27,7 +33,7 @@ async def sync(worker: str, body: SyncRequest, request: Request, parts: Parts) -
     try:
         while True:
             woken.clear()
-            answer = await run_in_threadpool(parts.service.sync, body)
+            answer = await run_in_threadpool(_synced, parts, body)
             if answer.revision != body.known or clock() >= until or parts.changed.closed:
                 return answer
             try:
@@ -39,6 +45,19 @@ async def sync(worker: str, body: SyncRequest, request: Request, parts: Parts) -
                 return answer  # not heard of again: another look would count as a sign of life
     finally:
         parts.changed.unsubscribe(woken)
+
+
+def _synced(parts: Parts, body: SyncRequest) -> SyncResponse:
+    parts.swapping.heard(body)
+    return parts.service.sync(body)
+
+
+@router.post("/compactions/{compaction}/publish")
+def publish_compaction(
+    compaction: str, body: CompactedFile, token: Token, parts: Parts
+) -> PublishAnswer:
+    """Put a compacted file in the place of its inputs, if all of them are still used."""
+    return parts.swapping.publish(compaction, token, body)
 
 
 @router.post("/tasks/{task}/publish")

@@ -17,6 +17,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
+from supervisor.compacting import NotCompactable
 from supervisor.core.errors import (
     AlreadyInState,
     FieldError,
@@ -61,6 +62,7 @@ from supervisor.eventqueue.processor import ProcessorClosed
 from supervisor.forgetting import NotForgettable
 from supervisor.publishing import UnusableFiles
 from supervisor.quarantine import RecordNotFound
+from supervisor.swapping import CompactionNotFound
 from supervisor.views_files import DataSourceNotFound
 from tasks.wire import Wire
 
@@ -121,6 +123,7 @@ class ProblemDocument(Wire):
 PROBLEMS: Mapping[type[SupervisorError], Problem] = MappingProxyType(
     {
         AlreadyInState: Problem(400, "already-in-state", "The supervisor is what it should become"),
+        CompactionNotFound: Problem(404, "compaction-not-found", "There is no such compaction"),
         DataSourceNotFound: Problem(404, "data-source-not-found", "There is no such table"),
         EmptyEvent: Problem(400, "empty-event", "An event says nothing"),
         EventTooLarge: Problem(400, "event-too-large", "An event is larger than its queue takes"),
@@ -137,6 +140,7 @@ PROBLEMS: Mapping[type[SupervisorError], Problem] = MappingProxyType(
             503, "metadata-unavailable", "The metadata database does not answer"
         ),
         NoHistory: Problem(404, "no-history", "Nothing was ever stored under this id"),
+        NotCompactable: Problem(409, "not-compactable", "The table is not compacted"),
         NotAllowed: Problem(403, "not-allowed", "The caller may not do this"),
         NotForgettable: Problem(409, "not-forgettable", "The supervisor still has work to do"),
         NotReplayable: Problem(409, "not-replayable", "This event cannot be queued again"),

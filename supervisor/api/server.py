@@ -14,6 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 
 from supervisor.api import (
+    compaction,
     datasources,
     exports,
     handoffs,
@@ -45,6 +46,7 @@ ROUTERS = (
     workers.router,
     datasources.router,
     segments.router,
+    compaction.router,
     quarantine.router,
     exports.router,
     queues.router,

@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from supervisor.cli import exports, quarantine, queues, segments, supervisors, tasks
+from supervisor.cli import compaction, exports, quarantine, queues, segments, supervisors, tasks
 from supervisor.cli.doctor import doctor
 from supervisor.cli.forget import forget
 from supervisor.cli.handoff import handoff
@@ -40,6 +40,7 @@ app.add_typer(segments.commands, name="segment")
 app.add_typer(queues.commands, name="queue")
 app.add_typer(quarantine.commands, name="quarantine")
 app.add_typer(exports.commands, name="export")
+app.add_typer(compaction.commands, name="compaction")
 supervisors.commands.command()(init)
 supervisors.commands.command()(forget)
 supervisors.commands.command()(reset)

@@ -31,7 +31,8 @@ def _an_interval(text: str | None) -> str | None:
     return text
 
 
-def _a_period(text: str | None) -> str | None:
+def a_period(text: str | None) -> str | None:
+    """Return a period as it was given; anything else is a mistake of use."""
     if text is not None:
         try:
             parse_duration(text)
@@ -116,7 +117,7 @@ def retention(
         typer.Option(
             "--keep-for",
             metavar="PERIOD",
-            callback=_a_period,
+            callback=a_period,
             show_default=False,
             help="Take out what is older, from now on: P30D.",
         ),

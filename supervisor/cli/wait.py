@@ -40,7 +40,7 @@ def wait_until_reading(client: Client, supervisor_id: str, seconds: float) -> No
         complete = bool(now.active_tasks) and not now.pending_replicas
         return None if running and complete else _told(status)
 
-    _wait(f"waiting until {supervisor_id} reads", look, seconds)
+    wait_for(f"waiting until {supervisor_id} reads", look, seconds)
 
 
 def wait_until_at_rest(client: Client, supervisor_id: str, seconds: float) -> None:
@@ -59,7 +59,7 @@ def wait_until_at_rest(client: Client, supervisor_id: str, seconds: float) -> No
         running = [task for task in _running(client) if _is_of(task.id, supervisor_id)]
         return f"{len(running)} of its tasks still publish" if running else None
 
-    _wait(f"waiting until {supervisor_id} has published and rests", look, seconds)
+    wait_for(f"waiting until {supervisor_id} has published and rests", look, seconds)
 
 
 def wait_until_handed_off(
@@ -81,11 +81,15 @@ def wait_until_handed_off(
         ]
         return ", ".join(busy) or None
 
-    _wait(f"waiting until {supervisor_id} has handed off", look, seconds)
+    wait_for(f"waiting until {supervisor_id} has handed off", look, seconds)
 
 
-def _wait(what: str, look: Callable[[], str | None], seconds: float) -> None:
-    """Call `look` until it returns None; what it returns otherwise says what is missing."""
+def wait_for(what: str, look: Callable[[], str | None], seconds: float) -> None:
+    """Call `look` until it returns None; what it returns otherwise says what is missing.
+
+    Raises:
+        DeadlinePassed: it did not in time.
+    """
     deadline = time.monotonic() + seconds
     pause = _FIRST_S
     with spinner(what):

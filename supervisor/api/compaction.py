@@ -1,0 +1,93 @@
+"""Compaction: the rule of a table, what was and is being compacted, and asking for it now."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from pydantic import AfterValidator, Field
+
+from supervisor.api.deps import Author, Parts
+from supervisor.core.intervals import FORM, parse_interval
+from supervisor.views_compaction import (
+    CompactionRuleView,
+    Compactions,
+    CompactionView,
+    Wanted,
+    WantedRule,
+    compaction_view,
+    compaction_views,
+    rule_view,
+)
+
+router = APIRouter(prefix="/api/v1", tags=["compaction"])
+
+TABLE = "/datasources/{data_source}"
+SHOWN = 100
+SHOWN_MAX = 1_000
+
+
+def _interval(text: str) -> str:
+    parse_interval(text)
+    return text
+
+
+class WantedNow(Wanted):
+    """What to compact at once."""
+
+    interval: Annotated[str, AfterValidator(_interval)] | None = Field(
+        default=None,
+        description=f"Only chunks wholly inside: {FORM}.",
+        examples=["2026-01-01/2026-01-02"],
+    )
+
+
+@router.get(f"{TABLE}/compaction")
+def get_rule(data_source: str, parts: Parts) -> CompactionRuleView:
+    """Tell how a table is compacted by itself."""
+    return rule_view(data_source, parts.compacting.rule(data_source))
+
+
+@router.put(f"{TABLE}/compaction")
+def put_rule(
+    data_source: str, wanted: WantedRule, author: Author, parts: Parts
+) -> CompactionRuleView:
+    """Compact a table by itself from now on."""
+    target, skip = wanted.target(), wanted.skip_offset_from_latest
+    return rule_view(data_source, parts.compacting.set_rule(data_source, target, skip, author))
+
+
+@router.delete(f"{TABLE}/compaction")
+def drop_rule(data_source: str, author: Author, parts: Parts) -> CompactionRuleView:
+    """Compact a table only when it is asked for; what is being compacted goes on."""
+    parts.compacting.drop_rule(data_source, author)
+    return rule_view(data_source, parts.compacting.rule(data_source))
+
+
+@router.post(f"{TABLE}/compact")
+def compact(data_source: str, wanted: WantedNow, author: Author, parts: Parts) -> Compactions:
+    """Begin to compact the small files of a table; answer with what was begun."""
+    within = None if wanted.interval is None else parse_interval(wanted.interval)
+    return compaction_views(parts.compacting.compact(data_source, wanted.target(), author, within))
+
+
+@router.get("/compactions")
+def list_compactions(
+    parts: Parts,
+    data_source: Annotated[
+        str | None, Query(alias="dataSource", description="Only those of this table.")
+    ] = None,
+    limit: Annotated[int, Query(ge=1, le=SHOWN_MAX)] = SHOWN,
+) -> Compactions:
+    """List the newest compactions, newest first."""
+    return compaction_views(parts.compacting.recent(data_source, limit))
+
+
+@router.get("/compactions/{compaction}")
+def get_compaction(compaction: str, parts: Parts) -> CompactionView:
+    """Tell what became of one compaction."""
+    return compaction_view(parts.compacting.get(compaction))
+
+
+@router.post("/compactions/{compaction}/cancel")
+def cancel(compaction: str, author: Author, parts: Parts) -> CompactionView:
+    """Give up a compaction that waits or runs; its files stay what the table is made of."""
+    return compaction_view(parts.compacting.cancel(compaction, author))

@@ -1,0 +1,229 @@
+"""`tidegate compaction ...`: small files of a table become larger ones."""
+
+import json
+from datetime import datetime
+from typing import Annotated
+
+import typer
+
+from supervisor.cli.answers import Lenient
+from supervisor.cli.client import Client, path_of
+from supervisor.cli.options import Output, Server, Wait, connect
+from supervisor.cli.output import Format, say, show_json, show_table, show_text
+from supervisor.cli.problems import FAILED
+from supervisor.cli.segment_life import TABLES, Table, Within, a_period
+from supervisor.cli.wait import wait_for
+from supervisor.views_compaction import TARGET_BYTES, TARGET_ROWS
+
+commands = typer.Typer(no_args_is_help=True, help="Rewrite small files of a table as larger ones.")
+COMPACTIONS = "/api/v1/compactions"
+
+TargetRows = Annotated[
+    int, typer.Option("--target-rows", min=2, help="A file is to have so many rows at most.")
+]
+TargetBytes = Annotated[
+    int, typer.Option("--target-bytes", min=1024, help="A file is to have so many bytes at most.")
+]
+FilesMin = Annotated[
+    int, typer.Option("--files-min", min=2, help="Leave fewer small files of a chunk alone.")
+]
+
+
+class Compaction(Lenient):
+    """One attempt to replace files by one."""
+
+    id: str
+    data_source: str
+    interval_start: datetime
+    interval_end: datetime
+    status: str
+    status_code: str = ""
+    files: int = 0
+    rows: int = 0
+    reason: str = ""
+    worker_id: str | None = None
+    detail: str = ""
+
+
+class Compactions(Lenient):
+    """Compactions, newest first."""
+
+    compactions: tuple[Compaction, ...]
+
+
+class Rule(Lenient):
+    """How a table is compacted by itself; without a time to skip it is not."""
+
+    data_source: str
+    skip_offset_from_latest: str | None = None
+    target_rows: int | None = None
+    target_bytes: int | None = None
+    files_min: int | None = None
+    author: str | None = None
+
+
+@commands.callback()
+def _group() -> None:
+    """Rewrite small files of a table as larger ones."""
+
+
+@commands.command("run")
+def run(
+    table: Table,
+    interval: Within = None,
+    *,
+    target_rows: TargetRows = TARGET_ROWS,
+    target_bytes: TargetBytes = TARGET_BYTES,
+    files_min: FilesMin = 2,
+    wait: Wait = None,
+    server: Server = None,
+    output: Output = Format.TABLE,
+) -> None:
+    """Compact a table's small files now; with --wait, fail if one of them could not be."""
+    wanted = {"targetRows": target_rows, "targetBytes": target_bytes, "filesMin": files_min}
+    body = wanted if interval is None else {**wanted, "interval": interval}
+    with connect(server) as client:
+        answer = client.post(path_of(TABLES, table, "compact"), json.dumps(body).encode())
+        found = answer.read(Compactions).compactions
+        if wait is not None and found:
+            found = _ended(client, found, wait)
+    if output is Format.JSON and wait is None:
+        show_json(answer.json())
+    elif output is Format.JSON:
+        show_json({"compactions": [each.model_dump(mode="json", by_alias=True) for each in found]})
+    elif not found:
+        say(f"{table} has no files that would become fewer.")
+    else:
+        _show(found)
+    if any(each.status == "FAILED" for each in found):
+        raise typer.Exit(FAILED)
+
+
+@commands.command("list")
+def list_all(
+    table: Annotated[
+        str | None, typer.Argument(metavar="[TABLE]", help="Only of this table.")
+    ] = None,
+    limit: Annotated[int, typer.Option("--limit", min=1, max=1_000, help="So many at most.")] = 20,
+    *,
+    server: Server = None,
+    output: Output = Format.TABLE,
+) -> None:
+    """List the newest compactions of a table, or of all, and what became of them."""
+    params = {"limit": str(limit)} | ({} if table is None else {"dataSource": table})
+    with connect(server) as client:
+        answer = client.get(COMPACTIONS, params)
+    if output is Format.JSON:
+        show_json(answer.json())
+        return
+    _show(answer.read(Compactions).compactions)
+
+
+@commands.command("rule")
+def rule(
+    table: Table,
+    *,
+    skip_latest: Annotated[
+        str | None,
+        typer.Option(
+            "--skip-latest",
+            metavar="PERIOD",
+            callback=a_period,
+            show_default=False,
+            help="Compact by itself what ended so long before the newest rows: P1D.",
+        ),
+    ] = None,
+    target_rows: TargetRows = TARGET_ROWS,
+    target_bytes: TargetBytes = TARGET_BYTES,
+    files_min: FilesMin = 2,
+    off: Annotated[bool, typer.Option("--off", help="Compact only when asked.")] = False,
+    server: Server = None,
+    output: Output = Format.TABLE,
+) -> None:
+    """Show, set (--skip-latest) or end (--off) how a table is compacted by itself."""
+    if skip_latest is not None and off:
+        raise typer.BadParameter("give one of --skip-latest and --off")
+    path = path_of(TABLES, table, "compaction")
+    with connect(server) as client:
+        if skip_latest is not None:
+            body = {
+                "skipOffsetFromLatest": skip_latest,
+                "targetRows": target_rows,
+                "targetBytes": target_bytes,
+                "filesMin": files_min,
+            }
+            answer = client.put(path, json.dumps(body).encode())
+        else:
+            answer = client.delete(path) if off else client.get(path)
+    if output is Format.JSON:
+        show_json(answer.json())
+    else:
+        show_text(_told(answer.read(Rule)))
+
+
+@commands.command("cancel")
+def cancel(
+    compaction: Annotated[
+        str, typer.Argument(metavar="ID", help="Id of the compaction.", show_default=False)
+    ],
+    *,
+    server: Server = None,
+    output: Output = Format.TABLE,
+) -> None:
+    """Give up a compaction that waits or runs; its files stay as they are."""
+    with connect(server) as client:
+        answer = client.post(path_of(COMPACTIONS, compaction, "cancel"))
+    if output is Format.JSON:
+        show_json(answer.json())
+        return
+    found = answer.read(Compaction)
+    show_text(f"{found.id}: {found.status}, {found.detail}")
+
+
+def _ended(client: Client, begun: tuple[Compaction, ...], seconds: float) -> tuple[Compaction, ...]:
+    """Wait until all have ended; return what became of them."""
+    ended: dict[str, Compaction] = {}
+
+    def look() -> str | None:
+        for each in begun:
+            if each.id not in ended:
+                now = client.get(path_of(COMPACTIONS, each.id)).read(Compaction)
+                if now.status != "RUNNING":
+                    ended[each.id] = now
+        left = len(begun) - len(ended)
+        return f"{left} of {len(begun)} still wait or run" if left else None
+
+    wait_for(f"compacting {begun[0].data_source}", look, seconds)
+    return tuple(ended[each.id] for each in begun)
+
+
+def _show(found: tuple[Compaction, ...]) -> None:
+    show_table(
+        ("TABLE", "FROM", "TO", "FILES", "ROWS", "STATUS", "ASKED BY", "ID"),
+        (
+            (
+                each.data_source,
+                f"{each.interval_start:%Y-%m-%d %H:%M}",
+                f"{each.interval_end:%Y-%m-%d %H:%M}",
+                each.files,
+                each.rows,
+                each.status_code or each.status,
+                each.reason,
+                each.id,
+            )
+            for each in found
+        ),
+    )
+    for each in found:
+        if each.status == "FAILED":
+            say(f"{each.id}: {each.detail}")
+
+
+def _told(found: Rule) -> str:
+    if found.skip_offset_from_latest is None:
+        return f"{found.data_source} is compacted only when asked"
+    return (
+        f"{found.data_source} is compacted by itself, up to {found.skip_offset_from_latest} before "
+        f"its newest rows: {found.files_min} or more files of a chunk, into files of "
+        f"{found.target_rows} rows or {found.target_bytes} bytes at most (set by {found.author})"
+    )

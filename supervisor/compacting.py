@@ -1,0 +1,345 @@
+"""Compaction: which small files of a table are rewritten as one, by which worker, and when.
+
+    rule, or asked for ─► row: waits ─► given to a worker that has none ─► it writes one file
+                             └ a file was taken out ─► FAILED   ▲              │ asks to publish
+                                                        lost ───┘              ▼ `swapping.py`
+
+A row is the write intent of its folder, and each attempt has a row of its own: a worker that was
+given up can write on for as long as it likes.  The chore only looks at rows and workers, and may
+run twice.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+import structlog
+
+from supervisor.core.compaction import (
+    LASTS_AT_MOST,
+    Candidate,
+    Compaction,
+    CompactionRule,
+    Target,
+    batches,
+    columns_of,
+    failed_too_often,
+    joined,
+    shares_of,
+)
+from supervisor.core.data_source import is_errors_table
+from supervisor.core.errors import Refused
+from supervisor.core.intervals import Interval
+from supervisor.core.model import AuditEntry, Segment, TaskStatus
+from supervisor.core.names import compaction_id
+from supervisor.core.observed import Liveness, WorkerView
+from supervisor.core.spec_fields import format_duration
+from supervisor.desired import inputs_of
+from supervisor.endings import Endings
+from supervisor.known_tables import require_table
+from supervisor.ports import Clock, Store, Transaction, Workers
+from supervisor.signals import Broadcast
+from supervisor.swapping import TAKEN_OUT, end_compaction, existing
+
+log = structlog.get_logger()
+
+AUTHOR = "compaction rule"
+"""Who asked for what a rule began."""
+LOOKED_BACK = 1_000
+"""So many ended compactions of a table are looked at for failures."""
+AT_ONCE = 1_000
+"""So many of one table wait or run at most."""
+
+
+class NotCompactable(Refused):
+    """A table of bad records keeps its files as they were published."""
+
+    def __init__(self, data_source: str) -> None:
+        """Name it."""
+        super().__init__(f"{data_source} holds bad records, and is not compacted")
+
+
+@dataclass(frozen=True)
+class Compacting:
+    """The verbs of people, and the chore; one instance per process."""
+
+    store: Store
+    clock: Clock
+    term: Callable[[], int]
+    workers: Workers
+    endings: Endings
+    changed: Broadcast
+    new_token: Callable[[], str]
+
+    # -- what people ask -----------------------------------------------------------------------
+
+    def rule(self, data_source: str) -> CompactionRule | None:
+        """Return the rule of a table; None: it is compacted when somebody asks.
+
+        Raises:
+            DataSourceNotFound: there is no such table.
+        """
+        with self.store.reading() as tx:
+            require_table(tx, data_source)
+            return tx.compactions.rule(data_source)
+
+    def set_rule(
+        self, data_source: str, target: Target, skip_latest: timedelta, author: str
+    ) -> CompactionRule:
+        """Compact a table by itself from now on.
+
+        Raises:
+            DataSourceNotFound: there is no such table.
+            NotCompactable: it holds bad records.
+            LeaseLost, Unavailable: nothing was stored.
+        """
+        now = self.clock.now()
+        rule = CompactionRule(
+            data_source,
+            skip_latest,
+            target.rows,
+            target.size_bytes,
+            target.files_min,
+            author,
+            now,
+        )
+        with self.store.leading(self.term()) as tx:
+            _require_rows(tx, data_source)
+            tx.compactions.put_rule(rule)
+            detail = {
+                "skipOffsetFromLatest": format_duration(skip_latest),
+                "targetRows": str(target.rows),
+                "targetBytes": str(target.size_bytes),
+                "filesMin": str(target.files_min),
+            }
+            tx.audit.write(AuditEntry(now, author, "set-compaction", data_source, detail))
+        return rule
+
+    def drop_rule(self, data_source: str, author: str) -> bool:
+        """Compact a table only when asked; False: there was no rule.  What runs, goes on.
+
+        Raises:
+            DataSourceNotFound: there is no such table.
+            LeaseLost, Unavailable: nothing was changed.
+        """
+        with self.store.leading(self.term()) as tx:
+            require_table(tx, data_source)
+            dropped = tx.compactions.drop_rule(data_source)
+            if dropped:
+                entry = AuditEntry(self.clock.now(), author, "drop-compaction", data_source)
+                tx.audit.write(entry)
+        return dropped
+
+    def compact(
+        self, data_source: str, target: Target, author: str, within: Interval | None = None
+    ) -> list[Compaction]:
+        """Begin to compact what is small now, in whole chunks inside `within`; return what waits.
+
+        Raises:
+            DataSourceNotFound: there is no such table.
+            NotCompactable: it holds bad records.
+            LeaseLost, Unavailable: nothing was begun.
+        """
+        with self.store.reading() as tx:
+            _require_rows(tx, data_source)
+            found = list(batches(_within(tx, data_source, within), target, _view_of(tx)))
+        begun = self._begin(data_source, found, author)
+        self._assign()
+        return begun
+
+    def cancel(self, wanted: str, author: str) -> Compaction:
+        """Give up a compaction that waits or runs; one that has ended stays as it is.
+
+        Raises:
+            CompactionNotFound: there is none of this id.
+            LeaseLost, Unavailable: nothing was changed.
+        """
+        with self.store.leading(self.term()) as tx:
+            row = existing(tx, wanted)
+            if row.live:
+                self._end(tx, row, f"given up by {author}")
+                detail = {"compaction": row.id}
+                now = self.clock.now()
+                tx.audit.write(AuditEntry(now, author, "cancel", row.data_source, detail))
+            found = existing(tx, wanted)
+        self.changed.notify()
+        return found
+
+    def recent(self, data_source: str | None, limit: int) -> list[Compaction]:
+        """Return the newest compactions, newest first, of one table or of all.
+
+        Raises:
+            DataSourceNotFound: there is no such table.
+        """
+        with self.store.reading() as tx:
+            if data_source is not None:
+                require_table(tx, data_source)
+            return tx.compactions.recent(data_source, limit)
+
+    def get(self, wanted: str) -> Compaction:
+        """Return one.
+
+        Raises:
+            CompactionNotFound: there is none of this id.
+        """
+        with self.store.reading() as tx:
+            return existing(tx, wanted)
+
+    # -- the chore -----------------------------------------------------------------------------
+
+    def run_once(self) -> int:
+        """End what is lost, begin what rules ask for, give out what waits; return what was begun.
+
+        Raises:
+            LeaseLost, Unavailable: the next run goes on.
+        """
+        self._end_lost()
+        with self.store.reading() as tx:
+            rules = tx.compactions.rules()
+        begun = sum(len(self._follow(rule)) for rule in rules)
+        self._assign()
+        return begun
+
+    def _follow(self, rule: CompactionRule) -> list[Compaction]:
+        target = Target(rule.target_rows, rule.target_bytes, rule.files_min)
+        with self.store.reading() as tx:
+            recent = tx.compactions.recent(rule.data_source, LOOKED_BACK)
+            found = batches(
+                tx.segments.of_data_source(rule.data_source),
+                target,
+                _view_of(tx),
+                skip_latest=rule.skip_offset_from_latest,
+                left_out=failed_too_often(recent, self.clock.now()) | _busy(tx, rule.data_source),
+            )
+            chosen = list(found)
+        return self._begin(rule.data_source, chosen, AUTHOR) if chosen else []
+
+    def _begin(
+        self, data_source: str, found: Sequence[Sequence[Candidate]], author: str
+    ) -> list[Compaction]:
+        """Insert what can be: what was chosen was looked at before."""
+        begun: list[Compaction] = []
+        now = self.clock.now()
+        with self.store.leading(self.term()) as tx:
+            busy = _busy(tx, data_source)
+            for batch in found:
+                row = _row_of(batch, author, now)
+                if len(begun) < AT_ONCE and busy.isdisjoint(row.inputs) and inputs_of(tx, row):
+                    begun.append(_added(tx, row))
+        if begun:
+            log.info("compactions begin", table=data_source, number=len(begun), author=author)
+        return begun
+
+    def _end_lost(self) -> None:
+        views = {view.id: view for view in self.workers.views()}
+        now = self.clock.now()
+        with self.store.reading() as tx:
+            lost = [(row, why) for row in tx.compactions.live() if (why := _lost(row, views, now))]
+        for row, why in lost:
+            with self.store.leading(self.term()) as tx:
+                late = row.assigned_at is not None and now - row.assigned_at > LASTS_AT_MOST
+                self._end(tx, row, why, blamed=late)
+
+    def _assign(self) -> None:
+        """Give each worker that has none the oldest that waits; an input that is out ends it."""
+        given = False
+        for view in self.workers.views():
+            if not view.takes_tasks:
+                continue
+            with self.store.leading(self.term()) as tx:
+                given |= self._assign_one(tx, view)
+        if given:
+            self.changed.notify()
+
+    def _assign_one(self, tx: Transaction, view: WorkerView) -> bool:
+        rows = tx.compactions.live()
+        if any(row.worker_id == view.id for row in rows):
+            return False
+        for row in rows:
+            if row.worker_id:
+                continue
+            if inputs_of(tx, row) is None:
+                self._end(tx, row, TAKEN_OUT)
+                continue
+            now, token = self.clock.now(), self.new_token()
+            return tx.compactions.assign(row.id, view.id, view.incarnation, token, now)
+        return False
+
+    def _end(self, tx: Transaction, row: Compaction, why: str, *, blamed: bool = False) -> None:
+        now = self.clock.now()
+        end_compaction(tx, self.endings, row, TaskStatus.FAILED, why, now, blamed=blamed)
+
+
+def _within(tx: Transaction, data_source: str, within: Interval | None) -> list[Segment]:
+    used = tx.segments.of_data_source(data_source)
+    files = ((segment, segment.file) for segment in used)
+    return [s for s, f in files if not within or within.contains(f.interval_start, f.interval_end)]
+
+
+def _view_of(tx: Transaction) -> Callable[[Segment], Candidate]:
+    """Return what looks a file up: whose rows it has, and whether they are rolled up."""
+    rolled: dict[tuple[str, int], bool] = {}
+
+    def view(segment: Segment) -> Candidate:
+        written = [] if segment.compaction_id is None else [segment.compaction_id]
+        shares = shares_of(segment, tx.compactions.rows_of(written))
+        generation = tx.generations.get(shares[0].generation_id)
+        key = (segment.supervisor_id, 0 if generation is None else generation.spec_version)
+        if key not in rolled:
+            version = tx.specs.version(*key)
+            spec = None if version is None else version.spec
+            rolled[key] = spec is not None and spec.data_schema.granularity_spec.rollup
+        return Candidate(segment, shares, rolled[key])
+
+    return view
+
+
+def _busy(tx: Transaction, data_source: str) -> set[str]:
+    """Return the segments that a compaction waits for or reads."""
+    rows = tx.compactions.live()
+    return {each for row in rows if row.data_source == data_source for each in row.inputs}
+
+
+def _row_of(batch: Sequence[Candidate], author: str, now: datetime) -> Compaction:
+    first, segments = batch[0].segment, [each.segment for each in batch]
+    inputs = tuple(segment.id for segment in segments)
+    return Compaction(
+        id=compaction_id(first.data_source, inputs, 0),
+        data_source=first.data_source,
+        supervisor_id=first.supervisor_id,
+        interval=Interval(first.file.interval_start, first.file.interval_end),
+        inputs=inputs,
+        columns=columns_of(segments),
+        shares=joined(share for each in batch for share in each.shares),
+        reason=author,
+        created_at=now,
+    )
+
+
+def _added(tx: Transaction, row: Compaction) -> Compaction:
+    """Insert a compaction under the first id that no earlier attempt at the same files has."""
+    attempt = 0
+    while not tx.compactions.add(row):
+        attempt += 1
+        row = replace(row, id=compaction_id(row.data_source, row.inputs, attempt))
+    return row
+
+
+def _lost(row: Compaction, views: dict[str, WorkerView], now: datetime) -> str:
+    """Return why a compaction will not end by itself; empty: it may."""
+    if not row.worker_id:
+        return ""
+    view = views.get(row.worker_id)
+    if view is not None and view.incarnation > row.incarnation:
+        return f"worker {row.worker_id} was started again"
+    if view is not None and view.liveness is Liveness.LOST:
+        return f"worker {row.worker_id} is lost"
+    if row.assigned_at is not None and now - row.assigned_at > LASTS_AT_MOST:
+        return f"it ran for more than {format_duration(LASTS_AT_MOST)}"
+    return ""
+
+
+def _require_rows(tx: Transaction, data_source: str) -> None:
+    require_table(tx, data_source)
+    if is_errors_table(data_source):
+        raise NotCompactable(data_source)

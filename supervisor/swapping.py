@@ -1,0 +1,209 @@
+"""The one transaction that puts a compacted file in the place of its inputs.
+
+    every input still used?  ── no ──► FAILED, superseded
+        └ yes ─► inputs out, the file in, exports told, SUCCESS
+
+A reader's list has the inputs or the file, never both and never neither.
+"""
+
+import hmac
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+import structlog
+
+from supervisor.core.compaction import Compaction, merged
+from supervisor.core.errors import NotAllowed, Refused, StateMoved
+from supervisor.core.model import AuditEntry, Segment, TaskStatus
+from supervisor.desired import inputs_of
+from supervisor.endings import Endings
+from supervisor.export_events import announce
+from supervisor.ports import Clock, Store, Transaction
+from supervisor.publishing import UnusableFiles
+from supervisor.segment_life import SegmentLife
+from supervisor.signals import Broadcast
+from supervisor.task_output import folder_of
+from tasks.contract import (
+    CompactedFile,
+    PublishAnswer,
+    PublishOutcome,
+    SegmentFile,
+    SyncRequest,
+)
+
+log = structlog.get_logger()
+
+TAKEN_OUT = "a file was taken out of the table since"
+
+
+class CompactionNotFound(Refused):
+    """There is no compaction of this id."""
+
+    def __init__(self, wanted: str) -> None:
+        """Name it."""
+        super().__init__(f"Cannot find any compaction with id: [{wanted}]")
+        self.compaction_id = wanted
+
+
+@dataclass(frozen=True)
+class Swapping:
+    """What workers ask of compactions; one instance per process."""
+
+    store: Store
+    clock: Clock
+    term: Callable[[], int]
+    endings: Endings
+    life: SegmentLife
+    changed: Broadcast
+    reach: Callable[[str], None] = lambda _: None
+    """Told of each place passed; a test may end the process there (failpoints)."""
+
+    def heard(self, request: SyncRequest) -> None:
+        """End what a worker says that it cannot do.
+
+        Raises:
+            LeaseLost, Unavailable: it will say so again.
+        """
+        failed = {each.compaction_id: each for each in request.compactions if each.failure}
+        if not failed:
+            return
+        with self.store.leading(self.term()) as tx:
+            for row in tx.compactions.rows_of(sorted(failed)).values():
+                mine = (row.worker_id, row.incarnation) == (request.worker_id, request.incarnation)
+                if row.live and mine:
+                    said = failed[row.id]
+                    why = f"{said.failure}: {said.detail}"
+                    end_compaction(
+                        tx, self.endings, row, TaskStatus.FAILED, why, self.clock.now(), blamed=True
+                    )
+
+    def publish(self, wanted: str, token: str, request: CompactedFile) -> PublishAnswer:
+        """Put a compacted file in the place of its inputs; a repeat hears the same.
+
+        Raises:
+            CompactionNotFound: there is none of this id.
+            NotAllowed: the token is not that of this compaction, or its worker is fenced.
+            UnusableFiles: the file is not what its inputs are together.
+            TooManyOutstandingBytes, QueueDead: the queue in which the inputs are to wait for their
+                end refuses; ask again.
+            LeaseLost, Unavailable: nothing was decided; ask again.
+        """
+        try:
+            answer = self._publish_once(wanted, token, request)
+        except StateMoved:
+            with self.store.leading(self.term()) as tx:
+                row = existing(tx, wanted)
+                end_compaction(
+                    tx, self.endings, row, TaskStatus.FAILED, TAKEN_OUT, self.clock.now()
+                )
+                answer = _answer(existing(tx, wanted))
+        self.changed.notify()
+        return answer
+
+    def _publish_once(self, wanted: str, token: str, request: CompactedFile) -> PublishAnswer:
+        with self.store.leading(self.term()) as tx:
+            row = existing(tx, wanted)
+            _check_authority(row, token, request)
+            if row.live:
+                check_file(row, request.file)
+                self._swap(tx, row, request.file)
+                self.reach("compaction:in-transaction")
+            answer = _answer(existing(tx, wanted))
+        self.reach("compaction:committed")
+        return answer
+
+    def _swap(self, tx: Transaction, row: Compaction, file: SegmentFile) -> None:
+        now = self.clock.now()
+        inputs = inputs_of(tx, row)
+        if inputs is None:
+            raise StateMoved(f"a file of {row.id} was taken out of the table")
+        newest = max(inputs, key=lambda segment: (segment.published_at, segment.id))
+        segment = Segment(
+            id=f"{row.id}/0",
+            data_source=row.data_source,
+            supervisor_id=row.supervisor_id,
+            generation_id=newest.generation_id,
+            task_id=newest.task_id,
+            published_at=now,
+            file=file,
+            columns=row.columns,
+            compaction_id=row.id,
+        )
+        replaced = tx.segments.replace(row.inputs, segment, now)
+        self.life.leave(tx, replaced, now)
+        detail = f"{len(replaced)} files became one of {file.rows} rows"
+        if not end_compaction(tx, self.endings, row, TaskStatus.SUCCESS, detail, now):
+            raise StateMoved(f"{row.id} has ended")
+        announce(tx, row.data_source, now)
+        told = {"compaction": row.id, "files": str(len(replaced)), "rows": str(file.rows)}
+        worker = f"worker {row.worker_id}"
+        tx.audit.write(AuditEntry(now, worker, "compact", row.data_source, told))
+
+
+def end_compaction(
+    tx: Transaction,
+    endings: Endings,
+    row: Compaction,
+    status: TaskStatus,
+    detail: str,
+    now: datetime,
+    *,
+    blamed: bool = False,
+) -> bool:
+    """End a compaction, and queue the cleanup of its folder; False: it had ended before."""
+    ended = tx.compactions.end(row.id, status, detail, now, blamed=blamed)
+    if ended:
+        endings.compaction_ended(tx, row, now)
+        log.info("a compaction ended", compaction=row.id, status=status, detail=detail)
+    return ended
+
+
+def existing(tx: Transaction, wanted: str) -> Compaction:
+    """Return one.
+
+    Raises:
+        CompactionNotFound: there is none of this id.
+    """
+    row = tx.compactions.get(wanted)
+    if row is None:
+        raise CompactionNotFound(wanted)
+    return row
+
+
+def check_file(row: Compaction, file: SegmentFile) -> None:
+    """Refuse a file that is not, by its numbers, what its inputs are together.
+
+    Raises:
+        UnusableFiles: naming what differs.
+    """
+    path = f"{folder_of(row.data_source, row.id)}/"
+    name = file.path.removeprefix(path)
+    if name == file.path or "/" in name or name in {"", ".", ".."}:
+        raise UnusableFiles(f"{file.path} does not lie in the compaction's folder {path}")
+    rows = sum(share.rows for share in row.shares)
+    spans = merged(span for share in row.shares for span in share.spans)
+    if file.rows != rows or merged(file.spans) != spans:
+        raise UnusableFiles(
+            f"{file.path} has {file.rows} rows of {merged(file.spans)}, its inputs have {rows} "
+            f"of {spans}"
+        )
+    if (file.interval_start, file.interval_end) != (row.interval.start, row.interval.end):
+        raise UnusableFiles(f"{file.path} is not of the interval {row.interval}")
+    if not row.interval.start <= file.time_min <= file.time_max < row.interval.end:
+        raise UnusableFiles(f"{file.path} has rows outside of the interval {row.interval}")
+
+
+def _check_authority(row: Compaction, token: str, request: CompactedFile) -> None:
+    if not row.token or not hmac.compare_digest(row.token.encode(), token.encode()):
+        raise NotAllowed(f"the token is not that of compaction {row.id}")
+    if request.compaction_id != row.id:
+        raise NotAllowed(f"the request names {request.compaction_id}, the path {row.id}")
+    if request.incarnation != row.incarnation:
+        raise NotAllowed(f"incarnation {request.incarnation} of worker {row.worker_id} is fenced")
+
+
+def _answer(row: Compaction) -> PublishAnswer:
+    done = row.status is TaskStatus.SUCCESS
+    outcome = PublishOutcome.COMMITTED if done else PublishOutcome.SUPERSEDED
+    return PublishAnswer(outcome=outcome, reason=row.detail)
