@@ -221,7 +221,7 @@ def batches(
 
 
 def _is_small(segment: Segment, target: Target) -> bool:
-    return 2 * segment.file.rows <= target.rows and 2 * segment.file.size_bytes <= target.size_bytes
+    return 2 * segment.file.rows < target.rows and 2 * segment.file.size_bytes < target.size_bytes
 
 
 def _packed(found: Sequence[Candidate], target: Target) -> Iterator[list[Candidate]]:
