@@ -335,7 +335,7 @@ def _lost(row: Compaction, views: dict[str, WorkerView], now: datetime) -> str:
     if view is not None and view.liveness is Liveness.LOST:
         return f"worker {row.worker_id} is lost"
     if row.assigned_at is not None and now - row.assigned_at > LASTS_AT_MOST:
-        return f"it ran for more than {format_duration(LASTS_AT_MOST)}"
+        return f"it ran for more than {LASTS_AT_MOST // timedelta(hours=1)} hours"
     return ""
 
 

@@ -24,6 +24,7 @@ from supervisor.ports import Store
 from supervisor.ports_exports import TableFormat
 from supervisor.segment_life import SEGMENT_FILES, SEGMENTS, SegmentFiles, SegmentsUnused, Selection
 from tasks.contract import PublishOutcome, PublishRequest, SegmentFile
+from tasks.ingest_spec import Column
 from tasks.offsets import Offsets
 from tests.core.snapshots import HOUR, TOPIC, spec
 from tests.service.world import GC_DELAY, World, publish_request
@@ -39,6 +40,9 @@ Extra = dict[str, pa.Array]
 
 class Harbour(World):
     """One supervisor, its files, and the handlers of its exports, run by hand."""
+
+    columns: tuple[Column, ...] = ()
+    """What tasks tell of their files' columns."""
 
     def __init__(self, store: Store, root: Path, *formats: ExportFormat) -> None:
         """Begin with nothing published; the table is to be exported in these formats."""
@@ -80,7 +84,8 @@ class Harbour(World):
         [(hand, replica)] = self.ready_to_publish()
         request = publish_request(replica.wanted, hand.incarnation)
         made = [self._written(file, request, extra) for file in request.segments]
-        request = request.model_copy(update={"segments": tuple(made)})
+        told = {"segments": tuple(made), "columns": self.columns}
+        request = request.model_copy(update=told)
         answer = self.publishing.publish(request.task_id, replica.wanted.token, request)
         assert answer.outcome is PublishOutcome.COMMITTED
         replica.stopped = True
