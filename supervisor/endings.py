@@ -3,12 +3,14 @@
     RUNNING ──► SUCCESS | FAILED  +  task_output event, due after gc.delay
                 STALE: no event, its files are kept for people
 
+A compaction, which somebody else ends, is cleaned up behind by the same queue and kind of event.
 The queue's name and its kind of event are here, below both who adds and who handles.
 """
 
 from dataclasses import dataclass
 from datetime import datetime
 
+from supervisor.core.compaction import Compaction
 from supervisor.core.events import Event, QueueConfig, QueueName, container_of
 from supervisor.core.model import Task, TaskStatus
 from supervisor.ports import Transaction
@@ -16,7 +18,7 @@ from supervisor.ports import Transaction
 TASK_OUTPUT = "task-output"
 """The queue, in the container of each supervisor; folders without a row are in the cluster's."""
 KIND = "task_output"
-"""Its key is the id of a task, or the folder, below the warehouse, that no task row stands for."""
+"""Its key is the id of a task or a compaction, or a folder of the warehouse without a row."""
 
 
 def task_output_of(supervisor_id: str) -> QueueName:
@@ -26,7 +28,7 @@ def task_output_of(supervisor_id: str) -> QueueName:
 
 @dataclass(frozen=True)
 class Endings:
-    """Ends tasks; nothing else in the product does."""
+    """Ends tasks, as nothing else in the product does, and queues what is to be cleaned up."""
 
     config: QueueConfig
 
@@ -55,3 +57,12 @@ class Endings:
             queue = task_output_of(task.supervisor_id)
             tx.events.add(queue, Event(KIND, task.id), self.config, now, exempt=True)
         return True
+
+    def compaction_ended(self, tx: Transaction, compaction: Compaction, now: datetime) -> None:
+        """Queue the cleanup of a compaction in the transaction that ends it, however it ends.
+
+        Raises:
+            QueueDead: the supervisor's queue is damaged; do not commit.
+        """
+        queue = task_output_of(compaction.supervisor_id)
+        tx.events.add(queue, Event(KIND, compaction.id), self.config, now, exempt=True)
