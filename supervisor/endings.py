@@ -3,6 +3,7 @@
     RUNNING ──► SUCCESS | FAILED  +  task_output event, due after gc.delay
                 STALE: no event, its files are kept for people
 
+A compaction, which somebody else ends, is cleaned up behind by the same queue and kind of event.
 The queue's name and its kind of event are here, below both who adds and who handles.
 """
 
@@ -17,7 +18,7 @@ from supervisor.ports import Transaction
 TASK_OUTPUT = "task-output"
 """The queue, in the container of each supervisor; folders without a row are in the cluster's."""
 KIND = "task_output"
-"""Its key is the id of a task, or the folder, below the warehouse, that no task row stands for."""
+"""Its key is the id of a task or a compaction, or a folder of the warehouse without a row."""
 
 
 def task_output_of(supervisor_id: str) -> QueueName:
@@ -27,7 +28,7 @@ def task_output_of(supervisor_id: str) -> QueueName:
 
 @dataclass(frozen=True)
 class Endings:
-    """Ends tasks; nothing else in the product does."""
+    """Ends tasks, as nothing else in the product does, and queues what is to be cleaned up."""
 
     config: QueueConfig
 
@@ -58,10 +59,10 @@ class Endings:
         return True
 
     def compaction_ended(self, tx: Transaction, compaction: Compaction, now: datetime) -> None:
-        """Queue, in the transaction that ends it, the cleanup of a compaction's folder.
+        """Queue the cleanup of a compaction in the transaction that ends it, however it ends.
 
         Raises:
-            QueueDead: the supervisor's queue is damaged.
+            QueueDead: the supervisor's queue is damaged; do not commit.
         """
         queue = task_output_of(compaction.supervisor_id)
         tx.events.add(queue, Event(KIND, compaction.id), self.config, now, exempt=True)

@@ -57,7 +57,7 @@ class Segments(Protocol):
         ...
 
     def of_task(self, task_id: str) -> list[Segment]:
-        """Return all that one task published, unused and deleted ones too."""
+        """Return all that one task published, unused and deleted ones too; no compacted ones."""
         ...
 
     def publication(self, generation_id: str) -> Publication | None:

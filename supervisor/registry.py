@@ -7,14 +7,14 @@ monotonic clock since the later of its last sync and the start of the present te
 
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 
 from supervisor.core.milestone import Milestone
 from supervisor.core.model import WorkerRow
 from supervisor.core.observed import Liveness, WorkerView
 from supervisor.ports import Clock
-from tasks.contract import SyncRequest, TaskReport
+from tasks.contract import CompactionReport, SyncRequest, TaskReport
 
 ALIVE_WITHIN_S = 5.0
 """A worker reports every second; after this long without one it is UNKNOWN."""
@@ -28,6 +28,7 @@ class _Heard:
     stopping: bool = False
     previous_end: str = ""
     reports: Mapping[str, TaskReport] | None = None
+    compactions: Mapping[str, CompactionReport] = field(default_factory=dict)
 
 
 class WorkerRegistry:
@@ -94,6 +95,7 @@ class WorkerRegistry:
             heard.previous_end = request.previous_end
             before = heard.reports or {}
             heard.reports = {report.task_id: report for report in request.tasks}
+            heard.compactions = {each.compaction_id: each for each in request.compactions}
             gone = before.keys() - heard.reports.keys()
             news = {
                 task_id
@@ -120,6 +122,7 @@ class WorkerRegistry:
                     stopping=heard.stopping,
                     previous_end=heard.previous_end,
                     reports=dict(heard.reports or {}),
+                    compactions=heard.compactions,
                 )
                 for worker_id, heard in sorted(self._heard.items())
             )

@@ -274,9 +274,9 @@ class SegmentFiles:
             return Fail(f"segment {event.key} is not condemned: its file stays")
         if naming:
             return Later(event.body, f"exports that may still name it: {', '.join(naming)}")
-        folder = folder_of(rows_table(segment.data_source), segment.task_id)
+        folder = folder_of(rows_table(segment.data_source), segment.written_by)
         if not segment.file.path.startswith(f"{folder}/"):
-            return Fail(f"{segment.file.path} does not lie in its task's folder {folder}")
+            return Fail(f"{segment.file.path} does not lie in its writer's folder {folder}")
         try:
             self.warehouse.delete_file(segment.file.path)
             self.warehouse.prune(folder)

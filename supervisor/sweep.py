@@ -1,9 +1,9 @@
-"""Finds task folders that no event is going to clean up, and queues them (P23).
+"""Finds folders of tasks and compactions that no event is going to clean up, and queues them (P23).
 
     list folders ─► then read their rows ─► no row                 cluster's queue, by folder
                                             ended, not settled     its supervisor's queue
                                             settled, here again    same
-                                            active, STALE          nothing
+                                            live, STALE            nothing
 
 A row stands before the first byte of its folder, so a folder that was listed before the rows were
 read has no row because it never will have one.
@@ -18,12 +18,12 @@ import structlog
 
 from supervisor.core.data_source import name_problem
 from supervisor.core.events import CLUSTER, Event, QueueName
-from supervisor.core.model import Task
-from supervisor.core.names import could_be_task_id
+from supervisor.core.model import Task, TaskStatus
+from supervisor.core.names import could_be_writer
 from supervisor.endings import KIND, TASK_OUTPUT, Endings, task_output_of
 from supervisor.ports import Clock, Store, Transaction
 from supervisor.ports_warehouse import Warehouse
-from supervisor.task_output import folder_of, keeps_files
+from supervisor.task_output import Writer, folder_of, is_live, keeps_files, writers
 from supervisor.warehouse_owner import require_mounted
 
 log = structlog.get_logger()
@@ -41,7 +41,7 @@ class Swept:
 
     queued: int
     strange: tuple[str, ...] = ()
-    """Folders that no task can have made: left alone; the first ones of them."""
+    """Folders that neither can have made: left alone; the first ones of them."""
 
 
 @dataclass(frozen=True)
@@ -65,8 +65,8 @@ class Sweep:
         queued, strange = 0, list[str]()
         folders = self.warehouse.task_folders()
         while batch := list(islice(folders, AT_ONCE)):  # listed first, see above
-            possible = [folder for folder in batch if _could_be_of_a_task(folder)]
-            strange += [folder_of(*folder) for folder in batch if not _could_be_of_a_task(folder)]
+            possible = [folder for folder in batch if _could_be_ours(folder)]
+            strange += [folder_of(*folder) for folder in batch if not _could_be_ours(folder)]
             with self.store.reading() as tx:
                 left = list(_left_behind(tx, possible))
             if left:
@@ -88,14 +88,14 @@ class Sweep:
         tx.events.add(queue, Event(KIND, key), self.endings.config, now, exempt=True)
 
 
-def _could_be_of_a_task(folder: _Folder) -> bool:
+def _could_be_ours(folder: _Folder) -> bool:
     data_source, name = folder
-    return name_problem(data_source) is None and could_be_task_id(name)
+    return name_problem(data_source) is None and could_be_writer(name)
 
 
 def _left_behind(tx: Transaction, folders: Sequence[_Folder]) -> Iterator[tuple[QueueName, str]]:
     """Yield queue and key of each folder that is nobody's business so far."""
-    rows = tx.tasks.rows_of([name for _, name in folders])
+    rows = writers(tx, [name for _, name in folders])
     known: dict[QueueName, frozenset[str]] = {}
     dead = {row.queue for row in tx.events.dead()}
     for data_source, name in folders:
@@ -110,13 +110,20 @@ def _left_behind(tx: Transaction, folders: Sequence[_Folder]) -> Iterator[tuple[
 
 
 def _queue_and_key(
-    tx: Transaction, data_source: str, task: Task | None, name: str
+    tx: Transaction, data_source: str, writer: Writer | None, name: str
 ) -> tuple[QueueName, str] | None:
     folder = folder_of(data_source, name)
-    if task is None or task.data_source != data_source:
+    if writer is None or writer.data_source != data_source:
         # Named files without a row: whoever deleted the row has to know why.
         return None if tx.segments.under(folder) else (QueueName(CLUSTER, TASK_OUTPUT), folder)
-    settled = task.folder_deleted_at is not None
-    if task.active or keeps_files(task) or (settled and task.published):
+    settled = writer.folder_deleted_at is not None
+    if is_live(writer) or keeps_files(writer) or (settled and _has_files(writer)):
         return None
-    return task_output_of(task.supervisor_id), task.id
+    return task_output_of(writer.supervisor_id), writer.id
+
+
+def _has_files(writer: Writer) -> bool:
+    """Tell whether its folder is there by right, as long as its files are."""
+    if isinstance(writer, Task):
+        return writer.published
+    return writer.status is TaskStatus.SUCCESS

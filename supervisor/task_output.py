@@ -1,4 +1,4 @@
-"""Deletes what ended tasks left in their folders and no row names (P23); handles `task_output`.
+"""Deletes what tasks and compactions left and no row names (P23); handles `task_output`.
 
     its worker has confirmed the stop ─► delete what nothing names ─► found empty ─► found empty
               ▲ not yet: later               ▲ again, if anything was     │  again: settled
@@ -7,7 +7,8 @@
 The looks are the queue's delay apart.  The task row, written before the first byte, is the write
 intent.  Of a task that published nothing the whole folder goes; of one that did, what neither a
 segment nor its rejects file is: batches that its merge has rewritten.  What was judged STALE stays
-for people.  A folder that no row stands for goes whole, if nothing in it is named.
+for people.  Of a compaction, whose row is such an intent as well, what no segment is goes.  A
+folder that no row stands for goes whole, if nothing in it is named.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,10 +18,11 @@ from pathlib import PurePosixPath
 
 import structlog
 
+from supervisor.core.compaction import Compaction
 from supervisor.core.data_source import name_problem
 from supervisor.core.events import Event
 from supervisor.core.model import Task
-from supervisor.core.names import could_be_task_id
+from supervisor.core.names import could_be_writer
 from supervisor.core.observed import Liveness, WorkerView
 from supervisor.endings import KIND
 from supervisor.eventqueue.handling import Answer, Context, Done, Fail, Handled, Later, Retry
@@ -36,15 +38,28 @@ _FOLDER_DEPTH = 3
 _LOOK = "look"
 _SECOND = "second"
 
-
-def folder_of(data_source: str, task_id: str) -> str:
-    """Return where a task writes, below the warehouse."""
-    return f"{data_source}/{_DATA}/{task_id}"
+Writer = Task | Compaction
+"""What has a folder of its own, and a row that was there before it."""
 
 
-def keeps_files(task: Task) -> bool:
+def folder_of(data_source: str, writer_id: str) -> str:
+    """Return where a task or a compaction writes, below the warehouse."""
+    return f"{data_source}/{_DATA}/{writer_id}"
+
+
+def keeps_files(writer: Writer) -> bool:
     """Tell whether people are to look at what the task wrote."""
-    return task.outcome is PublishOutcome.STALE
+    return isinstance(writer, Task) and writer.outcome is PublishOutcome.STALE
+
+
+def is_live(writer: Writer) -> bool:
+    """Tell whether it may still write by right."""
+    return writer.active if isinstance(writer, Task) else writer.live
+
+
+def writers(tx: Transaction, ids: Sequence[str]) -> dict[str, Writer]:
+    """Return the tasks and compactions of these ids, which never have one in common."""
+    return {**tx.tasks.rows_of(ids), **tx.compactions.rows_of(ids)}
 
 
 class _Seen(Enum):
@@ -75,7 +90,7 @@ class TaskOutput:
         require_mounted(self.warehouse, context.store)
         ids = [event.key for event in events]
         with context.store.leading(context.term) as tx:  # who was deposed deletes nothing
-            rows = tx.tasks.rows_of(ids)
+            rows = writers(tx, ids)
         views = {view.id: view for view in self.workers.views()}
         answers = [self._answer(event, rows.get(event.key), views, context) for event in events]
         settled = [
@@ -86,13 +101,13 @@ class TaskOutput:
         return Handled(answers, lambda tx: _settle(tx, settled, context))
 
     def _answer(
-        self, event: Event, row: Task | None, views: Mapping[str, WorkerView], context: Context
+        self, event: Event, row: Writer | None, views: Mapping[str, WorkerView], context: Context
     ) -> Answer:
         if event.kind != KIND:
             return Fail(f"events of kind {event.kind} are not known in this queue")
         if row is None:
             return self._of_nobody(event, context)
-        if row.active or keeps_files(row):
+        if is_live(row) or keeps_files(row):
             return Done()  # its ending queues it again; or it is for people
         if not has_stopped(row, views.get(row.worker_id)):
             return Later(event.body, f"{row.worker_id} has not confirmed that it runs no more")
@@ -103,7 +118,7 @@ class TaskOutput:
             return Done()  # the row is gone, and with it where to look: the sweep will tell
         parts = event.key.split("/")
         if len(parts) != _FOLDER_DEPTH or parts[1] != _DATA or not _are_names(parts):
-            return Fail(f"{event.key} is not the folder of a task")
+            return Fail(f"{event.key} is not the folder of a task or a compaction")
         return self._look(event, event.key, context)
 
     def _look(self, event: Event, folder: str, context: Context) -> Answer:
@@ -142,40 +157,52 @@ class TaskOutput:
                 return _Seen.NOT_OURS
         pruned = self.warehouse.prune(folder)
         if deleted or pruned:
-            log.info("deleted what a task left behind", folder=folder, files=deleted)
+            log.info("deleted what was left behind", folder=folder, files=deleted)
         return _Seen.DELETED if deleted or pruned else _Seen.EMPTY
 
 
 def _named(tx: Transaction, key: str, folder: str) -> frozenset[str] | None:
     """Return the files in a folder that are to stay; None: all of them, whatever they are."""
     named = set(tx.segments.under(folder))
-    task = tx.tasks.get(PurePosixPath(folder).name)
-    if task is None or folder_of(task.data_source, task.id) != folder:
+    name = PurePosixPath(folder).name
+    writer = writers(tx, [name]).get(name)
+    if writer is None or folder_of(writer.data_source, writer.id) != folder:
         return None if named else frozenset()
-    if key != task.id or task.active or keeps_files(task):  # a row has come, or moved on
+    if key != writer.id or is_live(writer) or keeps_files(writer):  # a row has come, or moved on
         return None
-    publication = tx.segments.publication(task.generation_id)
-    assert publication is not None or not task.published, f"{task.id} has no publication"
-    if publication is not None and publication.task_id == task.id and publication.rejects:
-        named.add(publication.rejects.path)
+    if isinstance(writer, Task):
+        named |= _rejects_of(tx, writer)
     return frozenset(named)
 
 
+def _rejects_of(tx: Transaction, task: Task) -> set[str]:
+    publication = tx.segments.publication(task.generation_id)
+    assert publication is not None or not task.published, f"{task.id} has no publication"
+    if publication is None or publication.task_id != task.id or publication.rejects is None:
+        return set()
+    return {publication.rejects.path}
+
+
 def _settle(tx: Transaction, settled: Sequence[str], context: Context) -> None:
-    for task in tx.tasks.rows_of(settled).values():
-        if not task.active and not keeps_files(task):
-            tx.tasks.folder_deleted(task.id, context.now)
+    for writer in writers(tx, settled).values():
+        if is_live(writer) or keeps_files(writer):
+            continue
+        rows = tx.tasks if isinstance(writer, Task) else tx.compactions
+        rows.folder_deleted(writer.id, context.now)
 
 
 def _are_names(parts: Sequence[str]) -> bool:
     data_source, _, name = parts
-    return name_problem(data_source) is None and could_be_task_id(name)
+    return name_problem(data_source) is None and could_be_writer(name)
 
 
-def has_stopped(task: Task, worker: WorkerView | None) -> bool:
-    """Tell whether the task's incarnation has confirmed its stop, or was replaced."""
+def has_stopped(writer: Writer, worker: WorkerView | None) -> bool:
+    """Tell whether its incarnation has confirmed its stop, or was replaced, or never was."""
+    if isinstance(writer, Compaction) and not writer.worker_id:
+        return True  # it waited for a worker to its end: nobody was ever told of it
     if worker is None:
         return False
-    if worker.incarnation > task.incarnation:
+    if worker.incarnation > writer.incarnation:
         return True
-    return worker.liveness is Liveness.ALIVE and task.id not in worker.reports
+    reported = worker.reports if isinstance(writer, Task) else worker.compactions
+    return worker.liveness is Liveness.ALIVE and writer.id not in reported

@@ -28,7 +28,7 @@ from supervisor.views_files import (
     live_ranges,
     published,
 )
-from supervisor.views_ledger import Ledger, PlansView, ledger_of, plans_of
+from supervisor.views_ledger import Ledger, PlansView, compactions_of, ledger_of, plans_of
 from supervisor.views_status import (
     StatusFacts,
     SupervisorStatus,
@@ -263,6 +263,7 @@ class Views:
             gaps = tx.offsets.gaps(supervisor_id)
             publications = tx.segments.publications(supervisor_id)
             segments = tx.segments.of_supervisor(supervisor_id)
+            compactions = tx.compactions.rows_of(compactions_of(segments))
         return ledger_of(
             spec,
             self.warehouse,
@@ -270,6 +271,7 @@ class Views:
             gaps,
             publications=publications,
             segments=segments,
+            compactions=compactions,
         )
 
     def plans(self, supervisor_id: str, limit: int) -> PlansView:

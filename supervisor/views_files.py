@@ -58,6 +58,8 @@ class TableFile(Wire):
     supervisor_id: str
     generation_id: str | None
     task_id: str
+    compaction_id: str | None
+    """It was compacted; generation and task are those of the newest file that it replaced."""
     column_set: int | None
     """Which of the table's `column_sets` says what it has; None: from before it was recorded."""
 
@@ -149,6 +151,7 @@ def published(segments: Sequence[Segment], warehouse: str, sets: ColumnSets) -> 
             supervisor_id=segment.supervisor_id,
             generation_id=segment.generation_id,
             task_id=segment.task_id,
+            compaction_id=segment.compaction_id,
             column_set=sets.number(segment.columns),
         )
         for segment in segments
@@ -186,6 +189,7 @@ def _journaled_file(task: Task, file: JournalFile, warehouse: str, sets: ColumnS
         supervisor_id=task.supervisor_id,
         generation_id=task.generation_id,
         task_id=task.id,
+        compaction_id=None,
         column_set=sets.number(file.columns),
     )
 

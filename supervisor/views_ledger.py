@@ -1,15 +1,19 @@
 """What was committed and published, whole: what `verify` compares with the topic."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from pydantic import Field
 
+from supervisor.core.compaction import Compaction, Share
 from supervisor.core.data_source import is_errors_table
 from supervisor.core.model import CommittedOffset, OffsetGap, Publication, Segment, StoredPlan
 from supervisor.core.spec import SupervisorSpec
-from tasks.contract import RejectsFile, SegmentFile
+from tasks.contract import OffsetSpan, RejectsFile, SegmentFile
 from tasks.kafka_client import KafkaClient
 from tasks.wire import Instant, Wire, WireOffsets
+
+_Shared = tuple[Segment, Share]
 
 
 class LedgerOffset(Wire):
@@ -36,12 +40,23 @@ class LedgerGap(Wire):
 
 
 class LedgerLetGo(Wire):
-    """One published file that was taken out of the table on purpose."""
+    """One published file that was taken out of the table on purpose.
+
+    Of a compacted one `rows` and `spans` are those that it had of this publication.
+    """
 
     file: SegmentFile
     unused_at: Instant
     deleted_at: Instant | None
     """The file is gone, or about to go; None: it can still be put back."""
+
+
+class LedgerCompacted(Wire):
+    """One compacted file of the table, and what it has of one publication."""
+
+    file: SegmentFile
+    rows: int
+    spans: list[OffsetSpan]
 
 
 class LedgerPublication(Wire):
@@ -56,7 +71,9 @@ class LedgerPublication(Wire):
     rejected: int
     rejects: RejectsFile | None
     segments: list[SegmentFile]
-    """The files that the table has of it now."""
+    """The files that the table has of it alone, as its task wrote them."""
+    compacted: list[LedgerCompacted]
+    """The files that it shares with others, as a rule; those that they replaced are not told."""
     let_go: list[LedgerLetGo]
     errors: list[SegmentFile]
     """The files that the errors table has of it now."""
@@ -78,6 +95,8 @@ class Ledger(Wire):
     committed: list[LedgerOffset]
     gaps: list[LedgerGap]
     publications: list[LedgerPublication]
+    forgotten: list[LedgerCompacted]
+    """What compacted files of these publications have of ones that are left out."""
 
 
 class PlannedAction(Wire):
@@ -112,11 +131,20 @@ def ledger_of(
     *,
     publications: Sequence[Publication],
     segments: Sequence[Segment],
+    compactions: Mapping[str, Compaction],
 ) -> Ledger:
-    """Assemble the ledger of one supervisor."""
+    """Assemble the ledger of one supervisor; `compactions` are those of its compacted files."""
     files: dict[str, list[Segment]] = {}
+    shares: dict[str, list[_Shared]] = {}
     for segment in segments:
-        files.setdefault(segment.generation_id, []).append(segment)
+        if segment.replaced_by is not None:
+            continue  # its rows live on in the file that took its place
+        if segment.compaction_id is None:
+            files.setdefault(segment.generation_id, []).append(segment)
+            continue
+        for share in compactions[segment.compaction_id].shares:
+            shares.setdefault(share.generation_id, []).append((segment, share))
+    told = [p for p in publications if p.forgotten_at is None]
     return Ledger(
         supervisor_id=spec.id,
         data_source=spec.data_source,
@@ -126,11 +154,31 @@ def ledger_of(
         committed=[_offset(row) for row in committed],
         gaps=[_gap(gap) for gap in gaps],
         publications=[
-            _publication(p, files.get(p.generation_id, []))
-            for p in publications
-            if p.forgotten_at is None
+            _publication(p, files.get(p.generation_id, []), shares.get(p.generation_id, []))
+            for p in told
         ],
+        forgotten=_of_others(shares, {p.generation_id for p in told}),
     )
+
+
+def compactions_of(segments: Sequence[Segment]) -> list[str]:
+    """Return the ids of the compactions that say what is in these files, as far as that counts."""
+    return [s.compaction_id for s in segments if s.compaction_id and s.replaced_by is None]
+
+
+def _of_others(shares: Mapping[str, list[_Shared]], told: set[str]) -> list[LedgerCompacted]:
+    """Return what the files of publications that are told have of others."""
+    files = {segment.id for each in told & shares.keys() for segment, _ in shares[each]}
+    return [
+        _compacted(segment, share)
+        for generation_id in sorted(shares.keys() - told)
+        for segment, share in shares[generation_id]
+        if segment.used and segment.id in files
+    ]
+
+
+def _compacted(segment: Segment, share: Share) -> LedgerCompacted:
+    return LedgerCompacted(file=segment.file, rows=share.rows, spans=list(share.spans))
 
 
 def _offset(row: CommittedOffset) -> LedgerOffset:
@@ -158,7 +206,9 @@ def _gap(gap: OffsetGap) -> LedgerGap:
     )
 
 
-def _publication(publication: Publication, segments: list[Segment]) -> LedgerPublication:
+def _publication(
+    publication: Publication, segments: list[Segment], shares: list[_Shared]
+) -> LedgerPublication:
     rows = [s for s in segments if not is_errors_table(s.data_source)]
     errors = [s for s in segments if is_errors_table(s.data_source)]
     return LedgerPublication(
@@ -171,10 +221,17 @@ def _publication(publication: Publication, segments: list[Segment]) -> LedgerPub
         rejected=publication.rejected,
         rejects=publication.rejects,
         segments=[segment.file for segment in rows if segment.used],
-        let_go=_let_go(rows),
+        compacted=[_compacted(segment, share) for segment, share in shares if segment.used],
+        let_go=_let_go([*rows, *(_cut(segment, share) for segment, share in shares)]),
         errors=[segment.file for segment in errors if segment.used],
         errors_let_go=_let_go(errors),
     )
+
+
+def _cut(segment: Segment, share: Share) -> Segment:
+    """Leave of a compacted file what it has of one publication."""
+    file = segment.file.model_copy(update={"rows": share.rows, "spans": share.spans})
+    return replace(segment, file=file)
 
 
 def _let_go(segments: Sequence[Segment]) -> list[LedgerLetGo]:

@@ -22,9 +22,16 @@ class SegmentView(Wire):
     unused_at: Instant | None
     """When it was taken out of the table."""
     delete_after: Instant | None
-    """Until then it can be put back; null for one in use, and once its file was condemned."""
+    """Until then it can be put back; null for one in use, and once its file was condemned.
+
+    One that was replaced is deleted then as well, and is never put back.
+    """
     deleted_at: Instant | None
     """When its file was condemned: it is gone, or about to go."""
+    compaction_id: str | None
+    """The compaction that wrote it; null: a task did."""
+    replaced_by: str | None
+    """The compaction in whose file its rows are now."""
 
 
 class TableSegments(Wire):
@@ -74,6 +81,8 @@ def _view(segment: Segment, grace: timedelta) -> SegmentView:
         unused_at=segment.unused_at,
         delete_after=segment.unused_at + grace if waits and segment.unused_at else None,
         deleted_at=segment.deleted_at,
+        compaction_id=segment.compaction_id,
+        replaced_by=segment.replaced_by,
     )
 
 

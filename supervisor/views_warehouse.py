@@ -1,14 +1,16 @@
-"""What may lie in the warehouse: files by name, and the folders of tasks that are not settled.
+"""What may lie in the warehouse: files by name, and the folders that are not settled.
 
     active ──► writing          ended ──► pending ──► settled: nothing but named files is left
                                     └───► kept       its publish was judged STALE
 
+A folder is that of a task or of a compaction, which ends with nothing to keep.
 Whatever is neither named here nor below one of these folders is no part of Tidegate.
 """
 
 from collections.abc import Iterable
 from pathlib import PurePosixPath
 
+from supervisor.core.compaction import Compaction
 from supervisor.core.model import NamedFile, Task
 from supervisor.ports import Transaction
 from tasks.contract import PublishOutcome
@@ -22,6 +24,7 @@ class WarehouseFile(Wire):
     size_bytes: int
     sha256: str
     task_id: str
+    """The task, or the compaction, that wrote it."""
 
 
 class WarehouseFiles(Wire):
@@ -30,9 +33,9 @@ class WarehouseFiles(Wire):
     warehouse: str
     files: list[WarehouseFile]
     writing: list[str]
-    """Folders of active tasks."""
+    """Folders of active tasks, and of compactions that wait or run."""
     pending: list[str]
-    """Folders of ended tasks that the event queue has not settled yet."""
+    """Folders of ended tasks and compactions that the event queue has not settled yet."""
     kept: list[str]
     """Folders of tasks whose publish was judged stale: they are for people to look at."""
 
@@ -42,17 +45,23 @@ def warehouse_files(tx: Transaction, warehouse: str) -> WarehouseFiles:
     unsettled = tx.tasks.unsettled_folders()
     stale = [task for task in unsettled if task.outcome is PublishOutcome.STALE]
     kept = {task.id for task in stale}
+    compactions = tx.compactions.unsettled()
     return WarehouseFiles(
         warehouse=warehouse,
         files=[_told(file) for file in tx.segments.named_files()],
-        writing=_folders(tx.tasks.active()),
-        pending=_folders(task for task in unsettled if task.id not in kept),
+        writing=_folders([*tx.tasks.active(), *(each for each in compactions if each.live)]),
+        pending=_folders(
+            [
+                *(task for task in unsettled if task.id not in kept),
+                *(each for each in compactions if not each.live),
+            ]
+        ),
         kept=_folders(stale),
     )
 
 
-def _folders(tasks: Iterable[Task]) -> list[str]:
-    return [str(PurePosixPath(task.data_source, "data", task.id)) for task in tasks]
+def _folders(writers: Iterable[Task | Compaction]) -> list[str]:
+    return [str(PurePosixPath(each.data_source, "data", each.id)) for each in writers]
 
 
 def _told(file: NamedFile) -> WarehouseFile:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from supervisor.adapters.memory_rows import Tables
 from supervisor.core.compaction import Compaction, CompactionRule
@@ -99,7 +99,9 @@ class MemoryCompactions:
 
     def put_rule(self, rule: CompactionRule) -> None:
         """Set the rule of a table, in place of the one before."""
-        self._rules.put(rule.data_source, rule)
+        second = timedelta(seconds=1)
+        whole = rule.skip_offset_from_latest // second * second
+        self._rules.put(rule.data_source, replace(rule, skip_offset_from_latest=whole))
 
     def drop_rule(self, data_source: str) -> bool:
         """Forget the rule of a table.  False: there was none."""

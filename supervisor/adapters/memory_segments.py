@@ -72,7 +72,8 @@ class MemorySegments:
 
     def of_task(self, task_id: str) -> list[Segment]:
         """Return all that one task published, unused and deleted ones too."""
-        return _ordered(s for s in self._tables.segments.values() if s.task_id == task_id)
+        rows = self._tables.segments.values()
+        return _ordered(s for s in rows if s.task_id == task_id and s.compaction_id is None)
 
     def publication(self, generation_id: str) -> Publication | None:
         """Return the publication of one generation."""

@@ -184,6 +184,7 @@ class FileRow(Lenient):
     supervisor_id: str = ""
     generation_id: str | None = None
     task_id: str = ""
+    compaction_id: str | None = None
     column_set: int | None = None
 
 
@@ -212,6 +213,8 @@ class Segment(Lenient):
     unused_at: datetime | None = None
     delete_after: datetime | None = None
     deleted_at: datetime | None = None
+    compaction_id: str | None = None
+    replaced_by: str | None = None
 
 
 class Segments(Lenient):

@@ -175,10 +175,12 @@ def show_segments(found: list[tuple[str, Segment]]) -> None:
 def _stands(segment: Segment, now: datetime) -> str:
     if segment.used:
         return "in use"
+    out = "unused" if segment.replaced_by is None else "compacted"
     if segment.deleted_at is not None:
-        return f"deleted {ago(segment.deleted_at, now)}"
+        gone = f"deleted {ago(segment.deleted_at, now)}"
+        return gone if segment.replaced_by is None else f"{out}, {gone}"
     due = segment.delete_after is None or segment.delete_after <= now
-    return f"unused, deleted {'soon' if due else ago(segment.delete_after, now)}"
+    return f"{out}, deleted {'soon' if due else ago(segment.delete_after, now)}"
 
 
 def _which(interval: str | None, ids: list[str] | None, *, everything: bool) -> bytes | None:

@@ -53,6 +53,11 @@ def could_be_compaction_id(name: str) -> bool:
     return _COMPACTION_ID.fullmatch(name) is not None
 
 
+def could_be_writer(name: str) -> bool:
+    """Tell whether a folder of this name could be that of a task or of a compaction."""
+    return could_be_task_id(name) or could_be_compaction_id(name)
+
+
 def _letters(facts: str) -> str:
     digest = hashlib.sha256(facts.encode()).digest()
     return "".join(_LETTERS[byte % 16] for byte in digest[:8])

@@ -8,7 +8,7 @@ from enum import StrEnum
 from supervisor.core.events import QueueRow
 from supervisor.core.model import CommittedOffset, Generation, SpecVersion, Task
 from supervisor.core.spec import SupervisorSpec
-from tasks.contract import TaskReport
+from tasks.contract import CompactionReport, TaskReport
 from tasks.offsets import Offsets, TopicPartition
 
 
@@ -35,6 +35,8 @@ class WorkerView:
     """Open tasks of all supervisors that are assigned to it."""
     previous_end: str = ""
     """How its incarnation before this one ended; empty: not known."""
+    compactions: Mapping[str, CompactionReport] = field(default_factory=dict)
+    """Compaction id -> its last report to this leader."""
 
     @property
     def takes_tasks(self) -> bool:

@@ -87,7 +87,7 @@ class SqlSegments:
 
     def of_task(self, task_id: str) -> list[Segment]:
         """Return all that one task published, unused and deleted ones too."""
-        return self._where(_AT.task_id == task_id)
+        return self._where(_AT.task_id == task_id, _AT.compaction_id.is_(None))
 
     def publication(self, generation_id: str) -> Publication | None:
         """Return the publication of one generation."""
