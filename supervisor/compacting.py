@@ -9,7 +9,7 @@ given up can write on for as long as it likes.  The chore only looks at rows and
 run twice.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -242,28 +242,27 @@ class Compacting:
 
     def _assign(self) -> None:
         """Give each worker that has none the oldest that waits; an input that is out ends it."""
-        given = False
-        for view in self.workers.views():
-            if not view.takes_tasks:
-                continue
-            with self.store.leading(self.term()) as tx:
-                given |= self._assign_one(tx, view)
-        if given:
-            self.changed.notify()
+        free = [view for view in self.workers.views() if view.takes_tasks]
+        with self.store.reading() as tx:
+            waits = any(not row.worker_id for row in tx.compactions.live())
+        if not (free and waits):
+            return
+        with self.store.leading(self.term()) as tx:
+            rows = tx.compactions.live()
+            busy = {row.worker_id for row in rows}
+            waiting = iter([row for row in rows if not row.worker_id])
+            for view in free:
+                if view.id not in busy:
+                    self._assign_one(tx, waiting, view)
+        self.changed.notify()
 
-    def _assign_one(self, tx: Transaction, view: WorkerView) -> bool:
-        rows = tx.compactions.live()
-        if any(row.worker_id == view.id for row in rows):
-            return False
-        for row in rows:
-            if row.worker_id:
-                continue
-            if inputs_of(tx, row) is None:
-                self._end(tx, row, TAKEN_OUT)
-                continue
-            now, token = self.clock.now(), self.new_token()
-            return tx.compactions.assign(row.id, view.id, view.incarnation, token, now)
-        return False
+    def _assign_one(self, tx: Transaction, waiting: Iterator[Compaction], view: WorkerView) -> None:
+        for row in waiting:
+            if inputs_of(tx, row) is not None:
+                now, token = self.clock.now(), self.new_token()
+                tx.compactions.assign(row.id, view.id, view.incarnation, token, now)
+                return
+            self._end(tx, row, TAKEN_OUT)
 
     def _end(self, tx: Transaction, row: Compaction, why: str, *, blamed: bool = False) -> None:
         now = self.clock.now()

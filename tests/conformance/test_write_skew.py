@@ -51,6 +51,7 @@ from supervisor.sweep import Sweep
 from supervisor.task_output import TaskOutput
 from tasks.contract import SyncRequest
 from tests.api.world import spec_document
+from tests.conformance.compaction_story import Compactions
 from tests.conformance.databases import execute
 from tests.conformance.overtaken import SOURCES, Overtaken
 from tests.conformance.stories import LEASE_TTL
@@ -198,6 +199,7 @@ def test_each_write_of_a_leader_is_refused_when_another_term_begins_inside_it(
     _handoff(story)
     _actions(story)
     _segments(story)
+    Compactions(story, story.store).plays()
     _queues(story)
     _exports(story)
     _ends(story)
