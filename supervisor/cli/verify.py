@@ -98,14 +98,14 @@ def _claim(client: Client, supervisor_id: str, looks: int) -> tuple[Ledger, froz
     """Return ledger and list; asked again if a segment left, or came back, between the two."""
     ledger = client.get(path_of("/api/v1/supervisors", supervisor_id, "ledger")).read(Ledger)
     listed = _listed(client, ledger)
-    in_use = {f.path for each in ledger.publications for f in (*each.segments, *each.errors)}
-    agree = listed == in_use or looks <= 1
+    agree = listed == ledger.paths().keys() or looks <= 1
     return (ledger, listed) if agree else _claim(client, supervisor_id, looks - 1)
 
 
 def _listed(client: Client, ledger: Ledger) -> frozenset[str]:
     """Return what readers of both tables are given, as far as the ledger can know of it."""
     known = {publication.generation_id for publication in ledger.publications}
+    told = ledger.paths()
     tables = [ledger.data_source] if known else []
     if any(publication.errors for publication in ledger.publications):
         tables.append(errors_table(ledger.data_source))
@@ -113,7 +113,8 @@ def _listed(client: Client, ledger: Ledger) -> frozenset[str]:
         file.path
         for table in tables
         for file in files_of(client, table, fresh=False).files
-        if file.supervisor_id == ledger.supervisor_id and file.generation_id in known
+        if file.supervisor_id == ledger.supervisor_id
+        and (file.generation_id in known or file.path in told)
     )
 
 

@@ -1,12 +1,13 @@
 """The table's side: what the published Parquet files hold, read without the code that wrote them.
 
-One publication at a time: 8 bytes a row, and some copies of that while it is sorted.
+One publication at a time: 8 bytes a row, and some copies of that while it is sorted.  Compacted
+files, which are of several publications, are read in `compacted.py`.
 """
 
 import hashlib
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,6 +17,7 @@ import pyarrow.parquet as pq
 
 from supervisor.verify.facts import Held
 from supervisor.verify.ledger import LedgerPublication
+from supervisor.verify.pieces import Part, Pieces
 from supervisor.verify.runs import Runs
 from supervisor.verify.verdict import Finding, FindingKind
 from tasks.contract import OffsetSpan, RejectsFile, SegmentFile
@@ -30,6 +32,9 @@ BATCH_ROWS = 200_000
 """Rows of a file that are looked at at once."""
 _CHUNK_BYTES = 1 << 20
 
+Chunks = dict[TopicPartition, list[pa.Array]]
+"""Offsets, in no order."""
+
 
 @dataclass
 class Content:
@@ -42,13 +47,17 @@ class Content:
 
 
 def read_publication(
-    warehouse: Path, publication: LedgerPublication, progress: Callable[[int], None]
+    warehouse: Path,
+    publication: LedgerPublication,
+    progress: Callable[[int], None],
+    pieces: Pieces | None = None,
 ) -> Content:
     """Read the files of one publication that are in use; `progress` is told each number of rows.
 
-    What cannot be read is a finding, and its rows are then not there.
+    `pieces` are what compacted files were found to have of it.  What cannot be read is a finding,
+    and its rows are then not there.
     """
-    reading = _Reading(warehouse, publication)
+    reading = _Reading(warehouse, publication, pieces or Pieces())
     for segment in publication.segments:
         reading.take(segment)
         progress(segment.rows)
@@ -58,17 +67,18 @@ def read_publication(
 
 
 class _Reading:
-    def __init__(self, warehouse: Path, publication: LedgerPublication) -> None:
+    def __init__(self, warehouse: Path, publication: LedgerPublication, pieces: Pieces) -> None:
         self._warehouse = warehouse.resolve()
         self._publication = publication
+        self._pieces = pieces
         self._topics = {p.partition: p.topic for p in publication.start}
-        self._chunks: dict[TopicPartition, list[pa.Array]] = {}
+        self._chunks: Chunks = {}
         self._rejects: dict[TopicPartition, list[tuple[int, int]]] = {}
         self._bad: dict[TopicPartition, list[tuple[int, int]]] = {}
         self._findings: list[Finding] = []
-        self._counted: Counter[TopicPartition] = Counter()
-        self._bounds: dict[TopicPartition, list[tuple[int, int]]] = {}
-        self._offsets_missing = False
+        self._counted = Counter(pieces.counted)
+        self._bounds = {at: list(pairs) for at, pairs in pieces.bounds.items()}
+        self._offsets_missing = not pieces.carries_offsets
 
     def take(self, segment: SegmentFile) -> None:
         path = self._checked(segment)
@@ -95,53 +105,25 @@ class _Reading:
             )
 
     def _take_offsets(self, file: pq.ParquetFile, segment: SegmentFile) -> None:
-        found: dict[TopicPartition, list[pa.Array]] = {}
-        own = [TOPIC] if TOPIC in file.schema_arrow.names else []
-        for batch in file.iter_batches(BATCH_ROWS, columns=[PARTITION, OFFSET, *own]):
-            for topic, part in _by_topic(batch) if own else [(None, batch)]:
-                self._take_batch(part, topic, found, segment)
+        found, lacking = offsets_in(file, self._topics)
+        if lacking:
+            detail = f"{segment.path} has rows without an offset"
+            self._find(FindingKind.UNKNOWN_ROW, detail, records=lacking)
         for at, chunks in found.items():
             self._chunks.setdefault(at, []).extend(chunks)
         self._compare_spans(segment, found)
 
     def _take_counts(self, file: pq.ParquetFile, segment: SegmentFile) -> None:
         """Take the word of the file's spans, if its rows stand for as many records."""
-        counts = file.read(columns=[RECORDS])[RECORDS]
-        found = pc.sum(counts).as_py() or 0
         said = sum(span.rows for span in segment.spans)
-        if found != said or counts.null_count or (pc.min(counts).as_py() or 0) < 1:
-            self._find(
-                FindingKind.ROW_COUNT,
-                f"{segment.path}: its rows stand for {found} records, on record are {said}",
-                records=abs(found - said),
-            )
+        if (found := records_in(file)) != said:
+            self._find(*wrong_records(segment, found, said))
         for span in segment.spans:
             at = TopicPartition(span.topic, span.partition)
             self._counted[at] += span.rows
             self._bounds.setdefault(at, []).append((span.first, span.last + 1))
 
-    def _take_batch(
-        self,
-        batch: pa.RecordBatch,
-        topic: str | None,
-        found: dict[TopicPartition, list[pa.Array]],
-        segment: SegmentFile,
-    ) -> None:
-        partitions, offsets = batch.column(PARTITION), batch.column(OFFSET)
-        if lacking := partitions.null_count + offsets.null_count:
-            self._find(
-                FindingKind.UNKNOWN_ROW,
-                f"{segment.path} has rows without an offset",
-                records=lacking,
-            )
-        for number in pc.unique(partitions).drop_null().to_pylist():
-            of_it = offsets.filter(pc.equal(partitions, number)).drop_null()
-            at = TopicPartition(topic or self._topics.get(number, "?"), number)
-            found.setdefault(at, []).append(of_it.cast(pa.int64()))
-
-    def _compare_spans(
-        self, segment: SegmentFile, found: dict[TopicPartition, list[pa.Array]]
-    ) -> None:
+    def _compare_spans(self, segment: SegmentFile, found: Chunks) -> None:
         actual = {span_of(at, chunks) for at, chunks in found.items()}
         recorded = set(segment.spans)
         if recorded and actual != recorded:
@@ -171,14 +153,14 @@ class _Reading:
         """Put everything together, per partition."""
         held: dict[TopicPartition, Held] = {}
         of_files = self._chunks.keys() | self._counted.keys() | self._rejects.keys()
-        for at in self._publication.start.keys() | of_files:
-            rows, repeated, surplus = as_runs(self._chunks.pop(at, []))
+        for at in self._publication.start.keys() | of_files | self._pieces.partitions():
+            part = Part(*as_runs(self._chunks.pop(at, []))) + self._pieces.part(at)
             pairs = sorted(self._rejects.get(at, []))
             twice = Runs(_overlaps(pairs))
             held[at] = Held(
-                rows,
-                repeated | twice,
-                surplus + twice.count(),
+                part.rows,
+                part.repeated | twice,
+                part.surplus + twice.count(),
                 Runs(pairs),
                 carries_offsets=not self._offsets_missing,
                 counted=self._counted[at] if self._offsets_missing else None,
@@ -192,6 +174,7 @@ class _Reading:
         publication, rejects = self._publication, self._publication.rejects
         of_files = sum(segment.rows for segment in publication.segments)
         of_files += sum(each.file.rows for each in publication.let_go)
+        of_files += sum(each.rows for each in publication.compacted)
         listed = 0 if rejects is None else rejects.records
         actual = sum(end - first for pairs in self._rejects.values() for first, end in pairs)
         for what, said, found in (
@@ -233,6 +216,41 @@ def checked(
             f"published were {file.size_bytes} bytes and {file.sha256}",
         )
     return path
+
+
+def offsets_in(file: pq.ParquetFile, topics: Mapping[int, str]) -> tuple[Chunks, int]:
+    """Return the offsets of a file's rows, and how many rows name none.
+
+    In a file without a column for it the topic is by `topics` that of the partition's number;
+    where nothing tells it, it is `?`.
+    """
+    found: Chunks = {}
+    lacking = 0
+    own = [TOPIC] if TOPIC in file.schema_arrow.names else []
+    for batch in file.iter_batches(BATCH_ROWS, columns=[PARTITION, OFFSET, *own]):
+        for topic, part in _by_topic(batch) if own else [(None, batch)]:
+            partitions, offsets = part.column(PARTITION), part.column(OFFSET)
+            lacking += pc.sum(pc.or_(pc.is_null(partitions), pc.is_null(offsets))).as_py() or 0
+            for number in pc.unique(partitions).drop_null().to_pylist():
+                of_it = offsets.filter(pc.equal(partitions, number)).drop_null()
+                at = TopicPartition(topic or topics.get(number, "?"), number)
+                found.setdefault(at, []).append(of_it.cast(pa.int64()))
+    return found, lacking
+
+
+def records_in(file: pq.ParquetFile) -> int | None:
+    """Return how many records a file's rows stand for; None: not every row tells it."""
+    counts = file.read(columns=[RECORDS])[RECORDS]
+    if counts.null_count or (pc.min(counts).as_py() or 0) < 1:
+        return None
+    return int(pc.sum(counts).as_py())
+
+
+def wrong_records(file: SegmentFile, found: int | None, said: int) -> tuple[FindingKind, str, int]:
+    """Return a finding's kind, text and number where `found` is not what is on record."""
+    told_by_rows = "a number that not all of them tell" if found is None else f"{found} records"
+    detail = f"{file.path}: its rows stand for {told_by_rows}, on record are {said}"
+    return FindingKind.ROW_COUNT, detail, said if found is None else abs(found - said)
 
 
 def _by_topic(batch: pa.RecordBatch) -> Iterator[tuple[str, pa.RecordBatch]]:

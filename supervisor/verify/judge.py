@@ -39,10 +39,14 @@ def judge(
     publications: int,
     notes: tuple[str, ...] = (),
     quarantined: int = 0,
+    spoiled: frozenset[str] = frozenset(),
 ) -> Verification:
-    """Return the verdict on all partitions; `file_findings` are those of `files.py`."""
-    spoiled = {found.generation_id for found in file_findings}
-    partitions = tuple(_spoil(judge_partition(each), spoiled) for each in facts)
+    """Return the verdict on all partitions; `file_findings` are those of `files.py`.
+
+    `spoiled` are generations that share a file with what is wrong in it.
+    """
+    wrong = spoiled | {found.generation_id for found in file_findings}
+    partitions = tuple(_spoil(judge_partition(each), wrong) for each in facts)
     findings = (*file_findings, *(found for each in partitions for found in each.findings))
     verdict = worst(each.verdict for each in partitions)
     return Verification(
@@ -278,7 +282,7 @@ def _union(many: Iterable[Runs]) -> Runs:
     return sets[0] if sets else Runs()
 
 
-def _spoil(judged: PartitionVerdict, generations: set[str | None]) -> PartitionVerdict:
+def _spoil(judged: PartitionVerdict, generations: frozenset[str | None]) -> PartitionVerdict:
     """Lower the verdict on ranges whose files are not what was published."""
     ranges = tuple(
         replace(each, verdict=Verdict.VIOLATED, why=each.why or "its files: see the findings")

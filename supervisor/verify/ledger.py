@@ -1,6 +1,7 @@
 """What the overlord says it has published: the claim that is put to the proof."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
@@ -8,7 +9,7 @@ from pydantic import ConfigDict, Field
 
 from supervisor.verify.dropped import LetGo
 from supervisor.verify.facts import DeclaredGap
-from tasks.contract import RejectsFile, SegmentFile
+from tasks.contract import OffsetSpan, RejectsFile, SegmentFile
 from tasks.kafka_client import KafkaClient
 from tasks.offsets import TopicPartition
 from tasks.wire import Instant, Wire, WireOffsets
@@ -49,11 +50,22 @@ class LedgerGap(Answer):
 
 
 class LedgerLetGo(Answer):
-    """One published file that is no part of the table any more: taken out on purpose."""
+    """One published file that is no part of the table any more: taken out on purpose.
+
+    Of a compacted one `rows` and `spans` are those that it had of the publication.
+    """
 
     file: SegmentFile
     unused_at: Instant
     deleted_at: Instant | None = None
+
+
+class LedgerCompacted(Answer):
+    """One compacted file of the table, and what it has of one publication."""
+
+    file: SegmentFile
+    rows: int
+    spans: tuple[OffsetSpan, ...]
 
 
 class LedgerPublication(Answer):
@@ -68,6 +80,8 @@ class LedgerPublication(Answer):
     rejected: int
     rejects: RejectsFile | None = None
     segments: tuple[SegmentFile, ...] = ()
+    compacted: tuple[LedgerCompacted, ...] = ()
+    """The files that hold rows of other publications as well."""
     let_go: tuple[LedgerLetGo, ...] = ()
     errors: tuple[SegmentFile, ...] = ()
     """The files that the errors table has of it."""
@@ -90,6 +104,15 @@ def _dropped(let_go: Sequence[LedgerLetGo]) -> dict[TopicPartition, list[LetGo]]
     return found
 
 
+@dataclass(frozen=True)
+class CompactedFile:
+    """One compacted file, and what it has of each publication."""
+
+    file: SegmentFile
+    shares: list[tuple[str | None, LedgerCompacted]] = field(default_factory=list)
+    """With the generation that it is of; None: of a forgotten one, which is not told."""
+
+
 class Ledger(Answer):
     """Everything that one supervisor has committed and published."""
 
@@ -102,6 +125,26 @@ class Ledger(Answer):
     gaps: tuple[LedgerGap, ...] = ()
     publications: tuple[LedgerPublication, ...] = ()
     """In the order of their publication."""
+    forgotten: tuple[LedgerCompacted, ...] = ()
+    """What compacted files have of publications that are not told."""
+
+    def compacted(self) -> list[CompactedFile]:
+        """Return every compacted file once, by path, with what it has of whom."""
+        found: dict[str, CompactedFile] = {}
+        owned = [(each, p.generation_id) for p in self.publications for each in p.compacted]
+        for each, owner in (*owned, *((each, None) for each in self.forgotten)):
+            of = found.setdefault(each.file.path, CompactedFile(each.file))
+            of.shares.append((owner, each))
+        return [found[path] for path in sorted(found)]
+
+    def paths(self) -> dict[str, str | None]:
+        """Return the files of both tables, each with its generation; compacted ones: None."""
+        own = {
+            file.path: publication.generation_id
+            for publication in self.publications
+            for file in (*publication.segments, *publication.errors)
+        }
+        return own | {each.file.path: None for each in self.compacted()}
 
     def committed_ranges(self) -> dict[TopicPartition, tuple[int, int]]:
         """Return partition -> (first offset, next offset)."""

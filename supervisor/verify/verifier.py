@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from supervisor.setup import SetupProblem
+from supervisor.verify.compacted import Compacted, read_compacted
 from supervisor.verify.errors import read_errors
 from supervisor.verify.facts import PublishedRange
 from supervisor.verify.files import read_publication
@@ -41,11 +42,26 @@ def verify(
             f"the warehouse {warehouse} is not to be seen from here",
             "run this where the overlord's warehouse is mounted, or name it with --warehouse",
         )
+    return compare(
+        ledger, warehouse, listed, lambda: _read_topic(ledger, steps.offsets), rows=steps.rows
+    )
+
+
+def compare(
+    ledger: Ledger,
+    warehouse: Path,
+    listed: frozenset[str] | None,
+    topic: Callable[[], TopicRead],
+    *,
+    rows: Progress,
+) -> Verification:
+    """Put a ledger to the proof against what `topic` finds there; see `verify`."""
     # Files first: what is deleted from the topic meanwhile is then the reader's to notice.
-    ranges, findings = _read_files(ledger, warehouse, steps.rows)
+    compacted = read_compacted(warehouse, ledger, rows)
+    ranges, findings = _read_files(ledger, warehouse, compacted, rows)
     if listed is not None:
         findings += _unlisted(ledger, listed)
-    found = _read_topic(ledger, steps.offsets)
+    found = topic()
     facts = facts_by_partition(
         ledger.committed_ranges(),
         ledger.declared(),
@@ -61,6 +77,7 @@ def verify(
         publications=len(ledger.publications),
         notes=found.notes,
         quarantined=sum(f.rows for each in ledger.publications for f in each.errors),
+        spoiled=compacted.spoiled,
     )
 
 
@@ -79,12 +96,13 @@ def secret_of_environment(reference: SecretRef) -> str:
 
 
 def _read_files(
-    ledger: Ledger, warehouse: Path, progress: Progress
+    ledger: Ledger, warehouse: Path, compacted: Compacted, progress: Progress
 ) -> tuple[dict[TopicPartition, list[PublishedRange]], list[Finding]]:
     ranges: dict[TopicPartition, list[PublishedRange]] = {}
-    findings: list[Finding] = []
+    findings = list(compacted.findings)
     for publication in ledger.publications:
-        content = read_publication(warehouse, publication, progress)
+        pieces = compacted.pieces.pop(publication.generation_id, None)
+        content = read_publication(warehouse, publication, progress, pieces)
         findings += content.findings + read_errors(warehouse, publication, content.bad)
         dropped = publication.dropped()
         for at, held in content.held.items():
@@ -120,11 +138,7 @@ def _unlisted(ledger: Ledger, listed: frozenset[str]) -> list[Finding]:
 
     Files of publications that are newer than the ledger are not in `listed`.
     """
-    owners = {
-        segment.path: publication.generation_id
-        for publication in ledger.publications
-        for segment in (*publication.segments, *publication.errors)
-    }
+    owners = ledger.paths()
     lacking = [
         Finding(FindingKind.MISSING_FILE, f"{path} is not in the table's list", owners[path])
         for path in sorted(owners.keys() - listed)

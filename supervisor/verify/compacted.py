@@ -1,0 +1,232 @@
+"""Compacted files: each is read once, and its rows are given to the publications they are of.
+
+    rows of one partition    ■■■■■■■■■ ■■■■■ ■   ■■■■■   sorted by offset
+    shares on record         ├─range 1─┤    │    ├─ 3 ─┤  spans of two ranges never overlap
+                                            └ of no share: nobody published this row
+
+No word is taken for what a file holds: each share must have as many rows as are on record, between
+the same offsets.  One file at a time: 8 bytes a row, and some copies of that while it is sorted;
+what is kept of it are runs.
+"""
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from supervisor.verify.files import (
+    OFFSET,
+    PARTITION,
+    RECORDS,
+    as_runs,
+    checked,
+    offsets_in,
+    records_in,
+    wrong_records,
+)
+from supervisor.verify.ledger import CompactedFile, Ledger
+from supervisor.verify.pieces import Part, Pieces
+from supervisor.verify.verdict import Finding, FindingKind
+from tasks.contract import OffsetSpan
+from tasks.offsets import TopicPartition
+
+_NOBODYS = -1
+"""Number of the share of rows that are of none."""
+
+
+@dataclass(frozen=True)
+class Compacted:
+    """What all compacted files were found to hold."""
+
+    pieces: dict[str, Pieces]
+    """Generation -> what is its; forgotten ones are left out."""
+    findings: list[Finding]
+    spoiled: frozenset[str]
+    """Generations that have rows in a file that is not as it should be."""
+
+
+def read_compacted(warehouse: Path, ledger: Ledger, progress: Callable[[int], None]) -> Compacted:
+    """Read every compacted file of the table; `progress` is told each number of rows.
+
+    What cannot be read is a finding, and its rows are then not there.
+    """
+    found = Compacted({}, [], frozenset())
+    spoiled: set[str] = set()
+    for each in ledger.compacted():
+        reading = _Reading(each, found.pieces)
+        reading.read(warehouse.resolve())
+        if reading.findings:
+            spoiled |= {owner for owner, _ in each.shares if owner is not None}
+        found.findings.extend(reading.findings)
+        progress(each.file.rows)
+    return Compacted(found.pieces, found.findings, frozenset(spoiled))
+
+
+@dataclass(frozen=True, order=True)
+class _Span:
+    """Offsets `[first, end)` of one partition that are of the share with a number."""
+
+    first: int
+    end: int
+    at: TopicPartition
+    share: int
+
+
+@dataclass
+class _Reading:
+    compacted: CompactedFile
+    pieces: dict[str, Pieces]
+    findings: list[Finding] = field(default_factory=list)
+
+    def read(self, warehouse: Path) -> None:
+        """Read the file, if it is there, and give its rows away."""
+        file = self.compacted.file
+        path = checked(warehouse, file, self._find)
+        if path is None:
+            return
+        try:
+            with pq.ParquetFile(path) as opened:
+                rows: int = opened.metadata.num_rows
+                names = set(opened.schema_arrow.names)
+                if names.issuperset({OFFSET, PARTITION}):
+                    self._divide(opened)
+                else:
+                    self._count(opened if RECORDS in names else None)
+        except (pa.ArrowException, OSError) as error:
+            self._find(FindingKind.DIGEST_MISMATCH, f"{file.path} is no Parquet: {error}")
+            return
+        of_shares = sum(share.rows for _, share in self.compacted.shares)
+        if not rows == file.rows == of_shares:
+            detail = f"{file.path} has {rows} rows, on record are {file.rows}, of ranges in it"
+            self._find(FindingKind.ROW_COUNT, f"{detail} {of_shares}", abs(rows - of_shares))
+
+    def _divide(self, opened: pq.ParquetFile) -> None:
+        """Give each row to the share whose span holds its offset."""
+        path = self.compacted.file.path
+        found, lacking = offsets_in(opened, {})
+        if lacking:
+            detail = f"{path} has rows without an offset"
+            self._find(FindingKind.UNKNOWN_ROW, detail, lacking)
+        held: dict[tuple[int, TopicPartition], list[pa.Array]] = {}
+        for at in sorted(found):
+            for span, values in _slices(at, found.pop(at), self._spans_at(at)):
+                held.setdefault((span.share, span.at), []).append(values)
+        for (number, at), chunks in held.items():
+            part = Part(*as_runs(chunks))
+            if number == _NOBODYS:
+                detail = f"{path} has rows of no range that was published"
+                self.findings.append(Finding.at(FindingKind.UNKNOWN_ROW, at, part.rows, detail))
+            elif (owner := self.compacted.shares[number][0]) is not None:
+                self._of(owner).add(at, part)
+        self._compare({key: _extent(chunks) for key, chunks in held.items()})
+
+    def _spans_at(self, at: TopicPartition) -> list[_Span]:
+        """Return, ascending, whose the offsets of a partition are.
+
+        Rows that name no topic are told by the number of their partition alone.
+        """
+        return sorted(
+            _Span(span.first, span.last + 1, TopicPartition(span.topic, span.partition), number)
+            for number, (_, share) in enumerate(self.compacted.shares)
+            for span in share.spans
+            if span.partition == at.partition and at.topic in {"?", span.topic}
+        )
+
+    def _compare(self, held: dict[tuple[int, TopicPartition], tuple[int, int, int]]) -> None:
+        """Compare what each share was found to have with what it has on record."""
+        for number, (owner, share) in enumerate(self.compacted.shares):
+            said = _recorded(share.spans)
+            for at in sorted(said.keys() | {at for of, at in held if of == number}):
+                is_there, on_record = held.get((number, at)), said.get(at)
+                if is_there != on_record:
+                    self._find_difference(owner, at, is_there, on_record)
+
+    def _find_difference(
+        self,
+        owner: str | None,
+        at: TopicPartition,
+        is_there: tuple[int, int, int] | None,
+        on_record: tuple[int, int, int] | None,
+    ) -> None:
+        self.findings.append(
+            Finding(
+                FindingKind.ROW_COUNT,
+                f"{self.compacted.file.path}: offsets {_told(is_there)} of "
+                f"{owner or 'a forgotten range'}, on record are {_told(on_record)}",
+                owner,
+                at,
+                abs((is_there or (0, 0, 0))[2] - (on_record or (0, 0, 0))[2]),
+            )
+        )
+
+    def _count(self, opened: pq.ParquetFile | None) -> None:
+        """Take the word of the shares' spans, if the rows stand for as many records.
+
+        None: the rows tell neither their offsets nor how many records they stand for.
+        """
+        said = sum(span.rows for _, share in self.compacted.shares for span in share.spans)
+        if opened is not None and (found := records_in(opened)) != said:
+            self._find(*wrong_records(self.compacted.file, found, said))
+        for owner, share in self.compacted.shares:
+            if owner is None:
+                continue
+            pieces = self._of(owner)
+            pieces.carries_offsets = False
+            for span in share.spans if opened is not None else ():
+                at = TopicPartition(span.topic, span.partition)
+                pieces.count(at, span.rows, (span.first, span.last + 1))
+
+    def _of(self, owner: str) -> Pieces:
+        return self.pieces.setdefault(owner, Pieces())
+
+    def _find(self, kind: FindingKind, detail: str, records: int = 0) -> None:
+        self.findings.append(Finding(kind, detail, records=records))
+
+
+def _slices(
+    at: TopicPartition, chunks: Sequence[pa.Array], spans: Sequence[_Span]
+) -> Iterator[tuple[_Span, pa.Array]]:
+    """Yield every offset with the span that holds it, or with nobody's; none comes twice."""
+    values = pa.concat_arrays(chunks)
+    values = values.take(pc.array_sort_indices(values))
+    reached = 0
+    nobodys = _Span(0, 0, at, _NOBODYS)
+    for span in spans:
+        first = _index(values, span.first, reached)
+        end = _index(values, span.end, first)
+        if reached < first:
+            yield nobodys, values[reached:first]
+        if first < end:
+            yield span, values[first:end]
+        reached = end
+    if reached < len(values):
+        yield nobodys, values[reached:]
+
+
+def _index(values: pa.Array, offset: int, reached: int) -> int:
+    return bisect_left(values, offset, lo=reached, key=lambda found: found.as_py())
+
+
+def _extent(chunks: Sequence[pa.Array]) -> tuple[int, int, int]:
+    """Return the first and the last offset, and how many rows there are."""
+    bounds = [pc.min_max(chunk).as_py() for chunk in chunks]
+    first, last = min(each["min"] for each in bounds), max(each["max"] for each in bounds)
+    return first, last, sum(len(chunk) for chunk in chunks)
+
+
+def _recorded(spans: Sequence[OffsetSpan]) -> dict[TopicPartition, tuple[int, int, int]]:
+    """Return the same of spans on record, by partition."""
+    found: dict[TopicPartition, tuple[int, int, int]] = {}
+    for span in spans:
+        at = TopicPartition(span.topic, span.partition)
+        first, last, rows = found.get(at, (span.first, span.last, 0))
+        found[at] = min(first, span.first), max(last, span.last), rows + span.rows
+    return found
+
+
+def _told(extent: tuple[int, int, int] | None) -> str:
+    return "none" if extent is None else f"{extent[0]}..{extent[1]} ({extent[2]})"
