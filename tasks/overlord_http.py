@@ -16,6 +16,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from tasks.answers import bounded
 from tasks.contract import (
+    CompactedFile,
+    DesiredCompaction,
     DesiredTask,
     PublishAnswer,
     PublishRequest,
@@ -38,7 +40,8 @@ class HttpOverlord:
 
     Args:
         addresses: base addresses of all overlords, tried beginning with the last that led.
-        connections_max: calls in flight at once: two syncs and one publish per finishing task.
+        connections_max: calls in flight at once: two syncs, one publish per finishing task
+            and one of a compaction.
         answer_s: how long an answer may take beyond the wait that the request allows.
         bytes_max: a longer answer is none.
     """
@@ -84,8 +87,16 @@ class HttpOverlord:
     def publish(self, task: DesiredTask, request: PublishRequest) -> PublishAnswer:
         """Ask to publish.  Raises as `Overlord.publish`; the commit may have happened then."""
         path = f"/internal/v1/tasks/{quote(task.task_id, safe='')}/publish"
-        token = {"Authorization": f"Bearer {task.token}"}
-        body = self._post(path, request.to_json(), timedelta(seconds=_PUBLISH_S), token)
+        return self._published(path, task.token, request)
+
+    def publish_compaction(self, order: DesiredCompaction, file: CompactedFile) -> PublishAnswer:
+        """Offer a file.  Raises as `Overlord.publish_compaction`; it may be committed then."""
+        path = f"/internal/v1/compactions/{quote(order.compaction_id, safe='')}/publish"
+        return self._published(path, order.token, file)
+
+    def _published(self, path: str, token: str, request: Wire) -> PublishAnswer:
+        headers = {"Authorization": f"Bearer {token}"}
+        body = self._post(path, request.to_json(), timedelta(seconds=_PUBLISH_S), headers)
         return _parsed(PublishAnswer, body)
 
     def _post(self, path: str, json: str, wait: timedelta, headers: dict[str, str]) -> bytes:

@@ -11,7 +11,9 @@ from typing import Protocol
 from pydantic import Field
 
 from tasks.contract import (
+    CompactedFile,
     Counters,
+    DesiredCompaction,
     DesiredTask,
     FailureCode,
     OffsetSpan,
@@ -161,8 +163,19 @@ class Engine(Protocol):
         """Rewrite journaled files into segments, or take them as they are.  Raises as above."""
         ...
 
+    def compact(self, order: DesiredCompaction) -> SegmentFile:
+        """Rewrite published files as one file, synced; the inputs stay as they are.
+
+        Raises:
+            BatchCancelled: `cancel` was called; what was written is gone.
+            NoSpace: the disk is full; nothing is left, a repeat may succeed.
+            TaskError: an input is missing or damaged, these files cannot become one, or the new
+                file cannot be written.
+        """
+        ...
+
     def cancel(self, task_id: str) -> None:
-        """Stop the job that `task_id` runs now, if it runs one; returns at once."""
+        """Stop the job that this task, or compaction, runs now, if any; returns at once."""
         ...
 
     def drop(self, task_id: str, entries: Sequence[JournalEntry]) -> None:
@@ -207,6 +220,14 @@ class Overlord(Protocol):
 
     def publish(self, task: DesiredTask, request: PublishRequest) -> PublishAnswer:
         """Ask to publish.  Raises as `sync`; a repeat gets the stored answer."""
+        ...
+
+    def publish_compaction(self, order: DesiredCompaction, file: CompactedFile) -> PublishAnswer:
+        """Ask that a file takes the place of a compaction's inputs.
+
+        The outcome is `committed`, also on a repeat, or `superseded`: the file is not needed.
+        Raises as `sync`.
+        """
         ...
 
 

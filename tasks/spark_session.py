@@ -30,10 +30,13 @@ from tasks.runtime.java import Java
 from tasks.runtime.tied import tied_argv
 
 LIVE_POOL = "live"
-"""FAIR pool of the tasks that read; they share it equally, four times the weight of the other."""
+"""FAIR pool of the tasks that read; they share it equally, four times the weight of the next."""
 
 FINISHING_POOL = "finishing"
 """FAIR pool of the tasks whose end is fixed: what they do must not hold up the live ones."""
+
+COMPACTING_POOL = "compacting"
+"""FAIR pool of what nobody waits for, with half the weight of the tasks that finish."""
 
 START_TIMEOUT_S = 180.0
 """From launch until the JVM tells its port: 3 s alone, ten times that on a busy machine."""
@@ -47,14 +50,11 @@ _LOG_TAIL = 2_000
 _OUT_OF_MEMORY = {3, 52}
 """Exit codes: of a JVM told to end then, and of Spark's own handler (SparkExitCode.OOM)."""
 
-_POOLS = f"""<?xml version="1.0"?>
-<allocations>
-  <pool name="{LIVE_POOL}">
-    <schedulingMode>FAIR</schedulingMode><weight>4</weight><minShare>0</minShare></pool>
-  <pool name="{FINISHING_POOL}">
-    <schedulingMode>FAIR</schedulingMode><weight>1</weight><minShare>0</minShare></pool>
-</allocations>
-"""
+_WEIGHTS = {LIVE_POOL: 8, FINISHING_POOL: 2, COMPACTING_POOL: 1}
+_EACH = "<schedulingMode>FAIR</schedulingMode><weight>{}</weight><minShare>0</minShare>"
+_POOLS = "\n".join(
+    f'<pool name="{pool}">{_EACH.format(weight)}</pool>' for pool, weight in _WEIGHTS.items()
+)
 
 # What Spark's launcher would add, less `--add-modules=jdk.incubator.vector`.
 # Source: org.apache.spark.launcher.JavaModuleOptions of Spark 4.0.0.
@@ -244,7 +244,7 @@ def start_spark(options: SparkOptions) -> SparkRuntime:
     log = work / LOG_NAME
     told = work / f"gateway-{os.getpid()}"
     told.unlink(missing_ok=True)
-    (work / "pools.xml").write_text(_POOLS)
+    (work / "pools.xml").write_text(f"<allocations>{_POOLS}</allocations>")
     properties = work / "spark.properties"
     properties.write_text(_properties_text(_conf(options, work)))
     with log.open("ab") as output:

@@ -15,7 +15,8 @@ from threading import Condition, Thread
 
 import structlog
 
-from tasks.contract import SyncRequest, SyncResponse, TaskReport
+from tasks.compacting import Compactor
+from tasks.contract import CompactionReport, SyncRequest, SyncResponse, TaskReport
 from tasks.lives import Life
 from tasks.options import WorkerOptions
 from tasks.ports import Fenced, Overlord, OverlordUnavailable
@@ -35,6 +36,7 @@ class Sync:
         overlord: Overlord,
         roster: Roster,
         *,
+        compactor: Compactor,
         url: str,
         life: Life,
         fenced: Callable[[], None],
@@ -43,6 +45,7 @@ class Sync:
         self._options = options
         self._overlord = overlord
         self._roster = roster
+        self._compactor = compactor
         self._url = url
         self._life = life
         self._fenced = fenced
@@ -138,8 +141,8 @@ class Sync:
     def _request(self, wait: timedelta) -> SyncRequest:
         with self._changed:
             self._sequence += 1
-            tasks = self._roster.reports()
-            self._told = _news_of(tasks)
+            tasks, compactions = self._reports()
+            self._told = _news_of(tasks, compactions)
             self._ask_again = False
             return SyncRequest(
                 worker_id=self._options.worker_id,
@@ -150,6 +153,7 @@ class Sync:
                 slots=self._options.slots,
                 stopping=self._stopping,
                 tasks=tasks,
+                compactions=compactions,
                 known=self._known,
                 wait=wait,
             )
@@ -161,6 +165,7 @@ class Sync:
             # Requests under way may have been answered before this one: they count less.
             self._newest = (response.term, self._sequence)
             self._roster.apply(response.tasks)
+            self._compactor.apply(response.compactions)
             self._known = response.revision
         elif response.revision != self._known:
             self._roster.tell(response.tasks)
@@ -174,9 +179,12 @@ class Sync:
             while not (self._closed or self._ask_again):
                 self._news = False
                 left = until - self._monotonic()
-                if left <= 0 or _news_of(self._roster.reports()) != self._told:
+                if left <= 0 or _news_of(*self._reports()) != self._told:
                     return
                 self._changed.wait_for(lambda: self._news or self._closed, left)
+
+    def _reports(self) -> tuple[tuple[TaskReport, ...], tuple[CompactionReport, ...]]:
+        return self._roster.reports(), self._compactor.reports()
 
     def _rest(self, seconds: float) -> None:
         with self._changed:
@@ -189,6 +197,9 @@ def _retry_s(unanswered: int) -> float:
     return min(_RETRY_MAX_S, _RETRY_FIRST_S * 2.0 ** min(unanswered - 1, 10))
 
 
-def _news_of(reports: tuple[TaskReport, ...]) -> tuple[object, ...]:
+def _news_of(
+    tasks: tuple[TaskReport, ...], compactions: tuple[CompactionReport, ...]
+) -> tuple[object, ...]:
     """Return the parts of reports that an overlord waits for."""
-    return tuple((r.task_id, r.phase, r.order_term, r.order_sequence) for r in reports)
+    told = ((r.task_id, r.phase, r.order_term, r.order_sequence) for r in tasks)
+    return (*told, *((r.compaction_id, r.failure) for r in compactions))

@@ -22,6 +22,7 @@ from types import FrameType
 import structlog
 
 from tasks.alarm import Alarm
+from tasks.compacting import Compactor
 from tasks.folders import make_folder
 from tasks.gate import Gate
 from tasks.journal import JournalFolder
@@ -129,12 +130,14 @@ class Worker:
         )
         journals = JournalFolder(options.data_dir)
         self._roster = Roster(options, self._world, journals, life.incarnation)
+        self._compactor = Compactor(self._world, options.limits, life.incarnation)
         self._server = ControlServer(options, self._roster)
         self._alarm = Alarm(lambda: self._roster.runners, self._world.monotonic)
         self._sync = Sync(
             options,
             outside.overlord,
             self._roster,
+            compactor=self._compactor,
             url=self._server.url,
             life=life,
             fenced=self._world.fenced,
@@ -194,12 +197,14 @@ class Worker:
                 self._outside.kill_engine()  # it would answer nothing else
             self._sync.close()
             self._roster.close(cancel_after_s=0)
+            self._compactor.close()
             self._join(time.monotonic() + _AT_ONCE_S)
             return 1
         log.info("stopping at the next batch boundary")
         until = time.monotonic() + self._options.stop_timeout.total_seconds()
         self._sync.stopping()
         self._roster.close(self._options.stop_grace.total_seconds())
+        self._compactor.close()  # at once: it holds up no handoff, and is begun anew elsewhere
         left = self._join(until)
         self._sync.close()
         self._sync.say_goodbye()
@@ -207,9 +212,9 @@ class Worker:
         return 0
 
     def _join(self, until: float) -> int:
-        """Wait for every task's thread; return how many still run at `until`."""
-        ended = [r.join(max(0.0, until - time.monotonic())) for r in self._roster.runners]
-        return ended.count(False)
+        """Wait for every thread of a task or compaction; return how many run at `until`."""
+        joins = (self._compactor.join, *(runner.join for runner in self._roster.runners))
+        return [join(max(0.0, until - time.monotonic())) for join in joins].count(False)
 
 
 def run_worker(options: WorkerOptions, outside: Outside) -> int:

@@ -6,6 +6,7 @@
                                          /m<incarnation>/segment-….parquet         a merge
                                                         /errors/segment-….parquet
                                          /rejects-<incarnation>.parquet
+                            /<compaction>/segment-00000.parquet               a compaction
 
 A folder is removed before it is written: what lies there was left by a crash, and no journal
 names it.
@@ -23,7 +24,7 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 
-from tasks.contract import Counters, RejectSample, RejectsFile
+from tasks.contract import DesiredCompaction, RejectsFile, SegmentFile
 from tasks.discovery import Found, columns_of, kinds_new, typed_of, unsettled
 from tasks.ingest.columns import (
     ColumnBook,
@@ -34,7 +35,9 @@ from tasks.ingest.columns import (
     known_keys,
     peeked,
 )
+from tasks.ingest.compact import Compaction, checked, combine, compaction_of
 from tasks.ingest.decode import decode
+from tasks.ingest.entries import entry_of
 from tasks.ingest.failures import judge
 from tasks.ingest.files import (
     data_paths,
@@ -70,7 +73,7 @@ from tasks.ports import (
 )
 from tasks.row_plan import measured, metric_columns
 from tasks.schema_source import RegistryClient
-from tasks.spark_session import FINISHING_POOL, LIVE_POOL, SparkRuntime
+from tasks.spark_session import COMPACTING_POOL, FINISHING_POOL, LIVE_POOL, SparkRuntime
 
 _PEEK_ROWS = 1_000
 """Records per partition that are looked at before the first batch of a table without columns."""
@@ -131,7 +134,7 @@ class SparkEngine:
         span = _Range({p: job.start[p] for p in live}, {p: job.end[p] for p in live})
         if not live:
             found = found_so_far(job.spec, job.columns, job.kinds)
-            return _entry(job, None, (), None, found=found)
+            return entry_of(job, None, (), None, found=found)
         number = f"b{job.number}-{job.incarnation}"
         doing = f"batch {number} of {_told(span)}"
         pool = FINISHING_POOL if job.finishing else LIVE_POOL
@@ -163,6 +166,27 @@ class SparkEngine:
         segments, errors = (tuple(as_segment(f, granularity) for f in fs) for fs in (merged, raw))
         columns = (*columns_in(job.spec, job.entries), *metric_columns(job.spec))
         return MergeResult(segments, rejects, errors, columns)
+
+    def compact(self, order: DesiredCompaction) -> SegmentFile:
+        """Rewrite published files as one, synced and checked.  See `tasks.ports.Engine`.
+
+        Raises:
+            BatchCancelled: `cancel` was called; what was written is gone.
+            NoSpace: the disk is full; what was written is gone.
+            TaskError: an input is missing or damaged, these files cannot be one, or the new file
+                cannot be written.
+        """
+        with self._jobs.run(order.compaction_id, COMPACTING_POOL) as run:
+            work = compaction_of(order, self._warehouse, run.check)
+            folder = self._warehouse / order.data_source / "data" / order.compaction_id
+            with self._guarded(run, folder, f"compaction of {len(work.inputs)} files"):
+                prepare_folder(self._warehouse, order.data_source, order.compaction_id)
+                path = self._combined(work, folder)
+                run.check()
+                file = checked(work, path, self._warehouse)
+                sync_folders(folder, self._warehouse)
+                run.check()
+                return file
 
     def cancel(self, task_id: str) -> None:
         """Stop the job that `task_id` runs now, if it runs one; returns at once."""
@@ -254,7 +278,7 @@ class SparkEngine:
         else:
             remove_folder(folder)
         run.check()
-        return _entry(job, observed, files, rejects, found=found, raw=raw)
+        return entry_of(job, observed, files, rejects, found=found, raw=raw)
 
     def _quarantined(
         self, job: BatchJob, observed: Observed, run: Run, folder: Path
@@ -337,6 +361,9 @@ class SparkEngine:
         sync_folders(folder, self._warehouse)
         return merged
 
+    def _combined(self, work: Compaction, folder: Path) -> Path:
+        return combine(self._runtime.session, work, warehouse=self._warehouse, folder=folder)
+
     def _merged_raw(self, job: MergeJob, run: Run, folder: Path) -> tuple[DataFile, ...]:
         files = tuple(file for entry in job.entries for file in entry.quarantine)
         granularity, rows_max = job.spec.segment_granularity, job.spec.tuning.segment_rows_max
@@ -354,43 +381,6 @@ class SparkEngine:
         runs = [run for rejects in named for run in read_rejects(self._warehouse / rejects.path)]
         path = task / f"rejects-{job.incarnation}.parquet"
         return write_rejects(joined(runs), path, self._warehouse, number_kept(job))
-
-
-def _entry(
-    job: BatchJob,
-    observed: Observed | None,
-    files: tuple[DataFile, ...],
-    rejects: RejectsFile | None,
-    *,
-    found: Found,
-    raw: tuple[DataFile, ...] = (),
-) -> JournalEntry:
-    counters = Counters(batches=1)
-    samples: tuple[RejectSample, ...] = ()
-    if observed is not None:
-        unwanted = sum(reject.reason.thrown_away for reject in observed.rejects)
-        counters = Counters(
-            processed=observed.rows - observed.rows_with_error,
-            processed_with_error=observed.rows_with_error,
-            unparseable=len(observed.rejects) - unwanted,
-            thrown_away=unwanted,
-            processed_bytes=observed.size_bytes,
-            batches=1,
-        )
-        samples = observed.samples[: job.spec.tuning.saved_parse_exceptions_max]
-    return JournalEntry(
-        number=job.number,
-        incarnation=job.incarnation,
-        start=dict(job.start),
-        end=dict(job.end),
-        files=files,
-        rejects=rejects,
-        quarantine=raw,
-        counters=counters,
-        samples=samples,
-        columns=tuple(found),
-        kinds=typed_of(job.spec, found),
-    )
 
 
 def _told(span: _Range) -> str:

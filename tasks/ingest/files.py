@@ -11,6 +11,7 @@ import shutil
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from io import BufferedReader
 from pathlib import Path
 
 import pyarrow.compute as pc
@@ -33,7 +34,7 @@ read the folder by a pattern such as data/**/*.parquet.
 
 @dataclass(frozen=True)
 class Digest:
-    """Size in bytes and SHA-256 of a synced file."""
+    """Size in bytes and SHA-256 of a file."""
 
     size_bytes: int
     sha256: str
@@ -113,8 +114,18 @@ def sync_file(path: Path) -> Digest:
     """Make a file's content durable and return its size and digest."""
     with path.open("rb") as file:
         os.fsync(file.fileno())
-        digest = hashlib.file_digest(file, "sha256")
-        return Digest(file.tell(), digest.hexdigest())
+        return _digest(file)
+
+
+def digest_of(path: Path) -> Digest:
+    """Return the size and digest of a file that was made durable before."""
+    with path.open("rb") as file:
+        return _digest(file)
+
+
+def _digest(file: BufferedReader) -> Digest:
+    digest = hashlib.file_digest(file, "sha256")
+    return Digest(file.tell(), digest.hexdigest())
 
 
 def sync_folders(folder: Path, warehouse: Path) -> None:

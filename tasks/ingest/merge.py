@@ -29,7 +29,7 @@ from pyspark.sql.types import (
 
 from tasks.contract import FailureCode, SegmentFile
 from tasks.discovery import wider
-from tasks.ingest.chunks import chunk_of, chunk_sql
+from tasks.ingest.chunks import Interval, chunk_of, chunk_sql
 from tasks.ingest.files import data_paths, total_rows
 from tasks.ingest.write import merge_spans
 from tasks.ingest_spec import Column, Granularity
@@ -105,7 +105,7 @@ def rewrite_with(
     """Do the same for files that `read` reads, which have `__time`; `order` is SQL."""
     chunks = {chunk_of(t, job.granularity) for f in job.files for t in (f.time_min, f.time_max)}
     frames = [read(group) for group in _groups(job.files, _group_count(session, job))]
-    merged = _union([frame.coalesce(1) for frame in frames])
+    merged = union([frame.coalesce(1) for frame in frames])
     if len(chunks) == 1:
         writer = merged.sortWithinPartitions(*order).write
     else:
@@ -129,11 +129,12 @@ def read_files(
     frames = []
     for columns, paths in alike.items():
         frame = session.read.schema(schema_of(columns, topics=job.topics)).parquet(*paths)
-        frames.append(frame if columns == whole else _widened(frame, columns, whole))
-    return _union(frames)
+        frames.append(frame if columns == whole else widened(frame, columns, whole))
+    return union(frames)
 
 
-def _widened(frame: DataFrame, was: Sequence[Column], columns: Sequence[Column]) -> DataFrame:
+def widened(frame: DataFrame, was: Sequence[Column], columns: Sequence[Column]) -> DataFrame:
+    """Turn columns of the types `was` into those of `columns`, the same names; others stay."""
     wanted = [
         f"{wider(name(a.name), a.type, b.type)} AS {name(b.name)}"
         for a, b in zip(was, columns, strict=True)
@@ -143,8 +144,8 @@ def _widened(frame: DataFrame, was: Sequence[Column], columns: Sequence[Column])
     return frame.selectExpr(time, *wanted, *rest)
 
 
-def check_rewritten(old: Sequence[DataFile], new: Sequence[DataFile]) -> None:
-    """Make sure that a merge has neither lost nor added a row.
+def check_rewritten(old: Sequence[DataFile | SegmentFile], new: Sequence[DataFile]) -> None:
+    """Make sure that a rewrite has neither lost nor added a row.
 
     Raises:
         TaskError: rows or offsets of a partition differ (WRITE_FAILED).
@@ -162,17 +163,22 @@ def as_segment(file: DataFile, granularity: Granularity) -> SegmentFile:
     Raises:
         TaskError: its rows lie in more than one time chunk (a bug of the merge).
     """
-    start, end = chunk_of(file.time_min, granularity)
-    if chunk_of(file.time_max, granularity) != (start, end):
+    interval = chunk_of(file.time_min, granularity)
+    if chunk_of(file.time_max, granularity) != interval:
         raise TaskError(
             FailureCode.INTERNAL,
             f"{file.path} reaches from {file.time_min} to {file.time_max}: "
             f"more than one {granularity}",
         )
+    return segment_in(file, interval)
+
+
+def segment_in(file: DataFile, interval: Interval) -> SegmentFile:
+    """Return a file whose rows lie in one interval as it is offered for publishing."""
     return SegmentFile(
         path=file.path,
-        interval_start=start,
-        interval_end=end,
+        interval_start=interval[0],
+        interval_end=interval[1],
         rows=file.rows,
         size_bytes=file.size_bytes,
         sha256=file.sha256,
@@ -186,13 +192,18 @@ def schema_of(columns: Sequence[Column], *, topics: bool) -> StructType:
     """Return the schema of a batch's files."""
     return StructType(
         [
-            StructField("__time", TimestampType()),
-            *(StructField(column.name, _TYPES[column.type]) for column in columns),
+            *fields_of(columns),
             StructField("__partition", IntegerType()),
             StructField("__offset", LongType()),
             *([StructField("__topic", StringType())] if topics else []),
         ]
     )
+
+
+def fields_of(columns: Sequence[Column]) -> list[StructField]:
+    """Return what all files of a table have: `__time`, then its columns."""
+    time = StructField("__time", TimestampType())
+    return [time, *(StructField(column.name, _TYPES[column.type]) for column in columns)]
 
 
 def _group_count(session: SparkSession, job: Rewrite) -> int:
@@ -215,7 +226,8 @@ def _groups(files: Sequence[DataFile], number: int) -> list[list[DataFile]]:
     return groups
 
 
-def _union(frames: Sequence[DataFrame]) -> DataFrame:
+def union(frames: Sequence[DataFrame]) -> DataFrame:
+    """Return the rows of all frames, whose columns are alike."""
     whole = frames[0]
     for frame in frames[1:]:
         whole = whole.union(frame)

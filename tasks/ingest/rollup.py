@@ -153,12 +153,21 @@ def _collected(
         )
     for number, key in enumerate(sorted(spans)):
         path = written[key].rename(folder / f"segment-{number:05d}.parquet")
-        file = describe_with(path, warehouse, tuple(spans[key]))
-        counted = pc.sum(pq.read_table(path, columns=[RECORDS], partitioning=None)[RECORDS]).as_py()
-        if counted != sum(span.rows for span in file.spans):
-            raise TaskError(
-                FailureCode.WRITE_FAILED,
-                f"{file.path}: its rows stand for {counted} records, read were {file.spans}",
-            )
-        yield file
+        yield describe_counted(path, warehouse, tuple(spans[key]))
     shutil.rmtree(folder / "rows")
+
+
+def describe_counted(path: Path, warehouse: Path, spans: tuple[OffsetSpan, ...]) -> DataFile:
+    """Sync one file of rolled-up rows, and say what is in it.
+
+    Raises:
+        TaskError: its rows stand for more or fewer records than `spans` count (WRITE_FAILED).
+    """
+    file = describe_with(path, warehouse, spans)
+    counted = pc.sum(pq.read_table(path, columns=[RECORDS], partitioning=None)[RECORDS]).as_py()
+    if counted != sum(span.rows for span in file.spans):
+        raise TaskError(
+            FailureCode.WRITE_FAILED,
+            f"{file.path}: its rows stand for {counted} records, read were {file.spans}",
+        )
+    return file

@@ -12,7 +12,7 @@ from pathlib import Path
 from pyspark.sql import DataFrame, Observation
 from pyspark.sql import functions as fn
 
-from tasks.contract import FailureCode
+from tasks.contract import FailureCode, SegmentFile
 from tasks.ingest.observed import METRIC, Kept, Observed, metric_sql, read_metric
 from tasks.ingest.places import partition_sql, topic_sql
 from tasks.ingest.sql import ASKED_COLUMN, KIND_COLUMN, REASON_COLUMN
@@ -88,7 +88,7 @@ def check_rows(observed: Observed, files: Sequence[DataFile], start: Offsets, en
         )
 
 
-def merge_spans(files: Sequence[DataFile]) -> dict[TopicPartition, Kept]:
+def merge_spans(files: Sequence[DataFile | SegmentFile]) -> dict[TopicPartition, Kept]:
     """Return, per partition, rows and offset bounds over all files."""
     found: dict[TopicPartition, Kept] = {}
     for span in (span for file in files for span in file.spans):

@@ -7,7 +7,15 @@ import hashlib
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 
-from tasks.contract import Counters, FailureCode, OffsetSpan, RejectSample, RejectsFile, SegmentFile
+from tasks.contract import (
+    Counters,
+    DesiredCompaction,
+    FailureCode,
+    OffsetSpan,
+    RejectSample,
+    RejectsFile,
+    SegmentFile,
+)
 from tasks.folders import NoSpace
 from tasks.ingest_spec import BadRecords
 from tasks.offsets import TopicPartition
@@ -93,6 +101,22 @@ class SimEngine:
             kept = sum(file.rows for file in raw) if raw else None
             rejects = rejects.model_copy(update={"quarantined": kept})
         return MergeResult(_segments(files), rejects, _segments(raw))
+
+    def compact(self, order: DesiredCompaction) -> SegmentFile:
+        """Write the rows of all inputs as one file, synced.
+
+        Raises:
+            NoSpace: the disk is full.
+            TaskError: an input is not there.
+        """
+        paths = [some.file.path for some in order.inputs]
+        for path in paths:
+            if self._warehouse.rows(path) is None:
+                raise TaskError(FailureCode.READ_FAILED, f"{path} is not there")
+        folder = f"{order.data_source}/data/{order.compaction_id}"
+        file = self._written(f"{folder}/segment-00000.parquet", self._rows_of(paths))
+        self.sync([file.path])
+        return _segment(file)
 
     def _rows_of(self, paths: Sequence[str]) -> tuple[Row, ...]:
         rows: list[Row] = []

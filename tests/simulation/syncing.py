@@ -7,6 +7,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import TYPE_CHECKING, cast
 
+from tasks.compacting import Compactor
 from tasks.contract import SyncRequest, SyncResponse
 from tasks.lives import Life
 from tasks.options import WorkerOptions
@@ -27,10 +28,12 @@ class SimSync(Sync):
     def __init__(
         self, worker: "WorkerProcess", options: WorkerOptions, roster: Roster, *, ask: Ask
     ) -> None:
+        compactor = Compactor(worker.world, options.limits, worker.incarnation)
         super().__init__(
             options,
             cast("Overlord", None),
             roster,
+            compactor=compactor,
             url=f"http://{worker.name}",
             life=Life(options.data_dir, worker.incarnation),
             fenced=worker.fenced,

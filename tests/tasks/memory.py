@@ -8,7 +8,10 @@ from datetime import UTC, datetime, timedelta
 from threading import Condition
 
 from tasks.contract import (
+    CompactedFile,
+    CompactionReport,
     Counters,
+    DesiredCompaction,
     DesiredTask,
     OffsetSpan,
     Order,
@@ -153,12 +156,15 @@ class MemoryLog:
         return StreamView(dict(self.earliest), dict(self.stable), dict(self.topic_ids))
 
 
+Job = BatchJob | MergeJob | DesiredCompaction
+
+
 class MemoryEngine:
     """An Engine whose files are names; a job can be held until it is released or cancelled."""
 
     def __init__(self) -> None:
         self.files: set[str] = set()
-        self.running: dict[str, BatchJob | MergeJob] = {}
+        self.running: dict[str, Job] = {}
         self.running_most = 0
         self.failure: Exception | None = None
         self._held = False
@@ -168,12 +174,12 @@ class MemoryEngine:
 
     def read_batch(self, job: BatchJob) -> JournalEntry:
         entry = entry_of(job)
-        with self._job(job):
+        with self._job(job.task_id, job):
             self.files |= {file.path for file in entry.files}
         return entry
 
     def merge(self, job: MergeJob) -> MergeResult:
-        with self._job(job):
+        with self._job(job.task_id, job):
             rows = sum(file.rows for entry in job.entries for file in entry.files)
             path = f"clicks/data/{job.task_id}/{job.incarnation}-merged.parquet"
             self.files.add(path)
@@ -189,6 +195,17 @@ class MemoryEngine:
             spans=tuple(s for e in job.entries for f in e.files for s in f.spans),
         )
         return MergeResult((segment,) if rows else (), None)
+
+    def compact(self, order: DesiredCompaction) -> SegmentFile:
+        files = [some.file for some in order.inputs]
+        update: dict[str, object] = {
+            "path": f"{order.data_source}/data/{order.compaction_id}/segment-00000.parquet",
+            "rows": sum(file.rows for file in files),
+            "spans": tuple(span for file in files for span in file.spans),
+        }
+        with self._job(order.compaction_id, order):
+            self.files.add(str(update["path"]))
+        return files[0].model_copy(update=update)
 
     def cancel(self, task_id: str) -> None:
         with self._changed:
@@ -210,28 +227,28 @@ class MemoryEngine:
             self._held = False
             self._changed.notify_all()
 
-    def wait_running(self, task_id: str) -> BatchJob | MergeJob:
+    def wait_running(self, task_id: str) -> Job:
         with self._changed:
             assert self._changed.wait_for(lambda: task_id in self.running, DEADLINE_S)
             return self.running[task_id]
 
-    def wait_any(self) -> BatchJob | MergeJob:
+    def wait_any(self) -> Job:
         """Wait for a job of whichever task."""
         with self._changed:
             assert self._changed.wait_for(lambda: self.running, DEADLINE_S)
             return next(iter(self.running.values()))
 
     @contextmanager
-    def _job(self, job: BatchJob | MergeJob) -> Iterator[None]:
+    def _job(self, name: str, job: Job) -> Iterator[None]:
         with self._changed:
-            self.running[job.task_id] = job
+            self.running[name] = job
             self.running_most = max(self.running_most, len(self.running))
             self._changed.notify_all()
-            done = lambda: not self._held or job.task_id in self._cancelled  # noqa: E731
+            done = lambda: not self._held or name in self._cancelled  # noqa: E731
             assert self._changed.wait_for(done, DEADLINE_S), "nobody released the job"
-            cancelled = job.task_id in self._cancelled
-            self._cancelled.discard(job.task_id)
-            del self.running[job.task_id]
+            cancelled = name in self._cancelled
+            self._cancelled.discard(name)
+            del self.running[name]
             self._changed.notify_all()
             if self.failure is not None:
                 raise self.failure
@@ -246,8 +263,11 @@ class MemoryOverlord:
     def __init__(self) -> None:
         self.term = 1
         self.tasks: dict[str, DesiredTask] = {}
+        self.compactions: tuple[DesiredCompaction, ...] = ()
         self.requests: list[SyncRequest] = []
         self.published: list[PublishRequest] = []
+        self.compacted: list[tuple[str, CompactedFile]] = []
+        """(token, request) of each that was asked for."""
         self.outcome = PublishOutcome.COMMITTED
         self.failure: Exception | None = None
         self._revision = 0
@@ -261,7 +281,9 @@ class MemoryOverlord:
             self._changed.wait_for(lambda: self._is_news(request), wait_s)
             self._fail()
             tasks = tuple(self.tasks.values())
-            return SyncResponse(term=self.term, revision=self._name(), tasks=tasks)
+            return SyncResponse(
+                term=self.term, revision=self._name(), tasks=tasks, compactions=self.compactions
+            )
 
     def publish(self, task: DesiredTask, request: PublishRequest) -> PublishAnswer:
         del task
@@ -270,6 +292,20 @@ class MemoryOverlord:
             self.published.append(request)
             self._changed.notify_all()
             return PublishAnswer(outcome=self.outcome, reason=f"because {self.outcome}")
+
+    def publish_compaction(self, order: DesiredCompaction, file: CompactedFile) -> PublishAnswer:
+        with self._changed:
+            self.compacted.append((order.token, file))
+            self._changed.notify_all()
+            self._fail()
+            return PublishAnswer(outcome=self.outcome, reason=f"because {self.outcome}")
+
+    def list_compactions(self, *orders: DesiredCompaction) -> None:
+        """Replace the list of desired compactions."""
+        with self._changed:
+            self.compactions = orders
+            self._revision += 1
+            self._changed.notify_all()
 
     def list(self, *tasks: DesiredTask) -> None:
         """Replace the list of desired tasks."""
@@ -306,8 +342,16 @@ class MemoryOverlord:
 
     def reports(self) -> tuple[TaskReport, ...]:
         """What the newest request said."""
-        newest = max(self.requests, key=lambda r: (r.incarnation, r.sequence), default=None)
+        newest = self._newest()
         return newest.tasks if newest else ()
+
+    def compaction_reports(self) -> tuple[CompactionReport, ...]:
+        """What the newest request said of compactions."""
+        newest = self._newest()
+        return newest.compactions if newest else ()
+
+    def _newest(self) -> SyncRequest | None:
+        return max(self.requests, key=lambda r: (r.incarnation, r.sequence), default=None)
 
     def _is_news(self, request: SyncRequest) -> bool:
         return request.known != self._name() or self.failure is not None

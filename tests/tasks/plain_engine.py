@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 
 from tasks.discovery import Found
 from tasks.ingest import engine as product
+from tasks.ingest.compact import Compaction
 from tasks.ingest.engine import SparkEngine
 from tasks.ingest.merge import Rewrite
 from tasks.ingest.observed import Kept, Observed, Reject
@@ -79,6 +80,17 @@ class PlainEngine(SparkEngine):
         records = count(job.start, job.end)
         return Observed(records, records * 10, 0, kept, tuple(rejects), (), ())
 
+    def _combined(self, work: Compaction, folder: Path) -> Path:
+        tables = [
+            _named(pq.read_table(self._warehouse / path, partitioning=None), shape.topic)
+            for shape, paths in work.shapes.items()
+            for path in paths
+        ]
+        whole = pa.concat_tables(tables, promote_options="permissive")
+        path = folder / "segment-00000.parquet"
+        pq.write_table(whole.sort_by([(name, "ascending") for name in work.order]), path)
+        return path
+
     def _write_file(self, folder: Path, partition: TopicPartition, rows: list[int]) -> None:
         table = pa.table(
             {
@@ -90,6 +102,12 @@ class PlainEngine(SparkEngine):
         )
         path = folder / f"part-{partition.partition}.parquet"
         pq.write_table(table, path, compression="none", use_dictionary=False)
+
+
+def _named(table: pa.Table, topic: str | None) -> pa.Table:
+    if topic is None:
+        return table
+    return table.append_column("__topic", pa.array([topic] * table.num_rows, pa.string()))
 
 
 def _rewrite(_session: object, job: Rewrite, *, warehouse: Path, folder: Path) -> list[Path]:

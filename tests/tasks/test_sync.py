@@ -7,7 +7,16 @@ from threading import Condition, Event
 
 import pytest
 
-from tasks.contract import DesiredTask, PublishAnswer, PublishRequest, SyncRequest, SyncResponse
+from tasks.compacting import Compactor
+from tasks.contract import (
+    CompactedFile,
+    DesiredCompaction,
+    DesiredTask,
+    PublishAnswer,
+    PublishRequest,
+    SyncRequest,
+    SyncResponse,
+)
 from tasks.lives import Life
 from tasks.options import WorkerOptions
 from tasks.sync import Sync
@@ -39,6 +48,9 @@ class HandOverlord:
     def publish(self, task: DesiredTask, request: PublishRequest) -> PublishAnswer:
         raise AssertionError(f"{task.task_id} asked to publish {request.end}")
 
+    def publish_compaction(self, order: DesiredCompaction, file: CompactedFile) -> PublishAnswer:
+        raise AssertionError(f"{order.compaction_id} asked to publish {file.file.path}")
+
     def next_request(self, *, long: bool) -> SyncRequest:
         """Return the request of the long poll, or of the reporter, that waits for its answer."""
 
@@ -50,8 +62,10 @@ class HandOverlord:
             return found()[0]
 
     def answer(self, request: SyncRequest, term: int, revision: str, *tasks: DesiredTask) -> None:
+        self.send(request, SyncResponse(term=term, revision=revision, tasks=tasks))
+
+    def send(self, request: SyncRequest, response: SyncResponse) -> None:
         with self.changed:
-            response = SyncResponse(term=term, revision=revision, tasks=tasks)
             self.answers[request.sequence] = response
             self.changed.notify_all()
             gone = self.changed.wait_for(lambda: request.sequence not in self.waiting, DEADLINE_S)
@@ -67,6 +81,7 @@ class HandOverlord:
 class Desk:
     site: Site
     hand: HandOverlord
+    compactor: Compactor
     sync: Sync
     fenced: Event
 
@@ -78,22 +93,26 @@ class Desk:
 def desk(tmp_path: Path) -> Iterator[Desk]:
     site, hand, fenced = Site(tmp_path), HandOverlord(), Event()
     options = WorkerOptions("w", tmp_path, "warehouse", ("http://o",), limits=QUICK)
+    compactor = Compactor(site.world, QUICK, 7)
     sync = Sync(
         options,
         hand,
         site.roster,
+        compactor=compactor,
         url="http://w",
         life=Life(tmp_path, 7),
         fenced=fenced.set,
         monotonic=site.world.monotonic,
     )
     threads = sync.start()
-    yield Desk(site, hand, sync, fenced)
+    yield Desk(site, hand, compactor, sync, fenced)
     sync.close()
     hand.close()
     for thread in threads:
         thread.join(DEADLINE_S)
         assert not thread.is_alive()
+    compactor.close()
+    assert compactor.join(DEADLINE_S)
     site.close()
 
 

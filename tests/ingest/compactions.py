@@ -1,0 +1,85 @@
+"""What the tests of compactions share: published files, and orders to rewrite them."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from tasks.contract import CompactionInput, DesiredCompaction, SegmentFile
+from tasks.discovery import common
+from tasks.ingest.files import describe
+from tasks.ingest.merge import segment_in
+from tasks.ingest_spec import Column
+
+NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
+HOUR = (NOON, NOON + timedelta(hours=1))
+ID = "compaction-1"
+Row = dict[str, object]
+
+_TYPES = {
+    "string": pa.string(),
+    "long": pa.int64(),
+    "float": pa.float32(),
+    "double": pa.float64(),
+    "json": pa.string(),
+}
+
+
+def at(second: int) -> datetime:
+    return NOON + timedelta(seconds=second)
+
+
+def published(
+    warehouse: Path,
+    number: int,
+    rows: Sequence[Row],
+    columns: Mapping[str, str],
+    *,
+    topic: str = "clicks",
+) -> CompactionInput:
+    """Write a published file of one hour; rows that name a topic are written with `__topic`.
+
+    Rows are `__time`, values by column, `__partition` and `__offset`.
+    """
+    path = warehouse / f"clicks/data/task-{number}/segment-00000.parquet"
+    path.parent.mkdir(parents=True)
+    own = {"__partition": pa.int32(), "__offset": pa.int64(), "__topic": pa.string()}
+    held = {n: kind for n, kind in own.items() if n in rows[0]}
+    stored = {name: _TYPES[kind] for name, kind in columns.items()}
+    schema = pa.schema({"__time": pa.timestamp("us", tz="UTC"), **stored, **held})
+    pq.write_table(pa.Table.from_pylist(list(rows), schema), path)
+    file = describe(path, warehouse, topic)
+    assert file is not None
+    told = tuple(Column.model_validate({"name": n, "type": kind}) for n, kind in columns.items())
+    return CompactionInput(file=segment_in(file, HOUR), columns=told)
+
+
+def order_of(*inputs: CompactionInput, compaction_id: str = ID) -> DesiredCompaction:
+    """The order that an overlord would give."""
+    return DesiredCompaction(
+        compaction_id=compaction_id,
+        token=f"token of {compaction_id}",
+        data_source="clicks",
+        inputs=inputs,
+        columns=common(some.columns for some in inputs),
+    )
+
+
+def rows_in(warehouse: Path, *files: SegmentFile) -> list[Row]:
+    """Every row of files, in their order."""
+    tables = (pq.read_table(warehouse / file.path, partitioning=None) for file in files)
+    return [row for table in tables for row in table.to_pylist()]
+
+
+def bag(rows: Sequence[Row]) -> Counter[str]:
+    """Rows as a multiset, whatever the order of their columns; a null is as good as no column."""
+    texts = (sorted((k, repr(v)) for k, v in row.items() if v is not None) for row in rows)
+    return Counter(map(str, texts))
+
+
+def folders_below(warehouse: Path) -> set[str]:
+    """The folders of tasks and compactions."""
+    return {path.name for path in (warehouse / "clicks" / "data").iterdir()}
