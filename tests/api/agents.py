@@ -6,9 +6,12 @@ from datetime import UTC, datetime, timedelta
 import httpx
 from fastapi.testclient import TestClient
 
+from supervisor.core.compaction import merged
 from supervisor.core.errors import WorkerUnavailable
 from tasks.contract import (
+    CompactedFile,
     Counters,
+    DesiredCompaction,
     DesiredTask,
     JournalFile,
     JournalView,
@@ -49,6 +52,8 @@ class Agent:
     slots: int = 4
     held: dict[str, _Held] = field(default_factory=dict)
     known: str | None = None
+    compactions: tuple[DesiredCompaction, ...] = ()
+    """What it was last told to compact."""
     _sequence: int = 0
 
     def request(self, *, wait_s: float = 0.0) -> SyncRequest:
@@ -77,7 +82,7 @@ class Agent:
 
     def obey(self, answer: SyncResponse) -> None:
         """Run what is listed, and nothing else."""
-        self.known = answer.revision
+        self.known, self.compactions = answer.revision, answer.compactions
         held = {}
         for wanted in answer.tasks:
             now = self.held.get(wanted.task_id)
@@ -113,6 +118,26 @@ class Agent:
             f"/internal/v1/tasks/{task_id}/publish",
             request.to_json(),
             {"Authorization": f"Bearer {token}"},
+        )
+
+    def publish_compacted(self, order: DesiredCompaction) -> httpx.Response:
+        """Offer one file in the place of a compaction's inputs."""
+        files = [each.file for each in order.inputs]
+        file = files[0].model_copy(
+            update={
+                "path": f"{order.data_source}/data/{order.compaction_id}/segment-00000.parquet",
+                "rows": sum(each.rows for each in files),
+                "spans": merged(span for each in files for span in each.spans),
+            }
+        )
+        request = CompactedFile(
+            compaction_id=order.compaction_id, incarnation=self.incarnation, file=file
+        )
+        return post_json(
+            self.client,
+            f"/internal/v1/compactions/{order.compaction_id}/publish",
+            request.to_json(),
+            {"Authorization": f"Bearer {order.token}"},
         )
 
     def publish_request(self, task_id: str) -> PublishRequest:

@@ -14,6 +14,7 @@ from supervisor.adapters.manual_clock import ManualClock
 from supervisor.adapters.memory_streams import MemoryStreams
 from supervisor.adapters.raw_records import DuckRecords
 from supervisor.api.server import ApiParts, create_api
+from supervisor.compacting import Compacting
 from supervisor.core.events import QueueConfig
 from supervisor.core.observed import Limits
 from supervisor.early_handoff import EarlyHandoff
@@ -32,6 +33,7 @@ from supervisor.registry import WorkerRegistry
 from supervisor.resets import Resets
 from supervisor.service import Rules, Service, new_token
 from supervisor.signals import Broadcast
+from supervisor.swapping import Swapping
 from supervisor.views import Views
 from tests.api.agents import NOON, TOPIC, Agent, AgentJournals, post_json
 from tests.waiting import wait_until
@@ -201,15 +203,16 @@ def a_world(
         changed=changed,
         rules=rules,
     )
-    journals, grace = AgentJournals(), timedelta(days=30)
+    journals, grace, term = AgentJournals(), timedelta(days=30), leadership.term
+    lifetimes = Lifetimes.of(store, clock, term, grace=grace, delay=ENDS_LATER)
     parts = ApiParts(
         service=service,
         publishing=Publishing(store, clock, leadership, loop, changed, endings),
         views=Views(sources, registry, loop, leadership, clock, "/warehouse", journals),
-        queues=Operations(
-            store, clock, leadership.term, Meters(), lambda _: None, lambda _: QueueConfig()
-        ),
-        lifetimes=Lifetimes.of(store, clock, leadership.term, grace=grace, delay=ENDS_LATER),
+        queues=Operations(store, clock, term, Meters(), lambda _: None, lambda _: QueueConfig()),
+        lifetimes=lifetimes,
+        compacting=Compacting(store, clock, term, registry, endings, changed, new_token),
+        swapping=Swapping(store, clock, term, endings, lifetimes.segments, changed),
         quarantine=Quarantine(store, DuckRecords(folder)),
         resets=Resets(store, streams, clock, leadership, loop, changed, endings),
         changed=changed,
