@@ -32,8 +32,9 @@ def places() -> set[str]:
     publish = {f"publish:{s}" for s in ("judged", "in-transaction", "committed", "answered")}
     sync = {f"sync:{told}" for told in ("told-pause", "told-end", "answered")}
     export = {f"export:{step}" for step in ("decided", "committed")}
+    compact = {f"compact:{step}" for step in ("written", "published")}
     single = {"worker:started", "term:begun"}
-    return actions | effects | phases | verbs | publish | sync | export | single
+    return actions | effects | phases | verbs | publish | sync | export | compact | single
 
 
 def test_every_row_of_the_tables_has_a_point() -> None:

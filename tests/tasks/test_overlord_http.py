@@ -11,6 +11,7 @@ from threading import Event, Thread
 import pytest
 
 from tasks.contract import (
+    CompactedFile,
     Counters,
     PublishAnswer,
     PublishOutcome,
@@ -21,6 +22,7 @@ from tasks.contract import (
 from tasks.overlord_http import HttpOverlord
 from tasks.ports import Fenced, OverlordUnavailable
 from tests.tasks.memory import DEADLINE_S, IDS, at, desired
+from tests.tasks.orders import compaction, published
 
 SYNC = SyncRequest(worker_id="w-1", incarnation=7, sequence=1, url="http://w", slots=4)
 PUBLISH = PublishRequest(
@@ -32,6 +34,7 @@ PUBLISH = PublishRequest(
     segments=(),
     counters=Counters(),
 )
+COMPACTED = CompactedFile(compaction_id="c-1", incarnation=7, file=published(1))
 ANSWER = SyncResponse(term=3, revision="3-1", tasks=(desired(),))
 
 
@@ -116,6 +119,31 @@ def test_a_publish_carries_the_token_of_its_task(
     assert PublishRequest.from_json(body) == PUBLISH
 
 
+def test_a_compacted_file_is_offered_with_the_token_of_its_compaction(
+    servers: list[Server], overlord: HttpOverlord
+) -> None:
+    answer = PublishAnswer(outcome=PublishOutcome.SUPERSEDED, reason="an input was dropped")
+    servers[0].problem(503, leader=servers[1].url)
+    servers[1].body = answer.to_json().encode()
+
+    assert overlord.publish_compaction(compaction("c-1"), COMPACTED) == answer
+    [(path, headers, body)] = servers[1].asked
+    assert path == "/internal/v1/compactions/c-1/publish"
+    assert headers["Authorization"] == "Bearer token of c-1"
+    assert CompactedFile.from_json(body) == COMPACTED
+
+
+def test_a_compaction_id_is_one_part_of_the_path(
+    servers: list[Server], overlord: HttpOverlord
+) -> None:
+    servers[0].problem(404, detail="no such compaction")
+
+    with pytest.raises(OverlordUnavailable, match="no such compaction"):
+        overlord.publish_compaction(compaction("../x?y"), COMPACTED)
+
+    assert servers[0].asked[0][0] == "/internal/v1/compactions/..%2Fx%3Fy/publish"
+
+
 def test_a_follower_that_names_the_leader_is_believed_and_the_leader_remembered(
     servers: list[Server], overlord: HttpOverlord
 ) -> None:
@@ -162,6 +190,8 @@ def test_a_fenced_worker_is_told_so(servers: list[Server], overlord: HttpOverlor
         overlord.sync(SYNC)
     with pytest.raises(Fenced):
         overlord.publish(desired(), PUBLISH)
+    with pytest.raises(Fenced):
+        overlord.publish_compaction(compaction("c-1"), COMPACTED)
     assert servers[1].asked == []
 
 

@@ -10,6 +10,7 @@ import pytest
 from tasks.compacting import Compactor
 from tasks.contract import (
     CompactedFile,
+    CompactionReport,
     DesiredCompaction,
     DesiredTask,
     PublishAnswer,
@@ -21,6 +22,7 @@ from tasks.lives import Life
 from tasks.options import WorkerOptions
 from tasks.sync import Sync
 from tests.tasks.memory import DEADLINE_S, desired, order
+from tests.tasks.orders import compaction
 from tests.tasks.test_runner import QUICK, Site
 from tests.waiting import wait_until
 
@@ -185,3 +187,38 @@ def test_a_higher_term_counts_even_for_an_older_request(desk: Desk) -> None:
     desk.hand.answer(older, 2, "2-a", desired("task-2"))
 
     wait_until(lambda: desk.task_ids() == {"task-2"})
+
+
+def answer_of(term: int, revision: str, *compaction_ids: str) -> SyncResponse:
+    orders = tuple(compaction(compaction_id) for compaction_id in compaction_ids)
+    return SyncResponse(term=term, revision=revision, tasks=(), compactions=orders)
+
+
+def test_compactions_are_taken_from_the_answer_that_counts_alone(desk: Desk) -> None:
+    """Goal: neither is one begun that was taken back, nor one cancelled that was just given."""
+    desk.site.engine.hold()
+    long, short = desk.hand.next_request(long=True), desk.hand.next_request(long=False)
+    older, newer = sorted([long, short], key=lambda r: r.sequence)
+    desk.hand.send(newer, answer_of(1, "b", "c-1"))
+    desk.site.engine.wait_running("c-1")
+
+    desk.hand.send(older, answer_of(1, "a", "c-2"))
+    probe = desk.hand.next_request(long=False)
+
+    assert probe.known == "b"
+    assert probe.compactions == (CompactionReport(compaction_id="c-1"),)
+    desk.hand.send(probe, answer_of(2, "2-a"))
+    wait_until(lambda: not desk.compactor.reports())
+
+
+def test_an_answer_of_a_lower_term_brings_no_compaction(desk: Desk) -> None:
+    desk.site.engine.hold()
+    long, short = desk.hand.next_request(long=True), desk.hand.next_request(long=False)
+    desk.hand.send(long, answer_of(2, "2-a", "c-1"))
+    desk.site.engine.wait_running("c-1")
+
+    desk.hand.send(short, answer_of(1, "1-z", "c-1", "c-2"))
+    desk.hand.send(desk.hand.next_request(long=False), answer_of(1, "1-y"))
+    probe = desk.hand.next_request(long=False)
+
+    assert [report.compaction_id for report in probe.compactions] == ["c-1"]
