@@ -65,20 +65,28 @@ class KafkaStream:
     """`Stream` by librdkafka; one client per connection settings, kept for the next look."""
 
     def __init__(
-        self, read_secret: ReadSecret = environment_secret, timeout_s: float = 5.0
+        self,
+        read_secret: ReadSecret = environment_secret,
+        timeout_s: float = 5.0,
+        patience_s: float = 3.0,
     ) -> None:
-        """Connect to nothing yet; `timeout_s` bounds a whole look."""
+        """Connect to nothing yet.
+
+        `timeout_s` bounds a look; for `patience_s` of it, what is missing is looked for again.
+        """
         self._read_secret = read_secret
         self._timeout_s = timeout_s
+        self._patience_s = patience_s
         self._lock = Lock()
         self._clients: dict[str, AdminClient] = {}
 
     def look(self, client: KafkaClient, partitions: Sequence[tuple[str, int]]) -> StreamView:
         """Read earliest and last stable offsets and topic ids.  Raises as `Stream.look`."""
-        until = time.monotonic() + self._timeout_s
+        now = time.monotonic()
+        until = now + self._timeout_s
         admin = self._client(client)
         wanted = [TopicPartition(*p) for p in partitions]
-        return settled(lambda: _looked(admin, wanted, until), until)
+        return settled(lambda: _looked(admin, wanted, until), now + self._patience_s)
 
     def _client(self, client: KafkaClient) -> AdminClient:
         key = client.to_json()
@@ -100,7 +108,7 @@ class KafkaStream:
 
 
 def settled(look: Callable[[], StreamView], until: float) -> StreamView:
-    """Look until there is a view, or the monotonic time `until` is near.
+    """Look until there is a view, or the monotonic time `until` would pass before the next look.
 
     A topic just made is unknown to some brokers for a moment, and its leaders refuse for a moment
     longer, as they do when they move.

@@ -104,7 +104,7 @@ def test_small_files_become_few_under_a_reader_and_through_kills(
         wait_until(lambda: cluster.is_suspended_and_quiet(TOPIC), within_s=90)
         before = len(cluster.files(TOPIC))
 
-        wait_until(lambda: compact(cluster) == 0, within_s=300)
+        wait_until(lambda: compact(cluster) == 0 and len(cluster.files(TOPIC)) == 2, within_s=300)
 
         wait_until(lambda: "RUNNING" not in statuses(cluster), within_s=60)
         files = cluster.files(TOPIC)

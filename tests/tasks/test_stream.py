@@ -78,7 +78,7 @@ def test_a_topic_or_partition_that_does_not_exist_is_a_fact(
     client = KafkaClient(bootstrap_servers=broker.bootstrap)
 
     with pytest.raises(TaskError, match=missing[0]) as caught:
-        KafkaStream(timeout_s=3).look(client, [missing])
+        KafkaStream(timeout_s=30, patience_s=1).look(client, [missing])
 
     assert caught.value.code is FailureCode.OFFSETS_UNREADABLE
 
