@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from supervisor.core.model import Segment
 from supervisor.verify.verdict import FindingKind, Verdict, Verification
-from tests.cli.compacting import Change, Table
+from tests.cli.compacting import Cell, Change, Table
 
-TWO_FILES = {0: [(0, 0), (1, 0), (0, 0), (1, 0)], 1: [(0, 0), None, (0, 0)]}
+TWO_FILES: dict[int, list[Cell]] = {0: [(0, 0), (1, 0), (0, 0), (1, 0)], 1: [(0, 0), None, (0, 0)]}
 """Two partitions, rows of two chunks, one offset that is no record."""
 
 

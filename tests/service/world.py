@@ -23,6 +23,7 @@ from supervisor.publishing import Publishing
 from supervisor.reconcile import Pass, Shell, make_pass
 from supervisor.signals import Broadcast
 from tasks.contract import (
+    CompactionReport,
     Counters,
     DesiredTask,
     OffsetSpan,
@@ -124,6 +125,8 @@ class Hand:
     liveness: Liveness = Liveness.ALIVE
     held: dict[str, Replica] = field(default_factory=dict)
     heard: dict[str, TaskReport] = field(default_factory=dict)
+    compacts: set[str] = field(default_factory=set)
+    """Compactions that the overlord last heard of."""
 
     def obey(self, answer: SyncResponse) -> None:
         """Run what is listed, and nothing else."""
@@ -155,6 +158,7 @@ class Hands:
                 slots=hand.slots,
                 stopping=False,
                 reports=dict(hand.heard),
+                compactions={c: CompactionReport(compaction_id=c) for c in hand.compacts},
             )
             for _, hand in sorted(self.all.items())
         )
