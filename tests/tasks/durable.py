@@ -1,9 +1,9 @@
-"""A program: one task reads three batches, merges and publishes, on a real disk.
+"""A program: one task reads three batches, merges and publishes, on a real disk; a compaction.
 
     python -m tests.tasks.durable FOLDER [RECORD] [PLANTED FAULT]
 
-Publishing is a line in `FOLDER/published`.  With RECORD, a file, the interpreter's own calls are
-written there, for machines without strace.
+Publishing is a line in `FOLDER/published`, of what was compacted in `FOLDER/compacted`.  With
+RECORD, a file, the interpreter's own calls are written there, for machines without strace.
 """
 
 import os
@@ -13,13 +13,23 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tasks.contract import DesiredTask, PublishAnswer, PublishRequest
+from tasks.compacting import Compactor
+from tasks.contract import (
+    CompactedFile,
+    CompactionInput,
+    DesiredCompaction,
+    DesiredTask,
+    PublishAnswer,
+    PublishRequest,
+)
 from tasks.ingest import engine, files, rejects
 from tasks.ingest.files import Digest
+from tasks.ingest_spec import Column
 from tasks.journal import Journal
 from tasks.ports import JournalEntry
-from tests.tasks.memory import MemoryOverlord, at, order
-from tests.tasks.plain_site import PlainSite
+from tests.tasks.memory import DEADLINE_S, MemoryOverlord, at, order
+from tests.tasks.plain_site import LIMITS, PlainSite
+from tests.waiting import wait_until
 
 Late = list[Callable[[], object]]
 
@@ -27,14 +37,21 @@ Late = list[Callable[[], object]]
 class _Published(MemoryOverlord):
     def __init__(self, folder: Path, late: Late) -> None:
         super().__init__()
-        self._path, self._late = folder / "published", late
+        self._folder, self._late = folder, late
 
     def publish(self, task: DesiredTask, request: PublishRequest) -> PublishAnswer:
-        with self._path.open("w") as file:
-            file.write(request.to_json())
-        for sync in self._late:
-            sync()
+        self._tell("published", request.to_json())
         return super().publish(task, request)
+
+    def publish_compaction(self, order: DesiredCompaction, file: CompactedFile) -> PublishAnswer:
+        self._tell("compacted", file.to_json())
+        return super().publish_compaction(order, file)
+
+    def _tell(self, name: str, said: str) -> None:
+        with (self._folder / name).open("w") as file:
+            file.write(said)
+        while self._late:
+            self._late.pop()()
 
 
 # ---------------------------------------------------------------- planted faults
@@ -94,6 +111,10 @@ def _publish_before_fsync(late: Late) -> None:
     _late_files(late, "m")
 
 
+def _compaction_before_fsync(late: Late) -> None:
+    _late_files(late, "c")
+
+
 def _parents_not_synced(_late: Late) -> None:
     put(engine, "sync_folders", lambda folder, _: files.sync_folders(folder, folder))
 
@@ -111,6 +132,7 @@ def _journal_not_synced(_late: Late) -> None:
 PLANTED: dict[str, Callable[[Late], None]] = {
     "journal before fsync": _journal_before_fsync,
     "publish before fsync": _publish_before_fsync,
+    "compaction before fsync": _compaction_before_fsync,
     "new folders not synced": _parents_not_synced,
     "journal not synced": _journal_not_synced,
 }
@@ -168,10 +190,28 @@ def main(folder: Path, planted: str) -> None:
     late: Late = []
     if planted:
         PLANTED[planted](late)
-    site = PlainSite(folder, folder / "warehouse", overlord=_Published(folder, late))
+    overlord = _Published(folder, late)
+    site = PlainSite(folder, folder / "warehouse", overlord=overlord)
     for offset in (15, 30, 45):
         site.read_to(offset)
     site.finish(order(2, end=at(45)))
+    [published] = overlord.published
+    columns = (Column(name="text"),)
+    compactor = Compactor(site.world, LIMITS, 7)
+    compactor.apply(
+        [
+            DesiredCompaction(
+                compaction_id="c-1",
+                token="t",
+                data_source="clicks",
+                inputs=tuple(CompactionInput(file=f, columns=columns) for f in published.segments),
+                columns=columns,
+            )
+        ]
+    )
+    wait_until(lambda: not compactor.reports())
+    compactor.close()
+    assert compactor.join(DEADLINE_S), "the compaction did not end"
 
 
 if __name__ == "__main__":

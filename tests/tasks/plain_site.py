@@ -14,7 +14,7 @@ from tasks.task_state import TaskState
 from tests.tasks.memory import DEADLINE_S, MemoryLog, MemoryOverlord, at, desired
 from tests.tasks.plain_engine import PlainEngine
 
-_LIMITS = Limits(rows_first=1_000, poll_s=0.01, retry_first_s=0.02, retry_max_s=0.1)
+LIMITS = Limits(rows_first=1_000, poll_s=0.01, retry_first_s=0.02, retry_max_s=0.1)
 
 
 class PlainSite:
@@ -34,7 +34,7 @@ class PlainSite:
         self.overlord = overlord
         self.warehouse = warehouse
         self.journals = JournalFolder(data_dir)
-        world = World(
+        self.world = World(
             engine or PlainEngine(warehouse, text_bytes=100),
             self.log,
             overlord,
@@ -42,8 +42,8 @@ class PlainSite:
             changed=lambda: None,
             fenced=lambda: None,
         )
-        options = WorkerOptions("w", data_dir, str(warehouse), (), limits=_LIMITS)
-        self.roster = Roster(options, world, self.journals, incarnation)
+        options = WorkerOptions("w", data_dir, str(warehouse), (), limits=LIMITS)
+        self.roster = Roster(options, self.world, self.journals, incarnation)
         self.roster.apply([desired(taken_up="task-1" in self.journals.task_ids())])
 
     @property

@@ -39,11 +39,16 @@ def _publishes(call: Call, folder: Path) -> bool:
     return call.path == folder / "published"
 
 
+def _offers(call: Call, folder: Path) -> bool:
+    return call.path == folder / "compacted"
+
+
 PROMISES = (
     Promise("files of a batch, when the journal names it", _appends, "warehouse"),
     Promise("segments, when the overlord is asked to publish", _publishes, "warehouse"),
     Promise("the journal, when the next batch or the merge begins", _begins_a_batch, "journal"),
     Promise("the journal with the end, when it publishes", _publishes, "journal"),
+    Promise("the compacted file, when it is offered", _offers, "warehouse"),
 )
 
 
@@ -69,6 +74,7 @@ def test_what_is_relied_upon_is_durable_at_that_moment(tmp_path: Path, *, strace
     appended = sum(_appends(call, folder) for call in calls)
     assert appended >= 4, "three batches and the end"
     assert any(_publishes(call, folder) for call in calls)
+    assert any(_offers(call, folder) for call in calls)
     assert broken(calls, folder) == []
 
 
@@ -78,7 +84,9 @@ def test_what_is_relied_upon_is_durable_at_that_moment(tmp_path: Path, *, strace
     [
         ("journal before fsync", 0),
         ("publish before fsync", 1),
+        ("compaction before fsync", 4),
         ("new folders not synced", 0),
+        ("new folders not synced", 4),
         ("journal not synced", 2),
     ],
 )

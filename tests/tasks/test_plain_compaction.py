@@ -1,0 +1,50 @@
+"""The engine that other tests use in place of Spark compacts as the product's does, on a disk."""
+
+from pathlib import Path
+
+import pytest
+
+from tasks.contract import FailureCode
+from tasks.ports import TaskError
+from tests.ingest.compactions import Row, at, bag, order_of, published, rows_in
+from tests.tasks.plain_engine import PlainEngine
+
+COLUMNS = {"id": "long"}
+
+
+def rows(*offsets: int, topic: str | None = None) -> list[Row]:
+    named = {} if topic is None else {"__topic": topic}
+    return [
+        {"__time": at(60 - o), "id": o, "__partition": 0, "__offset": o, **named} for o in offsets
+    ]
+
+
+def test_files_become_one_sorted_file_with_each_of_their_rows(tmp_path: Path) -> None:
+    inputs = [
+        published(tmp_path, 1, rows(0, 1, 2), COLUMNS),
+        published(tmp_path, 2, rows(3, 4), {}),
+        published(tmp_path, 3, rows(0, topic="other"), COLUMNS),
+    ]
+    old = [some.file for some in inputs]
+    inputs[1] = inputs[1].model_copy(update={"columns": inputs[0].columns})
+
+    file = PlainEngine(tmp_path).compact(order_of(*inputs))
+
+    found = rows_in(tmp_path, file)
+    assert [row["__time"] for row in found] == sorted(at(60 - o) for o in (0, 0, 1, 2, 3, 4))
+    named = {(row["__offset"], row["__topic"]) for row in found}
+    assert named == {(o, "clicks") for o in range(5)} | {(0, "other")}
+    plain = [{k: v for k, v in row.items() if k != "__topic"} for row in found]
+    before = [{k: v for k, v in row.items() if k != "__topic"} for row in rows_in(tmp_path, *old)]
+    assert bag(plain) == bag(before)
+    assert [(span.topic, span.rows) for span in file.spans] == [("clicks", 5), ("other", 1)]
+
+
+def test_a_missing_input_is_named(tmp_path: Path) -> None:
+    inputs = [published(tmp_path, n, rows(n), COLUMNS) for n in (1, 2)]
+    (tmp_path / inputs[1].file.path).unlink()
+
+    with pytest.raises(TaskError, match="clicks/data/task-2") as failed:
+        PlainEngine(tmp_path).compact(order_of(*inputs))
+
+    assert failed.value.code is FailureCode.READ_FAILED
