@@ -30,7 +30,7 @@ from supervisor.core.compaction import (
 from supervisor.core.data_source import is_errors_table
 from supervisor.core.errors import Refused
 from supervisor.core.intervals import Interval
-from supervisor.core.model import AuditEntry, Segment, TaskStatus
+from supervisor.core.model import AuditEntry, Segment
 from supervisor.core.names import compaction_id
 from supervisor.core.observed import Liveness, WorkerView
 from supervisor.core.spec_fields import format_duration
@@ -39,7 +39,7 @@ from supervisor.endings import Endings
 from supervisor.known_tables import require_table
 from supervisor.ports import Clock, Store, Transaction, Workers
 from supervisor.signals import Broadcast
-from supervisor.swapping import TAKEN_OUT, end_compaction, existing
+from supervisor.swapping import FAILED, TAKEN_OUT, existing
 
 log = structlog.get_logger()
 
@@ -266,7 +266,7 @@ class Compacting:
 
     def _end(self, tx: Transaction, row: Compaction, why: str, *, blamed: bool = False) -> None:
         now = self.clock.now()
-        end_compaction(tx, self.endings, row, TaskStatus.FAILED, why, now, blamed=blamed)
+        self.endings.end_compaction(tx, row, FAILED, why, now, blamed=blamed)
 
 
 def _within(tx: Transaction, data_source: str, within: Interval | None) -> list[Segment]:

@@ -10,10 +10,14 @@ The queue's name and its kind of event are here, below both who adds and who han
 from dataclasses import dataclass
 from datetime import datetime
 
+import structlog
+
 from supervisor.core.compaction import Compaction
 from supervisor.core.events import Event, QueueConfig, QueueName, container_of
 from supervisor.core.model import Task, TaskStatus
 from supervisor.ports import Transaction
+
+log = structlog.get_logger()
 
 TASK_OUTPUT = "task-output"
 """The queue, in the container of each supervisor; folders without a row are in the cluster's."""
@@ -56,6 +60,29 @@ class Endings:
         if not keep_files:
             queue = task_output_of(task.supervisor_id)
             tx.events.add(queue, Event(KIND, task.id), self.config, now, exempt=True)
+        return True
+
+    def end_compaction(
+        self,
+        tx: Transaction,
+        compaction: Compaction,
+        status: TaskStatus,
+        detail: str,
+        now: datetime,
+        *,
+        blamed: bool = False,
+    ) -> bool:
+        """End a compaction in the caller's transaction and queue its cleanup, however it ends.
+
+        False, changing nothing: it had ended before.  `blamed`: for what is in its files.
+
+        Raises:
+            QueueDead: the supervisor's queue is damaged; do not commit.
+        """
+        if not tx.compactions.end(compaction.id, status, detail, now, blamed=blamed):
+            return False
+        self.compaction_ended(tx, compaction, now)
+        log.info("a compaction ended", compaction=compaction.id, status=status, detail=detail)
         return True
 
     def compaction_ended(self, tx: Transaction, compaction: Compaction, now: datetime) -> None:

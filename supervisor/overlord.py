@@ -157,16 +157,14 @@ def wire_overlord(
     Raises:
         SetupProblem: settings contradict each other.
     """
-    clock = SystemClock()
-    formats = table_formats(settings.warehouse.absolute(), settings.metadata_url)
+    clock, warehouse = SystemClock(), settings.warehouse.absolute()
+    formats = table_formats(warehouse, settings.metadata_url)
     changed = Broadcast()
     leadership = Leadership(
         store, clock, holder=f"{url}#{os.getpid()}", url=url, ttl=settings.lease_ttl
     )
     store.on_fenced(leadership.lost)
-    registry = WorkerRegistry(
-        clock, worker_timeout=settings.worker_timeout, led_since=leadership.led_since
-    )
+    registry = _registry_of(settings, clock, leadership)
     streams = KafkaStreams(clock, read_secret, on_news=lambda found: loop.wake(found))  # noqa: PLW0108 -- made below
     sources = Sources(store, streams, registry, limits_of(settings))
     endings = Endings(QueueConfig(delay=settings.gc_delay))
@@ -181,9 +179,10 @@ def wire_overlord(
         rules=_rules_of(settings, formats),
         reach=reach,
     )
-    warehouse = settings.warehouse.absolute()
-    compacting = Compacting(store, clock, leadership.term, registry, endings, changed, new_token)
+    term = leadership.term
+    compacting = Compacting(store, clock, term, registry, endings, changed, new_token)
     chores = _chores_of(settings, store, clock, leadership, endings, compacting=compacting)
+    segments = chores.lifetimes.segments
     queues, operations = _queues_of(store, clock, leadership, registry, chores)
     for each, tables in formats.items():
         exporting = Exporting(each, tables, chores.sweep.warehouse, reach)
@@ -199,9 +198,7 @@ def wire_overlord(
         queues=operations,
         quarantine=Quarantine(store, DuckRecords(warehouse)),
         compacting=chores.compacting,
-        swapping=Swapping(
-            store, clock, leadership.term, endings, chores.lifetimes.segments, changed, reach
-        ),
+        swapping=Swapping(store, clock, term, endings, segments, changed, reach),
         changed=changed,
         version=importlib.metadata.version("tidegate"),
         hosts=_names(url, settings.host),
@@ -238,6 +235,11 @@ def table_formats(warehouse: Path, metadata_url: str) -> dict[ExportFormat, Tabl
     if find_spec("deltalake"):
         found[ExportFormat.DELTA] = _OnFirstUse(delta)
     return found
+
+
+def _registry_of(settings: Settings, clock: SystemClock, leadership: Leadership) -> WorkerRegistry:
+    timeout = settings.worker_timeout
+    return WorkerRegistry(clock, worker_timeout=timeout, led_since=leadership.led_since)
 
 
 def _rules_of(settings: Settings, formats: Collection[ExportFormat]) -> Rules:

@@ -9,9 +9,6 @@ A reader's list has the inputs or the file, never both and never neither.
 import hmac
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
-
-import structlog
 
 from supervisor.core.compaction import Compaction, merged
 from supervisor.core.errors import NotAllowed, Refused, StateMoved
@@ -32,8 +29,7 @@ from tasks.contract import (
     SyncRequest,
 )
 
-log = structlog.get_logger()
-
+FAILED = TaskStatus.FAILED
 TAKEN_OUT = "a file was taken out of the table since"
 
 
@@ -74,9 +70,8 @@ class Swapping:
                 if row.live and mine:
                     said = failed[row.id]
                     why = f"{said.failure}: {said.detail}"
-                    end_compaction(
-                        tx, self.endings, row, TaskStatus.FAILED, why, self.clock.now(), blamed=True
-                    )
+                    now = self.clock.now()
+                    self.endings.end_compaction(tx, row, FAILED, why, now, blamed=True)
 
     def publish(self, wanted: str, token: str, request: CompactedFile) -> PublishAnswer:
         """Put a compacted file in the place of its inputs; a repeat hears the same.
@@ -94,9 +89,7 @@ class Swapping:
         except StateMoved:
             with self.store.leading(self.term()) as tx:
                 row = existing(tx, wanted)
-                end_compaction(
-                    tx, self.endings, row, TaskStatus.FAILED, TAKEN_OUT, self.clock.now()
-                )
+                self.endings.end_compaction(tx, row, FAILED, TAKEN_OUT, self.clock.now())
                 answer = _answer(existing(tx, wanted))
         self.changed.notify()
         return answer
@@ -133,30 +126,12 @@ class Swapping:
         replaced = tx.segments.replace(row.inputs, segment, now)
         self.life.leave(tx, replaced, now)
         detail = f"{len(replaced)} files became one of {file.rows} rows"
-        if not end_compaction(tx, self.endings, row, TaskStatus.SUCCESS, detail, now):
+        if not self.endings.end_compaction(tx, row, TaskStatus.SUCCESS, detail, now):
             raise StateMoved(f"{row.id} has ended")
         announce(tx, row.data_source, now)
         told = {"compaction": row.id, "files": str(len(replaced)), "rows": str(file.rows)}
         worker = f"worker {row.worker_id}"
         tx.audit.write(AuditEntry(now, worker, "compact", row.data_source, told))
-
-
-def end_compaction(
-    tx: Transaction,
-    endings: Endings,
-    row: Compaction,
-    status: TaskStatus,
-    detail: str,
-    now: datetime,
-    *,
-    blamed: bool = False,
-) -> bool:
-    """End a compaction, and queue the cleanup of its folder; False: it had ended before."""
-    ended = tx.compactions.end(row.id, status, detail, now, blamed=blamed)
-    if ended:
-        endings.compaction_ended(tx, row, now)
-        log.info("a compaction ended", compaction=row.id, status=status, detail=detail)
-    return ended
 
 
 def existing(tx: Transaction, wanted: str) -> Compaction:

@@ -190,8 +190,7 @@ def a_world(
     registry = WorkerRegistry(
         clock, worker_timeout=timedelta(days=1), led_since=leadership.led_since
     )
-    sources = Sources(store, streams, registry, Limits())
-    endings = Endings(QueueConfig())
+    sources, endings = Sources(store, streams, registry, Limits()), Endings(QueueConfig())
     shell = Shell(sources, clock, new_token, endings)
     loop = Loop(_passes(shell, leadership, changed), clock, threads=2)
     service = Service(

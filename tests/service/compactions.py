@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 
 from supervisor.compacting import Compacting
 from supervisor.core.compaction import Compaction, Target, merged
@@ -21,6 +22,7 @@ from tasks.contract import (
     DesiredCompaction,
     FailureCode,
     PublishAnswer,
+    PublishOutcome,
     SegmentFile,
     SyncRequest,
 )
@@ -144,3 +146,17 @@ class Dock(Harbour):
     def all_rows(self) -> Ids:
         """The records that readers of the table see."""
         return sum(self.published().values(), Counter())
+
+
+@pytest.fixture
+def dock(store: Store, tmp_path: Path) -> Dock:
+    """A table of three published files."""
+    made = Dock(store, tmp_path / "warehouse")
+    for _ in range(3):
+        made.publish_range()
+    return made
+
+
+def outcomes(dock: Dock) -> list[PublishOutcome]:
+    """Let every worker do what it is told; return what it hears."""
+    return [answer.outcome for answer in dock.work()]
