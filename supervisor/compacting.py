@@ -176,6 +176,11 @@ class Compacting:
                 require_table(tx, data_source)
             return tx.compactions.recent(data_source, limit)
 
+    def live(self) -> list[Compaction]:
+        """Return those that wait or run, oldest first."""
+        with self.store.reading() as tx:
+            return tx.compactions.live()
+
     def get(self, wanted: str) -> Compaction:
         """Return one.
 

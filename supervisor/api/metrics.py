@@ -4,6 +4,7 @@ Nothing is kept here and nothing is global: each scrape looks anew.  Gauges are 
 every overlord; counters and histograms are of this process, and begin at zero with it.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from itertools import accumulate
 from types import MappingProxyType
@@ -21,6 +22,7 @@ from prometheus_client.registry import Collector
 from starlette.responses import Response
 
 from supervisor.api.deps import Parts
+from supervisor.compacting import Compacting
 from supervisor.core.events import QueueName, QueueState
 from supervisor.core.exports import ExportState
 from supervisor.eventqueue.meters import BATCH_BOUNDS_S, BatchTimes
@@ -99,6 +101,7 @@ def get_metrics(parts: Parts) -> Response:
     registry.register(StateCollector(parts.views))
     registry.register(QueueCollector(parts.queues))
     registry.register(ExportCollector(parts.views))
+    registry.register(CompactionCollector(parts.compacting))
     return Response(generate_latest(registry), media_type=CONTENT_TYPE_PLAIN_0_0_4)
 
 
@@ -200,6 +203,33 @@ class ExportCollector(Collector):
             sequence.add_metric(values, export.sequence)
         yield lag
         yield sequence
+
+
+class CompactionCollector(Collector):
+    """What is being compacted."""
+
+    def __init__(self, compacting: Compacting) -> None:
+        """Look at nothing before a scrape."""
+        self._compacting = compacting
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield the family.
+
+        Raises:
+            Unavailable: the metadata database does not answer.
+        """
+        family = GaugeMetricFamily(
+            "tidegate_compactions",
+            "Compactions of a table that wait for a worker, or run.",
+            labels=("table", "state"),
+        )
+        found = Counter(
+            (row.data_source, "running" if row.worker_id else "waiting")
+            for row in self._compacting.live()
+        )
+        for labels, number in sorted(found.items()):
+            family.add_metric(labels, number)
+        yield family
 
 
 class QueueCollector(Collector):

@@ -35,6 +35,8 @@ def compactions(world: World, query: str = "") -> list[Json]:
 def test_files_become_one_and_everything_tells_of_it(world: World) -> None:
     agents = publish_two(world)
     begun = world.post(COMPACT, {}).json()["compactions"]
+    metric = f'tidegate_compactions{{state="running",table="{TOPIC}"}} 1.0'
+    assert metric in world.client.get("/metrics").text
     assert [(c["files"], c["rows"], c["reason"]) for c in begun] == [(2, 20, "anonymous")]
     for agent in agents:
         agent.sync()
