@@ -62,6 +62,10 @@ def upgrade() -> None:
         sa.Column("set_at", TIME, nullable=False),
         sa.PrimaryKeyConstraint("data_source", name="pk_compaction_rules"),
     )
+    _tell_segments_of_it()
+
+
+def _tell_segments_of_it() -> None:
     op.add_column(
         "segments",
         sa.Column("compaction_id", NAME, comment="it was compacted, from files of these ranges"),
