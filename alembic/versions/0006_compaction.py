@@ -17,29 +17,6 @@ UNSETTLED = sa.text("folder_deleted_at IS NULL")
 
 
 def upgrade() -> None:
-    _create_compactions()
-    op.create_table(
-        "compaction_rules",
-        sa.Column("data_source", NAME, nullable=False),
-        sa.Column("skip_seconds", sa.BigInteger(), nullable=False),
-        sa.Column("target_rows", sa.BigInteger(), nullable=False),
-        sa.Column("target_bytes", sa.BigInteger(), nullable=False),
-        sa.Column("files_min", sa.Integer(), nullable=False),
-        sa.Column("author", sa.String(), nullable=False),
-        sa.Column("set_at", TIME, nullable=False),
-        sa.PrimaryKeyConstraint("data_source", name="pk_compaction_rules"),
-    )
-    op.add_column(
-        "segments",
-        sa.Column("compaction_id", NAME, comment="it was compacted, from files of these ranges"),
-    )
-    op.add_column(
-        "segments",
-        sa.Column("replaced_by", NAME, comment="the compaction that took it out, for good"),
-    )
-
-
-def _create_compactions() -> None:
     op.create_table(
         "compactions",
         sa.Column("number", BIG_ID, autoincrement=True, nullable=False),
@@ -74,6 +51,29 @@ def _create_compactions() -> None:
         ("ix_compactions_data_source", ["data_source", "number"], None),
     ):
         op.create_index(name, "compactions", columns, sqlite_where=where, postgresql_where=where)
+    op.create_table(
+        "compaction_rules",
+        sa.Column("data_source", NAME, nullable=False),
+        sa.Column("skip_seconds", sa.BigInteger(), nullable=False),
+        sa.Column("target_rows", sa.BigInteger(), nullable=False),
+        sa.Column("target_bytes", sa.BigInteger(), nullable=False),
+        sa.Column("files_min", sa.Integer(), nullable=False),
+        sa.Column("author", sa.String(), nullable=False),
+        sa.Column("set_at", TIME, nullable=False),
+        sa.PrimaryKeyConstraint("data_source", name="pk_compaction_rules"),
+    )
+    _tell_segments_of_it()
+
+
+def _tell_segments_of_it() -> None:
+    op.add_column(
+        "segments",
+        sa.Column("compaction_id", NAME, comment="it was compacted, from files of these ranges"),
+    )
+    op.add_column(
+        "segments",
+        sa.Column("replaced_by", NAME, comment="the compaction that took it out, for good"),
+    )
 
 
 def downgrade() -> None:

@@ -46,6 +46,7 @@ def test_the_files_of_a_table_are_those_that_were_published(world: World) -> Non
             "supervisorId": TOPIC,
             "generationId": f"{TOPIC}:1",
             "taskId": task_id,
+            "compactionId": None,
             "columnSet": 0,
         }
     ]

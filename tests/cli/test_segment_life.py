@@ -120,18 +120,22 @@ def test_a_list_of_all_tells_what_becomes_of_each(tidegate: Tidegate, server: Ov
         segment(1),
         segment(2, deleteAfter=later, **unused),
         segment(3, deletedAt=gone, **unused),
+        segment(4, deleteAfter=later, replacedBy="compact_clicks_1", **unused),
+        segment(5, deletedAt=gone, replacedBy="compact_clicks_1", **unused),
     ]
     server.on("GET", f"{OURS}/segments", Reply({"dataSource": "clicks", "segments": rows}))
 
     ended = tidegate("segment", "list", "clicks", "--all")
 
-    first, second, third = ended.out.splitlines()[1:]
+    first, second, third, fourth, fifth = ended.out.splitlines()[1:]
     assert "in use" in first
     assert "task-1/0" in first
     assert "unused, deleted in 3d0h" in second
-    assert "deleted 2h0m ago" in third
+    assert " deleted 2h0m ago" in third
+    assert "compacted, deleted in 3d0h" in fourth
+    assert "compacted, deleted 2h0m ago" in fifth
     assert server.asked[0].query == {}
-    assert ended.err == "3 segments, 30 rows\n"
+    assert ended.err == "5 segments, 50 rows\n"
 
 
 def test_a_list_of_the_unused_asks_for_them_alone(tidegate: Tidegate, server: Overlord) -> None:

@@ -72,8 +72,7 @@ class Compacting(DiskYard):
         assert found is not None
         return found
 
-    @property
-    def settled(self) -> bool:
+    def has_settled(self) -> bool:
         return self.row().folder_deleted_at is not None
 
     def publishes(self, file: Path) -> Segment:
@@ -112,7 +111,7 @@ def test_nothing_is_deleted_while_the_worker_still_reports_it(
         yard.waits()
 
     assert failed.exists()
-    assert not yard.settled
+    assert not yard.has_settled()
     assert (yard.keys(), yard.failed()) == ([ID], [])
 
 
@@ -125,13 +124,13 @@ def test_the_folder_of_a_failed_one_goes_and_is_found_empty_twice(
 
     yard.waits(SECOND)
     assert not (yard.root / FOLDER).exists()
-    assert not yard.settled  # a late write may still come
+    assert not yard.has_settled()  # a late write may still come
     late = yard.file("late.parquet")
     yard.waits()
     assert not late.exists()
     yard.waits().waits()
 
-    assert yard.settled
+    assert yard.has_settled()
     assert yard.keys() == []
 
 
@@ -167,7 +166,7 @@ def test_one_that_no_worker_ever_had_is_settled_without_one(yard: Compacting) ->
 
     yard.waits().waits()
 
-    assert yard.settled
+    assert yard.has_settled()
 
 
 def test_of_one_that_succeeded_only_what_no_segment_names_goes(yard: Compacting) -> None:
@@ -181,7 +180,7 @@ def test_of_one_that_succeeded_only_what_no_segment_names_goes(yard: Compacting)
 
     assert kept.exists()
     assert not left.parent.exists()
-    assert yard.settled
+    assert yard.has_settled()
     assert yard.sweeps() == Swept(0)
 
 
@@ -195,7 +194,7 @@ def test_a_live_one_is_left_alone_whoever_asks(yard: Compacting) -> None:
     yard.waits().waits()
 
     assert file.exists()
-    assert not yard.settled
+    assert not yard.has_settled()
     assert (yard.keys(), yard.sweeps()) == ([], Swept(0))
 
 
@@ -223,7 +222,7 @@ def test_a_lost_event_is_queued_again(yard: Compacting) -> None:
 def test_a_settled_folder_that_is_there_again_goes_again(yard: Compacting, failed: Path) -> None:
     yard.stopped()
     yard.waits().waits().waits()
-    assert yard.settled
+    assert yard.has_settled()
     assert not failed.exists()
     again = yard.file()
 

@@ -10,7 +10,14 @@ from supervisor.core.milestone import Milestone
 from supervisor.core.model import WorkerRow
 from supervisor.core.observed import Liveness
 from supervisor.registry import ALIVE_WITHIN_S, WorkerRegistry
-from tasks.contract import Counters, FailureCode, SyncRequest, TaskPhase, TaskReport
+from tasks.contract import (
+    CompactionReport,
+    Counters,
+    FailureCode,
+    SyncRequest,
+    TaskPhase,
+    TaskReport,
+)
 from tests.core.snapshots import NOON, offsets
 
 TIMEOUT = timedelta(seconds=60)
@@ -279,3 +286,29 @@ def rows(number: int) -> TaskReport:
     """A report of so many rows, one of them with a field that did not fit."""
     counted = Counters(processed=number - 1, processed_with_error=1)
     return READS.model_copy(update={"counters": counted})
+
+
+def test_the_compactions_that_a_worker_reports_are_remembered_until_it_reports_others(
+    term: Term,
+) -> None:
+    """Goal: that one is not listed any more is the word that nothing writes its file."""
+    running = CompactionReport(compaction_id="c1")
+    failed = CompactionReport(compaction_id="c2", failure=FailureCode.READ_FAILED, detail="no")
+    told = []
+    for sequence, reports in ((1, (running, failed)), (3, (failed,)), (2, (running,))):
+        request = SyncRequest(
+            worker_id="w1",
+            incarnation=1,
+            sequence=sequence,
+            url=ROW.url,
+            slots=4,
+            compactions=reports,
+        )
+        term.registry.record(request)
+        [view] = term.registry.views()
+        told.append(dict(view.compactions))
+    term.registry.registered(replace(ROW, incarnation=2))
+    [anew] = term.registry.views()
+
+    assert told == [{"c1": running, "c2": failed}, {"c2": failed}, {"c2": failed}]
+    assert anew.compactions == {}
