@@ -174,7 +174,7 @@ class Compactor:
             while not self._closing:
                 waiting = (held.order for held in self._held.values() if held.failure is None)
                 if (order := next(waiting, None)) is not None:
-                    self._current, self._given_up = order.compaction_id, False
+                    self._current = order.compaction_id
                     return order
                 self._changed.wait()
             return None

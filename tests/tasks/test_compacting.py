@@ -186,7 +186,20 @@ def test_one_that_was_listed_no_more_is_not_begun_again(yard: Yard) -> None:
     assert yard.told() == {}
 
 
-def test_a_cancel_that_came_too_early_is_repeated(yard: Yard) -> None:
+def test_a_failure_of_one_that_is_listed_no_more_is_told_to_nobody(yard: Yard) -> None:
+    yard.engine.hold(deaf=True)
+    yard.tell("c-1")
+    yard.engine.wait_running("c-1")
+    yard.tell()
+
+    yard.engine.failure = TaskError(FailureCode.WRITE_FAILED, "the disk is broken")
+    yard.engine.release()
+
+    wait_until(lambda: not yard.compactor.reports())
+
+
+@pytest.mark.parametrize("ends", ["listed no more", "closed"])
+def test_a_cancel_that_came_too_early_is_repeated(yard: Yard, ends: str) -> None:
     """Goal: between a thread's choice and the engine's job lie moments without a job to cancel."""
     lost: list[str] = []
     real = yard.engine.cancel
@@ -196,16 +209,20 @@ def test_a_cancel_that_came_too_early_is_repeated(yard: Yard) -> None:
             real(compaction_id)
         lost.append(compaction_id)
 
-    yard.compactor = Compactor(
-        replace(yard.compactor._world, cancel=deaf_once), QUICK, incarnation=7
-    )
+    world = replace(yard.compactor._world, cancel=deaf_once)
+    yard.compactor = Compactor(world, QUICK, incarnation=7)
     yard.engine.hold()
     yard.tell("c-1")
     yard.engine.wait_running("c-1")
 
-    yard.tell()
-    assert yard.told() == {"c-1": None}
-    yard.tell()
+    if ends == "closed":
+        yard.compactor.close()
+        assert yard.told() == {"c-1": None}
+        assert yard.compactor.join(DEADLINE_S)
+    else:
+        yard.tell()
+        assert yard.told() == {"c-1": None}
+        yard.tell()
 
     wait_until(lambda: not yard.compactor.reports())
 
@@ -318,9 +335,11 @@ def test_a_long_failure_is_cut(yard: Yard) -> None:
 def test_a_name_that_leads_out_of_its_folder_is_refused(yard: Yard, name: str, which: str) -> None:
     order = compaction(name) if which == "compaction" else compaction(data_source=name)
 
+    yard.compactor.apply([order])
+    assert yard.failed(order.compaction_id).failure is FailureCode.REFUSED
+    assert yard.news.is_set(), "it is carried up at once"
     yard.compactor.apply([order, compaction("c-2")])
 
-    assert yard.failed(order.compaction_id).failure is FailureCode.REFUSED
     yard.wait_asked()
     assert yard.engine.files == {file_of("c-2")}
 
@@ -342,6 +361,7 @@ def test_closed_it_cancels_at_once_and_begins_nothing(yard: Yard) -> None:
 
     yard.compactor.close()
 
+    wait_until(lambda: not yard.compactor.reports())
     assert yard.compactor.join(DEADLINE_S)
     yard.tell("c-1", "c-2", "c-3")
     assert (yard.told(), yard.engine.files, yard.asked()) == ({}, set(), [])
