@@ -108,9 +108,6 @@ class _Reading:
         """Give each row to the share whose span holds its offset."""
         path = self.compacted.file.path
         found, lacking = offsets_in(opened, {})
-        if lacking:
-            detail = f"{path} has rows without an offset"
-            self._find(FindingKind.UNKNOWN_ROW, detail, lacking)
         held: dict[tuple[int, TopicPartition], list[pa.Array]] = {}
         for at in sorted(found):
             for span, values in _slices(at, found.pop(at), self._spans_at(at)):
@@ -122,7 +119,30 @@ class _Reading:
                 self.findings.append(Finding.at(FindingKind.UNKNOWN_ROW, at, part.rows, detail))
             elif (owner := self.compacted.shares[number][0]) is not None:
                 self._of(owner).add(at, part)
-        self._compare({key: _extent(chunks) for key, chunks in held.items()})
+        counted = set[int]()
+        if lacking:
+            counted = self._take_unnamed(opened, lacking, {number for number, _ in held})
+        self._compare({key: _extent(chunks) for key, chunks in held.items()}, counted)
+
+    def _take_unnamed(self, opened: pq.ParquetFile, lacking: int, named: set[int]) -> set[int]:
+        """Take rows without an offset for those of rolled-up ranges, where they tell their number.
+
+        Return the shares that they are of: those of which no row names an offset.
+        """
+        counts = _counts_of_unnamed(opened)
+        if unknown := lacking - len(counts):
+            detail = f"{self.compacted.file.path} has rows without an offset"
+            self._find(FindingKind.UNKNOWN_ROW, detail, unknown)
+        if not len(counts):
+            return set()
+        numbers = set(range(len(self.compacted.shares))) - named
+        shares = [self.compacted.shares[number] for number in sorted(numbers)]
+        said = sum(span.rows for _, share in shares for span in share.spans)
+        if (found := pc.sum(counts).as_py()) != said:
+            self._find(*wrong_records(self.compacted.file, found, said))
+        for owner, share in shares:
+            self._take_word(owner, share.spans)
+        return numbers
 
     def _spans_at(self, at: TopicPartition) -> list[_Span]:
         """Return, ascending, whose the offsets of a partition are.
@@ -136,9 +156,13 @@ class _Reading:
             if span.partition == at.partition and at.topic in {"?", span.topic}
         )
 
-    def _compare(self, held: dict[tuple[int, TopicPartition], tuple[int, int, int]]) -> None:
+    def _compare(
+        self, held: dict[tuple[int, TopicPartition], tuple[int, int, int]], counted: set[int]
+    ) -> None:
         """Compare what each share was found to have with what it has on record."""
         for number, (owner, share) in enumerate(self.compacted.shares):
+            if number in counted:
+                continue
             said = _recorded(share.spans)
             for at in sorted(said.keys() | {at for of, at in held if of == number}):
                 is_there, on_record = held.get((number, at)), said.get(at)
@@ -172,13 +196,16 @@ class _Reading:
         if opened is not None and (found := records_in(opened)) != said:
             self._find(*wrong_records(self.compacted.file, found, said))
         for owner, share in self.compacted.shares:
-            if owner is None:
-                continue
-            pieces = self._of(owner)
-            pieces.carries_offsets = False
-            for span in share.spans if opened is not None else ():
-                at = TopicPartition(span.topic, span.partition)
-                pieces.count(at, span.rows, (span.first, span.last + 1))
+            self._take_word(owner, share.spans if opened is not None else ())
+
+    def _take_word(self, owner: str | None, spans: Sequence[OffsetSpan]) -> None:
+        if owner is None:
+            return
+        pieces = self._of(owner)
+        pieces.carries_offsets = False
+        for span in spans:
+            at = TopicPartition(span.topic, span.partition)
+            pieces.count(at, span.rows, (span.first, span.last + 1))
 
     def _of(self, owner: str) -> Pieces:
         return self.pieces.setdefault(owner, Pieces())
@@ -209,6 +236,16 @@ def _slices(
 
 def _index(values: pa.Array, offset: int, reached: int) -> int:
     return bisect_left(values, offset, lo=reached, key=lambda found: found.as_py())
+
+
+def _counts_of_unnamed(opened: pq.ParquetFile) -> pa.ChunkedArray:
+    """Return the numbers of records that rows without any place in Kafka stand for."""
+    if RECORDS not in opened.schema_arrow.names:
+        return pa.chunked_array([], pa.int64())
+    table = opened.read(columns=[OFFSET, PARTITION, RECORDS])
+    unnamed = pc.and_(pc.is_null(table[OFFSET]), pc.is_null(table[PARTITION]))
+    counts = table[RECORDS].filter(unnamed).drop_null()
+    return counts.filter(pc.greater(counts, 0))
 
 
 def _extent(chunks: Sequence[pa.Array]) -> tuple[int, int, int]:

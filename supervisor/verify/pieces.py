@@ -23,6 +23,8 @@ class Part:
 
     def __add__(self, other: "Part") -> "Part":
         """Put rows of two files together."""
+        if not self.rows or not other.rows:  # as a rule: nothing of it was compacted
+            return self if self.rows else other
         both = self.rows & other.rows
         return Part(
             self.rows | other.rows,

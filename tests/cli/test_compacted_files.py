@@ -175,6 +175,42 @@ def test_rows_that_tell_neither_offsets_nor_records_are_ranges_alone(tmp_path: P
     assert held(found) == {}
 
 
+def _mixed(counts: Sequence[int | None]) -> pa.Table:
+    """One row that names its offset, and rolled-up ones."""
+    named = rows([(0, 5), *((None, None) for _ in counts)])
+    return named.append_column("__count", pa.array([None, *counts], pa.int64()))
+
+
+MIXED = {"g1": [("a", 0, 5, 5, 1)], "g2": [("a", 0, 10, 11, 2)]}
+
+
+def test_rows_from_before_and_after_rollup_may_be_in_one_file(tmp_path: Path) -> None:
+    """Goal: a table whose spec was changed is told range by range, each as it can be."""
+    found = read(tmp_path, _mixed([1, 1]), MIXED)
+
+    assert found.findings == []
+    assert held(found) == {("g1", "a", 0): Runs([(5, 6)]), ("g2", "a", 0): Runs()}
+    assert found.pieces["g2"].counted == {TopicPartition("a", 0): 2}
+    assert [found.pieces[each].carries_offsets for each in ("g1", "g2")] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("counts", "kinds"),
+    [
+        ([1, 2], {FindingKind.ROW_COUNT}),
+        ([1, None], {FindingKind.ROW_COUNT, FindingKind.UNKNOWN_ROW}),
+        ([2, 0], {FindingKind.UNKNOWN_ROW}),
+        ([None, None], {FindingKind.ROW_COUNT, FindingKind.UNKNOWN_ROW}),
+    ],
+)
+def test_rolled_up_rows_among_others_have_to_tell_and_to_agree(
+    tmp_path: Path, counts: Sequence[int | None], kinds: set[FindingKind]
+) -> None:
+    found = read(tmp_path, _mixed(counts), MIXED)
+
+    assert {each.kind for each in found.findings} == kinds
+
+
 @pytest.mark.parametrize("counts", [[3, 3], [3, None], [7, 0]])
 def test_rolled_up_rows_have_to_stand_for_the_records_of_all_shares(
     tmp_path: Path, counts: list[int | None]
