@@ -40,6 +40,8 @@ class Cluster:
     more: Mapping[str, str] = field(default_factory=dict)
     light: bool = False
     """Workers without a JVM: they start in two seconds, and can be killed often."""
+    slots: int = 4
+    """Of each worker."""
 
     def __post_init__(self) -> None:
         """Choose ports; they stay the same over restarts."""
@@ -97,7 +99,7 @@ class Cluster:
         own = {
             "TIDEGATE_DATA_DIR": str(self.folder / name),
             "TIDEGATE_WORKER_ID": name,
-            "TIDEGATE_WORKER_SLOTS": "4",
+            "TIDEGATE_WORKER_SLOTS": str(self.slots),
             "TIDEGATE_SPARK_MASTER": "local[2]",
         }
         if not self.light:
