@@ -15,7 +15,7 @@ from tasks.ingest.compact import Compaction
 from tasks.ingest.engine import SparkEngine
 from tasks.ingest_spec import Column
 from tasks.ports import BatchCancelled, TaskError
-from tasks.spark_session import SparkRuntime
+from tasks.spark_session import COMPACTING_POOL, FINISHING_POOL, LIVE_POOL, SparkRuntime
 from tests.ingest.compactions import (
     HOUR,
     ID,
@@ -332,6 +332,22 @@ def test_a_cancel_before_the_job_counts(spark: SparkRuntime, tmp_path: Path) -> 
 
     assert folders_below(tmp_path) == {"task-1", "task-2", "task-3"}
     assert spark.session.range(3).count() == 3
+
+
+def test_a_compaction_has_the_least_share_of_the_cores(spark: SparkRuntime, tmp_path: Path) -> None:
+    pools = []
+
+    class Telling(SparkEngine):
+        def _combined(self, work: Compaction, folder: Path) -> Path:
+            pools.append(spark.context.getLocalProperty("spark.scheduler.pool"))
+            return super()._combined(work, folder)
+
+    Telling(spark, str(tmp_path), lambda _: "").compact(order_of(*three(tmp_path)))
+
+    found = spark.context._jsc.sc().getAllPools()
+    weights = {found.apply(n).name(): found.apply(n).weight() for n in range(found.size())}
+    assert pools == [COMPACTING_POOL]
+    assert weights[COMPACTING_POOL] < weights[FINISHING_POOL] < weights[LIVE_POOL]
 
 
 def test_a_compacted_file_can_be_compacted_again(engine: SparkEngine, tmp_path: Path) -> None:
