@@ -261,16 +261,18 @@ class _Lossy(SparkEngine):
         return path
 
 
-def _moved(rows: pa.Table) -> pa.Table:
-    place = rows.schema.get_field_index("__offset")
-    return rows.set_column(place, "__offset", pa.array([99, *rows["__offset"].to_pylist()[1:]]))
+def _first(rows: pa.Table, column: str, value: object) -> pa.Table:
+    place, kind = rows.schema.get_field_index(column), rows.schema.field(column).type
+    values = [value, *rows[column].to_pylist()[1:]]
+    return rows.set_column(place, column, pa.array(values, kind))
 
 
 _FAULTS: dict[str, Callable[[pa.Table], pa.Table]] = {
     "lost": lambda rows: rows.slice(1),
     "doubled": lambda rows: pa.concat_tables([rows, rows.slice(0, 1)]),
     "all lost": lambda rows: rows.slice(rows.num_rows),
-    "moved": _moved,
+    "moved": lambda rows: _first(rows, "__offset", 99),
+    "at another time": lambda rows: _first(rows, "__time", NOON - timedelta(seconds=1)),
 }
 
 
