@@ -15,7 +15,7 @@ from tasks.ingest.compact import Compaction
 from tasks.ingest.engine import SparkEngine
 from tasks.ingest_spec import Column
 from tasks.ports import BatchCancelled, TaskError
-from tasks.spark_session import SparkRuntime
+from tasks.spark_session import COMPACTING_POOL, FINISHING_POOL, LIVE_POOL, SparkRuntime
 from tests.ingest.compactions import (
     HOUR,
     ID,
@@ -261,16 +261,18 @@ class _Lossy(SparkEngine):
         return path
 
 
-def _moved(rows: pa.Table) -> pa.Table:
-    place = rows.schema.get_field_index("__offset")
-    return rows.set_column(place, "__offset", pa.array([99, *rows["__offset"].to_pylist()[1:]]))
+def _first(rows: pa.Table, column: str, value: object) -> pa.Table:
+    place, kind = rows.schema.get_field_index(column), rows.schema.field(column).type
+    values = [value, *rows[column].to_pylist()[1:]]
+    return rows.set_column(place, column, pa.array(values, kind))
 
 
 _FAULTS: dict[str, Callable[[pa.Table], pa.Table]] = {
     "lost": lambda rows: rows.slice(1),
     "doubled": lambda rows: pa.concat_tables([rows, rows.slice(0, 1)]),
     "all lost": lambda rows: rows.slice(rows.num_rows),
-    "moved": _moved,
+    "moved": lambda rows: _first(rows, "__offset", 99),
+    "at another time": lambda rows: _first(rows, "__time", NOON - timedelta(seconds=1)),
 }
 
 
@@ -332,6 +334,22 @@ def test_a_cancel_before_the_job_counts(spark: SparkRuntime, tmp_path: Path) -> 
 
     assert folders_below(tmp_path) == {"task-1", "task-2", "task-3"}
     assert spark.session.range(3).count() == 3
+
+
+def test_a_compaction_has_the_least_share_of_the_cores(spark: SparkRuntime, tmp_path: Path) -> None:
+    pools = []
+
+    class Telling(SparkEngine):
+        def _combined(self, work: Compaction, folder: Path) -> Path:
+            pools.append(spark.context.getLocalProperty("spark.scheduler.pool"))
+            return super()._combined(work, folder)
+
+    Telling(spark, str(tmp_path), lambda _: "").compact(order_of(*three(tmp_path)))
+
+    found = spark.context._jsc.sc().getAllPools()
+    weights = {found.apply(n).name(): found.apply(n).weight() for n in range(found.size())}
+    assert pools == [COMPACTING_POOL]
+    assert weights[COMPACTING_POOL] < weights[FINISHING_POOL] < weights[LIVE_POOL]
 
 
 def test_a_compacted_file_can_be_compacted_again(engine: SparkEngine, tmp_path: Path) -> None:

@@ -1,12 +1,15 @@
 """The engine that other tests use in place of Spark compacts as the product's does, on a disk."""
 
+import errno
 from pathlib import Path
 
 import pytest
 
 from tasks.contract import FailureCode
+from tasks.folders import NoSpace
+from tasks.ingest.compact import Compaction
 from tasks.ports import TaskError
-from tests.ingest.compactions import Row, at, bag, order_of, published, rows_in
+from tests.ingest.compactions import Row, at, bag, folders_below, order_of, published, rows_in
 from tests.tasks.plain_engine import PlainEngine
 
 COLUMNS = {"id": "long"}
@@ -38,6 +41,27 @@ def test_files_become_one_sorted_file_with_each_of_their_rows(tmp_path: Path) ->
     before = [{k: v for k, v in row.items() if k != "__topic"} for row in rows_in(tmp_path, *old)]
     assert bag(plain) == bag(before)
     assert [(span.topic, span.rows) for span in file.spans] == [("clicks", 5), ("other", 1)]
+
+
+def test_without_space_nothing_is_left_and_a_repeat_succeeds(tmp_path: Path) -> None:
+    class Full(PlainEngine):
+        full = True
+
+        def _combined(self, work: Compaction, folder: Path) -> Path:
+            path = super()._combined(work, folder)
+            if self.full:
+                raise OSError(errno.ENOSPC, "No space left on device", str(path))
+            return path
+
+    order = order_of(published(tmp_path, 1, rows(0), COLUMNS))
+    engine = Full(tmp_path)
+
+    with pytest.raises(NoSpace, match="free some"):
+        engine.compact(order)
+
+    assert folders_below(tmp_path) == {"task-1"}
+    engine.full = False
+    assert engine.compact(order).rows == 1
 
 
 def test_a_missing_input_is_named(tmp_path: Path) -> None:
