@@ -79,20 +79,26 @@ class Swapping:
         Raises:
             CompactionNotFound: there is none of this id.
             NotAllowed: the token is not that of this compaction, or its worker is fenced.
-            UnusableFiles: the file is not what its inputs are together.
+            UnusableFiles: the file is not what its inputs are together; the compaction has failed.
             TooManyOutstandingBytes, QueueDead: the queue in which the inputs are to wait for their
                 end refuses; ask again.
             LeaseLost, Unavailable: nothing was decided; ask again.
         """
         try:
             answer = self._publish_once(wanted, token, request)
+        except UnusableFiles as error:
+            self._fail(wanted, str(error), blamed=True)  # else its worker would offer it for ever
+            raise
         except StateMoved:
-            with self.store.leading(self.term()) as tx:
-                row = existing(tx, wanted)
-                self.endings.end_compaction(tx, row, FAILED, TAKEN_OUT, self.clock.now())
-                answer = _answer(existing(tx, wanted))
+            answer = self._fail(wanted, TAKEN_OUT)
         self.changed.notify()
         return answer
+
+    def _fail(self, wanted: str, why: str, *, blamed: bool = False) -> PublishAnswer:
+        with self.store.leading(self.term()) as tx:
+            row, now = existing(tx, wanted), self.clock.now()
+            self.endings.end_compaction(tx, row, FAILED, why, now, blamed=blamed)
+            return _answer(existing(tx, wanted))
 
     def _publish_once(self, wanted: str, token: str, request: CompactedFile) -> PublishAnswer:
         with self.store.leading(self.term()) as tx:

@@ -32,6 +32,7 @@ def places() -> set[str]:
     publish = {f"publish:{s}" for s in ("judged", "in-transaction", "committed", "answered")}
     sync = {f"sync:{told}" for told in ("told-pause", "told-end", "answered")}
     export = {f"export:{step}" for step in ("decided", "committed")}
+    compaction = {f"compaction:{step}" for step in ("in-transaction", "committed")}
     compact = {f"compact:{step}" for step in ("written", "published")}
     single = {"worker:started", "term:begun"}
     return actions | effects | phases | verbs | publish | sync | export | compact | single
