@@ -35,7 +35,9 @@ def places() -> set[str]:
     compaction = {f"compaction:{step}" for step in ("in-transaction", "committed")}
     compact = {f"compact:{step}" for step in ("written", "published")}
     single = {"worker:started", "term:begun"}
-    return actions | effects | phases | verbs | publish | sync | export | compact | single
+    return (
+        actions | effects | phases | verbs | publish | sync | export | compact | compaction | single
+    )
 
 
 def test_every_row_of_the_tables_has_a_point() -> None:
