@@ -11,11 +11,11 @@ from pyspark.sql import DataFrame, SparkSession
 
 from bench.records import Filled
 
-_SCHEMA = (
+SCHEMA = (
     "id STRING, time TIMESTAMP, user STRING, page STRING, country STRING, device STRING, "
     "latency_ms BIGINT, bytes BIGINT, price DOUBLE"
 )
-_COLUMNS = ("id", "user", "page", "country", "device", "latency_ms", "bytes", "price")
+COLUMNS = ("id", "user", "page", "country", "device", "latency_ms", "bytes", "price")
 
 
 def write_decoded(
@@ -31,12 +31,13 @@ def write_sorted(
     """As `write_decoded`, into one sorted file per core, as a merge would leave them."""
     cores = session.sparkContext.defaultParallelism
     decoded = _decoded(session, bootstrap, filled, rows).coalesce(cores)
-    decoded.sortWithinPartitions("__time", *_COLUMNS[:3]).write.parquet(folder.as_uri())
+    decoded.sortWithinPartitions("__time", *COLUMNS[:3]).write.parquet(folder.as_uri())
 
 
-def _decoded(session: SparkSession, bootstrap: str, filled: Filled, rows: int) -> DataFrame:
+def read(session: SparkSession, bootstrap: str, filled: Filled, rows: int) -> DataFrame:
+    """Return the first `rows` records of a topic, as Spark's connector gives them."""
     ends = {str(partition): end for partition, end in filled.ends(rows).items()}
-    records = (
+    return (
         session.read.format("kafka")
         .option("kafka.bootstrap.servers", bootstrap)
         .option("assign", json.dumps({filled.topic: [int(p) for p in ends]}))
@@ -44,10 +45,14 @@ def _decoded(session: SparkSession, bootstrap: str, filled: Filled, rows: int) -
         .option("endingOffsets", json.dumps({filled.topic: ends}))
         .load()
     )
+
+
+def _decoded(session: SparkSession, bootstrap: str, filled: Filled, rows: int) -> DataFrame:
+    records = read(session, bootstrap, filled, rows)
     parsed = records.selectExpr(
-        f"from_json(CAST(value AS STRING), '{_SCHEMA}') AS j", "partition", "offset"
+        f"from_json(CAST(value AS STRING), '{SCHEMA}') AS j", "partition", "offset"
     )
-    columns = (f"j.{column} AS {column}" for column in _COLUMNS)
+    columns = (f"j.{column} AS {column}" for column in COLUMNS)
     return parsed.selectExpr(
         "j.time AS __time", *columns, "partition AS __partition", "offset AS __offset"
     )

@@ -3,7 +3,7 @@
 import os
 import shutil
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import count
@@ -16,6 +16,7 @@ from bench.result import Spread, spread
 from supervisor.core.spec import ingest_spec
 from supervisor.core.spec_reader import read_spec
 from supervisor.dev.sample import sample_spec
+from tasks.contract import DesiredCompaction
 from tasks.ingest.engine import SparkEngine
 from tasks.ingest_spec import IngestSpec
 from tasks.offsets import TopicPartition
@@ -64,13 +65,20 @@ class BatchBench:
 
     def engine(self, filled: Filled, rows: int, segment_rows_max: int) -> MergeResult:
         """Read the first `rows` records as one batch of a new task and make segments of it."""
+        return self.read_by(self._spec(filled, segment_rows_max), filled, rows)
+
+    def read_by(self, spec: IngestSpec, filled: Filled, rows: int) -> MergeResult:
+        """Read the first `rows` records by any spec, and make segments of them."""
         task_id = f"task-{next(self._numbers)}"
-        spec = self._spec(filled, segment_rows_max)
         ends = {TopicPartition(filled.topic, p): end for p, end in filled.ends(rows).items()}
         job = BatchJob(task_id, 1, 0, spec, dict.fromkeys(ends, 0), ends, ())
         entry = self._engine.read_batch(job)
         assert entry.counters.processed == rows, f"{entry.counters} of {rows} records"
         return self._engine.merge(MergeJob(task_id, 1, spec, (entry,)))
+
+    def new_folder(self) -> Path:
+        """Return where one bare job may write."""
+        return self.folder / f"bare-{next(self._numbers)}"
 
     def read_only(self, filled: Filled, rows: int) -> None:
         """Read the first `rows` records as one batch, without the merge."""
@@ -82,22 +90,26 @@ class BatchBench:
     def bare(self, filled: Filled, rows: int, *, in_order: bool) -> None:
         """Do the same with the bare job."""
         write = bare.write_sorted if in_order else bare.write_decoded
-        folder = self.folder / f"bare-{next(self._numbers)}"
-        write(self.runtime.session, self.bootstrap, filled, rows, folder)
+        write(self.runtime.session, self.bootstrap, filled, rows, self.new_folder())
 
-    def clean(self) -> None:
+    def compact(self, order: DesiredCompaction) -> None:
+        """Rewrite files as one."""
+        self._engine.compact(order)
+
+    def clean(self, keep: Collection[Path] = ()) -> None:
         """Delete what was written, outside of any measurement."""
         for path in self.folder.iterdir():
-            with suppress(OSError):
-                shutil.rmtree(path)
+            if path not in keep:
+                with suppress(OSError):
+                    shutil.rmtree(path)
 
-    def timed(self, work: Callable[[], object]) -> tuple[float, float]:
+    def timed(self, work: Callable[[], object], keep: Collection[Path] = ()) -> tuple[float, float]:
         """Return seconds by the clock and of CPU that the work took; clean up after it."""
         pids = (os.getpid(), self.runtime.pid)
         cpu, began = cpu_seconds(pids), time.perf_counter()
         work()
         took = time.perf_counter() - began, cpu_seconds(pids) - cpu
-        self.clean()
+        self.clean(keep)
         return took
 
     def _spec(self, filled: Filled, segment_rows_max: int) -> IngestSpec:
@@ -137,7 +149,7 @@ def measure_catch_up(bench: BatchBench, filled: Filled, rows: int, repeats: int)
     return CatchUp(
         rows=rows,
         record_bytes=filled.size_bytes / filled.rows,
-        ways={way: _timed(took) for way, took in found.items()},
+        ways={way: timed_of(took) for way, took in found.items()},
         bytes_per_row=sizes[ENGINE],
         bytes_per_row_merged=sizes[ENGINE_MERGED],
         merged_files=files[ENGINE_MERGED],
@@ -155,8 +167,9 @@ def measure_small(bench: BatchBench, filled: Filled, repeats: int) -> Mapping[st
         if number >= repeats:
             for way, times in took.items():
                 found[way].append(times)
-    return {way: _timed(took) for way, took in found.items()}
+    return {way: timed_of(took) for way, took in found.items()}
 
 
-def _timed(took: list[tuple[float, float]]) -> Timed:
+def timed_of(took: list[tuple[float, float]]) -> Timed:
+    """Return (seconds, CPU seconds) of several runs as one way's."""
     return Timed(spread([seconds for seconds, _ in took]), spread([cpu for _, cpu in took]))

@@ -2,13 +2,15 @@
 
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from supervisor.dev.sample import sample_record
 from tests.brokers import create_topic, produce
 
+Record = Mapping[str, str | int | float]
+"""One sample click."""
 PARTITIONS = 4
 _FIRST = datetime(2026, 1, 5, 12, 0, tzinfo=UTC)
 _APART = timedelta(milliseconds=1)  # 3.6 million records fill one hour, the sample's time chunk
@@ -30,26 +32,33 @@ class Filled:
         return {p: len(range(p, rows, PARTITIONS)) for p in range(PARTITIONS)}
 
 
-class _Values:
-    """Sample records as JSON, counting their bytes."""
+def as_json(record: Record) -> bytes:
+    """Return a record as it is sent if nothing else is said."""
+    return json.dumps(record, separators=(",", ":")).encode()
 
-    def __init__(self, rows: int) -> None:
+
+class _Values:
+    """Sample records as bytes, which are counted."""
+
+    def __init__(self, rows: int, write: Callable[[Record], bytes]) -> None:
         self._rows = rows
+        self._write = write
         self.size_bytes = 0
 
-    def __iter__(self) -> Iterator[str]:
+    def __iter__(self) -> Iterator[bytes]:
         chance = random.Random(_SEED)
         for number in range(self._rows):
-            click = sample_record(chance, _FIRST + number * _APART)
-            value = json.dumps(click, separators=(",", ":"))
+            value = self._write(sample_record(chance, _FIRST + number * _APART))
             self.size_bytes += len(value)
             yield value
 
 
-def fill(bootstrap: str, topic: str, rows: int) -> Filled:
+def fill(
+    bootstrap: str, topic: str, rows: int, write: Callable[[Record], bytes] = as_json
+) -> Filled:
     """Create a topic and produce `rows` sample records into it, round robin."""
     create_topic(bootstrap, topic, partitions=PARTITIONS)
-    values = _Values(rows)
+    values = _Values(rows, write)
     config: dict[str, str | int | bool] = {"compression.type": "lz4", "linger.ms": 20}
     sent = produce(bootstrap, topic, values, config=config)
     assert sent == rows, f"{sent} of {rows} records were sent"

@@ -9,14 +9,17 @@ from pathlib import Path
 from typing import Self
 
 from bench.batch_runs import BatchBench, CatchUp, Timed, measure_catch_up, measure_small
+from bench.compact_run import Compacted, measure_compaction
 from bench.control_run import Passes, measure_passes
 from bench.live_run import Live, LiveSizes, measure_live
 from bench.publish_run import measure_publishes
 from bench.queue_run import AddCost, Crowd, measure_add, measure_crowd
 from bench.records import fill
 from bench.result import Spread
+from bench.shapes import Shape
+from bench.shapes_run import Shaped, measure_shape
 from supervisor.dev.broker import Broker
-from tasks.runtime.jars import SPARK
+from tasks.runtime.jars import FORMATS, SPARK
 from tasks.spark_session import SparkOptions, start_spark
 from tests.brokers import shared_jars, shared_java, start_test_broker
 from tests.postgres import postgres
@@ -30,6 +33,7 @@ class Sizes:
     """How much work the runs do; `--quick` makes it little, to see that they run at all."""
 
     rows: int = 2_000_000
+    shaped_rows: int = 1_000_000
     repeats: int = 3
     small_repeats: int = 15
     live: LiveSizes = field(default_factory=LiveSizes)
@@ -41,6 +45,7 @@ class Sizes:
 
 QUICK = Sizes(
     rows=400_000,
+    shaped_rows=50_000,
     repeats=1,
     small_repeats=3,
     live=LiveSizes(first_topics=1, backlog_topics=1, rate_per_s=3_000, handoffs=2),
@@ -76,6 +81,20 @@ class World:
         # Whoever catches up does not read to the log's end, where a fetch waits for new records.
         filled = fill(self._broker.bootstrap, "long", self.sizes.rows + _BEYOND_ROWS)
         return measure_catch_up(self._batches, filled, self.sizes.rows, self.sizes.repeats)
+
+    def shaped(self, shape: Shape) -> Shaped:
+        """Batches of one shape, engine and bare job in turn."""
+        rows = self.sizes.shaped_rows
+        topic = self._broker.bootstrap, shape.name, rows + _BEYOND_ROWS
+        filled = fill(*topic, shape.write)
+        return measure_shape(self._batches, shape, filled, rows, self.sizes.repeats)
+
+    @cached_property
+    def compaction(self) -> Compacted:
+        """Files of one chunk rewritten as one, engine and bare job in turn."""
+        rows = self.sizes.shaped_rows
+        filled = fill(self._broker.bootstrap, "compacted", rows)
+        return measure_compaction(self._batches, filled, rows, self.sizes.repeats)
 
     @cached_property
     def small(self) -> Mapping[str, Timed]:
@@ -127,7 +146,8 @@ class World:
     def _batches(self) -> BatchBench:
         cores = os.cpu_count() or 1
         work = self._folder / "spark"
-        options = SparkOptions(shared_java(), shared_jars(SPARK), work, master=f"local[{cores}]")
+        jars = shared_jars(SPARK) + shared_jars(FORMATS)
+        options = SparkOptions(shared_java(), jars, work, master=f"local[{cores}]")
         runtime = start_spark(options)
         self._spark.callback(runtime.stop)
         warehouse = self._folder / "warehouse"

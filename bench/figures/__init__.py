@@ -1,4 +1,4 @@
-"""One file per figure, all of one shape: `NAME`, and `run(world) -> Result`.
+"""One file per figure, all of one shape: `NAME`, and `run(world) -> Result`; `shaped` is several.
 
 The order here is that of the page; figures that look at the same run stand together.
 """
@@ -11,6 +11,7 @@ from bench.figures import (
     catch_up,
     catch_up_cpu,
     close_queues,
+    compaction,
     end_to_commit,
     end_to_commit_live,
     event_add,
@@ -23,6 +24,7 @@ from bench.figures import (
     publish_postgresql,
     publish_sqlite,
     resident_memory,
+    shaped,
     small_batch,
     status_time,
     task_duration,
@@ -32,28 +34,31 @@ from bench.world import World
 
 BENCHMARKS: Mapping[str, Callable[[World], Result]] = MappingProxyType(
     {
-        module.NAME: module.run
-        for module in (
-            catch_up,
-            catch_up_cpu,
-            merged,
-            bytes_per_row,
-            small_batch,
-            post_to_batch,
-            end_to_commit,
-            handoff_gap,
-            pause,
-            task_duration,
-            end_to_commit_live,
-            resident_memory,
-            pass_time,
-            status_time,
-            publish_sqlite,
-            publish_postgresql,
-            event_add,
-            idle_queues,
-            close_queues,
-        )
+        **{
+            module.NAME: module.run
+            for module in (catch_up, catch_up_cpu, merged, bytes_per_row, small_batch)
+        },
+        **shaped.FIGURES,
+        compaction.NAME: compaction.run,
+        **{
+            module.NAME: module.run
+            for module in (
+                post_to_batch,
+                end_to_commit,
+                handoff_gap,
+                pause,
+                task_duration,
+                end_to_commit_live,
+                resident_memory,
+                pass_time,
+                status_time,
+                publish_sqlite,
+                publish_postgresql,
+                event_add,
+                idle_queues,
+                close_queues,
+            )
+        },
     }
 )
 """Name -> what measures it."""

@@ -83,7 +83,7 @@ FORMATS = (
         "regex",
         {
             "type": "regex",
-            "pattern": r"^(\S+)\|(\S+)\|(\S+)\|(\d+)\|([\d.]+)$",
+            "pattern": r"^([^|]+)\|([^|]+)\|([^|]+)\|(\d+)\|([\d.]+)$",
             "columns": COLUMNS,
         },
         _separated("|"),
