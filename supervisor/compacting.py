@@ -142,9 +142,10 @@ class Compacting:
         """
         with self.store.reading() as tx:
             _require_rows(tx, data_source)
-            found = list(batches(_within(tx, data_source, within), target, _view_of(tx)))
+            used, busy = _within(tx, data_source, within), _busy(tx, data_source)
+            found = list(batches(used, target, _view_of(tx), left_out=busy))
         begun = self._begin(data_source, found, author)
-        self._assign()
+        self.assign()
         return begun
 
     def cancel(self, wanted: str, author: str) -> Compaction:
@@ -160,9 +161,12 @@ class Compacting:
                 self._end(tx, row, f"given up by {author}")
                 detail = {"compaction": row.id}
                 now = self.clock.now()
-                tx.audit.write(AuditEntry(now, author, "cancel", row.data_source, detail))
+                tx.audit.write(
+                    AuditEntry(now, author, "cancel-compaction", row.data_source, detail)
+                )
             found = existing(tx, wanted)
         self.changed.notify()
+        self.assign()
         return found
 
     def recent(self, data_source: str | None, limit: int) -> list[Compaction]:
@@ -202,7 +206,7 @@ class Compacting:
         with self.store.reading() as tx:
             rules = tx.compactions.rules()
         begun = sum(len(self._follow(rule)) for rule in rules)
-        self._assign()
+        self.assign()
         return begun
 
     def _follow(self, rule: CompactionRule) -> list[Compaction]:
@@ -245,8 +249,12 @@ class Compacting:
                 late = row.assigned_at is not None and now - row.assigned_at > LASTS_AT_MOST
                 self._end(tx, row, why, blamed=late)
 
-    def _assign(self) -> None:
-        """Give each worker that has none the oldest that waits; an input that is out ends it."""
+    def assign(self) -> None:
+        """Give each worker that has none the oldest that waits; an input that is out ends it.
+
+        Raises:
+            LeaseLost, Unavailable: the next run of the chore does it.
+        """
         free = [view for view in self.workers.views() if view.takes_tasks]
         with self.store.reading() as tx:
             waits = any(not row.worker_id for row in tx.compactions.live())

@@ -198,7 +198,7 @@ def wire_overlord(
         queues=operations,
         quarantine=Quarantine(store, DuckRecords(warehouse)),
         compacting=chores.compacting,
-        swapping=Swapping(store, clock, term, endings, segments, changed, reach),
+        swapping=Swapping(store, clock, term, endings, segments, changed, compacting.assign, reach),
         changed=changed,
         version=importlib.metadata.version("tidegate"),
         hosts=_names(url, settings.host),

@@ -52,6 +52,8 @@ class Swapping:
     endings: Endings
     life: SegmentLife
     changed: Broadcast
+    assign: Callable[[], None]
+    """Gives what waits to workers that have nothing to compact."""
     reach: Callable[[str], None] = lambda _: None
     """Told of each place passed; a test may end the process there (failpoints)."""
 
@@ -72,6 +74,7 @@ class Swapping:
                     why = f"{said.failure}: {said.detail}"
                     now = self.clock.now()
                     self.endings.end_compaction(tx, row, FAILED, why, now, blamed=True)
+        self.assign()
 
     def publish(self, wanted: str, token: str, request: CompactedFile) -> PublishAnswer:
         """Put a compacted file in the place of its inputs; a repeat hears the same.
@@ -92,6 +95,7 @@ class Swapping:
         except StateMoved:
             answer = self._fail(wanted, TAKEN_OUT)
         self.changed.notify()
+        self.assign()
         return answer
 
     def _fail(self, wanted: str, why: str, *, blamed: bool = False) -> PublishAnswer:

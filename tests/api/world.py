@@ -185,11 +185,9 @@ def a_world(
     store = SqlStore(f"sqlite:///{database}", lease_ttl=timedelta(seconds=60))
     clock = ManualClock(NOON)
     leadership = Leadership(store, clock, holder="one", url=URL, ttl=timedelta(days=1))
-    changed = Broadcast()
-    streams = MemoryStreams(clock)
-    registry = WorkerRegistry(
-        clock, worker_timeout=timedelta(days=1), led_since=leadership.led_since
-    )
+    changed, streams = Broadcast(), MemoryStreams(clock)
+    led_since = leadership.led_since
+    registry = WorkerRegistry(clock, worker_timeout=timedelta(days=1), led_since=led_since)
     sources, endings = Sources(store, streams, registry, Limits()), Endings(QueueConfig())
     shell = Shell(sources, clock, new_token, endings)
     loop = Loop(_passes(shell, leadership, changed), clock, threads=2)
@@ -204,14 +202,16 @@ def a_world(
     )
     journals, grace, term = AgentJournals(), timedelta(days=30), leadership.term
     lifetimes = Lifetimes.of(store, clock, term, grace=grace, delay=ENDS_LATER)
+    compacting = Compacting(store, clock, term, registry, endings, changed, new_token)
+    segments = lifetimes.segments
     parts = ApiParts(
         service=service,
         publishing=Publishing(store, clock, leadership, loop, changed, endings),
         views=Views(sources, registry, loop, leadership, clock, "/warehouse", journals),
         queues=Operations(store, clock, term, Meters(), lambda _: None, lambda _: QueueConfig()),
         lifetimes=lifetimes,
-        compacting=Compacting(store, clock, term, registry, endings, changed, new_token),
-        swapping=Swapping(store, clock, term, endings, lifetimes.segments, changed),
+        compacting=compacting,
+        swapping=Swapping(store, clock, term, endings, segments, changed, compacting.assign),
         quarantine=Quarantine(store, DuckRecords(folder)),
         resets=Resets(store, streams, clock, leadership, loop, changed, endings),
         changed=changed,

@@ -74,14 +74,12 @@ class Compactions:
     def swapping(self) -> Swapping:
         clock, term = self.told.world.clock, self.told.term
         life = SegmentLife(self.store, clock, term, grace=timedelta(days=1))
-        return Swapping(self.store, clock, term, ENDINGS, life, Broadcast())
+        assign = self.compacting.assign
+        return Swapping(self.store, clock, term, ENDINGS, life, Broadcast(), assign)
 
     def _begun(self) -> None:
         self.told.does("begin", self._begin)
-        self.told.does("assign", self._assign)
-
-    def _assign(self) -> None:
-        self.compacting._assign()
+        self.told.does("assign", self.compacting.assign)
 
     def _begin(self) -> object:
         with self.store.reading() as tx:

@@ -73,7 +73,8 @@ class Dock(Harbour):
     def swapping(self) -> Swapping:
         """What workers ask."""
         term, life = self.leadership.term, self.lifetimes.segments
-        return Swapping(self.store, self.clock, term, ENDINGS, life, Broadcast())
+        assign = self.compacting.assign
+        return Swapping(self.store, self.clock, term, ENDINGS, life, Broadcast(), assign)
 
     def compact(self, target: Target = TARGET) -> list[Compaction]:
         """Ask for a compaction of the table."""

@@ -132,7 +132,7 @@ def test_each_worker_does_one_at_a_time_and_the_rest_waits(store: Store, tmp_pat
     assert len(dock.compactions()) == 4
     assert len(dock.told()) == 2
     assert outcomes(dock) == [COMMITTED] * 2
-    dock.compacting.run_once()
+    assert len(dock.told()) == 2, "whoever has ended one is given the next at once"
     assert outcomes(dock) == [COMMITTED] * 2
     assert (len(dock.published()), dock.all_rows()) == (4, before)
 
@@ -160,8 +160,14 @@ def test_what_waits_is_ended_when_an_input_is_gone(dock: Dock) -> None:
     assert (ended.live, dock.told()) == (False, [])
 
 
-def test_nothing_is_begun_twice(dock: Dock) -> None:
+def test_nothing_is_begun_twice_and_what_came_since_does_not_wait_for_it(dock: Dock) -> None:
     assert (len(dock.compact()), len(dock.compact())) == (1, 0)
+
+    for _ in range(2):
+        dock.publish_range()
+
+    [begun] = dock.compact()
+    assert len(begun.inputs) == 2
 
 
 def test_one_that_is_cancelled_changes_nothing_any_more(dock: Dock) -> None:
