@@ -246,8 +246,9 @@ class Compacting:
             lost = [(row, why) for row in tx.compactions.live() if (why := _lost(row, views, now))]
         for row, why in lost:
             with self.store.leading(self.term()) as tx:
-                late = row.assigned_at is not None and now - row.assigned_at > LASTS_AT_MOST
-                self._end(tx, row, why, blamed=late)
+                # The job itself may have ended its worker, as a heap that is too small does: what
+                # is tried for ever would then end all others that run there, again and again.
+                self._end(tx, row, why, blamed=True)
 
     def assign(self) -> None:
         """Give each worker that has none the oldest that waits; an input that is out ends it.

@@ -74,7 +74,7 @@ class Endings:
     ) -> bool:
         """End a compaction in the caller's transaction and queue its cleanup, however it ends.
 
-        False, changing nothing: it had ended before.  `blamed`: for what is in its files.
+        False, changing nothing: it had ended before.  `blamed`: by itself, or with its worker.
 
         Raises:
             QueueDead: the supervisor's queue is damaged; do not commit.

@@ -39,14 +39,6 @@ class Compactions(Protocol):
         """Return the newest, newest first, of one table or of all."""
         ...
 
-    def done_by(self, supervisor_id: str) -> list[Compaction]:
-        """Return those that succeeded for one supervisor, in the order of their end."""
-        ...
-
-    def blamed(self, data_source: str) -> list[tuple[str, ...]]:
-        """Return the inputs of each that failed for what is in its files."""
-        ...
-
     def assign(
         self, compaction_id: str, worker_id: str, incarnation: int, token: str, now: datetime
     ) -> bool:

@@ -37,9 +37,7 @@ def upgrade() -> None:
         sa.Column("assigned_at", TIME),
         sa.Column("ended_at", TIME, comment="null: it waits or runs"),
         sa.Column("detail", sa.String(), nullable=False),
-        sa.Column(
-            "blamed", sa.Boolean(), nullable=False, comment="it failed for what is in its files"
-        ),
+        sa.Column("blamed", sa.Boolean(), nullable=False, comment="it failed by itself"),
         sa.Column("folder_deleted_at", TIME),
         sa.PrimaryKeyConstraint("number", name="pk_compactions"),
         sa.UniqueConstraint("id", name="uq_compactions_id"),
@@ -47,7 +45,6 @@ def upgrade() -> None:
     for name, columns, where in (
         ("ix_compactions_live", ["number"], LIVE),
         ("ix_compactions_unsettled", ["number"], UNSETTLED),
-        ("ix_compactions_supervisor_id_ended_at", ["supervisor_id", "status", "ended_at"], None),
         ("ix_compactions_data_source", ["data_source", "number"], None),
     ):
         op.create_index(name, "compactions", columns, sqlite_where=where, postgresql_where=where)

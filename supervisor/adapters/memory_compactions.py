@@ -45,22 +45,6 @@ class MemoryCompactions:
         found = [row for row in self._rows.values() if data_source in {None, row.data_source}]
         return found[::-1][:limit]
 
-    def done_by(self, supervisor_id: str) -> list[Compaction]:
-        """Return those that succeeded for one supervisor, in the order of their end."""
-        done = [
-            (row.ended_at, row)
-            for row in self._rows.values()
-            if row.supervisor_id == supervisor_id
-            and row.status is TaskStatus.SUCCESS
-            and row.ended_at is not None
-        ]
-        return [row for _, row in sorted(done, key=lambda each: each[0])]
-
-    def blamed(self, data_source: str) -> list[tuple[str, ...]]:
-        """Return the inputs of each that failed for what is in its files."""
-        rows = self._rows.values()
-        return [row.inputs for row in rows if row.data_source == data_source and row.blamed]
-
     def assign(
         self, compaction_id: str, worker_id: str, incarnation: int, token: str, now: datetime
     ) -> bool:

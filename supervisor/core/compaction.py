@@ -66,7 +66,7 @@ class Compaction:
     detail: str = ""
     """Why it failed, or what came of it."""
     blamed: bool = False
-    """It failed for what is in its files; not because a worker went or they were taken out."""
+    """It failed by itself, or its worker did under it; not because a file was taken out."""
     folder_deleted_at: datetime | None = None
 
     @property

@@ -52,17 +52,6 @@ class SqlCompactions:
         mine = [] if data_source is None else [_AT.data_source == data_source]
         return self._read(_ALL.where(*mine).order_by(_AT.number.desc()).limit(limit))
 
-    def done_by(self, supervisor_id: str) -> list[Compaction]:
-        """Return those that succeeded for one supervisor, in the order of their end."""
-        mine = (_AT.supervisor_id == supervisor_id, _AT.status == TaskStatus.SUCCESS)
-        return self._read(_ALL.where(*mine).order_by(_AT.ended_at, _AT.number))
-
-    def blamed(self, data_source: str) -> list[tuple[str, ...]]:
-        """Return the inputs of each that failed for what is in its files."""
-        mine = (_AT.data_source == data_source, _AT.blamed)
-        found = select(_AT.inputs).where(*mine).order_by(_AT.number)
-        return [tuple(inputs) for inputs in self._db.execute(found).scalars()]
-
     def assign(
         self, compaction_id: str, worker_id: str, incarnation: int, token: str, now: datetime
     ) -> bool:

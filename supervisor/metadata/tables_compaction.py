@@ -37,13 +37,12 @@ compactions = Table(
     Column("assigned_at", UtcTime),
     Column("ended_at", UtcTime, comment="null: it waits or runs"),
     Column("detail", FreeText, nullable=False),
-    Column("blamed", Boolean, nullable=False, comment="it failed for what is in its files"),
+    Column("blamed", Boolean, nullable=False, comment="it failed by itself"),
     Column("folder_deleted_at", UtcTime),
     Index("ix_compactions_live", "number", sqlite_where=_LIVE, postgresql_where=_LIVE),
     Index(
         "ix_compactions_unsettled", "number", sqlite_where=_UNSETTLED, postgresql_where=_UNSETTLED
     ),
-    Index("ix_compactions_supervisor_id_ended_at", "supervisor_id", "status", "ended_at"),
     Index("ix_compactions_data_source", "data_source", "number"),
 )
 

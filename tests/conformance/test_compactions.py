@@ -172,30 +172,15 @@ def test_the_newest_come_first_and_bounded(leader: Leader) -> None:
         assert (recent("never", 9), recent(None, 0)) == ([], [])
 
 
-def test_those_that_succeeded_come_in_the_order_of_their_end(leader: Leader) -> None:
-    other = replace(compaction("o"), supervisor_id="other")
-    add(leader, *(compaction(f"c{number}") for number in range(5)), other)
-    for number, minutes in ((3, 1), (0, 2), (4, 3), (2, 2)):
-        status = TaskStatus.FAILED if number == 4 else TaskStatus.SUCCESS
-        end(leader, f"c{number}", status, NOON + minutes * MINUTE)
-    end(leader, "o", TaskStatus.SUCCESS)
-
-    with leader.reads() as tx:
-        assert [row.id for row in tx.compactions.done_by(CLICKS)] == ["c3", "c0", "c2"]
-        assert [row.id for row in tx.compactions.done_by("other")] == ["o"]
-        assert tx.compactions.done_by("never") == []
-
-
-def test_the_inputs_of_those_that_failed_for_their_files_are_told(leader: Leader) -> None:
-    """Goal: files that cannot be read are not tried again and again."""
-    rows = [replace(compaction(f"c{n}"), inputs=(f"t{n}/1", f"t{n}/0")) for n in range(4)]
-    add(leader, *rows, replace(compaction("o"), data_source="other"))
-    for name, blamed in (("c2", True), ("c0", True), ("c1", False), ("o", True)):
+def test_it_is_kept_which_failed_by_themselves(leader: Leader) -> None:
+    """Goal: what cannot be compacted is not tried again and again."""
+    add(leader, *(compaction(f"c{n}") for n in range(4)))
+    for name, blamed in (("c2", True), ("c0", True), ("c1", False)):
         end(leader, name, TaskStatus.FAILED, blamed=blamed)
 
     with leader.reads() as tx:
-        assert tx.compactions.blamed("table") == [("t0/1", "t0/0"), ("t2/1", "t2/0")]
-        assert tx.compactions.blamed("never") == []
+        told = {row.id: row.blamed for row in tx.compactions.recent(None, 9)}
+    assert told == {"c0": True, "c1": False, "c2": True, "c3": False}
 
 
 def test_the_last_rule_of_a_table_counts_until_it_is_dropped(leader: Leader) -> None:

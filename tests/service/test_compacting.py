@@ -1,6 +1,7 @@
 """Small files become one, and no reader ever sees a gap or a row twice."""
 
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from supervisor.core.model import TaskStatus
 from supervisor.core.observed import Liveness
 from tasks.contract import PublishOutcome
 from tests.core.snapshots import HOUR, TOPIC
-from tests.service.compactions import Dock, dock, outcomes
+from tests.service.compactions import TARGET, Dock, dock, outcomes
 from tests.service.exports import DELTA, GRACE, ICEBERG
 from tests.service.exports_read import names_in, rows_in
 from tests.service.world import Crash
@@ -217,6 +218,18 @@ def test_a_worker_that_starts_anew_loses_it_and_another_attempt_begins(dock: Doc
 def _has(dock: Dock, worker_id: str) -> bool:
     with dock.store.reading() as tx:
         return bool(tx.compactions.live(worker_id=worker_id))
+
+
+def test_files_whose_compaction_takes_its_worker_with_it_are_left_alone(dock: Dock) -> None:
+    """Goal: a job that the heap is too small for does not end a worker again and again."""
+    dock.compacting.set_rule(TOPIC, TARGET, timedelta(0), "me")
+    for _ in range(3):
+        assert dock.compacting.run_once() == 1
+        for hand in dock.hands.all.values():
+            hand.incarnation += 1
+
+    assert dock.compacting.run_once() == 0
+    assert [each.live for each in dock.compactions()] == [False] * 3
 
 
 def test_a_lost_worker_loses_it_a_silent_one_does_not(dock: Dock) -> None:
