@@ -4,7 +4,6 @@ import os
 import pwd
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -18,6 +17,7 @@ import psycopg
 import pytest
 from psycopg import sql
 
+from supervisor.dev.ports import free_port
 from tests.waiting import wait_until
 
 _SERVER_USER = "nobody"
@@ -78,7 +78,7 @@ def postgres() -> Iterator[Server]:
         programs = _programs(base)
         _give(base)
         _initialise(programs, base / "data")
-        server = Server(_free_port())
+        server = Server(free_port())
         process = _start(programs, base, server.port)
         try:
             wait_until(lambda: _answers_or_ended(server, process, base), _START_WITHIN_S)
@@ -155,12 +155,6 @@ def _start(programs: Path, base: Path, port: int) -> subprocess.Popen[bytes]:
 def _answers_or_ended(server: Server, process: subprocess.Popen[bytes], base: Path) -> bool:
     assert process.poll() is None, f"PostgreSQL ended: {(base / 'log').read_text()}"
     return server.answers()
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 @pytest.fixture(scope="session")

@@ -23,7 +23,7 @@ from pathlib import Path
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
-from supervisor.dev.ports import LOOPBACK, accepts, free_port, is_free
+from supervisor.dev.ports import LOOPBACK, accepts, free_port, is_free, keep
 from supervisor.dev.processes import Child, ChildFailed, ChildSpec
 from tasks.runtime.java import Java
 from tasks.runtime.tied import tied_argv
@@ -205,7 +205,7 @@ class Broker:
         kept = self._folder / "ports.json"
         last = json.loads(kept.read_text()) if kept.exists() else {}
         port = self._wanted_port or self._again(last.get("broker")) or free_port()
-        controller = self._again(last.get("controller")) or free_port(taken=(port,))
+        controller = self._again(last.get("controller")) or free_port()
         self._write(kept.name, json.dumps({"broker": port, "controller": controller}))
         return port, controller
 
@@ -217,6 +217,8 @@ class Broker:
             if time.monotonic() > deadline:
                 return None
             time.sleep(_POLL_S)
+        if port is not None:
+            keep(port)  # or this process keeps it since its last start
         return port
 
     def _format(self) -> None:

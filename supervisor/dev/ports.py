@@ -2,15 +2,15 @@
 
 import random
 import socket
-from collections.abc import Collection
 
 LOOPBACK = "127.0.0.1"
 
-# Below the range from which the system takes ports for outgoing connections (32768 on Linux): a
-# server that is down for a moment finds its port again, and a client that retries on loopback
-# cannot be given, as its own port, the very port that it is trying to reach.
+# Below the range from which the system usually takes ports for outgoing connections (32768 on
+# Linux): a client that retries on loopback cannot be given, as its own port, the very port that it
+# is trying to reach.
 _LOWEST, _HIGHEST = 15_000, 32_000
 _TRIES_MAX = 200
+_system_random = random.SystemRandom()  # a test that seeds `random` would choose the same again
 
 
 def is_free(port: int) -> bool:
@@ -24,17 +24,37 @@ def is_free(port: int) -> bool:
     return True
 
 
-def free_port(taken: Collection[int] = ()) -> int:
-    """Return a port of loopback on which nobody listens and which is not in `taken`.
+def free_port() -> int:
+    """Return a port of loopback that was nobody's, and is kept for servers of this process.
+
+    Seconds pass until a JVM listens there, and more while a killed server is away: until this
+    process ends, no outgoing connection and no other `free_port` is given the port.
 
     Raises:
         OSError: none was found.
     """
     for _ in range(_TRIES_MAX):
-        port = random.randint(_LOWEST, _HIGHEST)  # noqa: S311 -- not a secret
-        if port not in taken and is_free(port):
+        port = _system_random.randint(_LOWEST, _HIGHEST)
+        if keep(port):
             return port
     raise OSError(f"no free port on {LOOPBACK} after {_TRIES_MAX} tries")
+
+
+def keep(port: int) -> bool:
+    """Keep `port` of loopback for servers of this process and its children, until it ends.
+
+    False, and nothing is kept, if anybody uses it, keeps it, or used it a minute ago.
+    """
+    keeper = socket.socket()
+    try:
+        keeper.bind((LOOPBACK, port))
+    except OSError:
+        keeper.close()
+        return False
+    # Bound and never listening, it holds off whoever does not allow reuse; servers do allow it.
+    keeper.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    keeper.detach()
+    return True
 
 
 def accepts(port: int, timeout_s: float = 1.0) -> bool:

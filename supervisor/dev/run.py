@@ -120,7 +120,7 @@ class Dev:
                 "stop what listens there, choose another with --port, or leave --port out",
             )
         overlord = wanted or (OVERLORD_PORT if is_free(OVERLORD_PORT) else free_port())
-        return Ports(overlord, free_port({overlord}))
+        return Ports(overlord, free_port())
 
     def _prepare(self) -> Java:
         """Find Java and fetch the jars; the first start takes a minute, later ones none."""

@@ -102,11 +102,7 @@ class Fleet:
         """Name -> monotonic time at which it was found stopped."""
         self.mark = f"{shape.folder.name}-{time.time_ns()}"
         self._stack = ExitStack()
-        taken: set[int] = set()
-        self._ports: dict[str, int] = {}
-        for name in (*OVERLORDS, *shape.workers):
-            self._ports[name] = free_port(taken)
-            taken.add(self._ports[name])
+        self._ports = {name: free_port() for name in (*OVERLORDS, *shape.workers)}
         at = urlsplit(shape.postgres)
         database = (at.hostname or LOOPBACK, at.port or 5432)
         self.to_postgres = {o: self._proxy(database) for o in OVERLORDS}

@@ -7,6 +7,7 @@ from typing import cast
 
 import pytest
 
+from supervisor.dev.ports import free_port
 from tests.cli.conftest import Ended, Tidegate
 from tests.cli.overlord import Overlord, Reply
 
@@ -22,15 +23,8 @@ def _a_java_and_an_overlord(
     java.chmod(0o755)
     monkeypatch.setenv("TIDEGATE_JAVA", str(java))
     monkeypatch.setenv("TIDEGATE_DATA_DIR", str(tmp_path / "data"))
-    monkeypatch.setenv("TIDEGATE_PORT", str(_free_port()))
+    monkeypatch.setenv("TIDEGATE_PORT", str(free_port()))
     server.on("GET", SUPERVISORS, Reply([]))
-
-
-def _free_port() -> int:
-    with socket.socket() as held:
-        held.bind(("127.0.0.1", 0))
-        port: int = held.getsockname()[1]
-    return port
 
 
 def found(ended: Ended) -> dict[str, tuple[str, str, str]]:
@@ -83,7 +77,7 @@ def test_a_folder_that_cannot_be_written_is_a_problem(
 def test_an_overlord_that_was_named_must_answer(
     tidegate: Tidegate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("TIDEGATE_OVERLORDS", f"http://127.0.0.1:{_free_port()}")
+    monkeypatch.setenv("TIDEGATE_OVERLORDS", f"http://127.0.0.1:{free_port()}")
     code, lines = doctor(tidegate)
     assert (code, lines["overlord"][0]) == (1, "problem")
 

@@ -2,8 +2,10 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 from threading import Event, Timer
@@ -11,7 +13,7 @@ from threading import Event, Timer
 import psutil
 import pytest
 
-from supervisor.dev.ports import free_port, is_free
+from supervisor.dev.ports import LOOPBACK, accepts, free_port, is_free, keep
 from supervisor.dev.processes import Backoff, Child, ChildFailed, ChildSpec, ProcessGroup, State
 from tests.waiting import wait_until
 
@@ -253,8 +255,34 @@ Event().wait()
 
 def test_a_free_port_is_free_and_not_one_that_the_system_gives_away() -> None:
     first = free_port()
-    second = free_port(taken=(first,))
+    second = free_port()
 
     assert is_free(first)
     assert first != second
     assert first < 32_768
+
+
+def test_a_free_port_is_kept_for_servers_until_the_process_ends() -> None:
+    port = free_port()
+
+    def others_get_it() -> bool:
+        with socket.socket() as other, suppress(OSError):
+            other.bind((LOOPBACK, port))
+            return True
+        return False
+
+    assert not others_get_it()
+    for _ in range(2):  # a server, and the one after it
+        with socket.create_server((LOOPBACK, port)):
+            assert accepts(port)
+            assert not is_free(port)
+        assert not others_get_it()
+        assert not keep(port)
+        assert is_free(port)
+
+
+def test_a_port_kept_by_a_process_is_free_when_it_has_ended() -> None:
+    program = "from supervisor.dev.ports import free_port; print(free_port())"
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+
+    assert keep(int(ended.stdout))

@@ -95,7 +95,9 @@ class Cluster:
         if name == "overlord":
             self._spawn(name, "overlord", self.port, {})
             return
-        port = self._worker_ports.setdefault(name, free_port({self.port}))
+        if name not in self._worker_ports:
+            self._worker_ports[name] = free_port()
+        port = self._worker_ports[name]
         own = {
             "TIDEGATE_DATA_DIR": str(self.folder / name),
             "TIDEGATE_WORKER_ID": name,

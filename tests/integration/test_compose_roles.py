@@ -176,10 +176,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     shared_jars(SPARK)
     wanted = ["kafka:9092", "kafka:9093", "kafka:9094"]
     wanted += [f"{n}:{s.environment['TIDEGATE_PORT']}" for n, s in compose.roles.items()]
-    taken: list[int] = []
-    for _ in wanted:
-        taken.append(free_port(taken))
-    addresses = {a: f"{LOOPBACK}:{p}" for a, p in zip(wanted, taken, strict=True)}
+    addresses = {a: f"{LOOPBACK}:{free_port()}" for a in wanted}
     with ExitStack() as stack:
         server = stack.enter_context(postgres())
         _add_login(server, compose)
