@@ -15,6 +15,7 @@ from tasks.contract import (
     RunState,
     SyncResponse,
 )
+from tasks.ingest_spec import DEFAULT_FORMAT, FileFormat
 
 
 def desired_state(
@@ -68,7 +69,15 @@ def _compaction(tx: Transaction, row: Compaction) -> DesiredCompaction | None:
         data_source=row.data_source,
         inputs=tuple(CompactionInput(file=s.file, columns=s.columns) for s in inputs),
         columns=row.columns,
+        files=_format_of(tx, row.supervisor_id),
     )
+
+
+def _format_of(tx: Transaction, supervisor_id: str) -> FileFormat:
+    """Return how its newest spec, also one that was ended, wants files written."""
+    versions = tx.specs.history(supervisor_id, 2)
+    found = next((version.spec for version in versions if version.spec is not None), None)
+    return DEFAULT_FORMAT if found is None else found.tuning_config.index_spec.contract()
 
 
 def inputs_of(tx: Transaction, row: Compaction) -> list[Segment] | None:

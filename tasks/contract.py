@@ -18,7 +18,7 @@ from enum import StrEnum
 
 from pydantic import Field
 
-from tasks.ingest_spec import Column, IngestSpec
+from tasks.ingest_spec import Column, FileFormat, IngestSpec
 from tasks.wire import Instant, Seconds, Wire, WireOffsets
 
 
@@ -231,6 +231,7 @@ class DesiredCompaction(Wire):
     inputs: tuple[CompactionInput, ...]
     columns: tuple[Column, ...]
     """Those of the new file, in their order, each as wide as in any input."""
+    files: FileFormat = FileFormat()
 
 
 class CompactedFile(Wire):

@@ -242,6 +242,21 @@ def _registry_of(written: ValueFormat | None) -> Registry | None:
     return None
 
 
+class FileFormat(Wire):
+    """How the Parquet files of a table's rows are written."""
+
+    compressed: bool = True
+    """By zstd; else not at all."""
+    zstd_level: int = Field(default=3, ge=1, le=19)
+    dictionary: bool = True
+    """Values that repeat are written once, as long as that is smaller."""
+    plain: tuple[str, ...] = ()
+    """Columns of which each value is written as it is."""
+
+
+DEFAULT_FORMAT = FileFormat()
+
+
 class BadRecords(StrEnum):
     """What becomes of a record that cannot be read, beside being counted and explained."""
 
@@ -265,6 +280,9 @@ class Tuning(Wire):
     batch_rows_max: int = Field(default=500_000, ge=1)
     segment_rows_max: int = Field(default=5_000_000, ge=1)
     """More rows in one published file than this are split."""
+    segment_bytes: int = Field(default=256 * 1024 * 1024, ge=1)
+    """A published file is about as large at most; a guess, from the sizes before the merge."""
+    files: FileFormat = FileFormat()
     saved_parse_exceptions_max: int = Field(default=20, ge=0, le=1_000)
     parse_exceptions_max: int | None = Field(default=None, ge=0)
     """A range with more records that cannot be read, wholly or in part, fails; None: never."""

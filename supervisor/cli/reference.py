@@ -62,6 +62,7 @@ _SPEC_TABLES: Mapping[str, Table] = MappingProxyType(
         **{f"avroBytesDecoder of type {n}": table for n, table in tables.AVRO_DECODERS.items()},
         "inputFormat of type kafka": tables.KAFKA_FORMAT,
         "tuningConfig": tables.TUNING,
+        "indexSpec": tables.INDEX,
     }
 )
 _HEADINGS = {

@@ -291,4 +291,10 @@ def _read_tuning(
 ) -> TuningConfig | None:
     if section is None:
         return None
-    return notes.build(TuningConfig, notes.sift(section, pointer, tables.TUNING), pointer)
+    kept = notes.sift(section, pointer, tables.TUNING)
+    if isinstance(written := kept.get("indexSpec"), Mapping):
+        kept["indexSpec"] = notes.sift(written, f"{pointer}/indexSpec", tables.INDEX)
+    read = notes.build(TuningConfig, kept, pointer)
+    if read is not None and read.index_spec.dimension_compression == "lzf":
+        notes.warn(f"{pointer}/indexSpec/dimensionCompression: no lzf here, files are zstd")
+    return read

@@ -22,6 +22,7 @@ from supervisor.core.spec import SupervisorSpec
 from supervisor.core.spec_bounds import BoundedStreamConfig
 from supervisor.core.spec_data import DataSchema, Dimension, DimensionsSpec, TimestampField
 from supervisor.core.spec_granularity import GranularitySpec
+from supervisor.core.spec_index import IndexSpec
 from supervisor.core.spec_io import KafkaIoConfig
 from supervisor.core.spec_tables import Table
 from supervisor.core.spec_transforms import TransformField, TransformSpec
@@ -60,6 +61,7 @@ PARTS: Mapping[str, tuple[Table, type[BaseModel] | None]] = {
     "ioConfig": (tables.IO_CONFIG, KafkaIoConfig),
     "boundedStreamConfig": (tables.BOUNDED, BoundedStreamConfig),
     "tuningConfig": (tables.TUNING, TuningConfig),
+    "indexSpec": (tables.INDEX, IndexSpec),
 }
 """Kind of object -> the fields that it may have, and what reads them."""
 

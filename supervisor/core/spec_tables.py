@@ -9,7 +9,10 @@ from dataclasses import dataclass, field
 UNLIMITED = 2_147_483_647
 """Druid's word for "no bound": Java's largest int."""
 OWN = frozenset(
-    {"id", "exports", "badRecords", "batchTarget", "batchRowsMin", "batchRowsMax", "linger"}
+    {
+        *("id", "exports", "badRecords", "targetSegmentBytes", "zstdLevel", "dictionaryEncoding"),
+        *("batchTarget", "batchRowsMin", "batchRowsMax", "linger"),
+    }
 )
 """Fields that Druid does not have."""
 _INDEX_SPEC: dict[str, object] = {
@@ -257,17 +260,36 @@ OTHER_METRICS: Mapping[str, str] = {
 OTHER_FORMATS = frozenset({"avro_ocf", "javascript", "orc", "parquet", "protobuf", "thrift"})
 """Druid's other input formats."""
 
+INDEX = Table(
+    kept=frozenset({"dimensionCompression", "zstdLevel", "dictionaryEncoding"}),
+    idle={
+        "bitmap": (
+            {"type": "roaring"},
+            {"type": "roaring", "compressRunOnSerialization": True},
+        ),
+        "stringDictionaryEncoding": ({"type": "utf8"},),
+        "metricCompression": ("lz4",),
+        "longEncoding": ("longs",),
+        "complexMetricCompression": ("uncompressed", "none"),
+        "jsonCompression": ("lz4",),
+        "metadataCompression": ("none", "uncompressed"),
+        "autoColumnFormatSpec": (),
+        "segmentLoader": (),
+    },
+)
 TUNING = Table(
     kept=frozenset(
         {
             "type",
             "maxRowsPerSegment",
+            "targetSegmentBytes",
             "maxTotalRows",
             "intermediateHandoffPeriod",
             "maxParseExceptions",
             "maxSavedParseExceptions",
             "logParseExceptions",
             "badRecords",
+            "indexSpec",
             "resetOffsetAutomatically",
             "batchTarget",
             "batchRowsMin",
@@ -288,7 +310,6 @@ TUNING = Table(
         "numPersistThreads": (1,),
         "maxColumnsToMerge": (-1,),
         "appendableIndexSpec": ({"type": "onheap", "preserveExistingMetrics": False},),
-        "indexSpec": (_INDEX_SPEC, {}),
         "indexSpecForIntermediatePersists": (_INDEX_SPEC, {}),
         "segmentWriteOutMediumFactory": (),
         "handoffConditionTimeout": (900_000,),

@@ -1,6 +1,7 @@
 """How a task batches its reading: the `tuningConfig` of a spec.
 
-The names with `batch` and `linger`, and `badRecords`, are Tidegate's own; the others are Druid's.
+The names with `batch` and `linger`, `badRecords` and `targetSegmentBytes` are Tidegate's own; the
+others are Druid's.
 """
 
 from datetime import timedelta
@@ -18,11 +19,13 @@ from supervisor.core.spec_fields import (
     shown,
     wrong,
 )
+from supervisor.core.spec_index import IndexSpec
 from supervisor.core.spec_tables import UNLIMITED
 from tasks.ingest_spec import BadRecords, Tuning
 from tasks.wire import Wire
 
 Rows = Annotated[int, Field(strict=True, ge=1, le=1_000_000_000)]
+SegmentBytes = Annotated[int, Field(strict=True, ge=1024**2, le=1024**4)]
 TotalRows = Annotated[int, Field(strict=True, ge=1, le=2**63 - 1)]
 ROWS_TOTAL = 20_000_000
 """Druid's `maxTotalRows` where a spec does not say; it answers null then."""
@@ -51,6 +54,8 @@ class TuningConfig(Wire):
     type: Literal["kafka"] = "kafka"
     max_rows_per_segment: Rows = 5_000_000
     """More rows in one published file than this are split."""
+    target_segment_bytes: SegmentBytes = 256 * 1024**2
+    """A published file is to be about as large at most."""
     max_total_rows: TotalRows = ROWS_TOTAL
     """A range that has so many rows is handed off."""
     intermediate_handoff_period: Annotated[LongDuration | None, BeforeValidator(_unless_never)] = (
@@ -65,6 +70,7 @@ class TuningConfig(Wire):
     """Workers log where such records lie."""
     bad_records: Annotated[BadRecords, BeforeValidator(_read_bad_records)] = BadRecords.QUARANTINE
     """What becomes of a record that cannot be read, beside being counted and explained."""
+    index_spec: IndexSpec = IndexSpec()
     reset_offset_automatically: Flag = False
     """Go on at the nearest offset that Kafka holds, the lost range declared; else it stands."""
     batch_target: BatchDuration = timedelta(seconds=2)
@@ -92,6 +98,8 @@ class TuningConfig(Wire):
             linger=self.linger,
             batch_rows_max=self.batch_rows_max,
             segment_rows_max=self.max_rows_per_segment,
+            segment_bytes=self.target_segment_bytes,
+            files=self.index_spec.contract(),
             saved_parse_exceptions_max=self.max_saved_parse_exceptions,
             parse_exceptions_max=None
             if self.max_parse_exceptions == UNLIMITED
@@ -105,6 +113,7 @@ class TuningConfig(Wire):
         return {
             "type": self.type,
             "maxRowsPerSegment": self.max_rows_per_segment,
+            "targetSegmentBytes": self.target_segment_bytes,
             "maxTotalRows": None if self.max_total_rows == ROWS_TOTAL else self.max_total_rows,
             "intermediateHandoffPeriod": _written(self.intermediate_handoff_period),
             "reportParseExceptions": False,
@@ -112,6 +121,7 @@ class TuningConfig(Wire):
             "badRecords": self.bad_records.value,
             "maxParseExceptions": self.max_parse_exceptions,
             "maxSavedParseExceptions": self.max_saved_parse_exceptions,
+            "indexSpec": self.index_spec.normalised(),
             "resetOffsetAutomatically": self.reset_offset_automatically,
             "skipSequenceNumberAvailabilityCheck": False,
             "batchTarget": format_duration(self.batch_target),

@@ -32,11 +32,11 @@ from tasks.contract import (
 )
 from tasks.discovery import common
 from tasks.ingest.chunks import Interval
-from tasks.ingest.files import Digest, data_paths, describe, digest_of
+from tasks.ingest.files import Digest, data_paths, describe, digest_of, parquet_options
 from tasks.ingest.merge import SORTED_BY, check_rewritten, fields_of, segment_in, union, widened
 from tasks.ingest.rollup import describe_counted
 from tasks.ingest.write import merge_spans
-from tasks.ingest_spec import Column
+from tasks.ingest_spec import Column, FileFormat
 from tasks.options import is_safe_name
 from tasks.ports import DataFile, TaskError
 from tasks.row_plan import OWN_COLUMNS, RECORDS
@@ -76,6 +76,7 @@ class Compaction:
     rolled_up: bool
     topics: bool
     """Each row of the new file names its topic."""
+    form: FileFormat
 
     @property
     def order(self) -> tuple[str, ...]:
@@ -128,6 +129,7 @@ def compaction_of(
         shapes=shapes,
         rolled_up=True in rolled_up,
         topics=topics,
+        form=order.files,
     )
 
 
@@ -135,7 +137,7 @@ def combine(session: SparkSession, job: Compaction, *, warehouse: Path, folder: 
     """Write the rows of all inputs into one file of a new `folder`; one Spark task."""
     frames = [_frame(session, job, shape, warehouse) for shape in job.shapes]
     rows = union(frames).coalesce(1).sortWithinPartitions(*map(name, job.order))
-    rows.write.mode("append").parquet(folder.as_uri())
+    rows.write.mode("append").options(**parquet_options(job.form)).parquet(folder.as_uri())
     [path] = data_paths(folder)
     return path.rename(folder / "segment-00000.parquet")
 

@@ -48,12 +48,13 @@ from tasks.ingest.files import (
     sync_folders,
 )
 from tasks.ingest.jobs import Jobs, Run
-from tasks.ingest.merge import Rewrite, as_segment, check_rewritten, may_stay, rewrite
+from tasks.ingest.merge import Rewrite, as_segment, check_rewritten, rewrite
 from tasks.ingest.observed import Observed
 from tasks.ingest.quarantine import bad_ones, keep_raw, merge_raw, number_kept, range_of
 from tasks.ingest.rejects import as_runs, joined, read_rejects, write_rejects
 from tasks.ingest.rollup import Rollup, roll_up
 from tasks.ingest.schemas import SchemaBook, Schemas
+from tasks.ingest.sizes import may_stay, target_of
 from tasks.ingest.source import read_range
 from tasks.ingest.warm import warm_up
 from tasks.ingest.write import ROWS_PER_FILE, check_rows, write_rows
@@ -313,6 +314,7 @@ class SparkEngine:
             start=span.start,
             files_max=files,
             topics=spec.topic_column,
+            form=spec.tuning.files,
         )
 
     def _peek(self, job: BatchJob, span: _Range) -> Found:
@@ -338,9 +340,10 @@ class SparkEngine:
     ) -> tuple[DataFile, ...]:
         had = [(columns_in(job.spec, (entry,)), entry) for entry in job.entries]
         columns = columns_in(job.spec, job.entries)
-        granularity, rows_max = job.spec.segment_granularity, job.spec.tuning.segment_rows_max
+        granularity, target = job.spec.segment_granularity, target_of(job.spec.tuning)
+        form = job.spec.tuning.files
         written = {file.path: c for c, entry in had for file in entry.files if not fits(c, columns)}
-        stay = not (job.spec.rollup or written) and may_stay(files, granularity, rows_max)
+        stay = not (job.spec.rollup or written) and may_stay(files, granularity, target)
         if not files or stay:
             return files
         topics, topic = job.spec.topic_column, files[0].spans[0].topic
@@ -348,11 +351,11 @@ class SparkEngine:
         run.check()
         if job.spec.rollup:
             one = None if topics else topic
-            rolled = Rollup(files, columns, job.spec, granularity, rows_max, one, written)
+            rolled = Rollup(files, columns, job.spec, granularity, target, one, written, form)
             merged = roll_up(session, rolled, warehouse=warehouse, folder=folder)
         else:
             stored = (*columns, *measured(job.spec))
-            work = Rewrite(files, stored, granularity, rows_max, topics, written)
+            work = Rewrite(files, stored, granularity, target, topics, written, form)
             paths = rewrite(session, work, warehouse=warehouse, folder=folder)
             described = [describe(path, warehouse, topic) for path in paths]
             merged = tuple(file for file in described if file is not None)
@@ -366,12 +369,10 @@ class SparkEngine:
 
     def _merged_raw(self, job: MergeJob, run: Run, folder: Path) -> tuple[DataFile, ...]:
         files = tuple(file for entry in job.entries for file in entry.quarantine)
-        granularity, rows_max = job.spec.segment_granularity, job.spec.tuning.segment_rows_max
+        granularity, target = job.spec.segment_granularity, target_of(job.spec.tuning)
         session, warehouse = self._runtime.session, self._warehouse
         run.check()
-        merged = merge_raw(
-            session, files, granularity, rows_max, warehouse=warehouse, folder=folder
-        )
+        merged = merge_raw(session, files, granularity, target, warehouse=warehouse, folder=folder)
         if merged != files:
             sync_folders(folder, warehouse)
         return merged

@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 
 from tasks.contract import FailureCode, OffsetSpan
 from tasks.folders import make_folder
+from tasks.ingest_spec import DEFAULT_FORMAT, FileFormat
 from tasks.ports import DataFile, TaskError
 
 _README = "README.txt"
@@ -141,6 +142,18 @@ def sync_folders(folder: Path, warehouse: Path) -> None:
             os.close(descriptor)
         if path == warehouse:
             return
+
+
+def parquet_options(wanted: FileFormat) -> dict[str, str]:
+    """Return what Spark's writer has to be told; nothing of what is so in any case."""
+    told: dict[str, str] = {}
+    if not wanted.compressed:
+        told["compression"] = "uncompressed"
+    elif wanted.zstd_level != DEFAULT_FORMAT.zstd_level:
+        told["parquet.compression.codec.zstd.level"] = str(wanted.zstd_level)
+    if not wanted.dictionary:
+        told["parquet.enable.dictionary"] = "false"
+    return told | {f"parquet.enable.dictionary#{column}": "false" for column in wanted.plain}
 
 
 def data_paths(folder: Path) -> list[Path]:

@@ -3,12 +3,11 @@
     each file in one time chunk, and few per chunk? ──yes──► they are the segments
         │no
         ▼
-    one job: files in as many groups as files are wanted ──► sort each ──► one file per chunk
+    one job: rows in the parts that `sizes` makes ──► sort each ──► a file for each of its chunks
 
-There is no shuffle: a group is read, sorted and written by one Spark task.
+There is no shuffle: a part is read, sorted and written by one Spark task.
 """
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -30,17 +29,13 @@ from pyspark.sql.types import (
 from tasks.contract import FailureCode, SegmentFile
 from tasks.discovery import wider
 from tasks.ingest.chunks import Interval, chunk_of, chunk_sql
-from tasks.ingest.files import data_paths, total_rows
+from tasks.ingest.files import data_paths, parquet_options
+from tasks.ingest.sizes import Part, Target, lay_out
+from tasks.ingest.transform import micros
 from tasks.ingest.write import merge_spans
-from tasks.ingest_spec import Column, Granularity
+from tasks.ingest_spec import DEFAULT_FORMAT, Column, FileFormat, Granularity
 from tasks.ports import DataFile, TaskError
 from tasks.sql import name
-
-SEGMENT_BYTES = 256 * 1024 * 1024
-"""A file of about this size is large enough; more is split."""
-
-_PARALLEL_ROWS = 1_000_000
-"""Idle cores are used as long as each writes a file of so many rows."""
 
 SORTED_BY = 3
 """So many leading columns follow `__time` in the order of a segment's rows."""
@@ -61,37 +56,19 @@ class Rewrite:
     files: tuple[DataFile, ...]
     columns: tuple[Column, ...]
     granularity: Granularity
-    rows_max: int
-    """More rows of one chunk than this are split."""
+    target: Target
     topics: bool = False
     """The files have a column `__topic`."""
     written: Mapping[str, Sequence[Column]] = field(default_factory=dict)
     """Path -> the columns of files that have some of another type."""
-
-
-def may_stay(files: Sequence[DataFile], granularity: Granularity, rows_max: int) -> bool:
-    """Tell whether files are good segments as they are.
-
-    Each lies in one time chunk, and no chunk has more than twice the files it needs: their
-    mean is at least half of what a merge would make.
-    """
-    rows: Counter[object] = Counter()
-    number: Counter[object] = Counter()
-    for file in files:
-        chunk = chunk_of(file.time_min, granularity)
-        if chunk != chunk_of(file.time_max, granularity):
-            return False
-        rows[chunk] += file.rows
-        number[chunk] += 1
-    needed = {chunk: -(-rows[chunk] // rows_max) for chunk in rows}
-    return all(number[chunk] <= 2 * needed[chunk] for chunk in number)
+    form: FileFormat = DEFAULT_FORMAT
 
 
 def rewrite(session: SparkSession, job: Rewrite, *, warehouse: Path, folder: Path) -> list[Path]:
     """Write the rows of all files, sorted, into a new `folder`; each file in one chunk."""
     order = ["__time", *(name(column.name) for column in job.columns[:SORTED_BY])]
     read = partial(read_files, session, job=job, warehouse=warehouse)
-    return rewrite_with(session, job, read, order, folder=folder)
+    return rewrite_with(session, job, read, order, warehouse=warehouse, folder=folder)
 
 
 def rewrite_with(
@@ -100,11 +77,14 @@ def rewrite_with(
     read: Callable[[Sequence[DataFile]], DataFrame],
     order: Sequence[str],
     *,
+    warehouse: Path,
     folder: Path,
 ) -> list[Path]:
     """Do the same for files that `read` reads, which have `__time`; `order` is SQL."""
     chunks = {chunk_of(t, job.granularity) for f in job.files for t in (f.time_min, f.time_max)}
-    frames = [read(group) for group in _groups(job.files, _group_count(session, job))]
+    cores = session.sparkContext.defaultParallelism
+    layout = lay_out(job.files, job.granularity, job.target, cores=cores, warehouse=warehouse)
+    frames = [_within(read(part.files), part) for part in layout.parts]
     merged = union([frame.coalesce(1) for frame in frames])
     if len(chunks) == 1:
         writer = merged.sortWithinPartitions(*order).write
@@ -112,8 +92,19 @@ def rewrite_with(
         own = unused("chunk", merged.columns)
         chunked = merged.selectExpr("*", f"{chunk_sql('__time', job.granularity)} AS {name(own)}")
         writer = chunked.sortWithinPartitions(name(own), *order).write.partitionBy(own)
-    writer.mode("append").option("maxRecordsPerFile", job.rows_max).parquet(folder.as_uri())
+    writer = writer.mode("append").options(**parquet_options(job.form))
+    writer.option("maxRecordsPerFile", layout.rows_max).parquet(folder.as_uri())
     return _flattened(folder)
+
+
+def _within(frame: DataFrame, part: Part) -> DataFrame:
+    """Leave the rows to other parts that are theirs."""
+    bounds = [
+        f"__time {than} timestamp_micros({micros(bound)})"
+        for than, bound in ((">=", part.since), ("<", part.until))
+        if bound is not None
+    ]
+    return frame.where(" AND ".join(bounds)) if bounds else frame
 
 
 def read_files(
@@ -204,26 +195,6 @@ def fields_of(columns: Sequence[Column]) -> list[StructField]:
     """Return what all files of a table have: `__time`, then its columns."""
     time = StructField("__time", TimestampType())
     return [time, *(StructField(column.name, _TYPES[column.type]) for column in columns)]
-
-
-def _group_count(session: SparkSession, job: Rewrite) -> int:
-    rows, size = total_rows(job.files), sum(file.size_bytes for file in job.files)
-    needed = max(-(-rows // job.rows_max), -(-size // SEGMENT_BYTES))
-    cores = min(session.sparkContext.defaultParallelism, rows // _PARALLEL_ROWS)
-    return min(len(job.files), max(1, needed, cores))
-
-
-def _groups(files: Sequence[DataFile], number: int) -> list[list[DataFile]]:
-    """Divide files, in order, into groups of about as many rows."""
-    share = total_rows(files) / number
-    groups: list[list[DataFile]] = [[]]
-    rows = 0
-    for file in files:
-        if groups[-1] and rows >= share * len(groups):
-            groups.append([])
-        groups[-1].append(file)
-        rows += file.rows
-    return groups
 
 
 def union(frames: Sequence[DataFrame]) -> DataFrame:

@@ -33,10 +33,11 @@ from tasks.ingest.files import (
     spans_of_topics,
     total_rows,
 )
-from tasks.ingest.merge import Rewrite, check_rewritten, may_stay, rewrite_with
+from tasks.ingest.merge import Rewrite, check_rewritten, rewrite_with
 from tasks.ingest.observed import Kept, Reject
 from tasks.ingest.places import partition_sql
 from tasks.ingest.reasons import RejectReason
+from tasks.ingest.sizes import Target, may_stay
 from tasks.ingest.transform import from_millis
 from tasks.ingest.write import ROWS_PER_FILE, merge_spans
 from tasks.ingest_spec import BadRecords, Granularity
@@ -156,7 +157,7 @@ def merge_raw(
     session: SparkSession,
     files: tuple[DataFile, ...],
     granularity: Granularity,
-    rows_max: int,
+    target: Target,
     *,
     warehouse: Path,
     folder: Path,
@@ -166,15 +167,15 @@ def merge_raw(
     Raises:
         TaskError: the rewritten files hold other records (WRITE_FAILED).
     """
-    if not files or may_stay(files, granularity, rows_max):
+    if not files or may_stay(files, granularity, target):
         return files
-    job = Rewrite(files, (), granularity, rows_max)
+    job = Rewrite(files, (), granularity, target)
 
     def read(some: Sequence[DataFile]) -> DataFrame:
         paths = ((warehouse / file.path).as_uri() for file in some)
         return session.read.schema(SCHEMA).parquet(*paths)
 
-    paths = rewrite_with(session, job, read, ORDER, folder=folder)
+    paths = rewrite_with(session, job, read, ORDER, warehouse=warehouse, folder=folder)
     merged = _described(paths, warehouse)
     check_rewritten(files, merged)
     return merged

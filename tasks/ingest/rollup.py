@@ -23,9 +23,10 @@ from pyspark.sql import functions as fn
 
 from tasks.contract import FailureCode, OffsetSpan
 from tasks.ingest.chunks import chunk_sql
-from tasks.ingest.files import describe_with, total_rows
+from tasks.ingest.files import describe_with, parquet_options, total_rows
 from tasks.ingest.merge import SORTED_BY, Rewrite, read_files, unused
-from tasks.ingest_spec import Column, Granularity, RowSpec
+from tasks.ingest.sizes import Target
+from tasks.ingest_spec import DEFAULT_FORMAT, Column, FileFormat, Granularity, RowSpec
 from tasks.ports import DataFile, TaskError
 from tasks.row_plan import OWN_TIME, RECORDS, measured
 from tasks.sql import name
@@ -42,12 +43,13 @@ class Rollup:
     """Those that rows must have alike to become one."""
     rows: RowSpec
     granularity: Granularity
-    rows_max: int
-    """A file stands for about so many records at most."""
+    target: Target
+    """Its rows are the records that a file stands for."""
     topic: str | None
     """That of all rows; None: each names its own."""
     written: Mapping[str, Sequence[Column]] = field(default_factory=dict)
     """Path -> the columns of files that have some of another type."""
+    form: FileFormat = DEFAULT_FORMAT
 
 
 def roll_up(
@@ -62,7 +64,7 @@ def roll_up(
     """
     topics = job.topic is None
     stored = (*job.columns, *measured(job.rows))
-    read = Rewrite(job.files, stored, job.granularity, job.rows_max, topics, job.written)
+    read = Rewrite(job.files, stored, job.granularity, job.target, topics, job.written)
     rows = read_files(session, job.files, job=read, warehouse=warehouse)
     chunk = chunk_sql("__time", job.granularity)
     share = _share(rows, job, chunk, folder / "chunks")
@@ -76,20 +78,28 @@ def roll_up(
         .repartition(max(1, min(len(spans), session.sparkContext.defaultParallelism)), key)
         .sortWithinPartitions(*alike[: SORTED_BY + 2])
     )
-    rolled.write.mode("append").partitionBy(key).parquet((folder / "rows").as_uri())
+    writer = rolled.write.mode("append").options(**parquet_options(job.form))
+    writer.partitionBy(key).parquet((folder / "rows").as_uri())
     return tuple(_collected(folder, warehouse, spans))
 
 
 def _share(rows: DataFrame, job: Rollup, chunk: str, folder: Path) -> str:
     """Return the SQL of which file of its chunk a row goes to, from 0; equal rows to one."""
-    if total_rows(job.files) <= job.rows_max:
+    records, size = total_rows(job.files), sum(file.size_bytes for file in job.files)
+    if job.target.files_for(records, size) == 1:
         return "0"
-    counted = _small(rows.groupBy(fn.expr(chunk).alias("k")).agg(fn.expr("count(1) AS n")), folder)
-    files = {row["k"]: -(-row["n"] // job.rows_max) for row in counted}
+    alike = ", ".join(("__time", *(name(column.name) for column in job.columns)))
+    # What is rolled up is as much smaller as it has fewer rows, about.
+    kinds = f"approx_count_distinct(xxhash64({alike})) AS kinds"
+    grouped = rows.groupBy(fn.expr(chunk).alias("k"))
+    counted = _small(grouped.agg(fn.expr("count(1) AS n"), fn.expr(kinds)), folder)
+    files = {
+        row["k"]: job.target.files_for(row["n"], min(row["n"], row["kinds"]) * size / records)
+        for row in counted
+    }
     several = " ".join(f"WHEN {key} THEN {n}" for key, n in files.items() if n > 1)
     if not several:
         return "0"
-    alike = ", ".join(("__time", *(name(column.name) for column in job.columns)))
     return f"pmod(xxhash64({alike}), CASE {chunk} {several} ELSE 1 END)"
 
 

@@ -11,12 +11,14 @@ from pyspark.sql import SparkSession
 from tasks.ingest.decode import decode
 from tasks.ingest.files import data_paths, describe
 from tasks.ingest.merge import Rewrite, rewrite
+from tasks.ingest.sizes import Target
 from tasks.ingest.write import write_rows
 from tasks.ingest_spec import Column, Granularity, RowSpec
 from tasks.offsets import TopicPartition
 
 _ROUNDS = 3
 _ROWS = 2_000
+_BYTES = 1_000_000
 
 
 def warm_up(session: SparkSession, folder: Path) -> None:
@@ -39,7 +41,7 @@ def warm_up(session: SparkSession, folder: Path) -> None:
             write_rows(judged, columns, into, start={partition: 0}, files_max=1)
             described = [describe(path, folder, partition.topic) for path in data_paths(into)]
             files += [file for file in described if file is not None]
-        work = Rewrite(tuple(files), columns, Granularity.HOUR, _ROWS)
+        work = Rewrite(tuple(files), columns, Granularity.HOUR, Target(_ROWS, _BYTES))
         rewrite(session, work, warehouse=folder, folder=folder / "merged")
     finally:
         shutil.rmtree(folder, ignore_errors=True)

@@ -13,10 +13,11 @@ from pyspark.sql import DataFrame, Observation
 from pyspark.sql import functions as fn
 
 from tasks.contract import FailureCode, SegmentFile
+from tasks.ingest.files import parquet_options
 from tasks.ingest.observed import METRIC, Kept, Observed, metric_sql, read_metric
 from tasks.ingest.places import partition_sql, topic_sql
 from tasks.ingest.sql import ASKED_COLUMN, KIND_COLUMN, REASON_COLUMN
-from tasks.ingest_spec import Column
+from tasks.ingest_spec import DEFAULT_FORMAT, Column, FileFormat
 from tasks.offsets import Offsets, TopicPartition
 from tasks.ports import DataFile, TaskError
 from tasks.sql import name
@@ -35,6 +36,7 @@ def write_rows(
     start: Offsets,
     files_max: int,
     topics: bool = False,
+    form: FileFormat = DEFAULT_FORMAT,
 ) -> Observed:
     """Write the rows of `decode`'s frame into a new `folder` and return what the pass saw.
 
@@ -59,7 +61,7 @@ def write_rows(
     )
     # The folder is new; "append" so that a late task of a cancelled try, which may have made it
     # anew a moment ago, is no failure.  What counts is checked against the pass in any case.
-    rows.write.mode("append").parquet(folder.as_uri())
+    rows.write.mode("append").options(**parquet_options(form)).parquet(folder.as_uri())
     return read_metric(await_metric(observation, METRIC), start)
 
 

@@ -184,6 +184,7 @@ def specs(draw: st.DrawFn) -> SupervisorSpec:
     least, most = sorted(draw(st.tuples(_rows, _rows)))
     tuning_config = TuningConfig(
         max_rows_per_segment=draw(_rows),
+        target_segment_bytes=draw(st.integers(2**20, 2**40)),
         max_saved_parse_exceptions=draw(st.integers(0, 1000)),
         max_total_rows=draw(st.integers(1, 2**63 - 1)),
         intermediate_handoff_period=draw(st.none() | _durations(_SECOND)),

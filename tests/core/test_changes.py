@@ -46,6 +46,7 @@ def spec(document: object = None) -> SupervisorSpec:
         (f"{DATA}/dimensionsSpec/useSchemaDiscovery", True, TASKS),
         (f"{DATA}/dimensionsSpec/includeAllDimensions", True, TASKS),
         (f"{TUNING}/maxRowsPerSegment", 1_000, TASKS),
+        (f"{TUNING}/targetSegmentBytes", 2**20, TASKS),
         (f"{TUNING}/maxTotalRows", 1_000, HOT),
         (f"{TUNING}/intermediateHandoffPeriod", "PT10M", HOT),
         (f"{TUNING}/batchTarget", "PT1S", TASKS),

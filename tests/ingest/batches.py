@@ -23,6 +23,7 @@ def spec_for(
     columns: Sequence[Column] = COLUMNS,
     granularity: Granularity = Granularity.DAY,
     segment_rows_max: int = 5_000_000,
+    segment_bytes: int = 2**28,
     discovery: Discovery | None = None,
 ) -> IngestSpec:
     return IngestSpec(
@@ -32,7 +33,7 @@ def spec_for(
         columns=tuple(columns),
         discovery=discovery or (Discovery.NOTHING if columns else Discovery.TEXTS),
         segment_granularity=granularity,
-        tuning=Tuning(segment_rows_max=segment_rows_max),
+        tuning=Tuning(segment_rows_max=segment_rows_max, segment_bytes=segment_bytes),
     )
 
 

@@ -13,7 +13,7 @@ import pytest
 from supervisor.dev.broker import Broker
 from tasks.contract import OffsetSpan
 from tasks.ingest.engine import SparkEngine
-from tasks.ingest.merge import check_rewritten, may_stay
+from tasks.ingest.merge import check_rewritten
 from tasks.ingest.observed import Kept, Observed
 from tasks.ingest.write import check_rows
 from tasks.ingest_spec import Granularity, IngestSpec
@@ -201,25 +201,6 @@ def a_file(rows: int, *, at: datetime = DAY, lasting: timedelta = timedelta(0)) 
         time_max=at + lasting,
         spans=(span,),
     )
-
-
-@pytest.mark.parametrize(
-    ("files", "stay"),
-    [
-        ([], True),
-        ([a_file(1)], True),
-        ([a_file(1), a_file(1, at=DAY + timedelta(days=1))], True),
-        ([a_file(1, lasting=timedelta(days=1))], False),
-        ([a_file(40), a_file(50)], True),
-        ([a_file(30)] * 3, False),
-        ([a_file(60)] * 4, True),
-        ([a_file(20)] * 12, False),
-    ],
-)
-def test_files_stay_if_each_is_in_one_chunk_and_no_chunk_has_twice_too_many(
-    files: list[DataFile], stay: bool
-) -> None:
-    assert may_stay(files, Granularity.DAY, 100) is stay
 
 
 def test_a_merge_that_lost_or_doubled_a_row_is_refused() -> None:

@@ -1,0 +1,200 @@
+"""How many files a merge writes, and which rows each of its Spark tasks gets.
+
+    few rows in all ──────────────────────► one task: a file for each time chunk
+    more ─► rows per chunk ─┬─ large chunk ► several tasks of its own, each some of the files
+                            └─ small ones ─► neighbours share one task: a file for each of them
+
+A small chunk is never divided between tasks: late rows of many hours would become as many files
+for each task.  Nothing is shuffled: tasks read files, and leave what is not theirs.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from tasks.ingest.chunks import Interval, chunk_of
+from tasks.ingest.files import total_rows
+from tasks.ingest_spec import Granularity, Tuning
+from tasks.ports import DataFile
+
+_PARALLEL_ROWS = 1_000_000
+"""Idle cores are used as long as each writes so many rows."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """How large a published file is at most: strictly in rows, and in bytes about."""
+
+    rows: int
+    size_bytes: int
+
+    def files_for(self, rows: int, size_bytes: float) -> int:
+        """Return how many files so much is to become, at least 1."""
+        return max(1, -(-rows // self.rows), -int(-size_bytes // self.size_bytes))
+
+
+@dataclass(frozen=True)
+class Held:
+    """One file, and how many of its rows lie in which chunk; a chunk is named by its start."""
+
+    file: DataFile
+    rows: Mapping[datetime, int]
+
+    def rows_in(self, chunks: Sequence[datetime]) -> int:
+        """Count its rows in some chunks."""
+        return sum(self.rows.get(chunk, 0) for chunk in chunks)
+
+
+@dataclass(frozen=True)
+class Part:
+    """What one Spark task writes: the rows of some files, from `since` and before `until`."""
+
+    files: tuple[DataFile, ...]
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+@dataclass(frozen=True)
+class Layout:
+    """All that a merge writes; each row is in one part."""
+
+    parts: tuple[Part, ...]
+    rows_max: int
+    """What a part has of one chunk is written into files of at most so many rows."""
+
+
+def target_of(tuning: Tuning) -> Target:
+    """Return how large a spec wants its files."""
+    return Target(tuning.segment_rows_max, tuning.segment_bytes)
+
+
+def may_stay(files: Sequence[DataFile], granularity: Granularity, target: Target) -> bool:
+    """Tell whether files are good segments as they are.
+
+    Each lies in one time chunk and is not too large, and no chunk has more than twice the files
+    it needs: their mean is at least half of what a merge would make.
+    """
+    rows: Counter[Interval] = Counter()
+    size: Counter[Interval] = Counter()
+    number: Counter[Interval] = Counter()
+    for file in files:
+        chunk = chunk_of(file.time_min, granularity)
+        if chunk != chunk_of(file.time_max, granularity) or _pieces(file, target) > 1:
+            return False
+        rows[chunk] += file.rows
+        size[chunk] += file.size_bytes
+        number[chunk] += 1
+    return all(n <= 2 * target.files_for(rows[c], size[c]) for c, n in number.items())
+
+
+def lay_out(
+    files: Sequence[DataFile],
+    granularity: Granularity,
+    target: Target,
+    *,
+    cores: int,
+    warehouse: Path,
+) -> Layout:
+    """Decide which tasks write the rows of `files`, and how large their files are.
+
+    Reads the times of the files that lie in several chunks, if there is anything to divide.
+    """
+    rows, size = total_rows(files), sum(file.size_bytes for file in files)
+    if target.files_for(rows, size) == 1 and _at_once(rows, cores) == 1:
+        return Layout((Part(tuple(files)),), target.rows)
+    return divided([_held(file, granularity, warehouse) for file in files], target, cores)
+
+
+def divided(held: Sequence[Held], target: Target, cores: int) -> Layout:
+    """Do the same with what is known of the files.  Pure."""
+    rows: Counter[datetime] = Counter()
+    for each in held:
+        rows.update(each.rows)
+    row_bytes = sum(each.file.size_bytes for each in held) / sum(rows.values())
+    tasks = {
+        chunk: max(target.files_for(n, n * row_bytes), _at_once(n, cores))
+        for chunk, n in rows.items()
+    }
+    runs = _runs(rows, tasks, -(-sum(rows.values()) // cores))
+    parts: list[Part] = []
+    rows_max = 1
+    for run, following in zip(runs, [*runs[1:], None], strict=True):
+        found = [each for each in held if each.rows_in(run)]
+        bounds = (run[0] if parts else None, following[0] if following else None)
+        for group in _groups(found, run, tasks[run[0]] if len(run) == 1 else 1):
+            alone = all(each.rows_in(run) == each.file.rows for each in group)
+            of = tuple(each.file for each in group)
+            parts.append(Part(of) if alone else Part(of, *bounds))
+            for chunk in run:
+                part = sum(each.rows_in([chunk]) for each in group)
+                files = _files_of(part, part * row_bytes, target)
+                rows_max = max(rows_max, -(-part // files))
+    return Layout(tuple(parts), rows_max)
+
+
+def _runs(
+    rows: Mapping[datetime, int], tasks: Mapping[datetime, int], share: int
+) -> list[list[datetime]]:
+    """Divide the chunks, by time: one that is to be several files alone, others together."""
+    runs: list[list[datetime]] = []
+    taken = share
+    for chunk in sorted(rows):
+        if tasks[chunk] > 1 or taken >= share:
+            runs.append([])
+            taken = 0
+        runs[-1].append(chunk)
+        taken = share if tasks[chunk] > 1 else taken + rows[chunk]
+    return runs
+
+
+def _groups(held: Sequence[Held], run: Sequence[datetime], number: int) -> list[list[Held]]:
+    """Divide files, in order, into groups of about as many rows of a run."""
+    number = min(number, len(held))
+    share = sum(each.rows_in(run) for each in held) / number
+    groups: list[list[Held]] = [[]]
+    rows = 0
+    for each in held:
+        if groups[-1] and rows >= share * len(groups):
+            groups.append([])
+        groups[-1].append(each)
+        rows += each.rows_in(run)
+    return groups
+
+
+def _at_once(rows: int, cores: int) -> int:
+    return max(1, min(cores, rows // _PARALLEL_ROWS))
+
+
+def _pieces(file: DataFile, target: Target) -> int:
+    return _files_of(file.rows, file.size_bytes, target)
+
+
+def _files_of(rows: int, size_bytes: float, target: Target) -> int:
+    """Return how many files a task makes of what it has of a chunk.
+
+    Groups of files are a little more or less than the target: a rest is no file of its own.
+    """
+    return max(1, -(-rows // target.rows), round(size_bytes / target.size_bytes))
+
+
+def _held(file: DataFile, granularity: Granularity, warehouse: Path) -> Held:
+    start, end = chunk_of(file.time_min, granularity)
+    if chunk_of(file.time_max, granularity) == (start, end):
+        return Held(file, {start: file.rows})
+    times = pq.read_table(warehouse / file.path, columns=["__time"], partitioning=None)["__time"]
+    # No chunk begins within a second: far fewer values than rows are looked at here.  Without a
+    # zone, for Arrow would look even UTC up in the machine's own list.
+    counted = pc.value_counts(pc.floor_temporal(times.cast(pa.timestamp("us")), unit="second"))
+    pairs = zip(counted.field(0).to_pylist(), counted.field(1).to_pylist(), strict=True)
+    rows: Counter[datetime] = Counter()
+    for second, number in sorted(pairs):
+        if (moment := second.replace(tzinfo=UTC)) >= end:
+            start, end = chunk_of(moment, granularity)
+        rows[start] += number
+    return Held(file, rows)
