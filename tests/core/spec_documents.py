@@ -17,6 +17,7 @@ from supervisor.core.spec_data import (
 from supervisor.core.spec_fields import RESERVED_COLUMNS
 from supervisor.core.spec_formats import JsonInputFormat
 from supervisor.core.spec_granularity import GranularitySpec
+from supervisor.core.spec_index import IndexSpec
 from supervisor.core.spec_io import KafkaIoConfig
 from supervisor.core.spec_reader import read_spec
 from supervisor.core.spec_tuning import TuningConfig
@@ -122,6 +123,12 @@ def _durations(least: timedelta) -> st.SearchStrategy[timedelta]:
 
 _SECOND = timedelta(seconds=1)
 _numbers = st.floats(allow_nan=False, allow_infinity=False)  # the reader takes no other
+_indexes = st.builds(
+    IndexSpec,
+    dimension_compression=st.sampled_from(["lz4", "lzf", "zstd", "uncompressed", "none"]),
+    zstd_level=st.integers(1, 19),
+    dictionary_encoding=st.booleans() | st.just(("user", "page")),
+)
 _json = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text() | _numbers,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
@@ -185,6 +192,7 @@ def specs(draw: st.DrawFn) -> SupervisorSpec:
     tuning_config = TuningConfig(
         max_rows_per_segment=draw(_rows),
         target_segment_bytes=draw(st.integers(2**20, 2**40)),
+        index_spec=draw(_indexes),
         max_saved_parse_exceptions=draw(st.integers(0, 1000)),
         max_total_rows=draw(st.integers(1, 2**63 - 1)),
         intermediate_handoff_period=draw(st.none() | _durations(_SECOND)),

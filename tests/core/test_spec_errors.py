@@ -238,7 +238,7 @@ def test_an_empty_object_is_told_what_a_spec_is_made_of() -> None:
     [
         (f"{_TUNING}/maxRowsInMemory", 5),
         (f"{_TUNING}/maxRowsInMemory", -5),
-        (f"{_TUNING}/indexSpec", {"bitmap": {"type": "concise"}}),
+        (f"{_TUNING}/indexSpec/bitmap", {"type": "concise"}),
         (f"{_TUNING}/handoffConditionTimeout", 0),
         (f"{_TUNING}/chatRetries", 9),
         (f"{_TUNING}/releaseLocksOnHandoff", True),

@@ -10,8 +10,11 @@ from supervisor.adapters.memory import MemoryStore
 from supervisor.core.compaction import LASTS_AT_MOST
 from supervisor.core.model import TaskStatus
 from supervisor.core.observed import Liveness
+from supervisor.core.spec_index import IndexSpec
+from supervisor.core.spec_tuning import TuningConfig
 from tasks.contract import PublishOutcome
-from tests.core.snapshots import HOUR, TOPIC
+from tasks.ingest_spec import FileFormat
+from tests.core.snapshots import HOUR, TOPIC, spec
 from tests.service.compactions import TARGET, Dock, dock, outcomes
 from tests.service.exports import DELTA, GRACE, ICEBERG
 from tests.service.exports_read import names_in, rows_in
@@ -49,6 +52,24 @@ def test_readers_see_the_old_files_until_the_very_moment_of_the_swap(dock: Dock)
     dock.offer(told, file)
 
     assert len(dock.published()) == 1
+
+
+def test_the_new_file_is_to_be_written_as_the_newest_spec_asks(dock: Dock) -> None:
+    """Goal: also when its supervisor was ended since."""
+    index = IndexSpec(dimension_compression="none", dictionary_encoding=False)
+    asking = spec().model_copy(update={"tuning_config": TuningConfig(index_spec=index)})
+    dock.compact()
+    [before] = dock.told()
+
+    orders = []
+    for version in (asking, None):
+        with dock.store.leading(dock.leadership.term()) as tx:
+            tx.specs.append(TOPIC, version, dock.clock.now(), "me")
+        orders += dock.told()
+
+    plain = FileFormat(compressed=False, dictionary=False)
+    assert before.order.files == FileFormat()
+    assert [told.order.files for told in orders] == [plain, plain]
 
 
 def test_a_repeated_request_hears_the_same_and_changes_nothing(dock: Dock) -> None:
