@@ -196,7 +196,7 @@ def _keep(
     error = ParseError(
         input=sample.input,
         error_type="unparseable",
-        details=[sample.reason],
+        details=[sample.reason, *([sample.detail] if sample.detail else [])],
         time_of_exception_millis=at_millis,
         topic=sample.topic,
         partition=sample.partition,

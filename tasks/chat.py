@@ -295,7 +295,7 @@ def _unparseable(task: Task) -> list[dict[str, str | int]]:
             "topic": sample.topic,
             "partition": sample.partition,
             "offset": sample.offset,
-            "details": sample.reason,
+            "details": sample.why,
             "input": sample.input,
         }
         for sample in task.state.samples

@@ -126,6 +126,13 @@ class RejectSample(Wire):
     offset: int
     reason: str
     input: str = Field(max_length=2_000)
+    detail: str = Field(default="", max_length=2_000)
+    """What was expected where, if the reason alone does not say it; no content of the record."""
+
+    @property
+    def why(self) -> str:
+        """The reason, with its detail."""
+        return f"{self.reason}: {self.detail}" if self.detail else self.reason
 
 
 class TaskReport(Wire):

@@ -40,7 +40,7 @@ class Granularity(StrEnum):
 
 
 class Column(Wire):
-    """One column of the table; a value that does not fit its type becomes null and is counted.
+    """One column of the table; what becomes of a value that does not fit, `UnfitValues` says.
 
     `json` keeps a value as JSON text, whatever it is.
     """
@@ -202,6 +202,15 @@ class KafkaColumns(Wire):
     """None: the key is UTF-8 text.  Else `key` holds the first field that the key has."""
 
 
+class UnfitValues(StrEnum):
+    """What becomes of a record with a value that its declared column cannot hold."""
+
+    NULL = "null"
+    """A row all the same, with a null there; it is counted."""
+    QUARANTINE = "quarantine"
+    """No row: it is a record that cannot be read."""
+
+
 class RowSpec(Wire):
     """All that decides which row a record becomes, but for its columns."""
 
@@ -214,6 +223,7 @@ class RowSpec(Wire):
     metrics: tuple[Metric, ...] = ()
     rollup: bool = False
     """Rows of one time and the same columns are merged into one when a range ends."""
+    unfit_values: UnfitValues = UnfitValues.NULL
     truncation: Truncation | None = None
     not_before: Instant | None = None
     not_after: Instant | None = None

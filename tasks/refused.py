@@ -24,4 +24,5 @@ def log_refused(task_id: str, samples: Iterable[RejectSample]) -> None:
     log = structlog.get_logger().bind(task=task_id)
     for one in samples:
         place = f"{one.topic}:{one.partition} {one.offset}"
-        log.warning("record refused", record=place, reason=one.reason)
+        detail = {"detail": one.detail} if one.detail else {}
+        log.warning("record refused", record=place, reason=one.reason, **detail)

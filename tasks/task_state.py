@@ -241,7 +241,7 @@ def too_many_exceptions(state: TaskState) -> str:
     told = f"{found.unparseable} records cannot be read, {found.processed_with_error} in part"
     sample = next(iter(state.samples), None)
     first = f"; one is {sample.topic}:{sample.partition} {sample.offset}" if sample else ""
-    why = f" ({sample.reason})" if sample else ""
+    why = f" ({sample.why})" if sample else ""
     return f"{told}, {rule}{first}{why}"
 
 

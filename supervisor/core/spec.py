@@ -77,6 +77,7 @@ def ingest_spec(spec: SupervisorSpec, opened_at: datetime | None = None) -> Inge
         filter=schema.transform_spec.filter,
         metrics=tuple(metric.contract() for metric in schema.metrics_spec),
         rollup=schema.granularity_spec.rollup,
+        unfit_values=spec.tuning_config.unfit_values,
         truncation=schema.granularity_spec.truncation,
         not_before=first,
         not_after=last,

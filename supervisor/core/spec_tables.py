@@ -10,7 +10,8 @@ UNLIMITED = 2_147_483_647
 """Druid's word for "no bound": Java's largest int."""
 OWN = frozenset(
     {
-        *("id", "exports", "badRecords", "targetSegmentBytes", "zstdLevel", "dictionaryEncoding"),
+        *("id", "exports", "badRecords", "unfitValues"),
+        *("targetSegmentBytes", "zstdLevel", "dictionaryEncoding"),
         *("batchTarget", "batchRowsMin", "batchRowsMax", "linger"),
     }
 )
@@ -289,6 +290,7 @@ TUNING = Table(
             "maxSavedParseExceptions",
             "logParseExceptions",
             "badRecords",
+            "unfitValues",
             "indexSpec",
             "resetOffsetAutomatically",
             "batchTarget",

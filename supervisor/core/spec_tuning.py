@@ -1,10 +1,11 @@
 """How a task batches its reading: the `tuningConfig` of a spec.
 
-The names with `batch` and `linger`, `badRecords` and `targetSegmentBytes` are Tidegate's own; the
-others are Druid's.
+The names with `batch` and `linger`, `badRecords`, `unfitValues` and `targetSegmentBytes` are
+Tidegate's own; the others are Druid's.
 """
 
 from datetime import timedelta
+from enum import StrEnum
 from typing import Annotated, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
@@ -21,7 +22,7 @@ from supervisor.core.spec_fields import (
 )
 from supervisor.core.spec_index import IndexSpec
 from supervisor.core.spec_tables import UNLIMITED
-from tasks.ingest_spec import BadRecords, Tuning
+from tasks.ingest_spec import BadRecords, Tuning, UnfitValues
 from tasks.wire import Wire
 
 Rows = Annotated[int, Field(strict=True, ge=1, le=1_000_000_000)]
@@ -37,15 +38,19 @@ def _unless_never(value: object) -> object:
     return None if value == NEVER else value
 
 
-def _read_bad_records(value: object) -> object:
-    known = [mode.value for mode in BadRecords]
-    if isinstance(value, BadRecords) or value in known:
-        return value
-    if not isinstance(value, str):
-        raise wrong("must be a text", f"one of {', '.join(known)}")
-    close = nearest(value, known)
-    hint = f"did you mean {close}?" if close else f"use one of {', '.join(known)}"
-    raise wrong(f"{shown(value)} is no way to treat bad records", hint)
+def _one_of(modes: type[StrEnum], what: str) -> BeforeValidator:
+    known = [mode.value for mode in modes]
+
+    def read(value: object) -> object:
+        if isinstance(value, str) and value in known:
+            return value
+        if not isinstance(value, str):
+            raise wrong("must be a text", f"one of {', '.join(known)}")
+        close = nearest(value, known)
+        hint = f"did you mean {close}?" if close else f"use one of {', '.join(known)}"
+        raise wrong(f"{shown(value)} is no way to treat {what}", hint)
+
+    return BeforeValidator(read)
 
 
 class TuningConfig(Wire):
@@ -68,8 +73,10 @@ class TuningConfig(Wire):
     """A range with more records that cannot be read, wholly or in part, fails."""
     log_parse_exceptions: Flag = False
     """Workers log where such records lie."""
-    bad_records: Annotated[BadRecords, BeforeValidator(_read_bad_records)] = BadRecords.QUARANTINE
+    bad_records: Annotated[BadRecords, _one_of(BadRecords, "bad records")] = BadRecords.QUARANTINE
     """What becomes of a record that cannot be read, beside being counted and explained."""
+    unfit_values: Annotated[UnfitValues, _one_of(UnfitValues, "unfit values")] = UnfitValues.NULL
+    """What becomes of a record with a value that its declared column cannot hold."""
     index_spec: IndexSpec = IndexSpec()
     reset_offset_automatically: Flag = False
     """Go on at the nearest offset that Kafka holds, the lost range declared; else it stands."""
@@ -119,6 +126,7 @@ class TuningConfig(Wire):
             "reportParseExceptions": False,
             "logParseExceptions": self.log_parse_exceptions,
             "badRecords": self.bad_records.value,
+            "unfitValues": self.unfit_values.value,
             "maxParseExceptions": self.max_parse_exceptions,
             "maxSavedParseExceptions": self.max_saved_parse_exceptions,
             "indexSpec": self.index_spec.normalised(),

@@ -4,6 +4,7 @@
       └ null-value      │         └ no-timestamp           └ filtered
       └ empty           │         └ bad-timestamp          └ before-minimum-time
       └ not-json, …  ◄──┘                                  └ after-maximum-time
+                                         do its values fit? ┴ unfit-value, if the spec asks
 
 Each rule is SQL text over a frame of `p` (partition), `o` (offset), `v` (the value's bytes); no
 rule looks at a clock, a locale or the machine.
@@ -22,11 +23,21 @@ from tasks.ingest.parse import parse
 from tasks.ingest.parsed import NO_NUMBERS, Parsed, Wanted
 from tasks.ingest.reasons import RejectReason
 from tasks.ingest.schemas import NO_SCHEMAS, Schemas
-from tasks.ingest.sql import ASKED_COLUMN, ERROR_COLUMN, KIND_COLUMN, REASON_COLUMN
+from tasks.ingest.sql import (
+    ASKED_COLUMN,
+    ERROR_COLUMN,
+    KIND_COLUMN,
+    REASON_COLUMN,
+    UNFIT_COLUMN,
+)
 from tasks.ingest.transform import as_column, as_time, as_value, from_millis, micros, within
-from tasks.ingest_spec import Column, Metric, RowSpec
+from tasks.ingest.unfit import Lost, unfit_sql
+from tasks.ingest_spec import Column, Metric, RowSpec, UnfitValues
 from tasks.period import floor_sql, read_period
 from tasks.row_plan import TIME, RowPlan, measured, needs_own_time, plan_rows, staged, there
+
+_UNFIT_TEXTS = "unfit_texts"
+"""As `UNFIT_COLUMN`, of the columns that are made straight of fields."""
 
 
 def decode(
@@ -47,25 +58,34 @@ def decode(
     with a registry there is `asked`, too: an array of the numbers of schemas that `schemas` does
     not have.  `kinds` are those of the columns whose types are discovered, and of names that are
     no columns yet; with it `q0`, `q1`, … tell what the values of those are that may still change
-    (`RowPlan.observed`).
+    (`RowPlan.observed`).  Where records with values that do not fit are no rows, `unfit` tells
+    what was expected, and of which.
     """
     plan = plan_rows(spec, columns, kinds)
     texts = sorted({*plan.text_names, spec.timestamp.column})
     wanted = Wanted(tuple(texts), plan.value_names, tuple(sorted(known)))
     frame, inputs, carried = _judged(parse(records, spec, wanted, schemas), plan, spec)
+    lost = _misfits(plan)
+    judged = [f"{unfit_sql(lost)} AS {_UNFIT_TEXTS}"] if _judges(spec) else []
     frame = frame.selectExpr(
         *("p", "o", "s", "size", "x", "r", *carried),
         f"{as_time('x', spec.timestamp)} AS t",
-        f"{_misfit(plan)} AS misfit",
+        f"{' OR '.join(one.sql for one in lost) or 'false'} AS misfit",
         "CASE WHEN r = 0 THEN nullif(fresh, CAST(array() AS ARRAY<STRING>)) END AS unknown",
+        *judged,
     )
-    misfit, fields = "misfit", inputs
+    fields, lost = inputs, []
     if plan.transforms:
-        frame, fields, misfit = _transformed(frame, plan, inputs, carried)
+        kept = [*carried, *([_UNFIT_TEXTS] if judged else [])]
+        frame, fields, lost = _transformed(frame, plan, inputs, kept)
     elif spec.filter is not None or plan.metrics:
         fields = inputs | {TIME: Value(long="unix_millis(t)")}
     if plan.metrics:
-        frame, misfit = _measured(frame, plan, fields, misfit, len(columns))
+        frame, more = _measured(frame, plan, fields, len(columns), declared=not spec.rollup)
+        lost += more
+    if judged:
+        frame = frame.selectExpr("*", f"{unfit_sql(lost, _UNFIT_TEXTS)} AS {UNFIT_COLUMN}")
+    misfit = " OR ".join(["misfit", *(one.sql for one in lost)])
     if needs_own_time(spec):
         frame = frame.selectExpr("*", f"unix_micros(t) AS c{len(columns) + len(plan.metrics)}")
     return frame.selectExpr(
@@ -74,6 +94,7 @@ def decode(
         *(f"c{n}" for n in range(len(columns) + len(measured(spec)))),
         *([ASKED_COLUMN] if ASKED_COLUMN in carried else []),
         *(f"{KIND_COLUMN}{n}" for n in range(len(plan.observed))),
+        *([UNFIT_COLUMN] if judged else []),
         f"({misfit} OR unknown IS NOT NULL) AS {ERROR_COLUMN}",
         f"{_reason(spec, fields)} AS {REASON_COLUMN}",
         "CASE WHEN t IS NOT NULL THEN unknown END AS unknown",
@@ -124,7 +145,7 @@ def _as_found(plan: RowPlan, column: Column, value: Value) -> str:
 
 def _transformed(
     frame: DataFrame, plan: RowPlan, inputs: dict[str, Value], carried: Sequence[str]
-) -> tuple[DataFrame, dict[str, Value], str]:
+) -> tuple[DataFrame, dict[str, Value], list[Lost]]:
     """Work out the transforms; they see the record's fields and time, and not each other."""
     before = inputs | {TIME: Value(long="unix_millis(t)")}
     made: dict[str, Value] = {}
@@ -147,16 +168,18 @@ def _transformed(
         frame = frame.selectExpr(*kept, f"CASE WHEN t IS NOT NULL THEN {time} END AS t", *columns)
     else:
         frame = frame.selectExpr("*", *columns)
-    lost = [f"({there(made[c.name])} AND c{n} IS NULL)" for n, c in plan.made]
-    after = inputs | made | {TIME: Value(long="unix_millis(t)")}
-    return frame, after, " OR ".join(["misfit", *lost])
+    lost = [
+        Lost(f"({there(made[c.name])} AND c{n} IS NULL)", c, declared=c.name not in plan.found)
+        for n, c in plan.made
+    ]
+    return frame, inputs | made | {TIME: Value(long="unix_millis(t)")}, lost
 
 
 def _measured(
-    frame: DataFrame, plan: RowPlan, fields: dict[str, Value], misfit: str, columns: int
-) -> tuple[DataFrame, str]:
+    frame: DataFrame, plan: RowPlan, fields: dict[str, Value], columns: int, *, declared: bool
+) -> tuple[DataFrame, list[Lost]]:
     """Work out what metrics are made of; they see all fields, transforms' and the record's."""
-    lost = [misfit]
+    lost: list[Lost] = []
     staging: list[str] = []
     selected: list[str] = []
     for number, (metric, tree) in enumerate(plan.metrics, columns):
@@ -166,11 +189,12 @@ def _measured(
             texts, value = staged(value, f"k{number}")
             staging += texts
             made = as_column(value, metric.type)
-            lost.append(f"({counted} AND {there(value)} AND c{number} IS NULL)")
+            missing = f"({counted} AND {there(value)} AND c{number} IS NULL)"
+            lost.append(Lost(missing, Column(name=metric.name, type=metric.type), declared))
         otherwise = "0L" if metric.of == "count" else "NULL"
         selected.append(f"CASE WHEN {counted} THEN {made} ELSE {otherwise} END AS c{number}")
     frame = frame.selectExpr("*", *staging).selectExpr("*", *selected)
-    return frame, " OR ".join(lost)
+    return frame, lost
 
 
 def _counted(metric: Metric, fields: dict[str, Value]) -> str:
@@ -196,6 +220,8 @@ def _reason(spec: RowSpec, fields: dict[str, Value]) -> str:
     if spec.not_after is not None:
         bound = f"timestamp_micros({micros(spec.not_after)})"
         cases.append(f"WHEN t > {bound} THEN {RejectReason.TOO_LATE.code}")
+    if _judges(spec):  # the last: what the spec does not want is thrown away, whatever it holds
+        cases.append(f"WHEN {UNFIT_COLUMN} IS NOT NULL THEN {RejectReason.UNFIT_VALUE.code}")
     return f"CASE {' '.join(cases)} ELSE 0 END"
 
 
@@ -207,7 +233,11 @@ def _stored_time(spec: RowSpec) -> str:
     return within(floor)
 
 
-def _misfit(plan: RowPlan) -> str:
-    """Tell whether a value is there and its typed column is null; a text always fits."""
-    typed = [n for n, column in plan.texts if column.type != "string"]
-    return " OR ".join(f"(f{n} IS NOT NULL AND c{n} IS NULL)" for n in typed) or "false"
+def _judges(spec: RowSpec) -> bool:
+    return spec.unfit_values is UnfitValues.QUARANTINE
+
+
+def _misfits(plan: RowPlan) -> list[Lost]:
+    """Return the texts that may not fit their columns; in a column of texts each does."""
+    typed = [(n, column) for n, column in plan.texts if column.type != "string"]
+    return [Lost(f"(f{n} IS NOT NULL AND c{n} IS NULL)", column) for n, column in typed]

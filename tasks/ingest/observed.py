@@ -11,7 +11,13 @@ from dataclasses import dataclass
 from tasks.contract import RejectSample
 from tasks.ingest.places import numbers_of
 from tasks.ingest.reasons import RejectReason
-from tasks.ingest.sql import ASKED_COLUMN, ERROR_COLUMN, KIND_COLUMN, REASON_COLUMN
+from tasks.ingest.sql import (
+    ASKED_COLUMN,
+    ERROR_COLUMN,
+    KIND_COLUMN,
+    REASON_COLUMN,
+    UNFIT_COLUMN,
+)
 from tasks.offsets import Offsets, TopicPartition
 
 METRIC = "observed"
@@ -55,7 +61,7 @@ class Observed:
     rejects: tuple[Reject, ...]
     """Sorted by partition and offset."""
     samples: tuple[RejectSample, ...]
-    """The first and the last of each reason."""
+    """The first and the last of each reason, with what was expected where a value is unfit."""
     unknown: tuple[str, ...]
     """Top-level keys that are no columns yet, sorted."""
     asked: tuple[int, ...] = ()
@@ -69,10 +75,11 @@ class Observed:
         return sum(kept.rows for kept in self.kept.values())
 
 
-def metric_sql(start: Offsets, *, asked: bool = False, kinds: int = 0) -> str:
+def metric_sql(start: Offsets, *, asked: bool = False, kinds: int = 0, unfit: bool = False) -> str:
     """Return the SQL of the metric over judged rows (see `decode`) of the partitions of `start`.
 
-    With `asked` the rows tell which schemas they ask for; of `kinds` columns, what values are.
+    With `asked` the rows tell which schemas they ask for; of `kinds` columns, what values are;
+    with `unfit`, which values did not fit.
 
     A reject is one number, to keep the text short: `((offset - start) x partitions + index) x 16
     + reason`, where index counts the partitions of `start`, sorted.
@@ -88,9 +95,8 @@ def metric_sql(start: Offsets, *, asked: bool = False, kinds: int = 0) -> str:
         f"WHEN {number} THEN ((o - {start[partition]}) * {len(numbers)} + {index})"
         for index, (partition, number) in enumerate(numbers.items())
     )
-    sample = f"struct(p, o, left(s, {SAMPLE_CHARS}) AS s)"
     samples = ", ".join(
-        f"{which}(CASE WHEN {REASON_COLUMN} = {reason.code} THEN {sample} END)"
+        f"{which}(CASE WHEN {REASON_COLUMN} = {reason.code} THEN {_sample(reason, unfit)} END)"
         for reason in _SAMPLED
         for which in ("min", "max")
     )
@@ -103,6 +109,16 @@ def metric_sql(start: Offsets, *, asked: bool = False, kinds: int = 0) -> str:
         f"{_ASKED if asked else ''}{f', {kinds_sql(kinds)} AS kinds' if kinds else ''}"
         f")) AS {METRIC}"
     )
+
+
+def _sample(reason: RejectReason, unfit: bool) -> str:
+    """Return the SQL of what is told of one record; of the same type for each reason."""
+    found = f"p, o, left(s, {SAMPLE_CHARS}) AS s"
+    if not unfit:
+        return f"struct({found})"
+    told = reason is RejectReason.UNFIT_VALUE
+    detail = f"left({UNFIT_COLUMN}, {SAMPLE_CHARS})" if told else "CAST(NULL AS STRING)"
+    return f"struct({found}, {detail} AS d)"
 
 
 def kinds_sql(columns: int) -> str:
@@ -159,6 +175,7 @@ def _samples(found: Sequence[dict[str, object] | None], start: Offsets) -> list[
                     "offset": sample["o"],
                     "reason": reason.value,
                     "input": sample.get("s", ""),
+                    "detail": sample.get("d", ""),
                 }
             )
     return list(samples.values())

@@ -20,6 +20,7 @@ class RejectReason(Enum):
     NOT_AVRO = "not-avro"
     UNKNOWN_SCHEMA = "unknown-schema"
     UNREADABLE_SCHEMA = "unreadable-schema"
+    UNFIT_VALUE = "unfit-value"
 
     @property
     def code(self) -> int:

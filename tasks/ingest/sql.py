@@ -3,6 +3,9 @@
 ERROR_COLUMN = "bad"
 """True where a value did not fit its column."""
 
+UNFIT_COLUMN = "unfit"
+"""Where a value did not fit, in words; null: nowhere.  Only where such a record is no row."""
+
 REASON_COLUMN = "reason"
 """0 for a row, else the number of a `RejectReason`."""
 

@@ -16,7 +16,7 @@ from tasks.contract import FailureCode, SegmentFile
 from tasks.ingest.files import parquet_options
 from tasks.ingest.observed import METRIC, Kept, Observed, metric_sql, read_metric
 from tasks.ingest.places import partition_sql, topic_sql
-from tasks.ingest.sql import ASKED_COLUMN, KIND_COLUMN, REASON_COLUMN
+from tasks.ingest.sql import ASKED_COLUMN, KIND_COLUMN, REASON_COLUMN, UNFIT_COLUMN
 from tasks.ingest_spec import DEFAULT_FORMAT, Column, FileFormat
 from tasks.offsets import Offsets, TopicPartition
 from tasks.ports import DataFile, TaskError
@@ -46,7 +46,8 @@ def write_rows(
     observation = Observation()
     names = set(judged.columns)
     kinds = next(n for n in itertools.count() if f"{KIND_COLUMN}{n}" not in names)
-    metric = metric_sql(start, asked=ASKED_COLUMN in names, kinds=kinds)
+    unfit = UNFIT_COLUMN in names
+    metric = metric_sql(start, asked=ASKED_COLUMN in names, kinds=kinds, unfit=unfit)
     rows = (
         judged.observe(observation, fn.expr(metric))
         .where(f"{REASON_COLUMN} = 0")

@@ -21,7 +21,7 @@ from supervisor.core.spec_index import IndexSpec
 from supervisor.core.spec_io import KafkaIoConfig
 from supervisor.core.spec_reader import read_spec
 from supervisor.core.spec_tuning import TuningConfig
-from tasks.ingest_spec import ColumnType, Granularity
+from tasks.ingest_spec import ColumnType, Granularity, UnfitValues
 
 REMOVED = object()
 """In `changed`: take the field away."""
@@ -193,6 +193,7 @@ def specs(draw: st.DrawFn) -> SupervisorSpec:
         max_rows_per_segment=draw(_rows),
         target_segment_bytes=draw(st.integers(2**20, 2**40)),
         index_spec=draw(_indexes),
+        unfit_values=draw(st.sampled_from(UnfitValues)),
         max_saved_parse_exceptions=draw(st.integers(0, 1000)),
         max_total_rows=draw(st.integers(1, 2**63 - 1)),
         intermediate_handoff_period=draw(st.none() | _durations(_SECOND)),

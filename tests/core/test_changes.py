@@ -47,6 +47,8 @@ def spec(document: object = None) -> SupervisorSpec:
         (f"{DATA}/dimensionsSpec/includeAllDimensions", True, TASKS),
         (f"{TUNING}/maxRowsPerSegment", 1_000, TASKS),
         (f"{TUNING}/targetSegmentBytes", 2**20, TASKS),
+        (f"{TUNING}/unfitValues", "quarantine", TASKS),
+        (f"{TUNING}/indexSpec/zstdLevel", 9, TASKS),
         (f"{TUNING}/maxTotalRows", 1_000, HOT),
         (f"{TUNING}/intermediateHandoffPeriod", "PT10M", HOT),
         (f"{TUNING}/batchTarget", "PT1S", TASKS),

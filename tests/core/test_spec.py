@@ -7,7 +7,14 @@ from hypothesis import given, settings
 
 from supervisor.core.spec import SupervisorSpec, ingest_spec, schema_digest
 from supervisor.core.spec_reader import read_spec
-from tasks.ingest_spec import Column, Granularity, IngestSpec, TimestampSpec, Tuning
+from tasks.ingest_spec import (
+    Column,
+    Granularity,
+    IngestSpec,
+    TimestampSpec,
+    Tuning,
+    UnfitValues,
+)
 from tasks.kafka_client import KafkaClient
 from tests.core.spec_documents import REMOVED, changed, created, errors_of, flat, specs
 
@@ -216,6 +223,18 @@ def test_a_task_is_told_columns_time_and_bounds() -> None:
             linger=timedelta(milliseconds=500),
         ),
     )
+
+
+def test_unfit_values_are_nulls_unless_the_spec_says_otherwise() -> None:
+    for written, told in [
+        (REMOVED, UnfitValues.NULL),
+        (None, UnfitValues.NULL),
+        ("null", UnfitValues.NULL),
+        ("quarantine", UnfitValues.QUARANTINE),
+    ]:
+        document = changed("/spec/tuningConfig/unfitValues", "null")
+        read = read_spec(changed("/spec/tuningConfig/unfitValues", written, document))
+        assert ingest_spec(read.spec).unfit_values is told
 
 
 def test_a_timestamp_column_that_is_a_dimension_is_kept() -> None:

@@ -63,6 +63,60 @@ def test_records_that_become_no_row_are_counted_sampled_and_explained(
     assert "this is no JSON" in {error["input"] for error in errors}
 
 
+@pytest.mark.timeout(300)
+def test_records_with_unfit_values_are_proven_kept_and_read_by_a_corrected_spec(
+    broker: Broker, cluster: Cluster
+) -> None:
+    """Goal: what a spec is too narrow for lies in quarantine, and ends in the table after all."""
+    topic, again = "some-unfit-values", "some-unfit-values-again"
+    for name in (topic, again):
+        create_topic(broker.bootstrap, name, partitions=1)
+    produce(broker.bootstrap, topic, (record(n) for n in range(100)))
+    odd = [record(n).replace(f'"amount":{n}', '"amount":0.5') for n in range(100, 103)]
+    produce(broker.bootstrap, topic, odd)
+    _read_whole(broker, cluster, _judging(broker, topic, topic, "long"), topic)
+
+    verified = cluster.tidegate("verify", topic)
+    errors = cluster.http.get(f"{SUPERVISORS}/{topic}/parseErrors").json()
+    listed = cluster.tidegate("quarantine", "list", topic, "--reason", "unfit-value", "-o", "json")
+    replayed = cluster.tidegate("quarantine", "replay", topic, "--topic", again)
+    _read_whole(broker, cluster, _judging(broker, topic, again, "double"), again)
+    whole = [cluster.tidegate("verify", name) for name in (topic, again)]
+
+    assert verified.returncode == 0, verified.stdout + verified.stderr
+    assert "3 rejected and explained, 3 of them quarantined" in verified.stdout
+    told = ["unfit-value", "amount: a long was expected"]
+    assert {tuple(error["details"]) for error in errors} == {tuple(told)}
+    assert [found["value"] for found in json.loads(listed.stdout)["records"]] == odd
+    assert replayed.returncode == 0, replayed.stdout + replayed.stderr
+    assert [verdict.returncode for verdict in whole] == [0, 0]
+    assert ids_in_files(cluster.files(topic)) == Counter({f"r-{n}": 1 for n in range(103)})
+
+
+def _judging(broker: Broker, table: str, topic: str, amount: str) -> dict[str, JsonValue]:
+    """A spec that makes no row of a record with an unfit value; its id is the topic."""
+    document = spec(broker.bootstrap, topic, task_count=1, task_duration="PT1H")
+    inner = document["spec"]
+    assert isinstance(inner, dict)
+    schema = inner["dataSchema"]
+    assert isinstance(schema, dict)
+    columns: list[JsonValue] = ["id", "user", {"type": amount, "name": "amount"}]
+    schema |= {"dataSource": table, "dimensionsSpec": {"dimensions": columns}}
+    inner["tuningConfig"] = {"type": "kafka", "unfitValues": "quarantine"}
+    return document | {"id": topic}
+
+
+def _read_whole(
+    broker: Broker, cluster: Cluster, document: dict[str, JsonValue], topic: str
+) -> None:
+    """Read and publish all that a topic has."""
+    cluster.apply(document)
+    ends = ends_of(broker.bootstrap, topic)
+    wait_until(lambda: cluster.has_read(topic, ends), within_s=90)
+    cluster.post(topic, "suspend")
+    wait_until(lambda: cluster.is_suspended_and_quiet(topic), within_s=90)
+
+
 def test_a_missing_topic_is_named_with_what_to_do(broker: Broker, cluster: Cluster) -> None:
     """Goal: the state says which topic on which broker, and goes on by itself once it is there."""
     topic = "not-there-yet"

@@ -1,5 +1,7 @@
 """How many records that cannot be read a range may have: `maxParseExceptions`."""
 
+from dataclasses import replace
+
 import pytest
 from structlog.testing import capture_logs
 
@@ -8,6 +10,7 @@ from tasks.ingest_spec import BadRecords
 from tasks.ports import JournalEntry
 from tasks.refused import log_refused, tell_of_bad_records
 from tasks.signals import Ordered
+from tasks.task_state import too_many_exceptions
 from tests.tasks.bench import Bench
 from tests.tasks.machines import SMALL, ranges
 from tests.tasks.memory import LIVELY, MemoryLog, at, desired, order
@@ -87,6 +90,28 @@ def test_refused_records_are_named_in_the_log_and_not_shown() -> None:
 
     told = {"event": "record refused", "record": "clicks:1 7", "reason": "not-json"}
     assert logs == [told | {"task": "task-1", "log_level": "warning"}]
+
+
+def test_what_was_expected_of_a_value_is_in_the_log_and_in_the_failure() -> None:
+    """Goal: the column is named; what the record holds is not in the log."""
+    sample = RejectSample(
+        topic="clicks",
+        partition=0,
+        offset=3,
+        reason="unfit-value",
+        input="secret",
+        detail="id: a long was expected",
+    )
+    b = spoiled(1)
+    b.run()
+
+    with capture_logs() as logs:
+        log_refused("task-1", [sample])
+
+    told = too_many_exceptions(replace(b.state, samples=(sample,)))
+    assert told.endswith("one is clicks:0 3 (unfit-value: id: a long was expected)")
+    assert logs[0]["detail"] == "id: a long was expected"
+    assert "secret" not in str(logs)
 
 
 def test_the_first_bad_record_fails_a_range_if_the_spec_wants_it() -> None:
