@@ -266,6 +266,7 @@ def test_reasons_of_rejects_are_those_of_the_code() -> None:
         ("dataSchema", tables.DATA_SCHEMA, ("dataSchema",)),
         ("ioConfig", tables.IO_CONFIG, ("ioConfig",)),
         ("tuningConfig", tables.TUNING, ("tuningConfig",)),
+        ("indexSpec", tables.INDEX, ("tuningConfig", "indexSpec")),
     ],
 )
 def test_spec_fields_and_their_defaults_are_those_of_the_code(
