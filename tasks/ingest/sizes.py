@@ -9,7 +9,7 @@ for each task.  Nothing is shuffled: tasks read files, and leave what is not the
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -41,14 +41,21 @@ class Target:
 
 @dataclass(frozen=True)
 class Held:
-    """One file, and how many of its rows lie in which chunk; a chunk is named by its start."""
+    """A file, and how many of its rows lie in which chunk; a chunk is named by its start."""
 
     file: DataFile
     rows: Mapping[datetime, int]
 
-    def rows_in(self, chunks: Sequence[datetime]) -> int:
-        """Count its rows in some chunks."""
-        return sum(self.rows.get(chunk, 0) for chunk in chunks)
+    def within(self, chunks: frozenset[datetime]) -> "Held":
+        """Return what it has of some chunks."""
+        if len(chunks) < len(self.rows):
+            return Held(self.file, {c: self.rows[c] for c in chunks if c in self.rows})
+        return Held(self.file, {c: n for c, n in self.rows.items() if c in chunks})
+
+    @property
+    def total(self) -> int:
+        """How many rows that is."""
+        return sum(self.rows.values())
 
 
 @dataclass(frozen=True)
@@ -113,9 +120,7 @@ def lay_out(
 
 def divided(held: Sequence[Held], target: Target, cores: int) -> Layout:
     """Do the same with what is known of the files.  Pure."""
-    rows: Counter[datetime] = Counter()
-    for each in held:
-        rows.update(each.rows)
+    rows = _summed(held)
     row_bytes = sum(each.file.size_bytes for each in held) / sum(rows.values())
     tasks = {
         chunk: max(target.files_for(n, n * row_bytes), _at_once(n, cores))
@@ -125,16 +130,16 @@ def divided(held: Sequence[Held], target: Target, cores: int) -> Layout:
     parts: list[Part] = []
     rows_max = 1
     for run, following in zip(runs, [*runs[1:], None], strict=True):
-        found = [each for each in held if each.rows_in(run)]
+        chosen = frozenset(run)
+        found = [part for each in held if (part := each.within(chosen)).rows]
         bounds = (run[0] if parts else None, following[0] if following else None)
-        for group in _groups(found, run, tasks[run[0]] if len(run) == 1 else 1):
-            alone = all(each.rows_in(run) == each.file.rows for each in group)
+        for group in _groups(found, tasks[run[0]] if len(run) == 1 else 1):
+            alone = all(each.total == each.file.rows for each in group)
             of = tuple(each.file for each in group)
             parts.append(Part(of) if alone else Part(of, *bounds))
-            for chunk in run:
-                part = sum(each.rows_in([chunk]) for each in group)
-                files = _files_of(part, part * row_bytes, target)
-                rows_max = max(rows_max, -(-part // files))
+            for number in _summed(group).values():
+                files = _files_of(number, number * row_bytes, target)
+                rows_max = max(rows_max, -(-number // files))
     return Layout(tuple(parts), rows_max)
 
 
@@ -153,17 +158,24 @@ def _runs(
     return runs
 
 
-def _groups(held: Sequence[Held], run: Sequence[datetime], number: int) -> list[list[Held]]:
-    """Divide files, in order, into groups of about as many rows of a run."""
+def _summed(held: Iterable[Held]) -> Counter[datetime]:
+    rows: Counter[datetime] = Counter()
+    for each in held:
+        rows.update(each.rows)
+    return rows
+
+
+def _groups(held: Sequence[Held], number: int) -> list[list[Held]]:
+    """Divide files, in order, into groups of about as many rows."""
     number = min(number, len(held))
-    share = sum(each.rows_in(run) for each in held) / number
+    share = sum(each.total for each in held) / number
     groups: list[list[Held]] = [[]]
     rows = 0
     for each in held:
         if groups[-1] and rows >= share * len(groups):
             groups.append([])
         groups[-1].append(each)
-        rows += each.rows_in(run)
+        rows += each.total
     return groups
 
 
