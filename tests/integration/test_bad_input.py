@@ -79,7 +79,7 @@ def test_records_with_unfit_values_are_proven_kept_and_read_by_a_corrected_spec(
     verified = cluster.tidegate("verify", topic)
     errors = cluster.http.get(f"{SUPERVISORS}/{topic}/parseErrors").json()
     listed = cluster.tidegate("quarantine", "list", topic, "--reason", "unfit-value", "-o", "json")
-    replayed = cluster.tidegate("quarantine", "replay", topic, "--topic", again)
+    replayed = cluster.tidegate("quarantine", "replay", topic, "--topic", again, "--yes")
     _read_whole(broker, cluster, _judging(broker, topic, again, "double"), again)
     whole = [cluster.tidegate("verify", name) for name in (topic, again)]
 
