@@ -26,7 +26,7 @@ METRIC = "observed"
 SAMPLE_CHARS = 500
 """Longest text kept of a rejected record, in characters."""
 
-_REASONS = 16  # a reason takes four bits of a reject's number
+_REASONS = 32  # a reason takes five bits of a reject's number; more of them than that do not fit
 
 _ASKED = f", array_sort(array_distinct(flatten(collect_set({ASKED_COLUMN})))) AS asked"
 _SAMPLED = [reason for reason in RejectReason if not reason.thrown_away]
@@ -81,7 +81,7 @@ def metric_sql(start: Offsets, *, asked: bool = False, kinds: int = 0, unfit: bo
     With `asked` the rows tell which schemas they ask for; of `kinds` columns, what values are;
     with `unfit`, which values did not fit.
 
-    A reject is one number, to keep the text short: `((offset - start) x partitions + index) x 16
+    A reject is one number, to keep the text short: `((offset - start) x partitions + index) x 32
     + reason`, where index counts the partitions of `start`, sorted.
     """
     numbers = numbers_of(start)

@@ -120,13 +120,13 @@ def lay_out(
 
 def divided(held: Sequence[Held], target: Target, cores: int) -> Layout:
     """Do the same with what is known of the files.  Pure."""
-    rows = _summed(held)
-    row_bytes = sum(each.file.size_bytes for each in held) / sum(rows.values())
+    amounts = _summed(held)
     tasks = {
-        chunk: max(target.files_for(n, n * row_bytes), _at_once(n, cores))
-        for chunk, n in rows.items()
+        chunk: max(target.files_for(rows, size), _at_once(rows, cores))
+        for chunk, (rows, size) in amounts.items()
     }
-    runs = _runs(rows, tasks, -(-sum(rows.values()) // cores))
+    rows_of = {chunk: rows for chunk, (rows, _) in amounts.items()}
+    runs = _runs(rows_of, tasks, -(-sum(rows_of.values()) // cores))
     parts: list[Part] = []
     rows_max = 1
     for run, following in zip(runs, [*runs[1:], None], strict=True):
@@ -137,9 +137,8 @@ def divided(held: Sequence[Held], target: Target, cores: int) -> Layout:
             alone = all(each.total == each.file.rows for each in group)
             of = tuple(each.file for each in group)
             parts.append(Part(of) if alone else Part(of, *bounds))
-            for number in _summed(group).values():
-                files = _files_of(number, number * row_bytes, target)
-                rows_max = max(rows_max, -(-number // files))
+            for rows, size in _summed(group).values():
+                rows_max = max(rows_max, -(-rows // _files_of(rows, size, target)))
     return Layout(tuple(parts), rows_max)
 
 
@@ -158,11 +157,15 @@ def _runs(
     return runs
 
 
-def _summed(held: Iterable[Held]) -> Counter[datetime]:
-    rows: Counter[datetime] = Counter()
+def _summed(held: Iterable[Held]) -> dict[datetime, tuple[int, float]]:
+    """Return chunk -> rows and bytes, of each file as much as its share of the rows."""
+    found: dict[datetime, tuple[int, float]] = {}
     for each in held:
-        rows.update(each.rows)
-    return rows
+        row_bytes = each.file.size_bytes / each.file.rows
+        for chunk, number in each.rows.items():
+            rows, size = found.get(chunk, (0, 0.0))
+            found[chunk] = (rows + number, size + number * row_bytes)
+    return found
 
 
 def _groups(held: Sequence[Held], number: int) -> list[list[Held]]:

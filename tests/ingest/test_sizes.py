@@ -112,6 +112,16 @@ def test_equal_chunks_are_shared_out_between_the_cores() -> None:
     assert {part.since for part in found.parts} == {None}  # whole files: nothing is left out
 
 
+def test_a_chunk_with_wider_rows_gets_more_files() -> None:
+    """Goal: what lies in one chunk is known by its own files."""
+    narrow = held_of([{DAY: 1_000}] * 4, size=100_000)
+    wide = held_of([{DAY + HOUR: 1_000}] * 4, size=900_000)
+
+    found = divided([*narrow, *wide], Target(10**9, 1_000_000), cores=1)
+
+    assert [len(part.files) for part in found.parts] == [4, 1, 1, 1, 1]
+
+
 def test_idle_cores_are_used_while_each_has_a_million_rows() -> None:
     held = held_of([{DAY: 500_000}] * 7, size=10)
 
