@@ -7,7 +7,7 @@ becomes then.
 from collections.abc import Mapping, Sequence
 
 from supervisor.cli.answers import Files, TableColumn
-from tasks.discovery import EXACT_MAX
+from tasks.arrays import EXACT_MAX
 
 _COLUMNS = "COLUMNS(lambda c: c <> '__at' AND NOT starts_with(c, '__of_'))"
 """All but what rows hold only until they are rolled up."""

@@ -14,6 +14,7 @@ from types import MappingProxyType
 
 from pyspark.sql import DataFrame
 
+from tasks.arrays import ELEMENTS, count_of, held_in
 from tasks.discovery import kinds_sql, stored
 from tasks.expression.compile import compile_expression
 from tasks.expression.value import Value, as_long
@@ -108,6 +109,7 @@ def _judged(
         *(f"{parsed.text(c.name)} AS f{n}" for n, c in plan.texts if c.type != "string"),
         *(f"{as_value(parsed.text(c.name), c.type)} AS c{n}" for n, c in plan.texts),
         *(f"{_as_found(plan, c, parsed.value(c.name))} AS c{n}" for n, c in plan.values),
+        *(f"{held_in(parsed.value(c.name))} AS f{n}" for n, c in _declared_arrays(plan)),
         *looked_at,
         f"{parsed.unknown} AS fresh",
     )
@@ -147,7 +149,7 @@ def _transformed(
         frame = frame.selectExpr(*kept, f"CASE WHEN t IS NOT NULL THEN {time} END AS t", *columns)
     else:
         frame = frame.selectExpr("*", *columns)
-    lost = [f"({there(made[c.name])} AND c{n} IS NULL)" for n, c in plan.made]
+    lost = [_lost(made[c.name], c, f"c{n}") for n, c in plan.made]
     after = inputs | made | {TIME: Value(long="unix_millis(t)")}
     return frame, after, " OR ".join(["misfit", *lost])
 
@@ -210,4 +212,21 @@ def _stored_time(spec: RowSpec) -> str:
 def _misfit(plan: RowPlan) -> str:
     """Tell whether a value is there and its typed column is null; a text always fits."""
     typed = [n for n, column in plan.texts if column.type != "string"]
-    return " OR ".join(f"(f{n} IS NOT NULL AND c{n} IS NULL)" for n in typed) or "false"
+    lost = [f"(f{n} IS NOT NULL AND c{n} IS NULL)" for n in typed]
+    lost += [_has_fewer(f"c{n}", f"f{n}") for n, _ in _declared_arrays(plan)]
+    return " OR ".join(lost) or "false"
+
+
+def _lost(value: Value, column: Column, stored_as: str) -> str:
+    """Tell whether a value, or an element of it, is there and did not fit its column."""
+    if column.type in ELEMENTS:
+        return _has_fewer(stored_as, held_in(value))
+    return f"({there(value)} AND {stored_as} IS NULL)"
+
+
+def _has_fewer(array: str, wanted: str) -> str:
+    return f"(coalesce({count_of(array)}, 0) < coalesce({wanted}, 0))"
+
+
+def _declared_arrays(plan: RowPlan) -> list[tuple[int, Column]]:
+    return [(n, c) for n, c in plan.values if c.type in ELEMENTS and c.name not in plan.found]
