@@ -100,7 +100,7 @@ class Metric(Wire):
 
     name: str
     of: Literal["count", "sum", "min", "max", "first", "last", "any", "distinct"]
-    type: ColumnType = "long"
+    type: Literal["string", "long", "float", "double"] = "long"
     field: str | None = None
     expression: str | None = None
     """In Druid's language of expressions.  A count has neither: it counts rows."""
