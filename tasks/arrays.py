@@ -52,6 +52,10 @@ _AS_THEY_ARE: Mapping[Kind, tuple[str, ...]] = MappingProxyType(
 """Elements that Spark's own cast turns into those of a kind, all at once."""
 
 
+_X = "tg_x"
+_KIND = f"schema_of_variant({_X})"
+
+
 def of_variant(place: str, kind: str) -> Value:
     """Return what a scalar of JSON is, true and false as 1 and 0; others are null.
 
@@ -77,33 +81,25 @@ def text_of_double(sql: str) -> str:
 
 
 def kinds_of_list(array: ArrayValue) -> str:
-    """Return the SQL of the kind of a list, which is not null: an INT."""
+    """Return the SQL of the kinds of a list, which is not null: an INT, their sum."""
     if array.variant is None:
         if array.kind is Kind.LONG:
             return str(LONGS)
         some, kind = f"{count_of(array.sql)} > 0", DOUBLES if array.kind is Kind.DOUBLE else TEXTS
         return f"CASE WHEN {some} THEN {kind} ELSE {LONGS} END"
-    each = f"transform({_variants(array.variant)}, tg_x -> schema_of_variant(tg_x))"
-    return let(
-        f"schema_of_variant({array.variant})",
-        lambda k: (
-            f"CASE WHEN {k} IN ('ARRAY<BIGINT>', 'ARRAY<BOOLEAN>', 'ARRAY<VOID>') THEN {LONGS} "
-            f"WHEN {k} = 'ARRAY<STRING>' THEN {TEXTS} "
-            f"WHEN {k} IN ('ARRAY<DOUBLE>', 'ARRAY<FLOAT>') OR startswith({k}, 'ARRAY<DECIMAL') "
-            f"THEN {DOUBLES} "
-            f"WHEN startswith({k}, 'ARRAY<ARRAY') OR startswith({k}, 'ARRAY<OBJECT') THEN {NESTED} "
-            f"ELSE {let(each, _kind_of_all)} END"
-        ),
+    each = (
+        f"CASE WHEN {_KIND} IN ('BIGINT', 'BOOLEAN', 'VOID') THEN {LONGS} "
+        f"WHEN {_KIND} = 'STRING' THEN {TEXTS} "
+        f"WHEN startswith({_KIND}, 'ARRAY') OR startswith({_KIND}, 'OBJECT') THEN {NESTED} "
+        f"ELSE {DOUBLES} END"
     )
-
-
-def _kind_of_all(kinds: str) -> str:
-    nested = "startswith(tg_k, 'OBJECT') OR startswith(tg_k, 'ARRAY')"
+    shape = array.shape
     return (
-        f"CASE WHEN exists({kinds}, tg_k -> {nested}) THEN {NESTED} "
-        f"WHEN array_contains({kinds}, 'STRING') THEN {TEXTS} "
-        f"WHEN exists({kinds}, tg_k -> tg_k NOT IN ('BIGINT', 'BOOLEAN', 'VOID')) THEN {DOUBLES} "
-        f"ELSE {LONGS} END"
+        f"CASE WHEN {shape} IN ('ARRAY<BIGINT>', 'ARRAY<BOOLEAN>', 'ARRAY<VOID>') THEN {LONGS} "
+        f"WHEN {shape} = 'ARRAY<STRING>' THEN {TEXTS} "
+        f"WHEN {shape} = 'ARRAY<DOUBLE>' OR startswith({shape}, 'ARRAY<DECIMAL') THEN {DOUBLES} "
+        f"WHEN {shape} <> 'ARRAY<VARIANT>' THEN {NESTED} "
+        f"ELSE aggregate({_variants(array.variant)}, {LONGS}, (tg_a, {_X}) -> tg_a | {each}) END"
     )
 
 
@@ -138,7 +134,7 @@ def held_in(value: Value) -> str:
 
 def count_of(array: str) -> str:
     """Return the SQL of how many elements of an array are not null; null: it is null."""
-    return f"array_size(filter({array}, tg_x -> tg_x IS NOT NULL))"
+    return f"array_size(filter({array}, {_X} -> {_X} IS NOT NULL))"
 
 
 def json_of_list(array: ArrayValue) -> str:
@@ -149,7 +145,7 @@ def json_of_list(array: ArrayValue) -> str:
     texts = f"to_json({array_of(Value(array=array), Kind.STRING)})"
     if array.variant is None:
         return texts
-    nested = f"{kinds_of_list(array)} = {NESTED}"
+    nested = f"({kinds_of_list(array)}) & {NESTED} <> 0"
     return f"CASE WHEN {nested} THEN to_json({array.variant}) ELSE {texts} END"
 
 
@@ -161,18 +157,19 @@ def _converted(array: ArrayValue, kind: Kind, read: ReadText | None) -> str:
     if array.variant is None:
         if array.kind is kind:
             return array.sql
-        return (
-            f"transform({array.sql}, tg_x -> {_element(of_kind(array.kind, 'tg_x'), kind, read)})"
-        )
-    pair = "struct(tg_x AS v, schema_of_variant(tg_x) AS k)"
-    pairs = f"transform({_variants(array.variant)}, tg_x -> {pair})"
-    each = _element(of_variant("tg_y.v", "tg_y.k"), kind, read)
+        return f"transform({array.sql}, {_X} -> {_element(of_kind(array.kind, _X), kind, read)})"
+    # One step after another: to analyse lambdas inside each other takes Spark far longer.
+    named = f"transform({_variants(array.variant)}, {_X} -> struct({_X} AS v, {_KIND} AS k))"
+    scalar = of_variant(f"{_X}.v", f"{_X}.k")
+    typed = f"struct({scalar.long} AS l, {scalar.double} AS d, {scalar.string} AS s)"
+    short = Value(f"{_X}.l", f"{_X}.d", f"{_X}.s")
+    each = f"transform(transform({named}, {_X} -> {typed}), {_X} -> {_element(short, kind, read)})"
     plain = ", ".join(f"'ARRAY<{name}>'" for name in _AS_THEY_ARE[kind])
+    test = f"{array.shape} IN ({plain})"
+    if kind is Kind.DOUBLE:
+        test = f"{test} OR startswith({array.shape}, 'ARRAY<DECIMAL')"
     at_once = f"try_variant_get({array.variant}, '$', 'array<{SPARK_TYPES[kind].lower()}>')"
-    return (
-        f"CASE WHEN schema_of_variant({array.variant}) IN ({plain}) THEN {at_once} "
-        f"WHEN {array.variant} IS NOT NULL THEN transform({pairs}, tg_y -> {each}) END"
-    )
+    return f"CASE WHEN {test} THEN {at_once} WHEN {array.variant} IS NOT NULL THEN {each} END"
 
 
 def _element(value: Value, kind: Kind, read: ReadText | None) -> str:

@@ -159,7 +159,7 @@ def staged(value: Value, prefix: str) -> tuple[list[str], Value]:
         selected.append(f"{array.sql} AS {prefix}a")
         variant = None if array.variant is None else f"{prefix}w"
         selected += [] if array.variant is None else [f"{array.variant} AS {variant}"]
-        array = replace(array, sql=f"{prefix}a", variant=variant)
+        array = replace(array, sql=f"{prefix}a", variant=variant, known_shape=None)
     number = f"{prefix}n" if len(value.texts) > 1 else None
     if number is not None:
         selected.append(f"{as_double(value)} AS {number}")

@@ -31,11 +31,18 @@ class ArrayValue:
     sql: str
     variant: str | None = field(default=None, compare=False)
     """VARIANT: the list of JSON that it was, which says more than `sql` does; None: it was none."""
+    known_shape: str | None = field(default=None, compare=False)
+    """STRING: what `schema_of_variant` says of it, if that is worked out already."""
 
     @property
     def there(self) -> str:
         """BOOLEAN: whether it is not null."""
         return f"({self.variant or self.sql}) IS NOT NULL"
+
+    @property
+    def shape(self) -> str:
+        """STRING: what `schema_of_variant` says of the list of JSON that it was."""
+        return self.known_shape or f"schema_of_variant({self.variant})"
 
 
 @dataclass(frozen=True)

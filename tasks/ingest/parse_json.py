@@ -95,6 +95,7 @@ def _value(place: str, kind: str) -> Value:
             f"CASE WHEN startswith({kind}, 'ARRAY') "
             f"THEN try_variant_get({place}, '$', 'array<string>') END",
             variant=f"CASE WHEN startswith({kind}, 'ARRAY') THEN {place} END",
+            known_shape=kind,
         ),
         json=f"CASE WHEN startswith({kind}, 'OBJECT') THEN to_json({place}) END",
     )
