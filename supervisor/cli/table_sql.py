@@ -90,7 +90,7 @@ def _texts_of(column: str, was: str) -> str:
     whole = f"x = floor(x) AND abs(x) <= {EXACT_MAX}"
     named_so = "CASE WHEN isnan(x) THEN 'NaN' WHEN x > 0 THEN 'Infinity' ELSE '-Infinity' END"
     text = (
-        f"CASE WHEN {whole} THEN CAST(CAST(x AS BIGINT) AS VARCHAR) "
+        f"CASE WHEN x IS NULL THEN NULL WHEN {whole} THEN CAST(CAST(x AS BIGINT) AS VARCHAR) "
         f"WHEN isnan(x) OR isinf(x) THEN {named_so} "
         f"WHEN abs(x) >= 1e-3 AND abs(x) < 1e7 THEN CAST(x AS VARCHAR) ELSE {_scientific('x')} END"
     )
