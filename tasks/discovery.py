@@ -1,7 +1,8 @@
 """Which types discovered columns have: what of records' values decides, in any order.  Pure.
 
-    longs ─────────► long          texts ────────────────► string
-    longs, doubles ► double        arrays, objects, mixed ► json
+    longs ─────────► long       texts ─────────► string
+    longs, doubles ► double     objects, mixed ► json
+    lists of longs ► array<long> ··· with doubles ► array<double> ··· with texts ► array<string>
 
 A column's kinds only grow, and what a set of them comes to does not depend on who met which
 first: replicas, batches and handoffs may divide a topic as they like.  A value keeps its meaning
@@ -12,31 +13,50 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
 from operator import or_
 
-from tasks.expression.value import Value, as_json, first
+from tasks.arrays import (
+    DOUBLES,
+    ELEMENTS,
+    EXACT_MAX,
+    LONGS,
+    NESTED,
+    TEXTS,
+    array_of,
+    json_of_list,
+    kinds_of_list,
+)
+from tasks.expression.value import ArrayValue, Value, as_json, first
 from tasks.ingest_spec import Column, ColumnType, Discovery, IngestSpec
 
-LONG, DOUBLE, TEXT, NESTED = 1, 2, 4, 8
-"""Kinds of values; those of a column are their sum.  True and false are longs, as in Druid."""
+LONG, DOUBLE, TEXT = 1, 2, 4
+"""Kinds of values; those of a column are their sum.  True and false are longs, as in Druid.
+
+Lists have kinds of their own, by what they hold: `LONGS`, `DOUBLES`, `TEXTS`.
+"""
 
 Found = dict[str, int]
 """Names of discovered columns, sorted, and the kinds of their values."""
 
-_ALL = LONG | DOUBLE | TEXT | NESTED
+_LISTS = LONGS | DOUBLES | TEXTS
+_ALL = LONG | DOUBLE | TEXT | NESTED | _LISTS
 _KINDS: dict[ColumnType, int] = {
     "long": LONG,
     "double": DOUBLE,
     "float": DOUBLE,
     "string": TEXT,
     "json": _ALL,
+    "array<long>": LONGS,
+    "array<double>": DOUBLES,
+    "array<string>": TEXTS,
 }
-EXACT_MAX = 2**53
-"""Beyond it a double stands for several whole numbers."""
 
 
 def type_of(kinds: int) -> ColumnType | None:
     """Return the type of a column with values of these kinds; None: it has had none yet."""
-    if kinds & NESTED or (kinds & TEXT and kinds != TEXT):
+    if kinds & NESTED or (kinds & TEXT and kinds != TEXT) or (kinds & _LISTS and kinds & ~_LISTS):
         return "json"
+    if kinds & _LISTS:
+        most = TEXTS if kinds & TEXTS else DOUBLES if kinds & DOUBLES else LONGS
+        return next(column for column, held in _KINDS.items() if held == most)
     if kinds & DOUBLE:
         return "double"
     return {0: None, LONG: "long", TEXT: "string"}[kinds]
@@ -97,18 +117,18 @@ def _common(types: set[ColumnType]) -> ColumnType:
 
 def kinds_sql(value: Value) -> str:
     """Return the SQL of the kinds of one value, an INT; 0: it is null."""
-    nested = [sql for sql in (value.array and value.array.sql, value.json) if sql]
     cases = [
         f"WHEN ({sql}) IS NOT NULL THEN {kind}"
-        for kind, held in (
-            (LONG, [value.long]),
-            (DOUBLE, [value.double]),
-            (TEXT, [value.string]),
-            (NESTED, nested),
+        for kind, sql in (
+            (LONG, value.long),
+            (DOUBLE, value.double),
+            (TEXT, value.string),
+            (NESTED, value.json),
         )
-        for sql in held
         if sql
     ]
+    if value.array:
+        cases.append(f"WHEN {value.array.there} THEN {kinds_of_list(value.array)}")
     return f"CASE {' '.join(cases)} ELSE 0 END" if cases else "0"
 
 
@@ -124,8 +144,11 @@ def stored(value: Value, column: ColumnType) -> str:
             return value.string or "CAST(NULL AS STRING)"
         case "json":
             whole = [_json_of_double(value.double)] if value.double else []
-            rest = Value(value.long, None, value.string, value.array, value.json)
-            return first([*whole, as_json(rest)], "STRING")
+            lists = [json_of_list(value.array)] if value.array else []
+            rest = Value(value.long, None, value.string, None, value.json)
+            return first([*whole, *lists, as_json(rest)], "STRING")
+        case _:
+            return array_of(value, ELEMENTS[column])
 
 
 def wider(sql: str, was: ColumnType, column: ColumnType) -> str:
@@ -145,6 +168,8 @@ def wider(sql: str, was: ColumnType, column: ColumnType) -> str:
             return stored(Value(string=sql), column)
         case "json":
             return sql
+        case _:
+            return stored(Value(array=ArrayValue(ELEMENTS[was], sql)), column)
 
 
 def _json_of_double(sql: str) -> str:

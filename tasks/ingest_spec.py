@@ -16,7 +16,9 @@ from tasks.kafka_client import KafkaClient
 from tasks.registry import Registry
 from tasks.wire import Instant, Seconds, Wire
 
-ColumnType = Literal["string", "long", "float", "double", "json"]
+ColumnType = Literal[
+    "string", "long", "float", "double", "json", "array<long>", "array<double>", "array<string>"
+]
 
 
 class Granularity(StrEnum):
@@ -42,7 +44,8 @@ class Granularity(StrEnum):
 class Column(Wire):
     """One column of the table; what becomes of a value that does not fit, `UnfitValues` says.
 
-    `json` keeps a value as JSON text, whatever it is.
+    `json` keeps a value as JSON text, whatever it is; an array is a list of elements of one type,
+    each of which may be null.
     """
 
     name: str
@@ -97,7 +100,7 @@ class Metric(Wire):
 
     name: str
     of: Literal["count", "sum", "min", "max", "first", "last", "any", "distinct"]
-    type: ColumnType = "long"
+    type: Literal["string", "long", "float", "double"] = "long"
     field: str | None = None
     expression: str | None = None
     """In Druid's language of expressions.  A count has neither: it counts rows."""

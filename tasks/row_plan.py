@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
+from tasks.arrays import ELEMENTS
 from tasks.discovery import unsettled
 from tasks.expression.compile import compile_expression, names_in
 from tasks.expression.parse import parse
@@ -82,8 +83,8 @@ def plan_rows(
     numbered = list(enumerate(columns))
     plain = [(n, c) for n, c in numbered if c.name not in made]
     return RowPlan(
-        texts=tuple((n, c) for n, c in plain if c.type != "json" and c.name not in kinds),
-        values=tuple((n, c) for n, c in plain if c.type == "json" or c.name in kinds),
+        texts=tuple((n, c) for n, c in plain if not _has_own_type(c, kinds)),
+        values=tuple((n, c) for n, c in plain if _has_own_type(c, kinds)),
         made=tuple((n, c) for n, c in numbered if c.name in made),
         transforms=transforms,
         metrics=metrics,
@@ -91,6 +92,10 @@ def plan_rows(
         found=frozenset(kinds),
         observed=unsettled(kinds),
     )
+
+
+def _has_own_type(column: Column, kinds: Mapping[str, int]) -> bool:
+    return column.type == "json" or column.type in ELEMENTS or column.name in kinds
 
 
 def _made_of(metric: Metric) -> Part | None:
@@ -152,9 +157,9 @@ def staged(value: Value, prefix: str) -> tuple[list[str], Value]:
     array = value.array
     if array is not None:
         selected.append(f"{array.sql} AS {prefix}a")
-        written = None if array.json is None else f"{prefix}w"
-        selected += [] if array.json is None else [f"{array.json} AS {written}"]
-        array = replace(array, sql=f"{prefix}a", json=written)
+        variant = None if array.variant is None else f"{prefix}w"
+        selected += [] if array.variant is None else [f"{array.variant} AS {variant}"]
+        array = replace(array, sql=f"{prefix}a", variant=variant, known_shape=None)
     number = f"{prefix}n" if len(value.texts) > 1 else None
     if number is not None:
         selected.append(f"{as_double(value)} AS {number}")

@@ -41,13 +41,13 @@ _CASTS: dict[str, ColumnType] = {
     "LONG": "long",
     "FLOAT": "float",
     "DOUBLE": "double",
-    "ARRAY<STRING>": "json",
-    "ARRAY<LONG>": "json",
-    "ARRAY<FLOAT>": "json",
-    "ARRAY<DOUBLE>": "json",
+    "ARRAY<STRING>": "array<string>",
+    "ARRAY<LONG>": "array<long>",
+    "ARRAY<FLOAT>": "array<double>",
+    "ARRAY<DOUBLE>": "array<double>",
     "COMPLEX<json>": "json",
 }
-"""What a column of type auto may be told to be -> what it is here; arrays are JSON texts."""
+"""What a column of type auto may be told to be -> what it is here."""
 
 
 def _checked_format(value: str) -> str:

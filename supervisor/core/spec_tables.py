@@ -102,6 +102,7 @@ DIMENSION_TYPES: Mapping[str, Table] = {
     "string": TEXT_DIMENSION,
     "auto": AUTO_DIMENSION,
     **dict.fromkeys(("long", "float", "double", "json"), NUMBER_DIMENSION),
+    **dict.fromkeys(("array<long>", "array<double>", "array<string>"), NUMBER_DIMENSION),
 }
 """Dimensions, by type."""
 GRANULARITY = Table(

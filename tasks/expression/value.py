@@ -29,8 +29,20 @@ class ArrayValue:
 
     kind: Kind
     sql: str
-    json: str | None = field(default=None, compare=False)
-    """STRING: its JSON text, if that is known to say more than `to_json` of `sql` does."""
+    variant: str | None = field(default=None, compare=False)
+    """VARIANT: the list of JSON that it was, which says more than `sql` does; None: it was none."""
+    known_shape: str | None = field(default=None, compare=False)
+    """STRING: what `schema_of_variant` says of it, if that is worked out already."""
+
+    @property
+    def there(self) -> str:
+        """BOOLEAN: whether it is not null."""
+        return f"({self.variant or self.sql}) IS NOT NULL"
+
+    @property
+    def shape(self) -> str:
+        """STRING: what `schema_of_variant` says of the list of JSON that it was."""
+        return self.known_shape or f"schema_of_variant({self.variant})"
 
 
 @dataclass(frozen=True)
@@ -183,7 +195,7 @@ def as_json(value: Value) -> str:
     if value.string:
         found.append(quoted(value.string))
     if value.array:
-        found.append(value.array.json or f"to_json({value.array.sql})")
+        found.append(f"to_json({value.array.variant or value.array.sql})")
     if value.json:
         found.append(value.json)
     return first(found, "STRING")

@@ -48,6 +48,9 @@ _ARROW = {
     "float": pa.float32(),
     "double": pa.float64(),
     "json": pa.string(),
+    "array<long>": pa.list_(pa.int64()),
+    "array<double>": pa.list_(pa.float64()),
+    "array<string>": pa.list_(pa.string()),
 }
 _ROLLED_UP = ("__time", RECORDS)
 _COLUMNS_TOLD = 10

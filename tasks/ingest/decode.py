@@ -15,6 +15,7 @@ from types import MappingProxyType
 
 from pyspark.sql import DataFrame
 
+from tasks.arrays import ELEMENTS, count_of, held_in
 from tasks.discovery import kinds_sql, stored
 from tasks.expression.compile import compile_expression
 from tasks.expression.value import Value, as_long
@@ -129,6 +130,7 @@ def _judged(
         *(f"{parsed.text(c.name)} AS f{n}" for n, c in plan.texts if c.type != "string"),
         *(f"{as_value(parsed.text(c.name), c.type)} AS c{n}" for n, c in plan.texts),
         *(f"{_as_found(plan, c, parsed.value(c.name))} AS c{n}" for n, c in plan.values),
+        *(f"{held_in(parsed.value(c.name))} AS f{n}" for n, c in _declared_arrays(plan)),
         *looked_at,
         f"{parsed.unknown} AS fresh",
     )
@@ -169,7 +171,7 @@ def _transformed(
     else:
         frame = frame.selectExpr("*", *columns)
     lost = [
-        Lost(f"({there(made[c.name])} AND c{n} IS NULL)", c, declared=c.name not in plan.found)
+        Lost(_is_lost(made[c.name], c, f"c{n}"), c, declared=c.name not in plan.found)
         for n, c in plan.made
     ]
     return frame, inputs | made | {TIME: Value(long="unix_millis(t)")}, lost
@@ -238,6 +240,22 @@ def _judges(spec: RowSpec) -> bool:
 
 
 def _misfits(plan: RowPlan) -> list[Lost]:
-    """Return the texts that may not fit their columns; in a column of texts each does."""
+    """Return the values that may not fit their columns; in a column of texts each does."""
     typed = [(n, column) for n, column in plan.texts if column.type != "string"]
-    return [Lost(f"(f{n} IS NOT NULL AND c{n} IS NULL)", column) for n, column in typed]
+    lost = [Lost(f"(f{n} IS NOT NULL AND c{n} IS NULL)", column) for n, column in typed]
+    return lost + [Lost(_has_fewer(f"c{n}", f"f{n}"), c) for n, c in _declared_arrays(plan)]
+
+
+def _is_lost(value: Value, column: Column, stored_as: str) -> str:
+    """Tell whether a value, or an element of it, is there and did not fit its column."""
+    if column.type in ELEMENTS:
+        return _has_fewer(stored_as, held_in(value))
+    return f"({there(value)} AND {stored_as} IS NULL)"
+
+
+def _has_fewer(array: str, wanted: str) -> str:
+    return f"(coalesce({count_of(array)}, 0) < coalesce({wanted}, 0))"
+
+
+def _declared_arrays(plan: RowPlan) -> list[tuple[int, Column]]:
+    return [(n, c) for n, c in plan.values if c.type in ELEMENTS and c.name not in plan.found]

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import (
+    ArrayType,
     DataType,
     DoubleType,
     FloatType,
@@ -46,6 +47,9 @@ _TYPES: dict[str, DataType] = {
     "float": FloatType(),
     "double": DoubleType(),
     "json": StringType(),
+    "array<long>": ArrayType(LongType()),
+    "array<double>": ArrayType(DoubleType()),
+    "array<string>": ArrayType(StringType()),
 }
 
 

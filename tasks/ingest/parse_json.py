@@ -6,11 +6,13 @@ last counts.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as fn
 from pyspark.sql.types import DataType, StringType, StructField, StructType, VariantType
 
+from tasks.arrays import of_variant
 from tasks.expression.tree import Kind
 from tasks.expression.value import ArrayValue, Value
 from tasks.ingest.parsed import NO_NAMES, Parsed, Wanted
@@ -86,20 +88,14 @@ def _judge(corrupt: str) -> str:
 
 def _value(place: str, kind: str) -> Value:
     """Return what a JSON value is to an expression; true is 1 there, and false 0."""
-    number = f"{kind} IN ('DOUBLE', 'FLOAT') OR startswith({kind}, 'DECIMAL')"
-    return Value(
-        long=(
-            f"CASE WHEN {kind} = 'BIGINT' THEN try_variant_get({place}, '$', 'bigint') "
-            f"WHEN {kind} = 'BOOLEAN' THEN "
-            f"CAST(try_variant_get({place}, '$', 'boolean') AS BIGINT) END"
-        ),
-        double=f"CASE WHEN {number} THEN try_variant_get({place}, '$', 'double') END",
-        string=f"CASE WHEN {kind} = 'STRING' THEN try_variant_get({place}, '$', 'string') END",
+    return replace(
+        of_variant(place, kind),
         array=ArrayValue(
             Kind.STRING,
             f"CASE WHEN startswith({kind}, 'ARRAY') "
             f"THEN try_variant_get({place}, '$', 'array<string>') END",
-            json=f"CASE WHEN startswith({kind}, 'ARRAY') THEN to_json({place}) END",
+            variant=f"CASE WHEN startswith({kind}, 'ARRAY') THEN {place} END",
+            known_shape=kind,
         ),
         json=f"CASE WHEN startswith({kind}, 'OBJECT') THEN to_json({place}) END",
     )

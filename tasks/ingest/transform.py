@@ -7,7 +7,7 @@ A text that does not fit is null, never an error and never another value: Spark'
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from tasks.discovery import EXACT_MAX
+from tasks.arrays import ELEMENTS, EXACT_MAX, array_of
 from tasks.expression.value import Value, as_double, as_json, as_long, as_string
 from tasks.ingest_spec import ColumnType, TimestampSpec
 from tasks.joda import read_pattern
@@ -74,6 +74,8 @@ def as_column(value: Value, kind: ColumnType) -> str:
             return f"CAST({as_double(value)} AS FLOAT)"
         case "json":
             return as_json(value)
+        case _:
+            return array_of(value, ELEMENTS[kind], as_value)
 
 
 def _rule(raw: str, written: str) -> str:

@@ -16,7 +16,7 @@ class Lost:
     """A value that may not be what its column holds."""
 
     sql: str
-    """BOOLEAN: it is there, and its column is null."""
+    """BOOLEAN: it is there, and its column is null; of an array, an element of it."""
     column: Column
     declared: bool = True
 
@@ -26,14 +26,14 @@ def unfit_sql(lost: Iterable[Lost], *beside: str) -> str:
 
     `beside` are columns with the same of others.
     """
-    told = [
-        f"CASE WHEN {one.sql} THEN {text(f'{one.column.name}: a {one.column.type} was expected')} "
-        "END"
-        for one in lost
-        if one.declared
-    ]
+    told = [f"CASE WHEN {one.sql} THEN {text(_expected(one))} END" for one in lost if one.declared]
     return f"nullif(concat_ws('; ', {', '.join([*beside, *told])}), '')" if told else _none(beside)
 
 
 def _none(beside: tuple[str, ...]) -> str:
     return beside[0] if beside else "CAST(NULL AS STRING)"
+
+
+def _expected(one: Lost) -> str:
+    article = "an" if one.column.type.startswith("array") else "a"
+    return f"{one.column.name}: {article} {one.column.type} was expected"

@@ -9,6 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from deltalake import DeltaTable
 from pyiceberg.table import StaticTable
 
 from supervisor.adapters.delta import DeltaFormat
@@ -154,6 +155,56 @@ def test_what_does_not_fit_commits_nothing(tables: TableFormat, folder: Path) ->
     with pytest.raises(NotExportable):
         tables.open(TABLE).commit(Change((fine, number)), 2, NOON)
     assert tables.open(TABLE).standing == before
+
+
+LONGS, DOUBLES, TEXTS = (pa.list_(kind) for kind in (pa.int64(), pa.float64(), pa.string()))
+
+
+def rows_of(tables: TableFormat, folder: Path, *columns: str) -> dict[str, list[object]]:
+    """What readers of the format find, sorted by its text."""
+    location = str(folder.parent / tables.open(TABLE).standing.location)
+    if isinstance(tables, DeltaFormat):
+        found = DeltaTable(location).to_pyarrow_table()
+    else:
+        found = StaticTable.from_metadata(location).scan().to_arrow()
+    return {name: sorted(found[name].to_pylist(), key=str) for name in columns}
+
+
+def test_arrays_are_lists_of_the_format(tables: TableFormat, folder: Path) -> None:
+    """Goal: also where a later file brings one, or has none; elements and lists may be null."""
+    first = write(folder, "data/t/0.parquet", n=pa.array([[1, None], []], LONGS))
+    texts = pa.array([["a", None, ""], None], TEXTS)
+    second = write(folder, "data/t/1.parquet", s=texts, n=pa.array([None, [2]], LONGS))
+    third = write(folder, "data/t/2.parquet", d=pa.array([[0.5], [None]], DOUBLES))
+
+    tables.open(TABLE).commit(Change((first,)), 1, NOON)
+    tables.open(TABLE).commit(Change((second, third)), 2, NOON)
+
+    assert rows_of(tables, folder, "n", "s", "d") == {
+        "n": [None, None, None, [1, None], [2], []],
+        "s": [None, None, None, None, None, ["a", None, ""]],
+        "d": [None, None, None, None, [0.5], [None]],
+    }
+
+
+@pytest.mark.parametrize("other", [DOUBLES, TEXTS, pa.int64(), pa.string()], ids=str)
+def test_arrays_of_two_types_do_not_fit_into_one_table(
+    tables: TableFormat, folder: Path, other: pa.DataType
+) -> None:
+    """Goal: nothing is committed that a reader would fail over."""
+    first = write(folder, "data/t/0.parquet", n=pa.array([[1], []], LONGS))
+    second = write(folder, "data/t/1.parquet", n=pa.array([None, None], other))
+    with pytest.raises(NotExportable, match=r"\bn\b|list<long>"):
+        tables.open(TABLE).commit(Change((first, second)), 1, NOON)
+    assert tables.open(TABLE).standing.version is None
+
+    tables.open(TABLE).commit(Change((first,)), 1, NOON)
+    before = tables.open(TABLE).standing
+    with pytest.raises(NotExportable):
+        tables.open(TABLE).commit(Change((second,)), 2, NOON)
+
+    assert tables.open(TABLE).standing == before
+    assert rows_of(tables, folder, "n") == {"n": [[1], []]}
 
 
 def test_iceberg_forgets_old_versions_and_keeps_its_manifests_few(

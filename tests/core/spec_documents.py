@@ -148,7 +148,7 @@ _properties = st.fixed_dictionaries(
 def _schemas(draw: st.DrawFn) -> DataSchema:
     names = draw(st.lists(_columns, max_size=6, unique_by=str.lower))
     split = draw(st.integers(0, len(names)))
-    kinds: tuple[ColumnType, ...] = ("string", "long", "float", "double")
+    kinds: tuple[ColumnType, ...] = ("string", "long", "float", "double", "array<string>")
     types = st.sampled_from(kinds)
     moments = st.datetimes(
         min_value=datetime(1, 1, 2),  # noqa: DTZ001 -- hypothesis adds the zone

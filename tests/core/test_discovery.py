@@ -1,17 +1,25 @@
 """Types of discovered columns: the sum of what was met, whoever met which part of it."""
 
+from functools import reduce
+from operator import or_
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
 
 from supervisor.core.spec import ingest_spec
 from supervisor.core.spec_reader import read_spec
+from supervisor.core.spec_schema import spec_schema
+from tasks.arrays import DOUBLES, LONGS, NESTED, TEXTS
 from tasks.discovery import (
     DOUBLE,
     LONG,
-    NESTED,
     TEXT,
     columns_of,
     common,
     found_in,
+    kinds_of,
     together,
     type_of,
     unsettled,
@@ -20,6 +28,7 @@ from tasks.ingest_spec import Column, ColumnType, Discovery
 from tests.core.spec_documents import changed, errors_of
 
 _DIMENSIONS = "/spec/dataSchema/dimensionsSpec"
+SCHEMA = Draft202012Validator(spec_schema())
 
 
 @pytest.mark.parametrize(
@@ -35,6 +44,15 @@ _DIMENSIONS = "/spec/dataSchema/dimensionsSpec"
         (NESTED, "json"),
         (NESTED | LONG, "json"),
         (NESTED | TEXT | DOUBLE | LONG, "json"),
+        (LONGS, "array<long>"),
+        (DOUBLES, "array<double>"),
+        (LONGS | DOUBLES, "array<double>"),
+        (TEXTS, "array<string>"),
+        (TEXTS | LONGS, "array<string>"),
+        (TEXTS | DOUBLES | LONGS, "array<string>"),
+        (LONGS | LONG, "json"),
+        (TEXTS | TEXT, "json"),
+        (DOUBLES | NESTED, "json"),
     ],
 )
 def test_a_type_holds_every_value_that_was_met(kinds: int, column: ColumnType | None) -> None:
@@ -46,6 +64,16 @@ def test_what_batches_met_adds_up_in_any_order() -> None:
 
     assert together(batches) == together(batches[::-1]) == {"a": LONG | DOUBLE, "b": TEXT}
     assert unsettled({"a": LONG, "b": LONG | TEXT, "c": 0, "d": NESTED}) == ("a", "c")
+    assert unsettled({"a": TEXTS, "b": LONGS | LONG}) == ("a",)
+
+
+@given(st.lists(st.integers(0, 127), max_size=5), st.integers(0, 5))
+def test_types_alone_tell_what_all_the_kinds_would_have_told(kinds: list[int], cut: int) -> None:
+    """Goal: published files, of which only types are known, may lie anywhere between batches."""
+    parts = (reduce(or_, part, 0) for part in (kinds[:cut], kinds[cut:]))
+    types = [kind for kind in map(type_of, parts) if kind is not None]
+
+    assert type_of(reduce(or_, map(kinds_of, types), 0)) == type_of(reduce(or_, kinds, 0))
 
 
 def test_a_table_has_the_types_that_all_its_files_fit_into() -> None:
@@ -59,6 +87,8 @@ def test_a_table_has_the_types_that_all_its_files_fit_into() -> None:
         Column(name="s", type="json"),
         Column(name="new", type="json"),
     )
+    lists: list[ColumnType] = ["array<string>", "array<long>", "array<double>"]
+    assert common([[Column(name="a", type=kind)] for kind in lists])[0].type == "array<string>"
     assert common([first]) == tuple(first)
     assert common([]) == ()
 
@@ -98,11 +128,34 @@ def test_a_column_of_type_auto_has_the_type_of_its_values_or_the_one_it_is_told(
     assert columns_of(spec, found) == (
         Column(name="user"),
         Column(name="n", type="long"),
-        Column(name="tags", type="json"),
+        Column(name="tags", type="array<string>"),
         Column(name="any", type="double"),
     )
     assert columns_of(spec, found_in(spec, ["any"], {})) == spec.columns
     assert read_spec(read.spec.normalised()).spec == read.spec
+
+
+@pytest.mark.parametrize(
+    ("written", "column"),
+    [
+        ({"type": "auto", "castToType": "ARRAY<LONG>"}, "array<long>"),
+        ({"type": "auto", "castToType": "ARRAY<DOUBLE>"}, "array<double>"),
+        ({"type": "auto", "castToType": "ARRAY<FLOAT>"}, "array<double>"),
+        ({"type": "auto", "castToType": "ARRAY<STRING>"}, "array<string>"),
+        ({"type": "array<long>"}, "array<long>"),
+        ({"type": "array<double>"}, "array<double>"),
+        ({"type": "array<string>"}, "array<string>"),
+    ],
+)
+def test_arrays_are_declared_as_in_druid_or_shorter(
+    written: dict[str, object], column: ColumnType
+) -> None:
+    read = read_spec(changed(_DIMENSIONS, {"dimensions": [written | {"name": "a"}]}))
+
+    assert read.warnings == ()
+    assert ingest_spec(read.spec).columns == (Column(name="a", type=column),)
+    assert read_spec(read.spec.normalised()).spec == read.spec
+    assert SCHEMA.is_valid(read.spec.normalised())
 
 
 @pytest.mark.parametrize(

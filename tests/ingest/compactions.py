@@ -25,6 +25,9 @@ _TYPES = {
     "float": pa.float32(),
     "double": pa.float64(),
     "json": pa.string(),
+    "array<long>": pa.list_(pa.int64()),
+    "array<double>": pa.list_(pa.float64()),
+    "array<string>": pa.list_(pa.string()),
 }
 
 

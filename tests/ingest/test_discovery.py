@@ -25,6 +25,10 @@ KEYS: dict[str, list[object]] = {
     "double": [1, 2.5, None, 1e300, -0.0],
     "string": ["x", "12", None, "", "true"],
     "json": [{"a": [1, 2.5]}, [1, 2], None, [], {}],
+    "longs": [[1, None], [], None, [True], [2**53 + 1]],
+    "doubles": [[1], [], [2.5, None], [None], [2.0]],
+    "texts": [[1], [], [2.5, 3.0], None, ["a", False]],
+    "either": [[1], [2.0], ["x", 3], 4, []],
     "mixed": [1, "1", 2.5, [True, "x"], 3.0],
     "none": [None] * 5,
 }
@@ -32,10 +36,14 @@ KEYS: dict[str, list[object]] = {
 
 STORED: dict[str, list[object]] = {
     "double": [1.0, 2.5, None, 1e300, 0.0],
-    "json": ['{"a":[1,2.5]}', "[1,2]", None, "[]", "{}"],
+    "doubles": [[1.0], [], [2.5, None], [None], [2.0]],
+    "either": ['["1"]', '["2"]', '["x","3"]', "4", "[]"],
+    "json": ['{"a":[1,2.5]}', '["1","2"]', None, "[]", "{}"],
     "long": [1, None, -7, 2**53 + 1, 1],
-    "mixed": ["1", '"1"', "2.5", '[true,"x"]', "3"],
+    "longs": [[1, None], [], None, [1], [2**53 + 1]],
+    "mixed": ["1", '"1"', "2.5", '["1","x"]', "3"],
     "string": ["x", "12", None, "", "true"],
+    "texts": [["1"], [], ["2.5", "3"], None, ["a", "0"]],
 }
 
 
@@ -63,7 +71,15 @@ def test_columns_get_the_types_of_their_values(
     topic = new_topic(1)
     records = [{"t": 0} | {key: values[n] for key, values in KEYS.items()} for n in range(5)]
     produce(broker.bootstrap, topic, [json.dumps(record) for record in records])
-    types = {"long": pa.int64(), "double": pa.float64()}
+    types = {
+        "long": pa.int64(),
+        "double": pa.float64(),
+        "longs": pa.list_(pa.int64()),
+        "doubles": pa.list_(pa.float64()),
+        "texts": pa.list_(pa.string()),
+    }
+    told = {"mixed": "json", "either": "json"}
+    told |= {"longs": "array<long>", "doubles": "array<double>", "texts": "array<string>"}
 
     for cuts in ([5], [1, 2, 3, 4, 5], [2, 5]):
         warehouse = tmp_path / f"{len(cuts)}"
@@ -76,7 +92,7 @@ def test_columns_get_the_types_of_their_values(
             assert (name, table[name].to_pylist()) == (name, values)
             assert table.schema.field(name).type == types.get(name, pa.string())
         assert {c.name: c.type for c in merged.columns} == {
-            name: "json" if name == "mixed" else name for name in STORED
+            name: told.get(name, name) for name in STORED
         }
         assert [e.counters.processed_with_error for e in entries] == [0] * len(cuts)
 
