@@ -9,10 +9,12 @@ Each rule is SQL text over a frame of `p` (partition), `o` (offset), `v` (the va
 rule looks at a clock, a locale or the machine.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as fn
 
 from tasks.discovery import kinds_sql, stored
 from tasks.expression.compile import compile_expression
@@ -27,6 +29,10 @@ from tasks.ingest.transform import as_column, as_time, as_value, from_millis, mi
 from tasks.ingest_spec import Column, Metric, RowSpec
 from tasks.period import floor_sql, read_period
 from tasks.row_plan import TIME, RowPlan, measured, needs_own_time, plan_rows, staged, there
+from tasks.sql import text
+from tasks.sql import texts as listed
+
+_NO_KEYS = "CAST(array() AS ARRAY<STRING>)"
 
 
 def decode(
@@ -37,6 +43,7 @@ def decode(
     known: Iterable[str],
     schemas: Schemas = NO_SCHEMAS,
     kinds: Mapping[str, int] = MappingProxyType({}),
+    hidden: Collection[str] = (),
 ) -> DataFrame:
     """Turn records (see `source.read_range`) into judged rows; one pass, no job is run.
 
@@ -47,25 +54,28 @@ def decode(
     with a registry there is `asked`, too: an array of the numbers of schemas that `schemas` does
     not have.  `kinds` are those of the columns whose types are discovered, and of names that are
     no columns yet; with it `q0`, `q1`, … tell what the values of those are that may still change
-    (`RowPlan.observed`).
+    (`RowPlan.observed`).  Columns of `hidden` are made by transforms, for records alone that have
+    a field of that name.
     """
     plan = plan_rows(spec, columns, kinds)
     texts = sorted({*plan.text_names, spec.timestamp.column})
-    wanted = Wanted(tuple(texts), plan.value_names, tuple(sorted(known)))
+    wanted = Wanted(tuple(texts), plan.value_names, tuple(sorted(set(known) - set(hidden))))
     frame, inputs, carried = _judged(parse(records, spec, wanted, schemas), plan, spec)
     frame = frame.selectExpr(
         *("p", "o", "s", "size", "x", "r", *carried),
         f"{as_time('x', spec.timestamp)} AS t",
         f"{_misfit(plan)} AS misfit",
-        "CASE WHEN r = 0 THEN nullif(fresh, CAST(array() AS ARRAY<STRING>)) END AS unknown",
+        f"CASE WHEN r = 0 THEN nullif(fresh, {_NO_KEYS}) END AS unknown",
     )
     misfit, fields = "misfit", inputs
     if plan.transforms:
-        frame, fields, misfit = _transformed(frame, plan, inputs, carried)
+        frame, fields, misfit = _transformed(frame, plan, inputs, carried, hidden=hidden)
     elif spec.filter is not None or plan.metrics:
         fields = inputs | {TIME: Value(long="unix_millis(t)")}
     if plan.metrics:
         frame, misfit = _measured(frame, plan, fields, misfit, len(columns))
+    if hidden:
+        frame = frame.withColumn("unknown", fn.expr(_without(hidden)))
     if needs_own_time(spec):
         frame = frame.selectExpr("*", f"unix_micros(t) AS c{len(columns) + len(plan.metrics)}")
     return frame.selectExpr(
@@ -123,7 +133,12 @@ def _as_found(plan: RowPlan, column: Column, value: Value) -> str:
 
 
 def _transformed(
-    frame: DataFrame, plan: RowPlan, inputs: dict[str, Value], carried: Sequence[str]
+    frame: DataFrame,
+    plan: RowPlan,
+    inputs: dict[str, Value],
+    carried: Sequence[str],
+    *,
+    hidden: Collection[str],
 ) -> tuple[DataFrame, dict[str, Value], str]:
     """Work out the transforms; they see the record's fields and time, and not each other."""
     before = inputs | {TIME: Value(long="unix_millis(t)")}
@@ -134,9 +149,10 @@ def _transformed(
         texts, made[name] = staged(worked_out, f"m{number}")
         selected += texts
     frame = frame.selectExpr("*", *selected)
-    columns = [f"{_as_found(plan, c, made[c.name])} AS c{n}" for n, c in plan.made]
+    held = made | {name: _where_met(name, made[name]) for name in hidden}
+    columns = [f"{_as_found(plan, c, held[c.name])} AS c{n}" for n, c in plan.made]
     columns += [
-        f"{kinds_sql(made[name])} AS {KIND_COLUMN}{n}"
+        f"{kinds_sql(held[name])} AS {KIND_COLUMN}{n}"
         for n, name in enumerate(plan.observed)
         if name in made
     ]
@@ -147,9 +163,26 @@ def _transformed(
         frame = frame.selectExpr(*kept, f"CASE WHEN t IS NOT NULL THEN {time} END AS t", *columns)
     else:
         frame = frame.selectExpr("*", *columns)
-    lost = [f"({there(made[c.name])} AND c{n} IS NULL)" for n, c in plan.made]
+    lost = [f"({there(held[c.name])} AND c{n} IS NULL)" for n, c in plan.made]
     after = inputs | made | {TIME: Value(long="unix_millis(t)")}
     return frame, after, " OR ".join(["misfit", *lost])
+
+
+def _where_met(name: str, made: Value) -> Value:
+    """Return a value where its record has a field of that name, else null."""
+
+    def met(sql: str | None) -> str | None:
+        return sql and f"CASE WHEN array_contains(unknown, {text(name)}) THEN {sql} END"
+
+    array = made.array
+    if array is not None:
+        array = replace(array, sql=met(array.sql) or "", json=met(array.json))
+    return Value(met(made.long), met(made.double), met(made.string), array, met(made.json))
+
+
+def _without(hidden: Collection[str]) -> str:
+    """Return the SQL of what is unknown, less the names that were asked for only to be seen."""
+    return f"nullif(array_except(unknown, array({listed(sorted(hidden))})), {_NO_KEYS})"
 
 
 def _measured(

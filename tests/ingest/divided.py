@@ -4,10 +4,15 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 
+import duckdb
 import pyarrow.parquet as pq
+from pyspark.sql import functions as fn
 
+from supervisor.cli.answers import FileRow, Files, TableColumn
+from supervisor.cli.table_sql import rows_sql
 from tasks.discovery import common
 from tasks.ingest.engine import SparkEngine
 from tasks.ingest_spec import Column, ColumnType, IngestSpec
@@ -33,6 +38,8 @@ class Read:
     """(partition, offset, reason, value) of each quarantined record."""
     counted: Counter[str]
     """How many records were rows, rows with a misfit, unparseable and thrown away."""
+    queried: Counter[Line]
+    """All rows, as `tidegate query` reads them."""
     segments: tuple[Path, ...]
 
 
@@ -103,6 +110,7 @@ def _read(
         rejects=rejects,
         kept=_kept(warehouse, results),
         counted=counted,
+        queried=Counter(_queried(warehouse, results)),
         segments=tuple(warehouse / s.path for result in results for s in result.segments),
     )
 
@@ -118,8 +126,7 @@ def _lines(
             assert segment.interval_start <= row["__time"] < segment.interval_end
             yield frozenset(
                 (name, widened(value, was[name], columns[name]) if name in was else value)
-                for name, value in row.items()
-                if value is not None and not isinstance(value, bytes)
+                for name, value in _line(row)
             )
 
 
@@ -146,3 +153,38 @@ def _kept(
         columns = pq.read_table(warehouse / path, columns=names, partitioning=None).columns
         found.update(zip(*(column.to_pylist() for column in columns), strict=True))
     return found
+
+
+def _queried(warehouse: Path, results: Sequence[MergeResult]) -> Iterator[Line]:
+    sets = [tuple(TableColumn(name=c.name, type=c.type) for c in r.columns) for r in results]
+    whole = common([result.columns for result in results])
+    files = [FileRow(path=s.path, column_set=n) for n, r in enumerate(results) for s in r.segments]
+    table = Files(
+        data_source="clicks",
+        warehouse=str(warehouse),
+        columns=tuple(TableColumn(name=c.name, type=c.type) for c in whole),
+        column_sets=tuple(sets),
+        files=tuple(files),
+    )
+    if not files:
+        return
+    with duckdb.connect() as connection:
+        sql = rows_sql(table, [str(warehouse / file.path) for file in files])
+        yield from map(_line, connection.sql(sql).fetch_arrow_table().to_pylist())
+
+
+def _line(row: Mapping[str, object]) -> Line:
+    kept = ((name, value) for name, value in row.items() if value is not None)
+    return frozenset((name, value) for name, value in kept if not isinstance(value, bytes))
+
+
+def estimates(spark: SparkRuntime, found: Read, sketch: str) -> dict[datetime, int]:
+    """Return per time how many different values the sketches of all its rows have met."""
+    if not found.segments:
+        return {}
+    paths = [path.as_uri() for path in found.segments]
+    rows = spark.session.read.schema(f"__time timestamp, {sketch} binary").parquet(*paths)
+    told = f"hll_sketch_estimate(hll_union_agg({sketch})) AS n"
+    folder = found.warehouse / "estimates"
+    rows.groupBy("__time").agg(fn.expr(told)).coalesce(1).write.parquet(folder.as_uri())
+    return {row["__time"]: row["n"] for row in pq.read_table(folder).to_pylist()}

@@ -203,6 +203,7 @@ TRANSFORMS = {
     "size": "if(n > 1, 'big', 'small')",
     "hours": "__time / 3600000",
     "g": "nvl(upper(g), 'NONE')",
+    "late one": "nvl(upper(g), 'NONE')",
     "__time": "__time + 3600000",
     "inner": "json_value(o, '$.k')",
 }

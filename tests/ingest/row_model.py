@@ -175,9 +175,19 @@ def _columns(spec: Drawn, raw: Sequence[Raw]) -> dict[str, ColumnType]:
     for name in sorted(names):
         if not spec.is_typed(name):
             found[name] = "string"
-        elif (kind := _kind([one.fields.get(name) for one in raw])) is not None:
+        elif (kind := _kind(_values(spec, raw, name))) is not None:
             found[name] = kind
     return found
+
+
+def _values(spec: Drawn, raw: Iterable[Raw], name: str) -> Iterator[JsonValue]:
+    return (one.fields.get(name) for one in raw if _is_there(spec, one, name))
+
+
+def _is_there(spec: Drawn, raw: Raw, name: str) -> bool:
+    """Tell whether a row has a column: of one that is met, records without the field do not."""
+    listed = {dimension.name for dimension in spec.dimensions}
+    return name in {*listed, *raw.keys, *(spec.roots or ())}
 
 
 def _kind(values: Iterable[JsonValue]) -> ColumnType | None:
@@ -203,7 +213,7 @@ def _row(spec: Drawn, raw: Raw, columns: Mapping[str, ColumnType]) -> Row:
     cells: dict[str, Scalar] = {}
     misfit = False
     for name, kind in columns.items():
-        value = raw.fields.get(name)
+        value = raw.fields.get(name) if _is_there(spec, raw, name) else None
         if spec.is_typed(name):
             cells[name] = grown(value, kind)
         elif name in made:
@@ -293,7 +303,7 @@ def transformed(name: str, fields: Fields, time: datetime) -> JsonValue:
             return "big" if number is not None and number > 1 else "small"
         case "hours":
             return (time - EPOCH) // ONE_MICRO // 1_000 // 3_600_000
-        case "g":
+        case "g" | "late one":
             return "NONE" if g is None else g.upper()
         case "inner":
             held = o.get("k") if isinstance(o, dict) else None

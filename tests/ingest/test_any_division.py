@@ -6,7 +6,8 @@ them; and it is what the page of the spec says, as far as `row_model` says it.
 
 import os
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
+from datetime import datetime
 from itertools import count
 
 import pytest
@@ -15,7 +16,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from supervisor.dev.broker import Broker
 from tasks.ingest import engine
 from tasks.spark_session import SparkRuntime
-from tests.ingest.divided import Read, read
+from tests.ingest.divided import Read, estimates, read
 from tests.ingest.random_records import Case, Range, cases, send
 from tests.ingest.random_specs import specs
 from tests.ingest.row_model import Expected, Line, Row, expected, rolled_up
@@ -41,11 +42,10 @@ _numbers = count(1)
 def test_no_division_of_a_topic_changes_its_table(
     broker: Broker,
     spark: SparkRuntime,
-    new_topic: Callable[[int], str],
     tmp_path_factory: pytest.TempPathFactory,
     case: Case,
 ) -> None:
-    topic = new_topic(len(case.partitions))
+    topic = f"divided-{next(_numbers)}"
     send(broker.bootstrap, topic, case)
     folder = tmp_path_factory.mktemp("division")
     spec = case.spec.spec(broker.bootstrap, topic)
@@ -59,6 +59,9 @@ def test_no_division_of_a_topic_changes_its_table(
 
     assert differences(case, wanted, whole, in_one) == []
     assert differences(case, wanted, parts, case.division) == []
+    for sketch in (metric.name for metric in case.spec.metrics if metric.of == "distinct"):
+        told = different(wanted.rows, sketch)
+        assert estimates(spark, whole, sketch) == estimates(spark, parts, sketch) == told
 
 
 def differences(
@@ -87,8 +90,18 @@ def differences(
         rows = [r for r in wanted.rows if begin[r.partition] <= r.offset < end[r.partition]]
         plain = Counter(line_of(row) for row in rows)
         made = rolled_up(rows, case.spec.metrics) if case.spec.rollup else plain
-        whole.append((f"rows of range {number}", told(lines - made), told(made - lines)))
+        whole.append((f"rows of range {number}", shown(lines - made), shown(made - lines)))
+    lines = sum(found.lines, Counter[Line]())
+    whole.append(("a query", shown(found.queried - lines), shown(lines - found.queried)))
     return [one for one in whole if one[1] != one[2]]
+
+
+def different(rows: Iterable[Row], metric: str) -> dict[datetime, int]:
+    """Return per time how many different values there are; a sketch of so few is exact."""
+    found: dict[datetime, set[object]] = {}
+    for row in rows:
+        found.setdefault(row.time, set()).update({row.measures.get(metric)} - {None})
+    return {time: len(values) for time, values in found.items()}
 
 
 THROWN_AWAY = {"null-value", "filtered", "before-minimum-time", "after-maximum-time"}
@@ -99,7 +112,7 @@ def line_of(row: Row) -> Line:
     return frozenset((own | dict(row.cells) | dict(row.measures)).items())
 
 
-def told(lines: Counter[Line]) -> list[str]:
+def shown(lines: Counter[Line]) -> list[str]:
     return [str(sorted(line, key=str)) for line in lines.elements()]
 
 

@@ -17,7 +17,7 @@ from tests.waiting import wait_until
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 
 TOPIC, AGAIN, PARTITIONS = "sent-once", "sent-again", 2
-RECORDS, OTHER_EVERY, NO_JSON_EVERY = 6_000, 3, 500
+RECORDS, OTHER_EVERY, NO_JSON_EVERY = 3_000, 3, 250
 OTHER_PATTERN = "dd/MM/yyyy HH:mm"
 _NO_JSON = b"broken"
 
@@ -138,9 +138,9 @@ def corrected(bootstrap: str, ends: JsonValue) -> dict[str, JsonValue]:
             "ioConfig": source | {"boundedStreamConfig": bounds},
             "tuningConfig": {
                 "type": "kafka",
-                "maxTotalRows": 500,
-                "batchRowsMax": 100,
-                "batchRowsMin": 50,
+                "maxTotalRows": 200,
+                "batchRowsMax": 50,
+                "batchRowsMin": 25,
             },
         },
     }
