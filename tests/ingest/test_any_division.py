@@ -4,10 +4,11 @@ Goal: what becomes of a record does not depend on where batches and ranges end, 
 them; and it is what the page of the spec says, as far as `row_model` says it.
 """
 
+import json
 import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from itertools import count
 
 import pytest
@@ -20,11 +21,16 @@ from tests.ingest.divided import Read, estimates, read
 from tests.ingest.random_records import Case, Range, cases, send
 from tests.ingest.random_specs import specs
 from tests.ingest.row_model import Expected, Line, Row, expected, rolled_up
+from tests.ingest.test_decode import VALUES
+from tests.ingest.value_model import read as read_value
 
 pytestmark = [pytest.mark.spark, pytest.mark.kafka]
 
 EXAMPLES = int(os.environ.get("TIDEGATE_TEST_EXAMPLES", "12"))
 """By hand 500, drawn anew each time; without the variable always the same."""
+
+THROWN_AWAY = {"null-value", "filtered", "before-minimum-time", "after-maximum-time"}
+"""Reasons of records that are not bad."""
 
 _numbers = count(1)
 
@@ -90,9 +96,8 @@ def differences(
         rows = [r for r in wanted.rows if begin[r.partition] <= r.offset < end[r.partition]]
         plain = Counter(line_of(row) for row in rows)
         made = rolled_up(rows, case.spec.metrics) if case.spec.rollup else plain
-        whole.append((f"rows of range {number}", shown(lines - made), shown(made - lines)))
-    lines = sum(found.lines, Counter[Line]())
-    whole.append(("a query", shown(found.queried - lines), shown(lines - found.queried)))
+        whole.append((f"rows of range {number}", *apart(lines, made)))
+    whole.append(("a query", *apart(found.queried, sum(found.lines, Counter[Line]()))))
     return [one for one in whole if one[1] != one[2]]
 
 
@@ -104,16 +109,28 @@ def different(rows: Iterable[Row], metric: str) -> dict[datetime, int]:
     return {time: len(values) for time, values in found.items()}
 
 
-THROWN_AWAY = {"null-value", "filtered", "before-minimum-time", "after-maximum-time"}
-
-
 def line_of(row: Row) -> Line:
     own = {"__time": row.time, "__partition": row.partition, "__offset": row.offset}
     return frozenset((own | dict(row.cells) | dict(row.measures)).items())
 
 
-def shown(lines: Counter[Line]) -> list[str]:
-    return [str(sorted(line, key=str)) for line in lines.elements()]
+def apart(found: Counter[Line], wanted: Counter[Line]) -> tuple[list[str], list[str]]:
+    """Return the lines that only the one has, and those that only the other has."""
+    one, other = exact(found), exact(wanted)
+    return sorted((one - other).elements()), sorted((other - one).elements())
+
+
+def exact(lines: Counter[Line]) -> Counter[str]:
+    """Return lines as texts: 1 and 1.0 are two values, the same moment is one in any zone."""
+    return Counter(
+        str(sorted((name, _told(value)) for name, value in line)) for line in lines.elements()
+    )
+
+
+def _told(value: object) -> str:
+    if isinstance(value, datetime):
+        return value.astimezone(UTC).isoformat()
+    return repr(value + 0.0 if isinstance(value, float) else value)  # -0.0 is 0.0
 
 
 def bounds(
@@ -121,3 +138,9 @@ def bounds(
 ) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
     ends = [part.ends[-1] for part in division]
     return list(zip([tuple(0 for _ in ends[0]), *ends], ends, strict=False))
+
+
+def test_the_model_reads_values_as_the_tests_of_decoding_say() -> None:
+    """Goal: it is no second opinion of its own."""
+    for kind, raw, wanted in VALUES:
+        assert (kind, raw, read_value(json.loads(raw), kind)) == (kind, raw, wanted)

@@ -17,6 +17,7 @@ from tests.ingest.random_records import EXACT
 
 Scalar = str | int | float | None
 
+_SINGLE_MAX = 3.4028235e38
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
@@ -48,7 +49,9 @@ def _whole(text: str) -> int | None:
 def _real(text: str, kind: ColumnType) -> float | None:
     if not _NUMBER.fullmatch(text):
         return None
-    return float(text) if kind == "double" else _single(float(text))
+    if kind == "double":
+        return float(text)
+    return _single(float(text)) if abs(float(text)) <= _SINGLE_MAX else None
 
 
 def _single(number: float) -> float:
@@ -114,6 +117,8 @@ def json_of(value: JsonValue) -> str:
 
 
 def _java(number: float) -> str:
+    if math.isinf(number):
+        return "-Infinity" if number < 0 else "Infinity"
     if number == 0 or 1e-3 <= abs(number) < 1e7:
         return repr(number)
     sign, digits, exponent = Decimal(repr(number)).normalize().as_tuple()
