@@ -170,7 +170,7 @@ def _queried(warehouse: Path, results: Sequence[MergeResult]) -> Iterator[Line]:
         return
     with duckdb.connect() as connection:
         sql = rows_sql(table, [str(warehouse / file.path) for file in files])
-        yield from map(_line, connection.sql(sql).fetch_arrow_table().to_pylist())
+        yield from map(_line, connection.sql(sql).to_arrow_table().to_pylist())
 
 
 def _line(row: Mapping[str, object]) -> Line:
