@@ -138,9 +138,9 @@ def corrected(bootstrap: str, ends: JsonValue) -> dict[str, JsonValue]:
             "ioConfig": source | {"boundedStreamConfig": bounds},
             "tuningConfig": {
                 "type": "kafka",
-                "maxTotalRows": 200,
-                "batchRowsMax": 50,
-                "batchRowsMin": 25,
+                "maxTotalRows": 250,
+                "batchRowsMax": 100,
+                "batchRowsMin": 50,
             },
         },
     }
