@@ -195,6 +195,8 @@ class Drawn:
         }
 
 
+_QUERIES = ["MINUTE", "HOUR", "DAY", "DAY", "MONTH"]
+
 TRANSFORMS = {
     "upper": "upper(g)",
     "more": "n + 1",
@@ -284,7 +286,9 @@ def _dimensions(choice: _Choice, names: list[str]) -> tuple[Dimension, ...]:
 def _metrics(choice: _Choice, *, rollup: bool, listed: list[str]) -> tuple[Measure, ...]:
     measures = [m for m in _measures(rollup=rollup) if m.name not in listed]
     found = []
-    for one in choice.draw(st.lists(st.sampled_from(measures), max_size=4, unique=True)):
+    for one in choice.draw(
+        st.lists(st.sampled_from(measures), min_size=2, max_size=5, unique=True)
+    ):
         wanted = choice.draw(filters()) if choice.often(25) else None
         found.append(Measure(one.name, one.of, one.type, one.field, one.expression, wanted))
     return tuple(found)
@@ -294,7 +298,8 @@ def _metrics(choice: _Choice, *, rollup: bool, listed: list[str]) -> tuple[Measu
 def specs(draw: st.DrawFn) -> Drawn:
     """Any spec of those that the model knows."""
     choice = _Choice(draw)
-    written: Written = draw(st.sampled_from(["json", "json", "json", "csv", "tsv", "regex"]))
+    # Types grow most often where JSON has them.
+    written: Written = draw(st.sampled_from(["json", "csv", "tsv", "regex", *["json"] * 5]))
     kafka, flattened = choice.often(20), written == "json" and choice.often(30)
     made = [name for name in TRANSFORMS if written == "json" or name != "inner"]
     transforms = choice.some(made, 3) if choice.often(50) else []
@@ -303,13 +308,14 @@ def specs(draw: st.DrawFn) -> Drawn:
     fields += [DEEP] if flattened else []
     fields += list(BESIDE) if kafka else []
     named = [name for name in transforms if name not in {*fields, "__time"}]
-    listed = choice.some([*fields, *named], 5)
+    # Few columns of few values, and cut times: else no two rows are alike.
+    listed = choice.some(["g", "n", "w", *named] if rollup else [*fields, *named], 5)
     metrics = _metrics(choice, rollup=rollup, listed=listed) if rollup or choice.often(20) else ()
-    discovery = draw(st.sampled_from([Discovery.TYPES, Discovery.TYPES, Discovery.TEXTS]))
+    discovery = draw(st.sampled_from([Discovery.TEXTS, *[Discovery.TYPES] * 3]))
     roots = ("t", *choice.some([*PLAIN, *WILD, "o"], 5)) if flattened and choice.often(40) else None
     by_kafka = kafka and choice.often(30)
     listed = [name for name in listed if not (by_kafka and name == "kafka.timestamp")]
-    if listed and choice.often(35):
+    if listed and choice.often(70 if rollup else 25):
         discovery = Discovery.NOTHING
     return Drawn(
         written=written,
@@ -324,12 +330,12 @@ def specs(draw: st.DrawFn) -> Drawn:
         discovery=discovery,
         exclusions=tuple(sorted(set(choice.some(list(WILD), 1)) - set(listed))),
         transforms=tuple((name, TRANSFORMS[name]) for name in transforms),
-        filter=draw(filters()) if choice.often(30) else None,
-        query=draw(st.sampled_from(["NONE", "NONE", "MINUTE", "HOUR", "DAY", "MONTH"])),
+        filter=draw(filters()) if choice.often(15) else None,
+        query=draw(st.sampled_from(_QUERIES if rollup else ["NONE", *_QUERIES])),
         segment=draw(st.sampled_from(["HOUR", "DAY", "DAY", "WEEK", "MONTH", "ALL"])),
         rollup=rollup,
         metrics=metrics,
-        not_before=NOON - timedelta(minutes=30) if choice.often(15) else None,
-        early=choice.often(15),
+        not_before=NOON - timedelta(minutes=30) if choice.often(8) else None,
+        early=choice.often(8),
         rows_max=draw(st.sampled_from([5_000_000, 5_000_000, 4])),
     )
