@@ -108,6 +108,16 @@ def known_keys(spec: IngestSpec, found: Iterable[str]) -> frozenset[str]:
     return frozenset(_never(spec) | set(found))
 
 
+def hidden_keys(spec: IngestSpec, found: Iterable[str]) -> frozenset[str]:
+    """Return the discovered columns that a transform of the same name makes.
+
+    A row has them if its record has such a field: whether a batch knows the column from other
+    records must not decide.  Fields that a format names are in every record.
+    """
+    made = {transform.name for transform in spec.transforms}
+    return frozenset((made & set(found)) - _never(spec) - set(spec.typed) - _named_fields(spec))
+
+
 def _never(spec: IngestSpec) -> set[str]:
     """Return the keys that are never discovered: the time, what is declared or excluded, ours."""
     declared = (column.name for column in spec.columns)
@@ -133,7 +143,8 @@ def peeked(records: DataFrame, spec: IngestSpec) -> Found:
     typed = typed_of(spec, found)
     if not typed:
         return found
-    judged = decode(records, spec, (), known=known_keys(spec, found), kinds=typed)
+    hidden = hidden_keys(spec, found)
+    judged = decode(records, spec, (), known=known_keys(spec, found), kinds=typed, hidden=hidden)
     told = _observed(judged, f"to_json({kinds_sql(len(typed))})", keys)
     return found | dict(zip(typed, json.loads(told), strict=True))
 

@@ -10,10 +10,12 @@ Each rule is SQL text over a frame of `p` (partition), `o` (offset), `v` (the va
 rule looks at a clock, a locale or the machine.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as fn
 
 from tasks.arrays import ELEMENTS, count_of, held_in
 from tasks.discovery import kinds_sql, stored
@@ -36,6 +38,10 @@ from tasks.ingest.unfit import Lost, unfit_sql
 from tasks.ingest_spec import Column, Metric, RowSpec, UnfitValues
 from tasks.period import floor_sql, read_period
 from tasks.row_plan import TIME, RowPlan, measured, needs_own_time, plan_rows, staged, there
+from tasks.sql import text
+from tasks.sql import texts as listed
+
+_NO_KEYS = "CAST(array() AS ARRAY<STRING>)"
 
 _UNFIT_TEXTS = "unfit_texts"
 """As `UNFIT_COLUMN`, of the columns that are made straight of fields."""
@@ -49,6 +55,7 @@ def decode(
     known: Iterable[str],
     schemas: Schemas = NO_SCHEMAS,
     kinds: Mapping[str, int] = MappingProxyType({}),
+    hidden: Collection[str] = (),
 ) -> DataFrame:
     """Turn records (see `source.read_range`) into judged rows; one pass, no job is run.
 
@@ -59,12 +66,13 @@ def decode(
     with a registry there is `asked`, too: an array of the numbers of schemas that `schemas` does
     not have.  `kinds` are those of the columns whose types are discovered, and of names that are
     no columns yet; with it `q0`, `q1`, … tell what the values of those are that may still change
-    (`RowPlan.observed`).  Where records with values that do not fit are no rows, `unfit` tells
+    (`RowPlan.observed`).  Columns of `hidden` are made by transforms, for records alone that have
+    a field of that name.  Where records with values that do not fit are no rows, `unfit` tells
     what was expected, and of which.
     """
     plan = plan_rows(spec, columns, kinds)
     texts = sorted({*plan.text_names, spec.timestamp.column})
-    wanted = Wanted(tuple(texts), plan.value_names, tuple(sorted(known)))
+    wanted = Wanted(tuple(texts), plan.value_names, tuple(sorted(set(known) - set(hidden))))
     frame, inputs, carried = _judged(parse(records, spec, wanted, schemas), plan, spec)
     lost = _misfits(plan)
     judged = [f"{unfit_sql(lost)} AS {_UNFIT_TEXTS}"] if _judges(spec) else []
@@ -72,13 +80,13 @@ def decode(
         *("p", "o", "s", "size", "x", "r", *carried),
         f"{as_time('x', spec.timestamp)} AS t",
         f"{' OR '.join(one.sql for one in lost) or 'false'} AS misfit",
-        "CASE WHEN r = 0 THEN nullif(fresh, CAST(array() AS ARRAY<STRING>)) END AS unknown",
+        f"CASE WHEN r = 0 THEN nullif(fresh, {_NO_KEYS}) END AS unknown",
         *judged,
     )
     fields, lost = inputs, []
     if plan.transforms:
         kept = [*carried, *([_UNFIT_TEXTS] if judged else [])]
-        frame, fields, lost = _transformed(frame, plan, inputs, kept)
+        frame, fields, lost = _transformed(frame, plan, inputs, kept, hidden=hidden)
     elif spec.filter is not None or plan.metrics:
         fields = inputs | {TIME: Value(long="unix_millis(t)")}
     if plan.metrics:
@@ -87,6 +95,8 @@ def decode(
     if judged:
         frame = frame.selectExpr("*", f"{unfit_sql(lost, _UNFIT_TEXTS)} AS {UNFIT_COLUMN}")
     misfit = " OR ".join(["misfit", *(one.sql for one in lost)])
+    if hidden:
+        frame = frame.withColumn("unknown", fn.expr(_without(hidden)))
     if needs_own_time(spec):
         frame = frame.selectExpr("*", f"unix_micros(t) AS c{len(columns) + len(plan.metrics)}")
     return frame.selectExpr(
@@ -146,7 +156,12 @@ def _as_found(plan: RowPlan, column: Column, value: Value) -> str:
 
 
 def _transformed(
-    frame: DataFrame, plan: RowPlan, inputs: dict[str, Value], carried: Sequence[str]
+    frame: DataFrame,
+    plan: RowPlan,
+    inputs: dict[str, Value],
+    carried: Sequence[str],
+    *,
+    hidden: Collection[str],
 ) -> tuple[DataFrame, dict[str, Value], list[Lost]]:
     """Work out the transforms; they see the record's fields and time, and not each other."""
     before = inputs | {TIME: Value(long="unix_millis(t)")}
@@ -157,9 +172,10 @@ def _transformed(
         texts, made[name] = staged(worked_out, f"m{number}")
         selected += texts
     frame = frame.selectExpr("*", *selected)
-    columns = [f"{_as_found(plan, c, made[c.name])} AS c{n}" for n, c in plan.made]
+    held = made | {name: _where_met(name, made[name]) for name in hidden}
+    columns = [f"{_as_found(plan, c, held[c.name])} AS c{n}" for n, c in plan.made]
     columns += [
-        f"{kinds_sql(made[name])} AS {KIND_COLUMN}{n}"
+        f"{kinds_sql(held[name])} AS {KIND_COLUMN}{n}"
         for n, name in enumerate(plan.observed)
         if name in made
     ]
@@ -171,10 +187,28 @@ def _transformed(
     else:
         frame = frame.selectExpr("*", *columns)
     lost = [
-        Lost(_is_lost(made[c.name], c, f"c{n}"), c, declared=c.name not in plan.found)
+        Lost(_is_lost(held[c.name], c, f"c{n}"), c, declared=c.name not in plan.found)
         for n, c in plan.made
     ]
     return frame, inputs | made | {TIME: Value(long="unix_millis(t)")}, lost
+
+
+def _where_met(name: str, made: Value) -> Value:
+    """Return a value where its record has a field of that name, else null."""
+
+    def met(sql: str | None) -> str | None:
+        return sql and f"CASE WHEN array_contains(unknown, {text(name)}) THEN {sql} END"
+
+    array = made.array
+    if array is not None:
+        variant, shape = met(array.variant), met(array.known_shape)
+        array = replace(array, sql=met(array.sql) or "", variant=variant, known_shape=shape)
+    return Value(met(made.long), met(made.double), met(made.string), array, met(made.json))
+
+
+def _without(hidden: Collection[str]) -> str:
+    """Return the SQL of what is unknown, less the names that were asked for only to be seen."""
+    return f"nullif(array_except(unknown, array({listed(sorted(hidden))})), {_NO_KEYS})"
 
 
 def _measured(

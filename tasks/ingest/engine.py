@@ -32,6 +32,7 @@ from tasks.ingest.columns import (
     fits,
     found_so_far,
     grown,
+    hidden_keys,
     known_keys,
     peeked,
 )
@@ -304,8 +305,10 @@ class SparkEngine:
         spec = job.spec
         records = self._records(job, span.start, span.end)
         columns, known = columns_of(spec, found), known_keys(spec, found)
-        kinds = typed_of(spec, found)
-        judged = decode(records, spec, columns, known=known, schemas=schemas, kinds=kinds)
+        kinds, hidden = typed_of(spec, found), hidden_keys(spec, found)
+        judged = decode(
+            records, spec, columns, known=known, schemas=schemas, kinds=kinds, hidden=hidden
+        )
         files = max(1, min(len(span.start) * 4, count(span.start, span.end) // ROWS_PER_FILE))
         return write_rows(
             judged,

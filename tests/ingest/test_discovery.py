@@ -10,7 +10,7 @@ import pytest
 from supervisor.dev.broker import Broker
 from tasks.discovery import DOUBLE, LONG, TEXT
 from tasks.ingest.engine import SparkEngine
-from tasks.ingest_spec import Column, Discovery, IngestSpec, Metric
+from tasks.ingest_spec import Column, Discovery, IngestSpec, Metric, Transform
 from tasks.ports import JournalEntry, MergeJob, MergeResult
 from tasks.spark_session import SparkRuntime
 from tests.brokers import produce
@@ -128,6 +128,35 @@ def test_listed_columns_come_first_and_keep_their_types(
         assert {c: table[c].to_pylist() for c in table.column_names if c not in own} == columns
         assert [c for c in table.column_names if c not in own] == list(columns)
         assert entry.counters.processed_with_error == 1
+
+
+@pytest.mark.parametrize("discovery", [Discovery.TEXTS, Discovery.TYPES])
+def test_a_field_that_a_transform_hides_is_a_column_of_the_records_that_have_it(
+    broker: Broker,
+    spark: SparkRuntime,
+    new_topic: NewTopic,
+    tmp_path: Path,
+    discovery: Discovery,
+) -> None:
+    """Goal: not of those that happen to be read together with one that has it."""
+    topic = new_topic(1)
+    records = ['{"t":0,"a":1}', '{"t":0,"a":2,"made":"x"}', '{"t":0,"a":3}']
+    produce(broker.bootstrap, topic, [*records, '{"t":0,"a":4,"made":null,"fresh":1}'])
+    made = Transform(name="made", expression="concat(a, '!')")
+    unnamed = Transform(name="unnamed", expression="a")
+    spec = spec_for(broker.bootstrap, columns=(), discovery=discovery)
+    spec = spec.model_copy(update={"transforms": (made, unnamed)})
+
+    for cuts in ([4], [1, 2, 3, 4], [3, 4]):
+        warehouse = tmp_path / f"{len(cuts)}"
+        entries, merged = ingested(
+            SparkEngine(spark, str(warehouse), lambda _: ""), spec, topic, cuts
+        )
+
+        table = table_of(warehouse, merged.segments).sort_by("__offset")
+        assert table["made"].to_pylist() == [None, "2!", None, "4!"]
+        assert {c.name for c in merged.columns} == {"a", "fresh", "made"}
+        assert sum(entry.counters.processed for entry in entries) == 4
 
 
 def test_rows_are_rolled_up_by_the_types_that_columns_have_in_the_end(

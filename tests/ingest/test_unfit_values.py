@@ -265,6 +265,6 @@ def test_columns_that_nobody_declared_grow_and_reject_nothing(
     segments = engine.merge(MergeJob(f"task-{topic}", 1, spec, tuple(entries))).segments
 
     table = table_of(tmp_path, segments).sort_by("id")
-    assert table["free"].to_pylist() == ["1", "2.5", '"x"', "[1]", "7"]
+    assert table["free"].to_pylist() == ["1", "2.5", '"x"', '["1"]', "7"]
     assert table["twin"].to_pylist() == table["free"].to_pylist()
     assert rejected(tmp_path, entries[1]) == [(0, 5, 5, UNFIT)]

@@ -1,0 +1,341 @@
+"""Random specs, as users post them: formats, times, columns, transforms, filters and metrics.
+
+Fields of records have parts to play, so that the model knows what each may hold:
+
+    t  the time        g  a short text        n  a number        v  what metrics are made of
+    o  an object       the wild ones: anything, and another sort of thing later in the topic
+"""
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Literal
+
+from hypothesis import strategies as st
+from pydantic import JsonValue
+
+from supervisor.core.spec import ingest_spec
+from supervisor.core.spec_reader import read_spec
+from tasks.ingest_spec import ColumnType, Discovery, IngestSpec
+
+Document = dict[str, JsonValue]
+Written = Literal["json", "csv", "tsv", "regex"]
+
+NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
+WILD = ("w", "w two", "größe", "late one")
+PLAIN = ("g", "n", "v")
+DEEP = "deep"
+"""Name of the field that a flattenSpec takes out of `o`."""
+HEADER = "kafka.header.h"
+BESIDE = ("kafka.key", "kafka.timestamp", "kafka.topic", HEADER)
+PATTERN = "dd/MM/yyyy HH:mm"
+TIME_FORMATS = ("iso", "posix", "millis", "micro", "nano", "auto", PATTERN)
+DELIMITERS: dict[Written, str] = {"csv": ",", "tsv": "\t", "regex": "|"}
+
+_TYPES: tuple[ColumnType, ...] = ("string", "long", "float", "double", "json")
+_CASTS: dict[str, ColumnType] = {
+    "STRING": "string",
+    "LONG": "long",
+    "DOUBLE": "double",
+    "COMPLEX<json>": "json",
+}
+
+
+@dataclass(frozen=True)
+class Dimension:
+    """A listed column; of type None it has the type of its values."""
+
+    name: str
+    type: ColumnType | None
+    cast: str | None = None
+
+    def document(self) -> JsonValue:
+        """As the spec writes it."""
+        if self.cast is not None:
+            return {"type": "auto", "name": self.name, "castToType": self.cast}
+        return {"type": self.type or "auto", "name": self.name}
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A metric: what it is of, and the filter of its rows."""
+
+    name: str
+    of: str
+    type: ColumnType = "long"
+    field: str | None = None
+    expression: str | None = None
+    filter: Document | None = None
+
+    def document(self) -> JsonValue:
+        """As the spec writes it."""
+        kinds = {"count": "count", "distinct": "HLLSketchBuild"}
+        kind = kinds.get(self.of, self.type + self.of.capitalize())
+        held = {"fieldName": self.field, "expression": self.expression}
+        plain: Document = {"type": kind, "name": self.name}
+        plain |= {key: value for key, value in held.items() if value is not None}
+        if self.filter is None:
+            return plain
+        return {"type": "filtered", "filter": self.filter, "aggregator": plain}
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """One random spec; `document` is what is posted, the rest is for the model."""
+
+    written: Written
+    kafka: bool
+    key_format: bool
+    flattened: bool
+    roots: tuple[str, ...] | None
+    """With `flattened`: these top-level keys only."""
+    time_column: str
+    time_format: str
+    missing: datetime | None
+    dimensions: tuple[Dimension, ...]
+    discovery: Discovery
+    exclusions: tuple[str, ...]
+    transforms: tuple[tuple[str, str], ...]
+    filter: Document | None
+    query: JsonValue
+    segment: str
+    rollup: bool
+    metrics: tuple[Measure, ...]
+    not_before: datetime | None
+    early: bool
+    """Rows later than a day after `NOON` are thrown away."""
+    rows_max: int
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The fields that a record's value may have, but for its time."""
+        return (*PLAIN, *(("o",) if self.written == "json" else ()), *WILD)
+
+    @property
+    def not_after(self) -> datetime | None:
+        """The latest time of a row."""
+        return NOON + timedelta(days=1) if self.early else None
+
+    @property
+    def excluded(self) -> frozenset[str]:
+        """Fields that nobody discovers: the time, what is excluded, what metrics take."""
+        taken = {"__time", self.time_column} | {m.name for m in self.metrics}
+        taken |= {m.field for m in self.metrics if m.field is not None}
+        taken |= {"v" for m in self.metrics if m.expression is not None}
+        listed = {dimension.name for dimension in self.dimensions}
+        return frozenset((taken - listed) | set(self.exclusions))
+
+    def is_typed(self, name: str) -> bool:
+        """Tell whether a column has the type of its values."""
+        for dimension in self.dimensions:
+            if dimension.name == name:
+                return dimension.type is None
+        return self.discovery is Discovery.TYPES
+
+    def spec(self, bootstrap: str, topic: str) -> IngestSpec:
+        """Read the document as the overlord does."""
+        return ingest_spec(read_spec(self.document(bootstrap, topic)).spec, NOON)
+
+    def document(self, bootstrap: str, topic: str) -> Document:
+        """Return what a user posts."""
+        dimensions: Document = {
+            "dimensions": [dimension.document() for dimension in self.dimensions],
+            "dimensionExclusions": list(self.exclusions),
+            "useSchemaDiscovery": self.discovery is Discovery.TYPES,
+            "includeAllDimensions": self.discovery is Discovery.TEXTS,
+        }
+        transforms: list[JsonValue] = [
+            {"type": "expression", "name": name, "expression": text}
+            for name, text in self.transforms
+        ]
+        time: Document = {"column": self.time_column, "format": self.time_format}
+        missing = None if self.missing is None else self.missing.isoformat()
+        schema: Document = {
+            "dataSource": "clicks",
+            "timestampSpec": time | {"missingValue": missing},
+            "dimensionsSpec": dimensions,
+            "transformSpec": {"transforms": transforms, "filter": self.filter},
+            "metricsSpec": [metric.document() for metric in self.metrics],
+            "granularitySpec": {
+                "segmentGranularity": self.segment,
+                "queryGranularity": self.query,
+                "rollup": self.rollup,
+            },
+        }
+        late = None if self.not_before is None else self.not_before.isoformat()
+        source: Document = {
+            "topic": topic,
+            "inputFormat": self._input_format(),
+            "consumerProperties": {"bootstrap.servers": bootstrap},
+            "taskDuration": "PT12H",
+            "lateMessageRejectionStartDateTime": late,
+            "earlyMessageRejectionPeriod": "PT12H" if self.early else None,
+        }
+        tuning: Document = {"type": "kafka", "maxRowsPerSegment": self.rows_max}
+        whole: Document = {"dataSchema": schema, "ioConfig": source, "tuningConfig": tuning}
+        return {"type": "kafka", "spec": whole}
+
+    def _input_format(self) -> JsonValue:
+        inner: Document = {"type": self.written}
+        if self.written == "json" and self.flattened:
+            fields: list[JsonValue] = [{"type": "path", "name": DEEP, "expr": "$.o.k"}]
+            fields += list(self.roots or ())
+            inner["flattenSpec"] = {"useFieldDiscovery": self.roots is None, "fields": fields}
+        elif self.written != "json":
+            inner["columns"] = ["t", *self.fields]
+        if self.written == "regex":
+            inner["pattern"] = r"\|".join(r"([^|]*)" for _ in ("t", *self.fields))
+        if not self.kafka:
+            return inner
+        key: JsonValue = {"type": "tsv", "columns": ["id"]} if self.key_format else None
+        return {
+            "type": "kafka",
+            "valueFormat": inner,
+            "headerFormat": {"type": "string"},
+            "keyFormat": key,
+        }
+
+
+_QUERIES = ["MINUTE", "HOUR", "DAY", "DAY", "MONTH"]
+
+TRANSFORMS = {
+    "upper": "upper(g)",
+    "more": "n + 1",
+    "shout": "concat(g, '!')",
+    "known": "nvl(g, 'none')",
+    "size": "if(n > 1, 'big', 'small')",
+    "hours": "__time / 3600000",
+    "g": "nvl(upper(g), 'NONE')",
+    "late one": "nvl(upper(g), 'NONE')",
+    "__time": "__time + 3600000",
+    "inner": "json_value(o, '$.k')",
+}
+"""Name -> its expression; `inner` is for JSON."""
+
+_FILTERS: list[Document] = [
+    {"type": "selector", "dimension": "g", "value": "a"},
+    {"type": "selector", "dimension": "g", "value": None},
+    {"type": "in", "dimension": "g", "values": ["a", "b"]},
+    {"type": "null", "column": "g"},
+    {"type": "bound", "dimension": "n", "lower": "1", "ordering": "numeric"},
+    {"type": "expression", "expression": "n > 1"},
+]
+
+
+def filters() -> st.SearchStrategy[Document]:
+    """Filters of `g` and `n` that the model can decide."""
+    plain = st.sampled_from(_FILTERS)
+    inverted = plain.map(lambda inner: Document(type="not", field=inner))
+    several = st.builds(
+        lambda kind, inner: Document(type=kind, fields=list(inner)),
+        st.sampled_from(["and", "or"]),
+        st.lists(plain | inverted, min_size=2, max_size=3),
+    )
+    return plain | inverted | several
+
+
+def _measures(*, rollup: bool) -> list[Measure]:
+    sketch = [Measure("users", "distinct", "string", "g")] if rollup else []
+    return [
+        *sketch,
+        Measure("rows", "count"),
+        Measure("v", "sum", "long", "v"),
+        Measure("cost", "sum", "double", "v"),
+        Measure("small", "sum", "float", "v"),
+        Measure("twice", "sum", "long", None, "v * 2"),
+        Measure("least", "min", "long", "v"),
+        Measure("most", "max", "double", "v"),
+        Measure("first v", "first", "long", "v"),
+        Measure("last v", "last", "double", "v"),
+        Measure("first g", "first", "string", "g"),
+        Measure("last g", "last", "string", "g"),
+        Measure("some", "any", "long", "v"),
+        Measure("some g", "any", "string", "g"),
+    ]
+
+
+@dataclass
+class _Choice:
+    """What was drawn so far."""
+
+    draw: st.DrawFn
+    names: list[str] = field(default_factory=list)
+
+    def often(self, percent: int) -> bool:
+        """Whether something that happens so often does."""
+        return self.draw(st.integers(0, 99)) >= 100 - percent
+
+    def some(self, of: list[str], most: int) -> list[str]:
+        """Choose some, in any order."""
+        return self.draw(st.lists(st.sampled_from(of), max_size=most, unique=True))
+
+
+def _dimensions(choice: _Choice, names: list[str]) -> tuple[Dimension, ...]:
+    draw, found = choice.draw, []
+    for name in names:
+        kind = draw(st.sampled_from([*_TYPES, "string", "auto", "auto", "cast"]))
+        if kind == "auto":
+            found.append(Dimension(name, None))
+        elif kind == "cast":
+            cast = draw(st.sampled_from(sorted(_CASTS)))
+            found.append(Dimension(name, _CASTS[cast], cast))
+        else:
+            found.append(Dimension(name, next(t for t in _TYPES if t == kind)))
+    return tuple(found)
+
+
+def _metrics(choice: _Choice, *, rollup: bool, listed: list[str]) -> tuple[Measure, ...]:
+    measures = [m for m in _measures(rollup=rollup) if m.name not in listed]
+    found = []
+    for one in choice.draw(
+        st.lists(st.sampled_from(measures), min_size=2, max_size=5, unique=True)
+    ):
+        wanted = choice.draw(filters()) if choice.often(25) else None
+        found.append(Measure(one.name, one.of, one.type, one.field, one.expression, wanted))
+    return tuple(found)
+
+
+@st.composite
+def specs(draw: st.DrawFn) -> Drawn:
+    """Any spec of those that the model knows."""
+    choice = _Choice(draw)
+    # Types grow most often where JSON has them.
+    written: Written = draw(st.sampled_from(["json", "csv", "tsv", "regex", *["json"] * 5]))
+    kafka, flattened = choice.often(20), written == "json" and choice.often(30)
+    made = [name for name in TRANSFORMS if written == "json" or name != "inner"]
+    transforms = choice.some(made, 3) if choice.often(50) else []
+    rollup = choice.often(40)
+    fields = [*PLAIN, *WILD, *(["o"] if written == "json" else [])]
+    fields += [DEEP] if flattened else []
+    fields += list(BESIDE) if kafka else []
+    named = [name for name in transforms if name not in {*fields, "__time"}]
+    # Few columns of few values, and cut times: else no two rows are alike.
+    listed = choice.some(["g", "n", "w", *named] if rollup else [*fields, *named], 5)
+    metrics = _metrics(choice, rollup=rollup, listed=listed) if rollup or choice.often(20) else ()
+    discovery = draw(st.sampled_from([Discovery.TEXTS, *[Discovery.TYPES] * 3]))
+    roots = ("t", *choice.some([*PLAIN, *WILD, "o"], 5)) if flattened and choice.often(40) else None
+    by_kafka = kafka and choice.often(30)
+    listed = [name for name in listed if not (by_kafka and name == "kafka.timestamp")]
+    if listed and choice.often(70 if rollup else 25):
+        discovery = Discovery.NOTHING
+    return Drawn(
+        written=written,
+        kafka=kafka,
+        key_format=choice.often(50),
+        flattened=flattened,
+        roots=roots,
+        time_column="kafka.timestamp" if by_kafka else "t",
+        time_format="millis" if by_kafka else draw(st.sampled_from(TIME_FORMATS)),
+        missing=NOON - timedelta(hours=1) if choice.often(30) else None,
+        dimensions=_dimensions(choice, listed),
+        discovery=discovery,
+        exclusions=tuple(sorted(set(choice.some(list(WILD), 1)) - set(listed))),
+        transforms=tuple((name, TRANSFORMS[name]) for name in transforms),
+        filter=draw(filters()) if choice.often(15) else None,
+        query=draw(st.sampled_from(_QUERIES if rollup else ["NONE", *_QUERIES])),
+        segment=draw(st.sampled_from(["HOUR", "DAY", "DAY", "WEEK", "MONTH", "ALL"])),
+        rollup=rollup,
+        metrics=metrics,
+        not_before=NOON - timedelta(minutes=30) if choice.often(8) else None,
+        early=choice.often(8),
+        rows_max=draw(st.sampled_from([5_000_000, 5_000_000, 4])),
+    )

@@ -1,0 +1,148 @@
+"""Random specs over random records: the table is the same however its topic is divided.
+
+Goal: what becomes of a record does not depend on where batches and ranges end, nor on who reads
+them; and it is what the page of the spec says, as far as `row_model` says it.
+"""
+
+import json
+import os
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from itertools import count
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, seed, settings
+
+from supervisor.dev.broker import Broker
+from tasks.ingest import engine
+from tasks.spark_session import SparkRuntime
+from tests.ingest.divided import Read, estimates, read
+from tests.ingest.random_records import Case, Range, cases, send
+from tests.ingest.random_specs import specs
+from tests.ingest.row_model import Expected, Line, Row, expected, rolled_up
+from tests.ingest.test_decode import VALUES
+from tests.ingest.value_model import read as read_value
+
+pytestmark = [pytest.mark.spark, pytest.mark.kafka]
+
+EXAMPLES = int(os.environ.get("TIDEGATE_TEST_EXAMPLES", "10"))
+"""By hand 500, drawn anew each time; without the variable always the same."""
+SEED = None if "TIDEGATE_TEST_EXAMPLES" in os.environ else 4
+"""In its first ten examples columns' types grow in every way that they can."""
+
+THROWN_AWAY = {"null-value", "filtered", "before-minimum-time", "after-maximum-time"}
+"""Reasons of records that are not bad."""
+
+_numbers = count(1)
+
+
+@seed(SEED)
+@settings(
+    max_examples=EXAMPLES,
+    deadline=None,
+    print_blob=True,
+    database=None,
+    phases=[Phase.generate],  # to shrink one takes many jobs of Spark: the blob shows it again
+    suppress_health_check=list(HealthCheck),
+)
+@given(case=cases(specs()))
+def test_no_division_of_a_topic_changes_its_table(
+    broker: Broker,
+    spark: SparkRuntime,
+    tmp_path_factory: pytest.TempPathFactory,
+    case: Case,
+) -> None:
+    topic = f"divided-{next(_numbers)}"
+    send(broker.bootstrap, topic, case)
+    folder = tmp_path_factory.mktemp("division")
+    spec = case.spec.spec(broker.bootstrap, topic)
+    wanted = expected(case, topic)
+
+    in_one = (Range((case.ends,), restarted=True),)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(engine, "_PEEK_ROWS", case.peek)
+        whole = read(spark, folder / "whole", spec, topic, in_one)
+    parts = read(spark, folder / "parts", spec, topic, case.division)
+
+    assert differences(case, wanted, whole, in_one) == []
+    assert differences(case, wanted, parts, case.division) == []
+    for sketch in (metric.name for metric in case.spec.metrics if metric.of == "distinct"):
+        told = different(wanted.rows, sketch)
+        assert estimates(spark, whole, sketch) == estimates(spark, parts, sketch) == told
+
+
+def differences(
+    case: Case, wanted: Expected, found: Read, division: Sequence[Range]
+) -> list[tuple[object, ...]]:
+    """Return what is not as the model says: what it is about, what was found, what was wanted."""
+    bad = {place: why for place, why in wanted.rejects.items() if why not in THROWN_AWAY}
+    kept = Counter((p, o, why, case.partitions[p][o].value) for (p, o), why in bad.items())
+    types = {name: kind for name, kind in found.columns.items() if case.spec.is_typed(name)}
+    misfits = sum(row.misfit for row in wanted.rows)
+    counted = Counter(
+        {
+            "rows": len(wanted.rows) - misfits,
+            "misfits": misfits,
+            "unparseable": len(bad),
+            "thrown away": len(wanted.rejects) - len(bad),
+        }
+    )
+    whole: list[tuple[object, ...]] = [
+        ("rejects", found.rejects, wanted.rejects),
+        ("quarantine", found.kept, kept),
+        ("types", types, wanted.types),
+        ("counters", found.counted, counted),
+    ]
+    for number, (lines, (begin, end)) in enumerate(zip(found.lines, bounds(division), strict=True)):
+        rows = [r for r in wanted.rows if begin[r.partition] <= r.offset < end[r.partition]]
+        plain = Counter(line_of(row) for row in rows)
+        made = rolled_up(rows, case.spec.metrics) if case.spec.rollup else plain
+        whole.append((f"rows of range {number}", *apart(lines, made)))
+    whole.append(("a query", *apart(found.queried, sum(found.lines, Counter[Line]()))))
+    return [one for one in whole if one[1] != one[2]]
+
+
+def different(rows: Iterable[Row], metric: str) -> dict[datetime, int]:
+    """Return per time how many different values there are; a sketch of so few is exact."""
+    found: dict[datetime, set[object]] = {}
+    for row in rows:
+        found.setdefault(row.time, set()).update({row.measures.get(metric)} - {None})
+    return {time: len(values) for time, values in found.items()}
+
+
+def line_of(row: Row) -> Line:
+    own = {"__time": row.time, "__partition": row.partition, "__offset": row.offset}
+    return frozenset((own | dict(row.cells) | dict(row.measures)).items())
+
+
+def apart(found: Counter[Line], wanted: Counter[Line]) -> tuple[list[str], list[str]]:
+    """Return the lines that only the one has, and those that only the other has."""
+    one, other = exact(found), exact(wanted)
+    return sorted((one - other).elements()), sorted((other - one).elements())
+
+
+def exact(lines: Counter[Line]) -> Counter[str]:
+    """Return lines as texts: 1 and 1.0 are two values, the same moment is one in any zone."""
+    return Counter(
+        str(sorted((name, _told(value)) for name, value in line)) for line in lines.elements()
+    )
+
+
+def _told(value: object) -> str:
+    if isinstance(value, datetime):
+        return value.astimezone(UTC).isoformat()
+    return repr(value + 0.0 if isinstance(value, float) else value)  # -0.0 is 0.0
+
+
+def bounds(
+    division: Sequence[Range],
+) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+    ends = [part.ends[-1] for part in division]
+    return list(zip([tuple(0 for _ in ends[0]), *ends], ends, strict=False))
+
+
+def test_the_model_reads_values_as_the_tests_of_decoding_say() -> None:
+    """Goal: it is no second opinion of its own."""
+    for kind, raw, wanted in VALUES:
+        assert (kind, raw, read_value(json.loads(raw), kind)) == (kind, raw, wanted)

@@ -1,0 +1,135 @@
+"""What a value is in a column: plain Python, after the page of the spec.
+
+Not from that page, but from the tests of decoding: doubles are written as Java does, and a text
+that is a number may have blanks around it.
+"""
+
+import json
+import math
+import re
+import struct
+from decimal import Decimal
+
+from pydantic import JsonValue
+
+from tasks.ingest_spec import ColumnType
+from tests.ingest.random_records import EXACT
+
+Scalar = str | int | float | None
+
+_SINGLE_MAX = 3.4028235e38
+_INTEGER = re.compile(r"[+-]?[0-9]+")
+_NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
+
+
+def as_number(value: JsonValue) -> float | None:
+    """Return what a value is beside a number."""
+    if isinstance(value, str):
+        return double_of(value)
+    return value if isinstance(value, int | float) else None
+
+
+def read(value: JsonValue, kind: ColumnType) -> Scalar:
+    """Return a field's value in a column whose type is given; null if it does not fit."""
+    text = text_of(value)
+    if kind == "json":
+        return None if value is None else json_of(value)
+    if text is None or kind == "string":
+        return text
+    return _whole(text.strip(" ")) if kind == "long" else _real(text.strip(" "), kind)
+
+
+def _whole(text: str) -> int | None:
+    if _INTEGER.fullmatch(text):
+        return int(text) if -(2**63) <= int(text) < 2**63 else None
+    number = float(text) if _NUMBER.fullmatch(text) else math.inf
+    return int(number) if abs(number) <= EXACT and number == int(number) else None
+
+
+def _real(text: str, kind: ColumnType) -> float | None:
+    if not _NUMBER.fullmatch(text):
+        return None
+    if kind == "double":
+        return float(text)
+    return _single(float(text)) if abs(float(text)) <= _SINGLE_MAX else None
+
+
+def _single(number: float) -> float:
+    return float(struct.unpack("f", struct.pack("f", number))[0])
+
+
+def worked_out(value: JsonValue, kind: ColumnType) -> Scalar:
+    """Return what an expression has made in a column whose type is given."""
+    if value is None or isinstance(value, dict | list):
+        return None if value is None or kind not in {"string", "json"} else json_of(value)
+    if isinstance(value, bool):
+        value = int(value)
+    match kind:
+        case "string":
+            return text_of(value)
+        case "json":
+            return json_of(value)
+        case "long":
+            if isinstance(value, str) and _INTEGER.fullmatch(value):
+                return int(value)
+            number = as_number(value)
+            return None if number is None else int(number)
+        case _:
+            number = as_number(value)
+            if number is None:
+                return None
+            return float(number) if kind == "double" else _single(number)
+
+
+def grown(value: JsonValue, kind: ColumnType) -> Scalar:
+    """Return a value in a column whose type its values made."""
+    if value is None:
+        return None
+    if kind == "json":
+        whole = isinstance(value, float) and value == int(value) and abs(value) <= EXACT
+        return json_of(int(value) if whole and isinstance(value, float) else value)
+    if isinstance(value, bool | int | float):
+        return int(value) if kind == "long" else float(value)
+    assert isinstance(value, str)
+    return value
+
+
+def text_of(value: JsonValue) -> str | None:
+    """Return a value as text: objects and lists as JSON, doubles as Java writes them."""
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float):
+        return _java(value)
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+
+def json_of(value: JsonValue) -> str:
+    """Return a value as JSON; true and false are 1 and 0, unless they lie deeper."""
+    if isinstance(value, bool):
+        return str(int(value))
+    if isinstance(value, float):
+        return _java(value)
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+
+def _java(number: float) -> str:
+    if math.isinf(number):
+        return "-Infinity" if number < 0 else "Infinity"
+    if number == 0 or 1e-3 <= abs(number) < 1e7:
+        return repr(number)
+    sign, digits, exponent = Decimal(repr(number)).normalize().as_tuple()
+    assert isinstance(exponent, int)
+    first, *rest = map(str, digits)
+    power = exponent + len(digits) - 1
+    return f"{'-' if sign else ''}{first}.{''.join(rest) or '0'}E{power}"
+
+
+def double_of(text: str) -> float | None:
+    """Return the number that a text writes, to an expression."""
+    if text.lower() in {"true", "false"}:
+        return float(text.lower() == "true")
+    return float(text) if _NUMBER.fullmatch(text) else None
