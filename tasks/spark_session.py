@@ -68,6 +68,8 @@ _OPENED = (
 )
 _JVM_FLAGS = (
     "-XX:+IgnoreUnrecognizedVMOptions",
+    # Rules of many columns become one long Java method: it has to be compiled all the same.
+    "-XX:-DontCompileHugeMethods",
     *(f"--add-opens={package}=ALL-UNNAMED" for package in _OPENED),
     "-Djdk.reflect.useDirectMethodHandle=false",
     "-Dio.netty.tryReflectionSetAccessible=true",

@@ -153,7 +153,9 @@ def parquet_options(wanted: FileFormat) -> dict[str, str]:
         told["parquet.compression.codec.zstd.level"] = str(wanted.zstd_level)
     if not wanted.dictionary:
         told["parquet.enable.dictionary"] = "false"
-    return told | {f"parquet.enable.dictionary#{column}": "false" for column in wanted.plain}
+    # Parquet asks by a leaf's path: of a list that is its elements'.
+    leaves = (leaf for column in wanted.plain for leaf in (column, f"{column}.list.element"))
+    return told | {f"parquet.enable.dictionary#{leaf}": "false" for leaf in leaves}
 
 
 def data_paths(folder: Path) -> list[Path]:

@@ -19,6 +19,14 @@ Kafka's default is 500 ms.  The connector's consumer fetches ahead, and its next
 that fetch: a batch that ends at the end of the log, as every live one does, took a second longer.
 """
 
+POLL_RECORDS = "10000"
+"""How many records one poll hands out.
+
+After each poll the connector asks the broker twice where the log begins and ends.  Kafka's default
+of 500 asks eight times while one fetched megabyte of small records is handed out; a fetch's size
+bounds the memory, not this number.
+"""
+
 _BESIDE = (
     "key AS _key",
     "headers AS _headers",
@@ -67,7 +75,7 @@ def read_options(
 ) -> dict[str, str]:
     """Return the options of one read; `poll_timeout` bounds each question to a broker."""
     ms = str(int(poll_timeout.total_seconds() * 1000))
-    own = {"fetch.max.wait.ms": FETCH_WAIT_MS} | dict(client)
+    own = {"fetch.max.wait.ms": FETCH_WAIT_MS, "max.poll.records": POLL_RECORDS} | dict(client)
     return {f"kafka.{key}": value for key, value in own.items()} | {
         "assign": _assignment(start),
         "startingOffsets": _positions(start),

@@ -10,7 +10,7 @@ import pytest
 from supervisor.dev.broker import Broker
 from tasks.contract import SegmentFile
 from tasks.ingest.engine import SparkEngine
-from tasks.ingest_spec import FileFormat, IngestSpec, Metric
+from tasks.ingest_spec import Column, FileFormat, IngestSpec, Metric
 from tasks.ports import DataFile, JournalEntry, MergeJob
 from tests.brokers import produce
 from tests.ingest.batches import batch, spec_for
@@ -120,6 +120,19 @@ def test_single_columns_go_without_a_dictionary(
 
     assert usual - with_dictionary(tmp_path, files) == {"user"}
     assert written_as(tmp_path, files) == {"ZSTD"}
+
+
+def test_columns_of_lists_go_without_a_dictionary_too(
+    broker: Broker, engine: SparkEngine, topic: str, tmp_path: Path
+) -> None:
+    """Goal: Parquet names the elements of a list, not the list."""
+    default = spec_for(broker.bootstrap, columns=(Column(name="user", type="array<string>"),))
+    some = formed(default, FileFormat(plain=("user",)))
+
+    usual = with_dictionary(tmp_path, clicks(engine, default, topic)[0].files)
+    files = clicks(engine, some, topic)[0].files  # in the place of the others
+
+    assert usual - with_dictionary(tmp_path, files) == {"user.list.element"}
 
 
 def test_a_higher_level_makes_smaller_files_and_levels_do_not_mix(
