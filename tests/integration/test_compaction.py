@@ -16,7 +16,7 @@ from tests.waiting import wait_until
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 
-TOPIC = "compacted"
+TOPIC = "shops"
 DIES = {"TIDEGATE_FAILPOINTS": "compact:written:kill;compaction:in-transaction:kill"}
 """The worker once its file lies on disk, the overlord in the midst of the swap; each once."""
 
