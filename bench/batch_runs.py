@@ -112,6 +112,19 @@ class BatchBench:
         self.clean(keep)
         return took
 
+    def in_turns(
+        self,
+        ways: Mapping[str, Callable[[], object]],
+        repeats: int,
+        keep: Collection[Path] = (),
+    ) -> dict[str, Timed]:
+        """Time several ways of doing the same, every second round in reverse order."""
+        found: dict[str, list[tuple[float, float]]] = {way: [] for way in ways}
+        for turn in range(repeats):
+            for way in list(ways)[:: 1 if turn % 2 == 0 else -1]:
+                found[way].append(self.timed(ways[way], keep))
+        return {way: _timed_of(took) for way, took in found.items()}
+
     def _spec(self, filled: Filled, segment_rows_max: int) -> IngestSpec:
         spec = ingest_spec(read_spec(sample_spec(self.bootstrap, filled.topic)).spec)
         tuning = spec.tuning.model_copy(update={"segment_rows_max": segment_rows_max})
@@ -142,14 +155,11 @@ def measure_catch_up(bench: BatchBench, filled: Filled, rows: int, repeats: int)
     bench.timed(lambda: bench.bare(filled, rows // 5, in_order=False))
     bench.timed(lambda: bench.engine(filled, rows // 5, 5_000_000))
     bench.timed(lambda: bench.bare(filled, rows // 5, in_order=True))
-    found: dict[str, list[tuple[float, float]]] = {way: [] for way in ways}
-    for number in range(repeats):
-        for way in list(ways)[:: 1 if number % 2 == 0 else -1]:
-            found[way].append(bench.timed(ways[way]))
+    found = bench.in_turns(ways, repeats)  # which fills `sizes` and `files`
     return CatchUp(
         rows=rows,
         record_bytes=filled.size_bytes / filled.rows,
-        ways={way: timed_of(took) for way, took in found.items()},
+        ways=found,
         bytes_per_row=sizes[ENGINE],
         bytes_per_row_merged=sizes[ENGINE_MERGED],
         merged_files=files[ENGINE_MERGED],
@@ -167,9 +177,8 @@ def measure_small(bench: BatchBench, filled: Filled, repeats: int) -> Mapping[st
         if number >= repeats:
             for way, times in took.items():
                 found[way].append(times)
-    return {way: timed_of(took) for way, took in found.items()}
+    return {way: _timed_of(took) for way, took in found.items()}
 
 
-def timed_of(took: list[tuple[float, float]]) -> Timed:
-    """Return (seconds, CPU seconds) of several runs as one way's."""
+def _timed_of(took: list[tuple[float, float]]) -> Timed:
     return Timed(spread([seconds for seconds, _ in took]), spread([cpu for _, cpu in took]))

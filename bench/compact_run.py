@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from bench.batch_runs import BARE, ENGINE, BatchBench, Timed, timed_of
+from bench.batch_runs import BARE, ENGINE, BatchBench, Timed
 from bench.records import Filled
 from tasks.contract import CompactionInput, DesiredCompaction
 from tasks.ports import MergeResult
@@ -27,22 +27,19 @@ def measure_compaction(bench: BatchBench, filled: Filled, rows: int, repeats: in
     share = rows // FILES
     published = [bench.engine(filled, share, rows) for _ in range(FILES)]
     kept = tuple(path for path in bench.folder.iterdir())
-    found: dict[str, list[tuple[float, float]]] = {ENGINE: [], BARE: []}
     ways = {
         ENGINE: partial(_with_engine, bench, published),
         BARE: partial(_with_spark, bench, published),
     }
     for work in ways.values():  # what is not compiled yet would be the first one's loss
         bench.timed(work, keep=kept)
-    for turn in range(repeats):
-        for way in list(ways)[:: 1 if turn % 2 == 0 else -1]:
-            found[way].append(bench.timed(ways[way], keep=kept))
+    found = bench.in_turns(ways, repeats, keep=kept)
     bench.clean()
     return Compacted(
         rows=sum(file.rows for each in published for file in each.segments),
         files=sum(len(each.segments) for each in published),
-        engine=timed_of(found[ENGINE]),
-        bare=timed_of(found[BARE]),
+        engine=found[ENGINE],
+        bare=found[BARE],
     )
 
 

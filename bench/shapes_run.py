@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from bench import bare
-from bench.batch_runs import BARE, ENGINE, BatchBench, Timed, timed_of
+from bench.batch_runs import BARE, ENGINE, BatchBench, Timed
 from bench.records import Filled
 from bench.shapes import Document, Shape
 from supervisor.core.spec import ingest_spec
@@ -29,7 +29,6 @@ def measure_shape(
 ) -> Shaped:
     """Take turns over the first `rows` records, every second round in reverse order."""
     spec = spec_of(bench.bootstrap, filled.topic, shape)
-    found: dict[str, list[tuple[float, float]]] = {ENGINE: [], BARE: []}
 
     def with_engine(number: int) -> None:
         bench.read_by(spec, filled, number)
@@ -42,15 +41,8 @@ def measure_shape(
     for work in ways.values():  # what the JVM has not compiled yet would be the first one's loss
         work(rows // 5)
         bench.clean()
-    for turn in range(repeats):
-        for way in list(ways)[:: 1 if turn % 2 == 0 else -1]:
-            found[way].append(bench.timed(partial(ways[way], rows)))
-    return Shaped(
-        rows,
-        filled.size_bytes / filled.rows,
-        engine=timed_of(found[ENGINE]),
-        bare=timed_of(found[BARE]),
-    )
+    found = bench.in_turns({way: partial(work, rows) for way, work in ways.items()}, repeats)
+    return Shaped(rows, filled.size_bytes / filled.rows, found[ENGINE], found[BARE])
 
 
 def spec_of(bootstrap: str, topic: str, shape: Shape) -> IngestSpec:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from supervisor.core.spec_fields import nearest, shown, wrong
+from supervisor.core.spec_fields import one_of
 
 
 class ExportFormat(StrEnum):
@@ -16,13 +16,7 @@ class ExportFormat(StrEnum):
 
 
 def _read_format(value: object) -> object:
-    known = [each.value for each in ExportFormat]
-    if value not in known:
-        told = shown(value) if isinstance(value, str) else "this"
-        close = nearest(value, known) if isinstance(value, str) else None
-        hint = f"did you mean {close}?" if close else f"use one of {', '.join(known)}"
-        raise wrong(f"{told} is no format that tables are exported in", hint)
-    return value
+    return one_of(value, [*ExportFormat], "is no format that tables are exported in")
 
 
 Exports = Annotated[

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from difflib import get_close_matches
 from typing import Annotated
@@ -48,6 +48,21 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     lowered = {k.lower(): k for k in known}
     found = get_close_matches(name.lower()[:200], lowered, n=1, cutoff=0.6)
     return lowered[found[0]] if found else None
+
+
+def one_of(value: object, known: Sequence[str], otherwise: str) -> str:
+    """Return `value` if it is one of the known words.
+
+    Raises:
+        PydanticCustomError: it is no text, or another one, which `otherwise` says: "is no word".
+    """
+    if not isinstance(value, str):
+        raise wrong("must be a text", f"use one of {', '.join(known)}")
+    if value in known:
+        return value
+    close = nearest(value, known)
+    hint = f"did you mean {close}?" if close else f"use one of {', '.join(known)}"
+    raise wrong(f"{shown(value)} {otherwise}", hint)
 
 
 def parse_duration(text: str) -> timedelta:

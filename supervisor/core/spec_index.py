@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, TypeAdapter
 
-from supervisor.core.spec_fields import FieldName, nearest, shown, wrong
+from supervisor.core.spec_fields import FieldName, one_of, shown, wrong
 from tasks.ingest_spec import FileFormat
 from tasks.wire import Wire
 
@@ -22,13 +22,9 @@ _NAME: TypeAdapter[str] = TypeAdapter(FieldName)
 
 def _read_codec(value: object) -> object:
     """Take any case, as Druid does."""
-    if not isinstance(value, str):
-        raise wrong("must be a text", f"one of {', '.join(_CODECS)}")
-    if value.lower() in _CODECS:
+    if isinstance(value, str) and value.lower() in _CODECS:
         return value.lower()
-    close = nearest(value, _CODECS)
-    hint = f"did you mean {close}?" if close else f"use one of {', '.join(_CODECS)}"
-    raise wrong(f"{shown(value)} is no compression", hint)
+    return one_of(value, _CODECS, "is no compression")
 
 
 def _read_dictionaries(value: object) -> object:

@@ -16,8 +16,7 @@ from supervisor.core.spec_fields import (
     Flag,
     LongDuration,
     format_duration,
-    nearest,
-    shown,
+    one_of,
     wrong,
 )
 from supervisor.core.spec_index import IndexSpec
@@ -41,16 +40,7 @@ def _unless_never(value: object) -> object:
 def _one_of(modes: type[StrEnum], what: str) -> BeforeValidator:
     known = [mode.value for mode in modes]
 
-    def read(value: object) -> object:
-        if isinstance(value, str) and value in known:
-            return value
-        if not isinstance(value, str):
-            raise wrong("must be a text", f"one of {', '.join(known)}")
-        close = nearest(value, known)
-        hint = f"did you mean {close}?" if close else f"use one of {', '.join(known)}"
-        raise wrong(f"{shown(value)} is no way to treat {what}", hint)
-
-    return BeforeValidator(read)
+    return BeforeValidator(lambda value: one_of(value, known, f"is no way to treat {what}"))
 
 
 class TuningConfig(Wire):

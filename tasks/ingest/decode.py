@@ -23,7 +23,7 @@ from tasks.expression.compile import compile_expression
 from tasks.expression.value import Value, as_long
 from tasks.filter_sql import filter_sql
 from tasks.ingest.parse import parse
-from tasks.ingest.parsed import NO_NUMBERS, Parsed, Wanted
+from tasks.ingest.parsed import NO_NUMBERS, NONE_OF_NAMES, Parsed, Wanted
 from tasks.ingest.reasons import RejectReason
 from tasks.ingest.schemas import NO_SCHEMAS, Schemas
 from tasks.ingest.sql import (
@@ -40,8 +40,6 @@ from tasks.period import floor_sql, read_period
 from tasks.row_plan import TIME, RowPlan, measured, needs_own_time, plan_rows, staged, there
 from tasks.sql import text
 from tasks.sql import texts as listed
-
-_NO_KEYS = "CAST(array() AS ARRAY<STRING>)"
 
 _UNFIT_TEXTS = "unfit_texts"
 """As `UNFIT_COLUMN`, of the columns that are made straight of fields."""
@@ -80,7 +78,7 @@ def decode(
         *("p", "o", "s", "size", "x", "r", *carried),
         f"{as_time('x', spec.timestamp)} AS t",
         f"{' OR '.join(one.sql for one in lost) or 'false'} AS misfit",
-        f"CASE WHEN r = 0 THEN nullif(fresh, {_NO_KEYS}) END AS unknown",
+        f"CASE WHEN r = 0 THEN nullif(fresh, {NONE_OF_NAMES}) END AS unknown",
         *judged,
     )
     fields, lost = inputs, []
@@ -208,7 +206,7 @@ def _where_met(name: str, made: Value) -> Value:
 
 def _without(hidden: Collection[str]) -> str:
     """Return the SQL of what is unknown, less the names that were asked for only to be seen."""
-    return f"nullif(array_except(unknown, array({listed(sorted(hidden))})), {_NO_KEYS})"
+    return f"nullif(array_except(unknown, array({listed(sorted(hidden))})), {NONE_OF_NAMES})"
 
 
 def _measured(

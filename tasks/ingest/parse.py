@@ -8,7 +8,7 @@ from tasks.expression.value import Value
 from tasks.ingest.parse_avro import as_json, asked_sql, parse_avro
 from tasks.ingest.parse_json import parse_json
 from tasks.ingest.parse_text import parse_regex, parse_text
-from tasks.ingest.parsed import Parsed, Wanted
+from tasks.ingest.parsed import NONE_OF_NAMES, Parsed, Wanted
 from tasks.ingest.schemas import (
     NO_SCHEMAS,
     NOTHING_ASKED,
@@ -75,7 +75,7 @@ def _parse_kafka(records: DataFrame, rows: RowSpec, wanted: Wanted, schemas: Sch
     if wanted.known and spec.header_prefix is not None:
         named = f"transform(_headers, x -> concat({text(spec.header_prefix)}, x.key))"
         fresh = f"filter({named}, x -> x NOT IN ({texts(wanted.known)}))"
-        unknown = _together(unknown, fresh, "CAST(array() AS ARRAY<STRING>)")
+        unknown = _together(unknown, fresh, NONE_OF_NAMES)
     asked = parsed.asked
     if _ASKED in records.columns:
         asked = _together(asked, _ASKED, "CAST(array() AS ARRAY<BIGINT>)")

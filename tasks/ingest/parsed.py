@@ -13,6 +13,7 @@ from tasks.expression.value import Value
 
 NO_TEXT = "CAST(NULL AS STRING)"
 NO_NAMES = "CAST(NULL AS ARRAY<STRING>)"
+NONE_OF_NAMES = "CAST(array() AS ARRAY<STRING>)"
 NO_NUMBERS = "CAST(NULL AS ARRAY<BIGINT>)"
 
 

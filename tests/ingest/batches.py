@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType
 
@@ -9,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tasks.contract import SegmentFile
+from tasks.ingest.engine import SparkEngine
 from tasks.ingest_spec import Column, Discovery, Granularity, IngestSpec, TimestampSpec, Tuning
 from tasks.kafka_client import KafkaClient
 from tasks.offsets import TopicPartition
@@ -84,3 +86,15 @@ def rejected(warehouse: Path, entry: JournalEntry) -> list[tuple[int, int, int, 
 
 def paths_below(warehouse: Path) -> set[str]:
     return {str(p.relative_to(warehouse)) for p in warehouse.rglob("*") if p.is_file()}
+
+
+def read_in(
+    engine: SparkEngine, spec: IngestSpec, topic: str, bounds: Sequence[int]
+) -> tuple[JournalEntry, ...]:
+    """Read partition 0 in batches from bound to bound."""
+    entries: list[JournalEntry] = []
+    for number, (start, end) in enumerate(pairwise(bounds)):
+        known = entries[-1].columns if entries else ()
+        job = batch(spec, topic, {0: (start, end)}, number=number, columns=known)
+        entries.append(engine.read_batch(job))
+    return tuple(entries)

@@ -1,10 +1,9 @@
 """From journaled files to segments: the same rows, each file in one time chunk, sorted."""
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from itertools import pairwise
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -21,9 +20,9 @@ from tasks.offsets import TopicPartition
 from tasks.ports import DataFile, JournalEntry, MergeJob, TaskError
 from tests.brokers import produce
 from tests.ingest.batches import (
-    batch,
     paths_below,
     places_of,
+    read_in,
     record,
     rejected,
     spec_for,
@@ -35,18 +34,6 @@ NewTopic = Callable[[int], str]
 DAY = datetime(2024, 5, 1, tzinfo=UTC)
 DAY_MS = int(DAY.timestamp() * 1000)
 HOUR_MS = 3_600_000
-
-
-def read_in(
-    engine: SparkEngine, spec: IngestSpec, topic: str, bounds: Sequence[int]
-) -> tuple[JournalEntry, ...]:
-    """Read partition 0 in batches from bound to bound."""
-    entries: list[JournalEntry] = []
-    for number, (start, end) in enumerate(pairwise(bounds)):
-        known = entries[-1].columns if entries else ()
-        job = batch(spec, topic, {0: (start, end)}, number=number, columns=known)
-        entries.append(engine.read_batch(job))
-    return tuple(entries)
 
 
 def merge_job(spec: IngestSpec, topic: str, entries: tuple[JournalEntry, ...]) -> MergeJob:

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
-from itertools import pairwise
 from pathlib import Path
 from random import Random
 
@@ -15,10 +14,10 @@ from supervisor.dev.broker import Broker
 from tasks.contract import OffsetSpan
 from tasks.ingest.engine import SparkEngine
 from tasks.ingest.sizes import Held, Layout, Target, divided, may_stay
-from tasks.ingest_spec import Granularity, IngestSpec, Metric, Truncation
-from tasks.ports import DataFile, JournalEntry, MergeJob
+from tasks.ingest_spec import Granularity, Metric, Truncation
+from tasks.ports import DataFile, MergeJob
 from tests.brokers import produce
-from tests.ingest.batches import batch, places_of, spec_for, table_of
+from tests.ingest.batches import places_of, read_in, spec_for, table_of
 
 NewTopic = Callable[[int], str]
 
@@ -161,15 +160,6 @@ def noisy(rows: Sequence[datetime]) -> list[str]:
         f'{{"t":{int(at.timestamp() * 1000)},"id":{n},"user":"{random.randbytes(100).hex()}"}}'
         for n, at in enumerate(rows)
     ]
-
-
-def read_in(
-    engine: SparkEngine, spec: IngestSpec, topic: str, bounds: Sequence[int]
-) -> tuple[JournalEntry, ...]:
-    return tuple(
-        engine.read_batch(batch(spec, topic, {0: pair}, number=number))
-        for number, pair in enumerate(pairwise(bounds))
-    )
 
 
 @pytest.mark.spark
