@@ -5,8 +5,10 @@ client.  Specs are turned into it by `supervisor.core.kafka_properties`; the wor
 clients from it alone and checks the brokers' hosts again (`refused_hosts`).
 """
 
+from collections import deque
 from collections.abc import Callable, Sequence
 from enum import StrEnum
+from typing import Protocol
 
 from pydantic import Field, model_validator
 
@@ -155,6 +157,50 @@ def _jaas_quoted(text: str) -> str:
     # Java's tokenizer ends a quoted text at a line break: what follows would be read as options.
     escaped = escaped.replace("\n", "\\n").replace("\r", "\\r")
     return f'"{escaped}"'
+
+
+_ADVICE = {
+    -169: "check sasl.username, the secret of sasl.password and the mechanism",
+    -181: "check ssl.ca.pem, the name in the broker's certificate, and our certificate",
+    -195: "check bootstrap.servers, that the broker is up, and security.protocol",
+}
+"""librdkafka's codes _AUTHENTICATION, _SSL and _TRANSPORT -> what to do; the most telling first."""
+
+
+_SAID_KEPT = 20
+
+
+class ClientError(Protocol):
+    """A `confluent_kafka.KafkaError`."""
+
+    def code(self) -> int:
+        """Return librdkafka's number."""
+        ...
+
+    def str(self) -> str:
+        """Return it in words."""
+        ...
+
+
+class Overheard:
+    """What librdkafka reports beside its answers, which only tell that time ran out."""
+
+    def __init__(self) -> None:
+        self._said: deque[ClientError] = deque(maxlen=_SAID_KEPT)
+
+    def hear(self, error: ClientError) -> None:
+        """Keep one report; for a client's `error_cb`."""
+        self._said.append(error)
+
+    def why(self) -> tuple[str, str] | None:
+        """Return why there was no answer, and what to do about it; None: nothing heard tells.
+
+        What was heard is forgotten: the next failure may have another cause.
+        """
+        newest = {error.code(): error.str() for error in self._said}
+        self._said.clear()
+        found = ((newest[code], advice) for code, advice in _ADVICE.items() if code in newest)
+        return next(found, None)
 
 
 PORT_MAX = 65_535

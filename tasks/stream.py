@@ -23,7 +23,13 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined] # no __all__, 
 )
 
 from tasks.contract import FailureCode
-from tasks.kafka_client import KafkaClient, ReadSecret, SecretRef, librdkafka_properties
+from tasks.kafka_client import (
+    KafkaClient,
+    Overheard,
+    ReadSecret,
+    SecretRef,
+    librdkafka_properties,
+)
 from tasks.offsets import TopicPartition
 from tasks.ports import StreamUnavailable, StreamView, TaskError
 
@@ -78,17 +84,22 @@ class KafkaStream:
         self._timeout_s = timeout_s
         self._patience_s = patience_s
         self._lock = Lock()
-        self._clients: dict[str, AdminClient] = {}
+        self._clients: dict[str, _Asked] = {}
 
     def look(self, client: KafkaClient, partitions: Sequence[tuple[str, int]]) -> StreamView:
         """Read earliest and last stable offsets and topic ids.  Raises as `Stream.look`."""
         now = time.monotonic()
         until = now + self._timeout_s
-        admin = self._client(client)
+        asked = self._client(client)
         wanted = [TopicPartition(*p) for p in partitions]
-        return settled(lambda: _looked(admin, wanted, until), now + self._patience_s)
+        try:
+            return settled(lambda: _looked(asked.admin, wanted, until), now + self._patience_s)
+        except StreamUnavailable as error:
+            if (why := asked.why()) is None:
+                raise
+            raise StreamUnavailable(f"{error}: {why[0]}: {why[1]}") from error
 
-    def _client(self, client: KafkaClient) -> AdminClient:
+    def _client(self, client: KafkaClient) -> "_Asked":
         key = client.to_json()
         with self._lock:
             if key not in self._clients:
@@ -97,14 +108,29 @@ class KafkaStream:
                 self._clients[key] = self._connected(client)
             return self._clients[key]
 
-    def _connected(self, client: KafkaClient) -> AdminClient:
+    def _connected(self, client: KafkaClient) -> "_Asked":
         properties = librdkafka_properties(client, self._read_secret)
         try:
-            # Without a logger librdkafka writes to stderr; its errors reach us by exceptions.
-            return AdminClient({**_admin_only(properties), "log_level": 0})
+            return _Asked(_admin_only(properties))
         except KafkaException as error:
             text = f"Kafka's client refuses these properties: {error.args[0].str()}"
             raise TaskError(FailureCode.REFUSED, text) from error
+
+
+class _Asked:
+    """A client, and what it says beside its answers."""
+
+    def __init__(self, properties: Mapping[str, str]) -> None:
+        self._overheard = Overheard()
+        # Without a logger librdkafka writes to stderr; its errors reach us by exceptions.
+        more = {"log_level": 0, "error_cb": self._overheard.hear}
+        self.admin = AdminClient({**properties, **more})  # type: ignore[dict-item]  # no callbacks
+
+    def why(self) -> tuple[str, str] | None:
+        """Return why it got no answer, and what to do; None: it has not said."""
+        while self.admin.poll(0):
+            pass
+        return self._overheard.why()
 
 
 def settled(look: Callable[[], StreamView], until: float) -> StreamView:

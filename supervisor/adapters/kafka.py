@@ -23,7 +23,7 @@ from supervisor.core.observed import StreamState, StreamTrouble
 from supervisor.core.spec import SupervisorSpec
 from supervisor.core.spec_io import KafkaIoConfig
 from supervisor.ports import Clock
-from tasks.kafka_client import KafkaClient, ReadSecret, librdkafka_properties
+from tasks.kafka_client import KafkaClient, Overheard, ReadSecret, librdkafka_properties
 from tasks.offsets import TopicPartition
 
 log = structlog.get_logger()
@@ -37,6 +37,25 @@ GONE_AFTER = 3
 """Looks in a row without a topic of a pattern, until it counts as gone and the others go on."""
 _EARLIEST = OffsetSpec.earliest()  # type: ignore[no-untyped-call]
 _LATEST = OffsetSpec.latest()  # type: ignore[no-untyped-call]
+
+
+class _Connection:
+    """An AdminClient, and what it says beside its answers."""
+
+    def __init__(self, properties: Mapping[str, str]) -> None:
+        self._overheard = Overheard()
+        more = {"log_level": "0", "error_cb": self._overheard.hear}  # a log would only repeat it
+        self.admin = AdminClient({**properties, **more})  # type: ignore[dict-item]  # no callbacks
+
+    def why(self, error: KafkaException) -> tuple[str, str]:
+        """Return why a call failed, and what to do about it."""
+        while self.admin.poll(0):
+            pass
+        if (overheard := self._overheard.why()) is not None:
+            return overheard
+        found = error.args[0] if error.args else None
+        reason = found.str() if isinstance(found, KafkaError) else str(error)
+        return reason, "check bootstrap.servers and that the broker is up"
 
 
 class _NoTopic(Exception):
@@ -68,7 +87,7 @@ class KafkaStreams:
         self._on_news = on_news
         self._lock = threading.Lock()
         self._watched: dict[str, _Watched] = {}
-        self._admins: dict[str, AdminClient] = {}
+        self._connections: dict[str, _Connection] = {}
         self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="kafka-look")
 
     def state(self, supervisor_id: str, spec: SupervisorSpec) -> StreamState:
@@ -110,7 +129,7 @@ class KafkaStreams:
         except _NoTopic as error:
             found = _failed(before, StreamTrouble.NO_TOPIC, str(error))
         except KafkaException as error:
-            found = _failed(before, StreamTrouble.UNREACHABLE, _explain(client, error))
+            found = _failed(before, StreamTrouble.UNREACHABLE, self._explain(client, error))
         except Exception as error:  # noqa: BLE001 -- its supervisor shows it, the others go on
             log.warning("a look at Kafka failed", supervisor=supervisor_id, error=repr(error))
             found = _failed(before, StreamTrouble.REFUSED, str(error))
@@ -119,7 +138,7 @@ class KafkaStreams:
             self._on_news(supervisor_id)
 
     def _read(self, source: KafkaIoConfig) -> StreamState:
-        admin = self._admin(source.client)
+        admin = self._connection(source.client).admin
         described = _described(admin, _named(admin, source))
         partitions = [
             KafkaPartition(topic, info.id)
@@ -144,14 +163,22 @@ class KafkaStreams:
             stable=_offsets(admin, partitions, _LATEST, IsolationLevel.READ_COMMITTED),
         )
 
-    def _admin(self, client: KafkaClient) -> AdminClient:
+    def _connection(self, client: KafkaClient) -> _Connection:
         key = client.to_json()
         with self._lock:
-            if key not in self._admins:
+            if key not in self._connections:
                 properties = librdkafka_properties(client, self._read_secret)
-                # Errors come as results of the calls; a log of its own would only repeat them.
-                self._admins[key] = AdminClient({**properties, "log_level": "0"})
-            return self._admins[key]
+                self._connections[key] = _Connection(properties)
+            return self._connections[key]
+
+    def _explain(self, client: KafkaClient, error: KafkaException) -> str:
+        with self._lock:
+            connection = self._connections.get(client.to_json())
+        reason, advice = (str(error), "") if connection is None else connection.why(error)
+        return (
+            f"no answer from {client.bootstrap_servers} ({reason}): {advice}; "
+            "Tidegate tries again by itself"
+        )
 
 
 def _named(admin: AdminClient, source: KafkaIoConfig) -> list[str]:
@@ -207,14 +234,6 @@ def _offsets(
 
 def _failed(before: StreamState, trouble: StreamTrouble, detail: str) -> StreamState:
     return replace(before, trouble=trouble, detail=detail, failures=before.failures + 1)
-
-
-def _explain(client: KafkaClient, error: KafkaException) -> str:
-    reason = error.args[0].str() if error.args else str(error)
-    return (
-        f"no answer from {client.bootstrap_servers} ({reason}): check bootstrap.servers and that "
-        "the broker is up; Tidegate tries again by itself"
-    )
 
 
 def _is_news(before: StreamState, found: StreamState) -> bool:

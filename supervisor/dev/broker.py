@@ -122,18 +122,21 @@ class Broker:
         self._folder.mkdir(parents=True, exist_ok=True)
         self.cluster_id = self._kept_cluster_id()
         self.port, controller = self._kept_ports()
-        settings = {
+        text = "".join(f"{name}={value}\n" for name, value in self.settings(controller).items())
+        self._write("server.properties", text)
+        if not (self._folder / "formatted").exists():
+            self._format()
+            self._write("formatted", f"{self.cluster_id}\n")
+
+    def settings(self, controller: int) -> dict[str, str]:
+        """Return what `server.properties` says; `controller` is the port of its controller."""
+        return {
             **_SETTINGS,
             "listeners": f"PLAINTEXT://{self.bootstrap},CONTROLLER://{LOOPBACK}:{controller}",
             "advertised.listeners": f"PLAINTEXT://{self.bootstrap}",
             "controller.quorum.voters": f"1@{LOOPBACK}:{controller}",
             "log.dirs": str(self._folder / "data"),
         }
-        text = "".join(f"{name}={value}\n" for name, value in settings.items())
-        self._write("server.properties", text)
-        if not (self._folder / "formatted").exists():
-            self._format()
-            self._write("formatted", f"{self.cluster_id}\n")
 
     def spec(self) -> ChildSpec:
         """Return the prepared broker as a child to keep running."""

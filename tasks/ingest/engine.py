@@ -73,6 +73,7 @@ from tasks.ports import (
     SchemasUnavailable,
     TaskError,
 )
+from tasks.private_key import with_open_key
 from tasks.row_plan import measured, metric_columns
 from tasks.schema_source import RegistryClient
 from tasks.spark_session import COMPACTING_POOL, FINISHING_POOL, LIVE_POOL, SparkRuntime
@@ -332,7 +333,7 @@ class SparkEngine:
             self._runtime.session,
             start,
             end,
-            client=java_properties(job.spec.kafka, self._read_secret),
+            client=with_open_key(java_properties(job.spec.kafka, self._read_secret)),
             group_id=job.task_id,
             poll_timeout=self._poll_timeout,
             beside=beside or job.spec.kafka_columns is not None,

@@ -9,6 +9,7 @@ from pathlib import Path
 from tasks.contract import FailureCode
 from tasks.folders import is_full, no_space
 from tasks.ports import StreamUnavailable, TaskError
+from tasks.private_key import UnusableKey
 
 _TEXT_MAX = 3_000
 _CAUSES_MAX = 10
@@ -59,6 +60,8 @@ def judge(error: Exception, doing: str, folder: Path) -> Exception:
         if is_full(error):
             return no_space(f"{doing}: {error}"[:_TEXT_MAX], folder)
         return TaskError(FailureCode.WRITE_FAILED, f"{doing}: {error}")
+    if isinstance(error, UnusableKey):
+        return TaskError(FailureCode.REFUSED, f"{doing}: {error}")
     said = f"{error}\n{_java_causes(error)}"
     message = f"{doing}: {_first_lines(said)}"[:_TEXT_MAX]
     if _NO_AVRO in said:

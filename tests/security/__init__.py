@@ -1,0 +1,1 @@
+"""What a spec, a record or a caller may not do, tried on real parts."""

@@ -1,0 +1,116 @@
+"""A broker that asks who one is: passwords and certificates, on listeners of their own."""
+
+from pathlib import Path
+
+import trustme
+from confluent_kafka.admin import (  # type: ignore[attr-defined]  # in no __all__ of its stubs
+    AdminClient,
+    ScramCredentialInfo,
+    ScramMechanism,
+    UserScramCredentialUpsertion,
+)
+from cryptography.hazmat.primitives.serialization import (
+    BestAvailableEncryption,
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    load_pem_private_key,
+)
+
+from supervisor.dev.broker import Broker
+from supervisor.dev.ports import LOOPBACK, free_port
+from tasks.runtime.jars import KAFKA
+from tests.brokers import shared_jars, shared_java
+
+__all__ = ["PASSWORD", "USER", "SecuredBroker", "key_of"]
+
+USER = "ann"
+PASSWORD = 'canary-7c1f "quoted\\ back'
+"""With what a line of JAAS would have to quote."""
+_LISTENERS = {"AUTH": "SASL_PLAINTEXT", "AUTHTLS": "SASL_SSL", "TLS": "SSL"}
+_MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
+_JAAS = "org.apache.kafka.common.security"
+_ASK_TIMEOUT_S = 30.0
+
+
+class SecuredBroker(Broker):
+    """Beside its open listener: one for passwords, one for passwords over TLS, one for mutual TLS.
+
+    Its certificate is of a CA that no machine trusts, for the name of loopback.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        """Start nothing yet."""
+        super().__init__(folder, shared_java(), shared_jars(KAFKA))
+        self.ca = trustme.CA()
+        self.other_ca = trustme.CA()
+        self._certificate = self.ca.issue_cert(LOOPBACK)
+        self._ports = {name: free_port() for name in _LISTENERS}
+
+    def address(self, listener: str) -> str:
+        """Return where a listener takes clients."""
+        return f"{LOOPBACK}:{self._ports[listener]}"
+
+    @property
+    def ca_pem(self) -> str:
+        """What clients have to trust."""
+        return self.ca.cert_pem.bytes().decode()
+
+    def settings(self, controller: int) -> dict[str, str]:
+        """Return the plain broker's, and the listeners beside it."""
+        plain = super().settings(controller)
+        beside = ",".join(f"{name}://{self.address(name)}" for name in _LISTENERS)
+        names = ",".join(f"{name}:{protocol}" for name, protocol in _LISTENERS.items())
+        found = plain | {
+            "listeners": f"{plain['listeners']},{beside}",
+            "advertised.listeners": f"{plain['advertised.listeners']},{beside}",
+            "listener.security.protocol.map": f"{plain['listener.security.protocol.map']},{names}",
+            "listener.name.tls.ssl.client.auth": "required",
+        }
+        for name in ("auth", "authtls"):
+            found |= _password_settings(f"listener.name.{name}")
+        for name in ("authtls", "tls"):
+            found |= self._tls_settings(f"listener.name.{name}")
+        return found
+
+    def _tls_settings(self, listener: str) -> dict[str, str]:
+        chain = "".join(pem.bytes().decode() for pem in self._certificate.cert_chain_pems)
+        return {
+            f"{listener}.ssl.keystore.type": "PEM",
+            f"{listener}.ssl.keystore.certificate.chain": _one_line(chain),
+            f"{listener}.ssl.keystore.key": _one_line(key_of(self._certificate)),
+            f"{listener}.ssl.truststore.type": "PEM",
+            f"{listener}.ssl.truststore.certificates": _one_line(self.ca_pem),
+        }
+
+    def add_user(self) -> None:
+        """Let `USER` in by SCRAM as well; the broker runs."""
+        admin = AdminClient({"bootstrap.servers": self.bootstrap})
+        for mechanism in (ScramMechanism.SCRAM_SHA_256, ScramMechanism.SCRAM_SHA_512):
+            info = ScramCredentialInfo(mechanism, 4096)
+            wanted = UserScramCredentialUpsertion(USER, info, PASSWORD.encode())
+            for done in admin.alter_user_scram_credentials([wanted]).values():
+                done.result(_ASK_TIMEOUT_S)
+
+
+def _password_settings(listener: str) -> dict[str, str]:
+    quoted = PASSWORD.replace("\\", "\\\\").replace('"', '\\"')
+    plain = f'{_JAAS}.plain.PlainLoginModule required user_{USER}="{quoted}";'
+    scram = f"{_JAAS}.scram.ScramLoginModule required;"
+    found = {f"{listener}.sasl.enabled.mechanisms": ",".join(_MECHANISMS)}
+    for mechanism in _MECHANISMS:
+        line = plain if mechanism == "PLAIN" else scram
+        found[f"{listener}.{mechanism.lower()}.sasl.jaas.config"] = line.replace("\\", "\\\\")
+    return found
+
+
+def key_of(certificate: trustme.LeafCert, password: str = "") -> str:
+    """Return the key of a certificate as PKCS#8, which the Java client wants; PEM."""
+    key = load_pem_private_key(certificate.private_key_pem.bytes(), None)
+    hidden = BestAvailableEncryption(password.encode()) if password else NoEncryption()
+    return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, hidden).decode()
+
+
+def _one_line(pem: str) -> str:
+    """Return a PEM as a file of properties takes it."""
+    return pem.strip().replace("\n", "\\n")
