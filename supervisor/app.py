@@ -18,7 +18,6 @@ from urllib.parse import urlsplit
 import structlog
 import uvicorn
 
-from supervisor.adapters.secret import read_secret
 from supervisor.adapters.warehouse import LocalWarehouse
 from supervisor.api.server import create_api
 from supervisor.core.errors import MetadataUnavailable, SchemaTooNew
@@ -228,7 +227,7 @@ def run_worker(settings: Settings) -> int:
         reach=reach,
     )
     try:
-        return serve(setup, read_secret)
+        return serve(setup)
     except RuntimePartError as error:
         raise SetupProblem(str(error), "`tidegate doctor` looks at each part") from error
 

@@ -159,10 +159,14 @@ def _jaas_quoted(text: str) -> str:
     return f'"{escaped}"'
 
 
+_TLS = -181
+_TLS_ALERT = "ssl/tls alert"
+"""A broker that takes our certificate for none says so after the handshake: as _TRANSPORT."""
+NO_ANSWER_ADVICE = "check bootstrap.servers, that the broker is up, and security.protocol"
 _ADVICE = {
     -169: "check sasl.username, the secret of sasl.password and the mechanism",
-    -181: "check ssl.ca.pem, the name in the broker's certificate, and our certificate",
-    -195: "check bootstrap.servers, that the broker is up, and security.protocol",
+    _TLS: "check ssl.ca.pem, the name in the broker's certificate, and our certificate",
+    -195: NO_ANSWER_ADVICE,
 }
 """librdkafka's codes _AUTHENTICATION, _SSL and _TRANSPORT -> what to do; the most telling first."""
 
@@ -197,7 +201,8 @@ class Overheard:
 
         What was heard is forgotten: the next failure may have another cause.
         """
-        newest = {error.code(): error.str() for error in self._said}
+        texts = [(error.code(), error.str()) for error in self._said]
+        newest = {_TLS if _TLS_ALERT in text else code: text for code, text in texts}
         self._said.clear()
         found = ((newest[code], advice) for code, advice in _ADVICE.items() if code in newest)
         return next(found, None)

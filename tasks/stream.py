@@ -5,7 +5,6 @@ the topics' ids last: a topic that is recreated in between shows its new id, so 
 never taken for those of the old one.
 """
 
-import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
@@ -32,6 +31,7 @@ from tasks.kafka_client import (
 )
 from tasks.offsets import TopicPartition
 from tasks.ports import StreamUnavailable, StreamView, TaskError
+from tasks.secret_source import NoSecret, secret_text
 
 _CLIENTS_MAX = 64
 _MARGIN_S = 0.5
@@ -51,16 +51,15 @@ _Value = TypeVar("_Value")
 
 
 def environment_secret(secret: SecretRef) -> str:
-    """Return a secret of this process's environment.
+    """Return a secret that this worker's environment holds, or a file that it names.
 
     Raises:
-        TaskError: it is not set here (REFUSED).
+        TaskError: it cannot be had here (REFUSED).
     """
-    value = os.environ.get(secret.environment)
-    if value is None:
-        text = f"the environment of this worker has no {secret.environment}"
-        raise TaskError(FailureCode.REFUSED, text)
-    return value
+    try:
+        return secret_text(secret)
+    except NoSecret as error:
+        raise TaskError(FailureCode.REFUSED, f"this worker lacks a secret: {error}") from error
 
 
 class CutOff(StreamUnavailable):

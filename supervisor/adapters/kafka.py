@@ -23,7 +23,13 @@ from supervisor.core.observed import StreamState, StreamTrouble
 from supervisor.core.spec import SupervisorSpec
 from supervisor.core.spec_io import KafkaIoConfig
 from supervisor.ports import Clock
-from tasks.kafka_client import KafkaClient, Overheard, ReadSecret, librdkafka_properties
+from tasks.kafka_client import (
+    NO_ANSWER_ADVICE,
+    KafkaClient,
+    Overheard,
+    ReadSecret,
+    librdkafka_properties,
+)
 from tasks.offsets import TopicPartition
 
 log = structlog.get_logger()
@@ -55,7 +61,7 @@ class _Connection:
             return overheard
         found = error.args[0] if error.args else None
         reason = found.str() if isinstance(found, KafkaError) else str(error)
-        return reason, "check bootstrap.servers and that the broker is up"
+        return reason, NO_ANSWER_ADVICE
 
 
 class _NoTopic(Exception):

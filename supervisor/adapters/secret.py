@@ -1,20 +1,17 @@
-"""Secrets of connections: read from this process's environment when a client is built."""
-
-import os
+"""Secrets of connections: looked up when a client is built."""
 
 from supervisor.core.errors import SecretMissing
 from tasks.kafka_client import SecretRef
+from tasks.secret_source import NoSecret, secret_text
 
 
 def read_secret(reference: SecretRef) -> str:
     """Return the secret that `reference` names.
 
     Raises:
-        SecretMissing: the variable is not set here; the text names it, never a value.
+        SecretMissing: it cannot be had here; the text names its variable, never a value.
     """
-    value = os.environ.get(reference.environment)
-    if not value:
-        raise SecretMissing(
-            f"the environment variable {reference.environment} is not set in this process"
-        )
-    return value
+    try:
+        return secret_text(reference)
+    except NoSecret as error:
+        raise SecretMissing(str(error)) from error

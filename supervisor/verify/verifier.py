@@ -1,6 +1,5 @@
 """The verification as a whole: the claim, the files, the topic, then the judgement."""
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from supervisor.verify.topic import TopicRead, read_topic
 from supervisor.verify.verdict import Finding, FindingKind, Verification
 from tasks.kafka_client import SecretRef
 from tasks.offsets import TopicPartition
+from tasks.secret_source import NoSecret, secret_text
 
 Progress = Callable[[int], None]
 
@@ -82,17 +82,18 @@ def compare(
 
 
 def secret_of_environment(reference: SecretRef) -> str:
-    """Look a secret up in this process's environment.
+    """Look a secret up in this process's environment, or in the file that it names.
 
     Raises:
-        SetupProblem: it is not set.
+        SetupProblem: it cannot be had here.
     """
-    if (secret := os.environ.get(reference.environment)) is None:
+    try:
+        return secret_text(reference)
+    except NoSecret as error:
         raise SetupProblem(
-            f"the spec's connection to Kafka needs {reference.environment}, which is not set here",
+            f"the spec's connection to Kafka needs a secret: {error}",
             "set it as the overlord and the workers have it",
-        )
-    return secret
+        ) from error
 
 
 def _read_files(

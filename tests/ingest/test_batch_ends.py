@@ -12,7 +12,7 @@ from confluent_kafka.admin import AdminClient
 from supervisor.dev.broker import Broker
 from tasks.contract import FailureCode
 from tasks.ingest.engine import SparkEngine
-from tasks.kafka_client import SecretRef
+from tasks.kafka_client import SaslMechanism, SecretRef
 from tasks.ports import BatchCancelled, StreamUnavailable, TaskError
 from tasks.spark_session import SparkRuntime
 from tests.brokers import produce
@@ -66,8 +66,12 @@ def test_a_cancel_that_comes_before_the_job_counts(
     job = batch(spec_for(broker.bootstrap), topic, {0: (0, 1)})
     engine = SparkEngine(spark, str(tmp_path), lambda _: cancelled_meanwhile())
     # The engine looks up secrets just before the job: a handy moment.
-    key = {"ssl_certificate_pem": "x", "ssl_key_pem": SecretRef(environment="TIDEGATE_SECRET_X")}
-    client = job.spec.kafka.model_copy(update=key)
+    login = {
+        "sasl_mechanism": SaslMechanism.PLAIN,
+        "sasl_username": "u",
+        "sasl_password": SecretRef(environment="TIDEGATE_SECRET_X"),
+    }
+    client = job.spec.kafka.model_copy(update=login)
     job = batch(job.spec.model_copy(update={"kafka": client}), topic, {0: (0, 1)})
 
     def cancelled_meanwhile() -> str:

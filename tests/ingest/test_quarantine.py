@@ -17,7 +17,7 @@ from tasks.ingest.observed import Reject
 from tasks.ingest.quarantine import check_raw
 from tasks.ingest.reasons import RejectReason
 from tasks.ingest_spec import BadRecords, Granularity, TextFormat
-from tasks.kafka_client import SecretRef
+from tasks.kafka_client import SaslMechanism, SecretRef
 from tasks.offsets import Offsets
 from tasks.offsets import TopicPartition as Place
 from tasks.ports import BatchCancelled, BatchJob, DataFile, JournalEntry, MergeJob, TaskError
@@ -228,8 +228,12 @@ def test_a_cancel_between_the_two_reads_leaves_no_file(
     job = batch(spec_for(broker.bootstrap), topic, {0: (0, 2)})
     asked: list[str] = []
     # The engine looks up secrets before each read: a handy moment.
-    key = {"ssl_certificate_pem": "x", "ssl_key_pem": SecretRef(environment="TIDEGATE_SECRET_X")}
-    client = job.spec.kafka.model_copy(update=key)
+    login = {
+        "sasl_mechanism": SaslMechanism.PLAIN,
+        "sasl_username": "u",
+        "sasl_password": SecretRef(environment="TIDEGATE_SECRET_X"),
+    }
+    client = job.spec.kafka.model_copy(update=login)
 
     def cancelled_at_the_second(reference: SecretRef) -> str:
         asked.append(reference.environment)

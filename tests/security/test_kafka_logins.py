@@ -242,7 +242,7 @@ SHUT_OUT = {
     _wrong_plain_password: "uthentication failed",
     _another_ca: "certificate verify failed",
     _another_name: "certificate verify failed",
-    _no_certificate: "certificate",
+    _no_certificate: "and our certificate",
 }
 
 
