@@ -4,9 +4,7 @@ Source: the attacks on Druid, Spark and Kafka's clients that have a number, and 
 """
 
 import copy
-import json
 import socket
-import sqlite3
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,7 +12,6 @@ from pathlib import Path
 from urllib.parse import quote
 
 import httpx
-import psutil
 import pytest
 from pydantic import JsonValue
 
@@ -22,44 +19,11 @@ from supervisor.dev.ports import LOOPBACK
 from tests.core.test_spec_names import HOSTILE
 from tests.integration.cluster import SUPERVISORS, Cluster
 from tests.integration.oracle import spec
+from tests.security.attacked import ALLOWED, refused
 
-ALLOWED = "kafka.example:9092"
-LISTS = {"TIDEGATE_KAFKA_ALLOW": ALLOWED, "TIDEGATE_REGISTRY_ALLOW": "registry.example:8081"}
-MIB = 1024 * 1024
+pytestmark = pytest.mark.usefixtures("nothing_happened")
+
 Document = dict[str, JsonValue]
-
-
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    """An overlord alone: what is refused never comes to a worker."""
-    folder = tmp_path_factory.mktemp("hostile") / "cluster"
-    with Cluster(folder, more=LISTS) as started:
-        started.start_overlord()
-        yield started
-
-
-@pytest.fixture(autouse=True)
-def nothing_happened(cluster: Cluster) -> Iterator[None]:
-    """After each attack: no supervisor, no table, no file beside those of the overlord."""
-    before = _left_behind(cluster)
-    yield
-    assert cluster.http.get(SUPERVISORS).json() == []
-    assert _left_behind(cluster) == before
-    assert cluster.http.get("/status/health").status_code == httpx.codes.OK
-
-
-def _left_behind(cluster: Cluster) -> tuple[set[str], dict[str, int]]:
-    files = {str(p) for p in cluster.folder.parent.rglob("*") if p.name != "metadata.db-journal"}
-    with sqlite3.connect(f"file:{cluster.folder}/metadata.db?mode=ro", uri=True) as database:
-        tables = database.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
-        rows = {
-            name: database.execute(f'SELECT count(*) FROM "{name}"').fetchone()[0]  # noqa: S608 -- its own names
-            for (name,) in tables
-            if name.startswith(("supervisor", "spec", "segment", "task", "generation", "offset"))
-        }
-    database.close()
-    assert rows, "no table was counted"
-    return files, rows
 
 
 def _spec(change: Callable[[Document], None] = lambda _: None) -> Document:
@@ -80,17 +44,10 @@ def _post(cluster: Cluster, document: object) -> httpx.Response:
     return cluster.http.post(SUPERVISORS, json=document)
 
 
-def _refused(answer: httpx.Response, *, told: str = "") -> None:
-    assert 400 <= answer.status_code < 500, f"{answer.status_code}: {answer.text[:300]}"
-    problem = answer.json()
-    assert problem["status"] == answer.status_code
-    assert told in answer.text, answer.text[:600]
-
-
 def test_the_spec_that_is_attacked_is_a_sound_one(cluster: Cluster) -> None:
     """Goal: each refusal below is for what is hostile, and for nothing else."""
     answer = _post(cluster, _spec(lambda d: d.update(unknownField=1)))
-    _refused(answer)
+    refused(answer)
     assert [error["pointer"] for error in answer.json()["errors"]] == ["/unknownField"]
 
 
@@ -99,8 +56,8 @@ def test_no_name_leads_out_of_the_warehouse(name: str, cluster: Cluster) -> None
     as_table = _post(cluster, _spec(lambda d: _section(d, "dataSchema").update(dataSource=name)))
     as_id = _post(cluster, _spec(lambda d: d.update(id=name)))
 
-    _refused(as_table)
-    _refused(as_id)
+    refused(as_table)
+    refused(as_id)
 
 
 INJECTIONS = [
@@ -184,7 +141,7 @@ def test_only_brokers_of_the_list_are_called(
     with _listener() as (here, calls):
         given: JsonValue = {"bootstrap.servers": servers(here)}
         document = _spec(lambda d: _section(d, "ioConfig").update(consumerProperties=given))
-        _refused(_post(cluster, document), told="bootstrap.servers")
+        refused(_post(cluster, document), told="bootstrap.servers")
     assert calls == []
 
 
@@ -237,7 +194,7 @@ def test_no_property_runs_code_reads_files_or_calls_out(
         }
         document = _spec(lambda d: _section(d, "ioConfig").update(consumerProperties=hostile))
         answer = _post(cluster, document)
-    _refused(answer, told=name.strip().lower())
+    refused(answer, told=name.strip().lower())
     assert "canary" not in answer.text
     assert (calls, marker.exists()) == ([], False)
 
@@ -263,7 +220,7 @@ CONTEXTS = [
 
 @pytest.mark.parametrize("name", CONTEXTS)
 def test_no_setting_of_spark_comes_by_a_spec(name: str, cluster: Cluster) -> None:
-    _refused(_post(cluster, _spec(lambda d: d.update(context={name: "x"}))), told="spark")
+    refused(_post(cluster, _spec(lambda d: d.update(context={name: "x"}))), told="spark")
 
 
 EXPRESSIONS = [
@@ -286,7 +243,7 @@ def test_an_expression_is_of_our_grammar_or_a_400(expression: str, cluster: Clus
     transform = {"type": "expression", "name": "x", "expression": expression}
     hostile: JsonValue = {"transforms": [transform]}  # type: ignore[list-item]
     document = _spec(lambda d: _section(d, "dataSchema").update(transformSpec=hostile))
-    _refused(_post(cluster, document), told="/transformSpec/transforms/0")
+    refused(_post(cluster, document), told="/transformSpec/transforms/0")
 
 
 STRUCTURES: dict[str, Callable[[Document], None]] = {
@@ -322,85 +279,4 @@ STRUCTURES: dict[str, Callable[[Document], None]] = {
 
 @pytest.mark.parametrize("what", STRUCTURES)
 def test_what_other_systems_ran_is_no_part_of_a_spec(what: str, cluster: Cluster) -> None:
-    _refused(_post(cluster, _spec(STRUCTURES[what])))
-
-
-TEXTS: dict[str, bytes] = {
-    "10,000 deep": b'{"a":' * 10_000 + b"1" + b"}" * 10_000,
-    "a list 100,000 deep": b"[" * 100_000,
-    "a repeated key": b'{"type":"kafka","type":"kafka"}',
-    "not a number": b'{"type":NaN}',
-    "a number of a million digits": b'{"type":' + b"9" * 1_000_000 + b"}",
-    "half a surrogate": b'{"type":"\\ud800"}',
-    "no UTF-8": b'{"type":"\xff\xfe"}',
-    "YAML with aliases": b"a: &a [x,x]\nb: &b [*a,*a]\nc: [*b,*b]\n",
-    "nothing": b"",
-    "HTML": b"<script>alert(1)</script>",
-}
-
-
-@pytest.mark.parametrize("what", TEXTS)
-def test_what_is_no_plain_json_is_refused(what: str, cluster: Cluster) -> None:
-    headers = {"Content-Type": "application/json"}
-    _refused(cluster.http.post(SUPERVISORS, content=TEXTS[what], headers=headers))
-
-
-def test_a_gigabyte_costs_no_memory(cluster: Cluster) -> None:
-    """Goal: told by its length it is not read; told by nothing it is cut off."""
-    overlord = psutil.Process(cluster.children["overlord"].pid or 0)
-    before = overlord.memory_info().rss
-    length = {"Content-Type": "application/json", "Content-Length": str(1024 * MIB)}
-    asked = f"POST {SUPERVISORS} HTTP/1.1\r\nHost: {LOOPBACK}:{cluster.port}\r\n"
-    head = asked + "".join(f"{name}: {value}\r\n" for name, value in length.items()) + "\r\n"
-    with socket.create_connection((LOOPBACK, cluster.port), timeout=20) as connection:
-        connection.sendall(head.encode())
-        assert b" 413 " in connection.recv(4096)
-
-    def endless() -> Iterator[bytes]:
-        for _ in range(64):
-            yield b" " * MIB
-
-    try:
-        answer = cluster.http.post(
-            SUPERVISORS, content=endless(), headers={"Content-Type": "application/json"}
-        )
-        assert answer.status_code == httpx.codes.REQUEST_ENTITY_TOO_LARGE
-    except httpx.TransportError:
-        pass  # it hung up on us in the middle, which is as good
-
-    assert overlord.memory_info().rss - before < 50 * MIB
-
-
-def test_a_map_of_very_many_partitions_is_bounded(cluster: Cluster) -> None:
-    many = {str(n): 1 for n in range(60_000)}
-    offsets = {"type": "end", "stream": "t", "partitionOffsetMap": many}
-    body = {"type": "kafka", "partitions": offsets}
-    assert len(json.dumps(body)) < MIB
-    answer = cluster.http.post(f"{SUPERVISORS}/none/resetOffsets", json=body)
-    assert answer.status_code == httpx.codes.NOT_FOUND
-
-
-def test_many_slow_callers_do_not_keep_others_waiting(cluster: Cluster) -> None:
-    """Goal: 200 connections that send half a request; the next caller is served all the same."""
-    half = f"POST {SUPERVISORS} HTTP/1.1\r\nHost: {LOOPBACK}\r\nContent-Type: application/json\r\n"
-    held = []
-    try:
-        for _ in range(200):
-            connection = socket.create_connection((LOOPBACK, cluster.port), timeout=20)
-            held.append(connection)
-            connection.sendall(half.encode() + b'Content-Length: 100\r\n\r\n{"type"')
-        assert cluster.http.get("/status/health").status_code == httpx.codes.OK
-        assert cluster.http.get(SUPERVISORS).json() == []
-    finally:
-        for connection in held:
-            connection.close()
-
-
-def test_an_author_cannot_forge_lines_of_a_log(cluster: Cluster) -> None:
-    author = "eve\x1b[2J\x7f\u202e" + "x" * 5_000
-    headers = {b"X-Druid-Author": author.encode()}
-    answer = cluster.http.post(f"{SUPERVISORS}/none/suspend", headers=headers)
-    assert answer.status_code in {httpx.codes.NOT_FOUND, httpx.codes.BAD_REQUEST}
-    log = b"".join(p.read_bytes() for p in (cluster.folder / "logs").rglob("*") if p.is_file())
-    assert log, "there is no log"
-    assert b"\x1b[2J" not in log
+    refused(_post(cluster, _spec(STRUCTURES[what])))
