@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import Protocol
 
+from supervisor.core.intervals import Interval
 from supervisor.core.milestone import Milestone
 from supervisor.core.model import (
     AuditEntry,
@@ -115,9 +116,10 @@ class Tasks(Protocol):
         status: TaskStatus | None = None,
         data_source: str | None = None,
         supervisor_id: str | None = None,
+        created: Interval | None = None,
         limit: int = 100,
     ) -> list[Task]:
-        """Return tasks, newest first."""
+        """Return tasks, newest first; `created` bounds when their rows were made."""
         ...
 
     def slots_in_use(self) -> dict[str, int]:

@@ -65,6 +65,17 @@ class TaskStatusView(Wire):
     status: TaskRow
 
 
+class TaskShort(Wire):
+    """Druid's short status of a task."""
+
+    id: str
+    status: TaskStatus
+    duration: int
+    """Milliseconds; -1 while it runs."""
+    error_msg: str | None
+    location: TaskLocation
+
+
 class ParseError(Wire):
     """A record that became no row, in Druid's shape; where it lies is an addition."""
 
@@ -79,9 +90,7 @@ class ParseError(Wire):
 
 def task_row(task: Task, urls: Mapping[str, str], *, reported: bool) -> TaskRow:
     """Return one row; `urls` maps worker -> address."""
-    ended = task.ended_at
     created = iso_utc(task.created_at)
-    duration = -1 if ended is None else int((ended - task.created_at).total_seconds() * 1000)
     runner = ("RUNNING" if reported else "PENDING") if task.active else "NONE"
     return TaskRow(
         id=task.id,
@@ -92,10 +101,10 @@ def task_row(task: Task, urls: Mapping[str, str], *, reported: bool) -> TaskRow:
         status_code=task.status,
         status=task.status,
         runner_status_code=runner,
-        duration=duration,
+        duration=_duration_ms(task),
         location=_location(urls.get(task.worker_id)),
         data_source=task.data_source,
-        error_msg=task.reason if task.status is TaskStatus.FAILED else None,
+        error_msg=error_of(task),
         reason=task.reason,
         supervisor_id=task.supervisor_id,
         generation_id=task.generation_id,
@@ -103,6 +112,27 @@ def task_row(task: Task, urls: Mapping[str, str], *, reported: bool) -> TaskRow:
         attempt=task.attempt,
         worker_id=task.worker_id,
     )
+
+
+def task_short(task: Task, urls: Mapping[str, str]) -> TaskShort:
+    """Return a short status; `urls` maps worker -> address."""
+    return TaskShort(
+        id=task.id,
+        status=task.status,
+        duration=_duration_ms(task),
+        error_msg=error_of(task),
+        location=_location(urls.get(task.worker_id)),
+    )
+
+
+def error_of(task: Task) -> str | None:
+    """Return why a task failed; None: it did not."""
+    return task.reason if task.status is TaskStatus.FAILED else None
+
+
+def _duration_ms(task: Task) -> int:
+    ended = task.ended_at
+    return -1 if ended is None else int((ended - task.created_at).total_seconds() * 1000)
 
 
 def _location(url: str | None) -> TaskLocation:

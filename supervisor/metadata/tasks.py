@@ -16,6 +16,7 @@ from sqlalchemy import (
 )
 
 from supervisor.core.errors import StateMoved
+from supervisor.core.intervals import Interval
 from supervisor.core.model import OPEN_STATES, Task, TaskStatus
 from supervisor.metadata.rows import chunks, insert_unless_taken
 from supervisor.metadata.tables import generations, tasks
@@ -135,13 +136,15 @@ class SqlTasks:
         status: TaskStatus | None = None,
         data_source: str | None = None,
         supervisor_id: str | None = None,
+        created: Interval | None = None,
         limit: int = 100,
     ) -> list[Task]:
-        """Return tasks, newest first."""
+        """Return tasks, newest first; `created` bounds when their rows were made."""
         asked = {_AT.status: status, _AT.data_source: data_source, _AT.supervisor_id: supervisor_id}
         return self._found(
             select(tasks)
             .where(*(column == value for column, value in asked.items() if value is not None))
+            .where(*_created_within(created))
             .order_by(_AT.created_at.desc(), _AT.id.desc())
             .limit(limit)
         )
@@ -221,6 +224,12 @@ class SqlTasks:
 
     def _found(self, query: Select[*tuple[object, ...]], **values: object) -> list[Task]:
         return [_read(row) for row in self._db.execute(query, values).mappings()]
+
+
+def _created_within(interval: Interval | None) -> tuple[ColumnElement[bool], ...]:
+    if interval is None:
+        return ()
+    return _AT.created_at >= interval.start, _AT.created_at < interval.end
 
 
 def _row(task: Task) -> dict[str, object]:

@@ -1,0 +1,21 @@
+"""What people do with tasks and workers beside supervising them, wired from what the views have."""
+
+from dataclasses import dataclass
+
+from supervisor.endings import Endings
+from supervisor.signals import Broadcast
+from supervisor.task_stops import TaskStops
+from supervisor.views import Views
+
+
+@dataclass(frozen=True)
+class Administration:
+    """The verbs; one instance per process."""
+
+    tasks: TaskStops
+
+    @classmethod
+    def of(cls, views: Views, changed: Broadcast, endings: Endings) -> "Administration":
+        """Wire the verbs over the same rows and the same loop."""
+        store, clock = views.sources.store, views.clock
+        return cls(TaskStops(store, clock, views.leadership, views.loop, changed, endings))
