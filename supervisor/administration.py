@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 
 from supervisor.endings import Endings
+from supervisor.ports_logs import LogSource
 from supervisor.signals import Broadcast
+from supervisor.task_logs import TaskLogViews
 from supervisor.task_stops import TaskStops
 from supervisor.views import Views
 
@@ -13,9 +15,15 @@ class Administration:
     """The verbs; one instance per process."""
 
     tasks: TaskStops
+    logs: TaskLogViews
 
     @classmethod
-    def of(cls, views: Views, changed: Broadcast, endings: Endings) -> "Administration":
+    def of(
+        cls, views: Views, changed: Broadcast, endings: Endings, logs: LogSource
+    ) -> "Administration":
         """Wire the verbs over the same rows and the same loop."""
         store, clock = views.sources.store, views.clock
-        return cls(TaskStops(store, clock, views.leadership, views.loop, changed, endings))
+        return cls(
+            tasks=TaskStops(store, clock, views.leadership, views.loop, changed, endings),
+            logs=TaskLogViews(store, logs),
+        )

@@ -22,6 +22,7 @@ from supervisor.adapters.journals_http import HttpJournals
 from supervisor.adapters.kafka import KafkaStreams
 from supervisor.adapters.raw_records import DuckRecords
 from supervisor.adapters.secret import read_secret
+from supervisor.adapters.task_logs_http import HttpTaskLogs
 from supervisor.adapters.warehouse import LocalWarehouse
 from supervisor.administration import Administration
 from supervisor.api.server import ApiParts
@@ -194,7 +195,7 @@ def wire_overlord(
         views=views,
         lifetimes=chores.lifetimes,
         handoffs=EarlyHandoff(store, clock, leadership, loop),
-        administration=Administration.of(views, changed, endings),
+        administration=Administration.of(views, changed, endings, HttpTaskLogs()),
         resets=Resets(store, streams, clock, leadership, loop, changed, endings),
         queues=operations,
         quarantine=Quarantine(store, DuckRecords(warehouse)),

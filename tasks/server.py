@@ -1,7 +1,7 @@
 """The control API of a worker: Druid's chat paths, each task behind its own token.
 
 It is an accelerator: every order it takes carries (term, sequence) and travels by the sync as
-well, so a handoff succeeds without it (P5).  Routes are in `tasks/chat.py`.
+well, so a handoff succeeds without it (P5).  Routes are in `chat.py` and `log_routes.py`.
 """
 
 import socket
@@ -10,8 +10,10 @@ from threading import Thread
 import uvicorn
 
 from tasks.chat import create_app
+from tasks.log_routes import add_log_routes
 from tasks.options import WorkerOptions
 from tasks.roster import Roster
+from tasks.task_logs import TaskLogs
 
 _ANY = {"", "0.0.0.0", "::"}  # noqa: S104 -- compared with, not bound to
 _CLOSE_TIMEOUT_S = 5.0
@@ -21,7 +23,9 @@ _BACKLOG = 128
 class ControlServer:
     """Serves the control API on a thread; the port is held from the construction on."""
 
-    def __init__(self, options: WorkerOptions, roster: Roster) -> None:
+    def __init__(
+        self, options: WorkerOptions, roster: Roster, logs: TaskLogs | None = None
+    ) -> None:
         family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
         self._socket = socket.create_server(
             (options.host, options.port), family=family, backlog=_BACKLOG
@@ -31,8 +35,10 @@ class ControlServer:
             socket.gethostname() if options.host in _ANY else options.host
         )
         self.url = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+        app = create_app(roster, threads_max=options.threads_max)
+        add_log_routes(app, logs or TaskLogs(options.data_dir))
         config = uvicorn.Config(
-            create_app(roster, threads_max=options.threads_max),
+            app,
             log_config=None,
             access_log=False,
             lifespan="on",

@@ -65,6 +65,7 @@ from supervisor.forgetting import NotForgettable
 from supervisor.publishing import UnusableFiles
 from supervisor.quarantine import RecordNotFound
 from supervisor.swapping import CompactionNotFound
+from supervisor.task_logs import NoTaskLog
 from supervisor.views_files import DataSourceNotFound
 from tasks.wire import Wire
 
@@ -144,6 +145,7 @@ PROBLEMS: Mapping[type[SupervisorError], Problem] = MappingProxyType(
         NoHistory: Problem(404, "no-history", "Nothing was ever stored under this id"),
         NotCompactable: Problem(409, "not-compactable", "The table is not compacted"),
         NotAllowed: Problem(403, "not-allowed", "The caller may not do this"),
+        NoTaskLog: Problem(404, "no-task-log", "There is no log of this task"),
         NotOffered: Problem(400, "not-offered", "Tidegate does not do this"),
         NotForgettable: Problem(409, "not-forgettable", "The supervisor still has work to do"),
         NotReplayable: Problem(409, "not-replayable", "This event cannot be queued again"),

@@ -3,6 +3,7 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Query
+from fastapi.responses import PlainTextResponse, Response
 
 from supervisor.api.deps import Parts
 from supervisor.api.problems import InvalidRequest
@@ -13,6 +14,7 @@ from supervisor.views_tasks import TASK_TYPE, TaskFilter, TaskRow, TaskStatusVie
 router = APIRouter(prefix="/druid/indexer/v1", tags=["tasks"])
 
 ROWS_DEFAULT = 1_000
+OFFSET_MAX = 2**53
 Most = Annotated[int, Query(ge=1, le=10_000, description="At most so many rows.")]
 Type = Annotated[str | None, Query(description="Of another type than index_kafka there is none.")]
 Created = Annotated[
@@ -21,6 +23,14 @@ Created = Annotated[
         alias="createdTimeInterval",
         description=f"Created within: {FORM}; `_` does for `/`.",
         examples=["2026-01-01_2026-01-02"],
+    ),
+]
+Offset = Annotated[
+    int,
+    Query(
+        ge=-OFFSET_MAX,
+        le=OFFSET_MAX,
+        description="From this byte on; a negative one counts from the end.",
     ),
 ]
 
@@ -102,6 +112,21 @@ def list_complete(
 def get_task(task_id: str, parts: Parts) -> dict[str, object]:
     """Return what a task was told to do: `{task, payload}`."""
     return parts.views.task(task_id)
+
+
+@router.get(
+    "/task/{task_id}/log",
+    response_class=PlainTextResponse,
+    responses={503: {"description": "Its worker, which keeps it, does not answer"}},
+)
+def get_task_log(task_id: str, parts: Parts, offset: Offset = 0) -> Response:
+    """Return a piece of a task's log, as text; its worker keeps it for some time after the end.
+
+    `X-Tidegate-Log-Start` says where the piece begins, `X-Tidegate-Log-Size` how long the log is.
+    """
+    part = parts.administration.logs.log(task_id, offset)
+    headers = {"X-Tidegate-Log-Start": str(part.start), "X-Tidegate-Log-Size": str(part.size)}
+    return Response(part.content, 200, headers, "text/plain; charset=utf-8")
 
 
 @router.get("/task/{task_id}/status")

@@ -216,7 +216,7 @@ def a_world(
         resets=Resets(store, streams, clock, leadership, loop, changed, endings),
         changed=changed,
         handoffs=EarlyHandoff(store, clock, leadership, loop),
-        administration=Administration.of(views, changed, endings),
+        administration=Administration.of(views, changed, endings, journals),
         version="1.2.3",
         hosts=("tidegate.example",),
     )
