@@ -6,8 +6,10 @@ from supervisor.endings import Endings
 from supervisor.ports_logs import LogSource
 from supervisor.signals import Broadcast
 from supervisor.task_logs import TaskLogViews
+from supervisor.task_reports import TaskReportViews
 from supervisor.task_stops import TaskStops
 from supervisor.views import Views
+from supervisor.worker_stands import WorkerStands
 
 
 @dataclass(frozen=True)
@@ -16,6 +18,8 @@ class Administration:
 
     tasks: TaskStops
     logs: TaskLogViews
+    reports: TaskReportViews
+    workers: WorkerStands
 
     @classmethod
     def of(
@@ -26,4 +30,8 @@ class Administration:
         return cls(
             tasks=TaskStops(store, clock, views.leadership, views.loop, changed, endings),
             logs=TaskLogViews(store, logs),
+            reports=TaskReportViews(store, views.registry, views.leadership, clock),
+            workers=WorkerStands(
+                store, clock, views.leadership, views.registry, views.loop, changed
+            ),
         )

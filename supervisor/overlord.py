@@ -170,7 +170,7 @@ def wire_overlord(
     registry = _registry_of(settings, clock, leadership)
     streams = KafkaStreams(clock, read_secret, on_news=lambda found: loop.wake(found))  # noqa: PLW0108 -- made below
     sources = Sources(store, streams, registry, limits_of(settings))
-    endings = Endings(QueueConfig(delay=settings.gc_delay))
+    endings = Endings(QueueConfig(delay=settings.gc_delay), registry.report)
     loop = _loop_of(Shell(sources, clock, new_token, endings, reach), leadership, changed)
     service = Service(
         store=store,

@@ -19,6 +19,7 @@ from supervisor.core.model import (
     StoredPlan,
     Task,
     TaskStatus,
+    TaskTotals,
     WorkerRow,
 )
 from supervisor.core.observed import StreamState, WorkerView
@@ -130,7 +131,14 @@ class Tasks(Protocol):
         ...
 
     def end(
-        self, task_id: str, status: TaskStatus, reason: str, now: datetime, *, lost: bool = False
+        self,
+        task_id: str,
+        status: TaskStatus,
+        reason: str,
+        now: datetime,
+        *,
+        lost: bool = False,
+        totals: TaskTotals | None = None,
     ) -> bool:
         """RUNNING -> `status`.  False: it had ended already, and keeps its status."""
         ...
@@ -175,11 +183,22 @@ class WorkersTable(Protocol):
     """Registered workers and the fence between their incarnations."""
 
     def register(self, row: WorkerRow) -> int:
-        """Insert or update if `row.incarnation` is not lower; return the newest incarnation."""
+        """Insert or update if `row.incarnation` is not lower; return the newest incarnation.
+
+        A worker that was disabled stays so.
+        """
         ...
 
     def holds(self, worker_id: str, incarnation: int) -> bool:
         """Tell whether an incarnation is the newest; it stays so until this transaction ends."""
+        ...
+
+    def set_disabled(self, worker_id: str, *, disabled: bool) -> bool:
+        """Take a worker out, or in again; False: it stood so already, or there is none."""
+        ...
+
+    def takes_tasks(self, worker_id: str) -> bool:
+        """Tell whether a worker is known and not taken out."""
         ...
 
     def all(self) -> list[WorkerRow]:

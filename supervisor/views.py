@@ -39,6 +39,7 @@ from supervisor.views_status import (
 )
 from supervisor.views_tasks import (
     ParseError,
+    StatsLeaf,
     TaskFilter,
     TaskRow,
     TaskShort,
@@ -141,15 +142,15 @@ class Views:
             )
         )
 
-    def stats(self, supervisor_id: str) -> dict[str, dict[str, dict[str, object]]]:
+    def stats(self, supervisor_id: str) -> dict[str, dict[str, StatsLeaf]]:
         """Return group -> task -> counters; tasks that have not reported are left out."""
         seen = self._seen(supervisor_id)
         groups = {g.id: str(g.group) for g in seen.generations}
-        found: dict[str, dict[str, dict[str, object]]] = {}
+        found: dict[str, dict[str, StatsLeaf]] = {}
         for task in seen.tasks:
             report = report_of(seen, task)
             if report is not None and task.generation_id in groups:
-                leaf = stats_leaf(report.counters)
+                leaf = stats_leaf(report.counters, self.registry.rates(task.id))
                 found.setdefault(groups[task.generation_id], {})[task.id] = leaf
         return found
 

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from urllib.parse import urlsplit
 
+from pydantic.alias_generators import to_camel
+
 from supervisor.core.model import Generation, Publication, Task, TaskStatus
 from supervisor.core.spec import SupervisorSpec
 from tasks.contract import Counters, RejectSample, TaskReport
@@ -14,6 +16,10 @@ TASK_TYPE = "index_kafka"
 UNBOUNDED = 9_223_372_036_854_775_807
 """Druid's end offset of a task whose end is not fixed."""
 EPOCH = "1970-01-01T00:00:00.000Z"
+
+
+StatsLeaf = dict[str, dict[str, object]]
+"""`{"movingAverages": ..., "totals": ...}` of one task."""
 
 
 class TaskFilter(StrEnum):
@@ -189,8 +195,14 @@ def _sequence(kind: str, topic: str, offsets: Offsets, *, several: bool) -> dict
     }
 
 
-def stats_leaf(counters: Counters) -> dict[str, object]:
-    """Return Druid's leaf of one task; rates over time are not kept, so none are claimed."""
+def stats_leaf(counters: Counters, rates: Mapping[str, Mapping[str, float]]) -> StatsLeaf:
+    """Return Druid's leaf of one task; `rates` maps window -> counter -> growth per second."""
+    named = {w: {to_camel(k): v for k, v in rate.items()} for w, rate in rates.items()}
+    return {"movingAverages": {"buildSegments": named}, "totals": row_stats(counters)}
+
+
+def row_stats(counters: Counters) -> dict[str, object]:
+    """Return what one task has counted, as Druid names it."""
     totals = {
         "processed": counters.processed,
         "processedBytes": counters.processed_bytes,
@@ -198,7 +210,7 @@ def stats_leaf(counters: Counters) -> dict[str, object]:
         "thrownAway": counters.thrown_away,
         "unparseable": counters.unparseable,
     }
-    return {"movingAverages": {"buildSegments": {}}, "totals": {"buildSegments": totals}}
+    return {"buildSegments": totals}
 
 
 def parse_errors(

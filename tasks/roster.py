@@ -51,6 +51,8 @@ class Roster:
         self._forgotten: OrderedDict[str, None] = OrderedDict()
         self._swept = False
         self._closing = False
+        self.disabled = False
+        """As an overlord said last: this worker finishes what it has and is given nothing new."""
 
     @property
     def runners(self) -> Sequence[TaskRunner]:

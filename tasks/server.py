@@ -1,7 +1,7 @@
 """The control API of a worker: Druid's chat paths, each task behind its own token.
 
 It is an accelerator: every order it takes carries (term, sequence) and travels by the sync as
-well, so a handoff succeeds without it (P5).  Routes are in `chat.py` and `log_routes.py`.
+well, so a handoff succeeds without it (P5).  Routes are in `chat.py` and `worker_routes.py`.
 """
 
 import socket
@@ -10,10 +10,10 @@ from threading import Thread
 import uvicorn
 
 from tasks.chat import create_app
-from tasks.log_routes import add_log_routes
 from tasks.options import WorkerOptions
 from tasks.roster import Roster
 from tasks.task_logs import TaskLogs
+from tasks.worker_routes import add_worker_routes
 
 _ANY = {"", "0.0.0.0", "::"}  # noqa: S104 -- compared with, not bound to
 _CLOSE_TIMEOUT_S = 5.0
@@ -36,7 +36,8 @@ class ControlServer:
         )
         self.url = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
         app = create_app(roster, threads_max=options.threads_max)
-        add_log_routes(app, logs or TaskLogs(options.data_dir))
+        address = self.url.removeprefix("http://")
+        add_worker_routes(app, roster, logs or TaskLogs(options.data_dir), address)
         config = uvicorn.Config(
             app,
             log_config=None,

@@ -8,7 +8,7 @@ from datetime import datetime
 from supervisor.adapters.memory_rows import Tables
 from supervisor.core.errors import StateMoved
 from supervisor.core.intervals import Interval
-from supervisor.core.model import Task, TaskStatus
+from supervisor.core.model import Task, TaskStatus, TaskTotals
 from tasks.contract import PublishOutcome
 
 
@@ -98,14 +98,22 @@ class MemoryTasks:
         return dict(sorted(used.items()))
 
     def end(
-        self, task_id: str, status: TaskStatus, reason: str, now: datetime, *, lost: bool = False
+        self,
+        task_id: str,
+        status: TaskStatus,
+        reason: str,
+        now: datetime,
+        *,
+        lost: bool = False,
+        totals: TaskTotals | None = None,
     ) -> bool:
         """RUNNING -> `status`.  False: it had ended already, and keeps its status."""
         assert status is not TaskStatus.RUNNING, "a task ends in SUCCESS or FAILED"
         task = self.get(task_id)
         if task is None or not task.active:
             return False
-        self._put(replace(task, status=status, reason=reason, ended_at=now, lost=lost))
+        ended = replace(task, status=status, reason=reason, ended_at=now, lost=lost)
+        self._put(replace(ended, totals=totals))
         self._tables.active.drop(task_id)
         return True
 

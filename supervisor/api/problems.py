@@ -66,7 +66,9 @@ from supervisor.publishing import UnusableFiles
 from supervisor.quarantine import RecordNotFound
 from supervisor.swapping import CompactionNotFound
 from supervisor.task_logs import NoTaskLog
+from supervisor.task_reports import NoTaskReports
 from supervisor.views_files import DataSourceNotFound
+from supervisor.worker_stands import WorkerNotFound
 from tasks.wire import Wire
 
 log = structlog.get_logger()
@@ -146,6 +148,7 @@ PROBLEMS: Mapping[type[SupervisorError], Problem] = MappingProxyType(
         NotCompactable: Problem(409, "not-compactable", "The table is not compacted"),
         NotAllowed: Problem(403, "not-allowed", "The caller may not do this"),
         NoTaskLog: Problem(404, "no-task-log", "There is no log of this task"),
+        NoTaskReports: Problem(404, "no-task-reports", "Nothing is known of this task's work"),
         NotOffered: Problem(400, "not-offered", "Tidegate does not do this"),
         NotForgettable: Problem(409, "not-forgettable", "The supervisor still has work to do"),
         NotReplayable: Problem(409, "not-replayable", "This event cannot be queued again"),
@@ -176,6 +179,7 @@ PROBLEMS: Mapping[type[SupervisorError], Problem] = MappingProxyType(
         ),
         UnknownGroups: Problem(400, "unknown-groups", "There is no such task group"),
         UnusableFiles: Problem(400, "unusable-files", "The offered files do not fit the range"),
+        WorkerNotFound: Problem(404, "worker-not-found", "There is no such worker"),
         WorkerFenced: Problem(409, "worker-fenced", "A newer incarnation of the worker runs"),
         WorkerUnavailable: Problem(503, "worker-unavailable", "A worker does not answer"),
     }

@@ -114,6 +114,12 @@ def get_task(task_id: str, parts: Parts) -> dict[str, object]:
     return parts.views.task(task_id)
 
 
+@router.get("/task/{task_id}/reports")
+def get_task_reports(task_id: str, parts: Parts) -> dict[str, object]:
+    """Return what a task has counted so far, or had counted when it ended, in Druid's shapes."""
+    return parts.administration.reports.reports(task_id)
+
+
 @router.get(
     "/task/{task_id}/log",
     response_class=PlainTextResponse,

@@ -181,13 +181,13 @@ def a_world(
     folder: Path, migrated: Path, *, leads: bool = True, rules: Rules = RULES
 ) -> Iterator[World]:
     """Build an overlord over a copy of `migrated`; its loop runs until the block ends."""
-    database = folder / "metadata.db"
-    shutil.copy(migrated, database)
+    database = Path(shutil.copy(migrated, folder / "metadata.db"))
     store = SqlStore(f"sqlite:///{database}", lease_ttl=timedelta(seconds=60))
     clock = ManualClock(NOON)
     leadership = Leadership(store, clock, holder="one", url=URL, ttl=timedelta(days=1))
     changed, streams, registry = Broadcast(), MemoryStreams(clock), _registry_of(clock, leadership)
-    sources, endings = Sources(store, streams, registry, Limits()), Endings(QueueConfig())
+    sources = Sources(store, streams, registry, Limits())
+    endings = Endings(QueueConfig(), registry.report)
     shell = Shell(sources, clock, new_token, endings)
     loop = Loop(_passes(shell, leadership, changed), clock, threads=2)
     service = Service(

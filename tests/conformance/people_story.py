@@ -5,9 +5,11 @@ from typing import Protocol
 
 from supervisor.loop import Loop
 from supervisor.ports import Store
+from supervisor.registry import WorkerRegistry
 from supervisor.signals import Broadcast
 from supervisor.task_stops import TaskStops
-from tests.core.snapshots import TOPIC
+from supervisor.worker_stands import WorkerStands
+from tests.core.snapshots import HOUR, TOPIC
 from tests.service.world import ENDINGS, World
 
 
@@ -34,8 +36,17 @@ class People:
         self._story, self._store = story, store
 
     def plays(self) -> None:
-        """Stop a task."""
+        """Stop a task, take a worker out."""
         self._story.does("stop a task", lambda: self._stops.stop(self._a_task(), "ann"))
+        self._story.does("disable", lambda: self._stands.disable("w1", "ann"))
+        self._story.does("enable", lambda: self._stands.enable("w1", "ann"))
+
+    @property
+    def _stands(self) -> WorkerStands:
+        world = self._story.world
+        clock, leadership, loop = world.clock, world.leadership, self._story.loop
+        registry = WorkerRegistry(clock, worker_timeout=HOUR, led_since=leadership.led_since)
+        return WorkerStands(self._store, clock, leadership, registry, loop, Broadcast())
 
     @property
     def _stops(self) -> TaskStops:

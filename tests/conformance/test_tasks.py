@@ -6,8 +6,8 @@ import pytest
 
 from supervisor.core.errors import StateMoved
 from supervisor.core.intervals import Interval
-from supervisor.core.model import TaskStatus
-from tasks.contract import PublishOutcome
+from supervisor.core.model import TaskStatus, TaskTotals
+from tasks.contract import Counters, PublishOutcome
 from tests.conformance.stories import (
     CLICKS,
     HOUR,
@@ -300,3 +300,16 @@ def test_tasks_are_found_by_when_they_were_made(reading: Leader) -> None:
 
     assert [[task.id for task in tasks] for tasks in found] == [["g1/0/0"], ["g2/0/0"]]
     assert none == []
+
+
+def test_what_a_task_had_done_is_kept_with_its_end(reading: Leader) -> None:
+    """Goal: the first verdict's, as it was told; a task that ended without a word has none."""
+    _start(reading, "g1/0/0", "g2/0/0")
+    done = TaskTotals(Counters(processed=7, unparseable=2, batches=3), {P0: 9})
+    with reading.writes() as tx:
+        assert tx.tasks.end("g1/0/0", SUCCESS, "published", NOON, totals=done)
+        assert not tx.tasks.end("g1/0/0", FAILED, "late", NOON)
+        assert tx.tasks.end("g2/0/0", FAILED, "lost", NOON)
+
+    assert reading.task("g1/0/0").totals == done
+    assert reading.task("g2/0/0").totals is None

@@ -5,16 +5,39 @@ from typing import Annotated, NoReturn
 from fastapi import FastAPI, Header, Path, Query, Request, Response
 
 from tasks.chat import Answer
+from tasks.roster import Roster
 from tasks.task_logs import TaskLogs
 
 LOG_START, LOG_SIZE = "X-Tidegate-Log-Start", "X-Tidegate-Log-Size"
 _OFFSET_MAX = 2**53
 
 
-def add_log_routes(app: FastAPI, logs: TaskLogs) -> None:
-    """Serve the logs of tasks, each behind its task's token, also after the task has ended."""
-    app.state.logs = logs
-    app.add_api_route("/druid/worker/v1/task/{task_id}/log", _log, response_model=None)
+def add_worker_routes(app: FastAPI, roster: Roster, logs: TaskLogs, address: str) -> None:
+    """Serve logs, each behind its task's token, and whether this worker takes new tasks.
+
+    `address` is `host:port`, as Druid's clients name a worker.
+    """
+    app.state.logs, app.state.roster, app.state.address = logs, roster, address
+    base = "/druid/worker/v1"
+    app.add_api_route(f"{base}/task/{{task_id}}/log", _log, response_model=None)
+    app.add_api_route(f"{base}/enabled", _enabled)
+    for verb in ("enable", "disable"):
+        app.add_api_route(f"{base}/{verb}", _change, methods=["POST"], response_model=None)
+
+
+def _enabled(request: Request) -> dict[str, bool]:
+    roster = request.app.state.roster
+    assert isinstance(roster, Roster)
+    return {str(request.app.state.address): not roster.disabled}
+
+
+def _change(request: Request) -> NoReturn:
+    verb, address = request.url.path.rpartition("/")[2], request.app.state.address
+    raise Answer(
+        400,
+        "which workers take tasks is kept by the overlord, over restarts: ask it by "
+        f"POST /druid/indexer/v1/worker/{address}/{verb}",
+    )
 
 
 def _log(
