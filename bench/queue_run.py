@@ -14,7 +14,7 @@ from bench.publish_run import History
 from bench.result import Spread, spread
 from supervisor.adapters.clock import SystemClock
 from supervisor.core.events import Event, QueueConfig
-from supervisor.core.model import Task, TaskStatus
+from supervisor.core.model import Task, TaskStatus, TaskTotals
 from supervisor.endings import Endings
 from supervisor.eventqueue.handling import Context, Done, Handled
 from supervisor.eventqueue.meters import Meters
@@ -60,8 +60,9 @@ class _Silent(Endings):
         *,
         keep_files: bool = False,  # noqa: ARG002 -- it always keeps them
         lost: bool = False,
+        totals: TaskTotals | None = None,
     ) -> bool:
-        return tx.tasks.end(task.id, status, reason, now, lost=lost)
+        return tx.tasks.end(task.id, status, reason, now, lost=lost, totals=totals)
 
 
 def measure_add(url: str, times: int) -> AddCost:

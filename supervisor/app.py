@@ -39,8 +39,11 @@ GRACEFUL_S = 2
 """How long open requests may go on after SIGTERM; a long poll is simply asked again."""
 
 
-def configure_logging() -> None:
-    """Write one line per event to stderr: JSON for programs, colours for a terminal."""
+def configure_logging(*more: structlog.typing.Processor) -> None:
+    """Write one line per event to stderr: JSON for programs, colours for a terminal.
+
+    `more` see each event before it is written.
+    """
     terminal = sys.stderr.isatty()
     renderer: structlog.typing.Processor = (
         structlog.dev.ConsoleRenderer() if terminal else structlog.processors.JSONRenderer()
@@ -51,6 +54,7 @@ def configure_logging() -> None:
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             structlog.processors.format_exc_info,
+            *more,
             renderer,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
@@ -196,8 +200,10 @@ def run_worker(settings: Settings) -> int:
     # Imported here: the control plane starts without Java and without PySpark.
     from tasks.options import WorkerOptions, limits_within
     from tasks.process import WorkerSetup, serve
+    from tasks.task_logs import TaskLogs
 
-    configure_logging()
+    logs = TaskLogs(settings.data_dir.absolute())
+    configure_logging(logs)
     reach = failpoints()
     writable_folder(settings.data_dir, "TIDEGATE_DATA_DIR")
     writable_folder(settings.warehouse, "TIDEGATE_WAREHOUSE")
@@ -225,6 +231,7 @@ def run_worker(settings: Settings) -> int:
         spark_master=settings.spark_master,
         spark_heap=settings.spark_heap,
         reach=reach,
+        logs=logs,
     )
     try:
         return serve(setup)

@@ -44,7 +44,8 @@ def desired_state(
     compactions = [
         found for row in tx.compactions.live(worker_id=worker_id) if (found := _compaction(tx, row))
     ]
-    digest = hashlib.sha256()
+    disabled = not tx.workers.takes_tasks(worker_id)
+    digest = hashlib.sha256(b"disabled" if disabled else b"")
     for wanted in tasks:
         order = wanted.order.model_copy(update={"term": 0})
         digest.update(wanted.model_copy(update={"order": order}).to_json().encode())
@@ -55,6 +56,7 @@ def desired_state(
         revision=digest.hexdigest()[:20],
         tasks=tuple(tasks),
         compactions=tuple(compactions),
+        disabled=disabled,
     )
 
 

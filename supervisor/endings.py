@@ -7,6 +7,7 @@ A compaction, which somebody else ends, is cleaned up behind by the same queue a
 The queue's name and its kind of event are here, below both who adds and who handles.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -14,8 +15,9 @@ import structlog
 
 from supervisor.core.compaction import Compaction
 from supervisor.core.events import Event, QueueConfig, QueueName, container_of
-from supervisor.core.model import Task, TaskStatus
+from supervisor.core.model import Task, TaskStatus, TaskTotals
 from supervisor.ports import Transaction
+from tasks.contract import TaskReport
 
 log = structlog.get_logger()
 
@@ -35,6 +37,8 @@ class Endings:
     """Ends tasks, as nothing else in the product does, and queues what is to be cleaned up."""
 
     config: QueueConfig
+    last_report: Callable[[str, str], TaskReport | None] = lambda _, __: None
+    """(worker, task) -> what the task said last to this leader."""
 
     def end(
         self,
@@ -46,21 +50,28 @@ class Endings:
         *,
         keep_files: bool = False,
         lost: bool = False,
+        totals: TaskTotals | None = None,
     ) -> bool:
         """End a task in the caller's transaction and queue its cleanup.
 
         False, changing nothing: it had ended before.  `keep_files`: its files are for people to
         look at, and nothing is queued.  `lost`: its worker is, which is no fault of the task.
+        `totals`: what it has done; None: what it said last.
 
         Raises:
             QueueDead: the supervisor's queue is damaged; the task goes on until it is repaired.
         """
-        if not tx.tasks.end(task.id, status, reason, now, lost=lost):
+        totals = totals or self._said(task)
+        if not tx.tasks.end(task.id, status, reason, now, lost=lost, totals=totals):
             return False
         if not keep_files:
             queue = task_output_of(task.supervisor_id)
             tx.events.add(queue, Event(KIND, task.id), self.config, now, exempt=True)
         return True
+
+    def _said(self, task: Task) -> TaskTotals | None:
+        report = self.last_report(task.worker_id, task.id)
+        return None if report is None else TaskTotals(report.counters, report.position)
 
     def end_compaction(
         self,

@@ -7,7 +7,7 @@ timers ── only wake ──► passes, queues, sweep, retention      they hol
 import functools
 import importlib.metadata
 import os
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from importlib.util import find_spec
@@ -22,7 +22,9 @@ from supervisor.adapters.journals_http import HttpJournals
 from supervisor.adapters.kafka import KafkaStreams
 from supervisor.adapters.raw_records import DuckRecords
 from supervisor.adapters.secret import read_secret
+from supervisor.adapters.task_logs_http import HttpTaskLogs
 from supervisor.adapters.warehouse import LocalWarehouse
+from supervisor.administration import Administration
 from supervisor.api.server import ApiParts
 from supervisor.compacting import Compacting
 from supervisor.core.errors import LeaseLost, SupervisorError
@@ -44,6 +46,7 @@ from supervisor.metadata.engine import bounded_url
 from supervisor.metadata.store import SqlStore
 from supervisor.observe import Sources
 from supervisor.ports_exports import OpenTable, TableFormat
+from supervisor.ports_warehouse import Warehouse
 from supervisor.publishing import Publishing
 from supervisor.quarantine import Quarantine
 from supervisor.reconcile import Pass, Shell, make_pass
@@ -167,7 +170,7 @@ def wire_overlord(
     registry = _registry_of(settings, clock, leadership)
     streams = KafkaStreams(clock, read_secret, on_news=lambda found: loop.wake(found))  # noqa: PLW0108 -- made below
     sources = Sources(store, streams, registry, limits_of(settings))
-    endings = Endings(QueueConfig(delay=settings.gc_delay))
+    endings = Endings(QueueConfig(delay=settings.gc_delay), registry.report)
     loop = _loop_of(Shell(sources, clock, new_token, endings, reach), leadership, changed)
     service = Service(
         store=store,
@@ -184,16 +187,15 @@ def wire_overlord(
     chores = _chores_of(settings, store, clock, leadership, endings, compacting=compacting)
     segments = chores.lifetimes.segments
     queues, operations = _queues_of(store, clock, leadership, registry, chores)
-    for each, tables in formats.items():
-        exporting = Exporting(each, tables, chores.sweep.warehouse, reach)
-        queues.for_every_container(queue_name(each), exporting, EXPORTS)
-    journals = HttpJournals()
+    _consume_exports(queues, formats, chores.sweep.warehouse, reach)
+    views = Views(sources, registry, loop, leadership, clock, str(warehouse), HttpJournals())
     api = ApiParts(
         service=service,
         publishing=Publishing(store, clock, leadership, loop, changed, endings, reach),
-        views=Views(sources, registry, loop, leadership, clock, str(warehouse), journals),
+        views=views,
         lifetimes=chores.lifetimes,
         handoffs=EarlyHandoff(store, clock, leadership, loop),
+        administration=Administration.of(views, changed, endings, HttpTaskLogs()),
         resets=Resets(store, streams, clock, leadership, loop, changed, endings),
         queues=operations,
         quarantine=Quarantine(store, DuckRecords(warehouse)),
@@ -204,6 +206,17 @@ def wire_overlord(
         hosts=_names(url, settings.host),
     )
     return Overlord(store, leadership, service, loop, streams, queues, chores=chores, api=api)
+
+
+def _consume_exports(
+    queues: EventQueues,
+    formats: Mapping[ExportFormat, TableFormat],
+    warehouse: Warehouse,
+    reach: Callable[[str], None],
+) -> None:
+    for each, tables in formats.items():
+        exporting = Exporting(each, tables, warehouse, reach)
+        queues.for_every_container(queue_name(each), exporting, EXPORTS)
 
 
 class _OnFirstUse:

@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import Protocol
 
+from supervisor.core.intervals import Interval
 from supervisor.core.milestone import Milestone
 from supervisor.core.model import (
     AuditEntry,
@@ -18,6 +19,7 @@ from supervisor.core.model import (
     StoredPlan,
     Task,
     TaskStatus,
+    TaskTotals,
     WorkerRow,
 )
 from supervisor.core.observed import StreamState, WorkerView
@@ -115,9 +117,10 @@ class Tasks(Protocol):
         status: TaskStatus | None = None,
         data_source: str | None = None,
         supervisor_id: str | None = None,
+        created: Interval | None = None,
         limit: int = 100,
     ) -> list[Task]:
-        """Return tasks, newest first."""
+        """Return tasks, newest first; `created` bounds when their rows were made."""
         ...
 
     def slots_in_use(self) -> dict[str, int]:
@@ -128,7 +131,14 @@ class Tasks(Protocol):
         ...
 
     def end(
-        self, task_id: str, status: TaskStatus, reason: str, now: datetime, *, lost: bool = False
+        self,
+        task_id: str,
+        status: TaskStatus,
+        reason: str,
+        now: datetime,
+        *,
+        lost: bool = False,
+        totals: TaskTotals | None = None,
     ) -> bool:
         """RUNNING -> `status`.  False: it had ended already, and keeps its status."""
         ...
@@ -173,11 +183,22 @@ class WorkersTable(Protocol):
     """Registered workers and the fence between their incarnations."""
 
     def register(self, row: WorkerRow) -> int:
-        """Insert or update if `row.incarnation` is not lower; return the newest incarnation."""
+        """Insert or update if `row.incarnation` is not lower; return the newest incarnation.
+
+        A worker that was disabled stays so.
+        """
         ...
 
     def holds(self, worker_id: str, incarnation: int) -> bool:
         """Tell whether an incarnation is the newest; it stays so until this transaction ends."""
+        ...
+
+    def set_disabled(self, worker_id: str, *, disabled: bool) -> bool:
+        """Take a worker out, or in again; False: it stood so already, or there is none."""
+        ...
+
+    def takes_tasks(self, worker_id: str) -> bool:
+        """Tell whether a worker is known and not taken out."""
         ...
 
     def all(self) -> list[WorkerRow]:

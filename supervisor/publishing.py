@@ -25,6 +25,7 @@ from supervisor.core.model import (
     Segment,
     Task,
     TaskStatus,
+    TaskTotals,
 )
 from supervisor.core.publish import PublishFacts, judge
 from supervisor.endings import Endings
@@ -138,16 +139,17 @@ def _settle(
     tx: Transaction, endings: Endings, asked: _Asked, answer: PublishAnswer, now: datetime
 ) -> None:
     task = asked.task
+    done = TaskTotals(asked.request.counters, asked.request.end)
     match answer.outcome:
         case PublishOutcome.COMMITTED:
             _commit(tx, endings, asked, now)
         case PublishOutcome.ALREADY_PUBLISHED:
-            endings.end(tx, task, TaskStatus.SUCCESS, answer.reason, now)
+            endings.end(tx, task, TaskStatus.SUCCESS, answer.reason, now, totals=done)
             tx.tasks.store_outcome(task.id, answer.outcome, published=False)
         case PublishOutcome.SUPERSEDED | PublishOutcome.STALE:
             why = f"{answer.outcome}: {answer.reason}"
             stale = answer.outcome is PublishOutcome.STALE
-            endings.end(tx, task, TaskStatus.FAILED, why, now, keep_files=stale)
+            endings.end(tx, task, TaskStatus.FAILED, why, now, keep_files=stale, totals=done)
             tx.tasks.store_outcome(task.id, answer.outcome, published=False)
             _audit(tx, task, f"publish-{answer.outcome}", answer.reason, now)
         case PublishOutcome.WAIT_FOR_PREDECESSOR:
@@ -183,7 +185,8 @@ def _commit(tx: Transaction, endings: Endings, asked: _Asked, now: datetime) -> 
     if segments:
         announce(tx, task.data_source, now)
     closed = tx.generations.close(generation.id, GenerationState.PUBLISHED, now)
-    ended = endings.end(tx, task, TaskStatus.SUCCESS, "published", now)
+    done = TaskTotals(request.counters, request.end)
+    ended = endings.end(tx, task, TaskStatus.SUCCESS, "published", now, totals=done)
     if not (closed and ended):  # fenced or given up since we looked: the offsets move back
         raise StateMoved(f"{task.id} or {generation.id} has ended")
     tx.tasks.store_outcome(task.id, PublishOutcome.COMMITTED, published=True)

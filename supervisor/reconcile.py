@@ -167,6 +167,8 @@ def _start(action: StartTask, seen: Observed, tx: Transaction, token: str) -> No
         # Whoever registers takes up the tasks it finds (P7); one that begins behind its back would
         # belong to an incarnation that may not publish.
         raise StateMoved(f"worker {action.worker_id} has registered anew")
+    if not tx.workers.takes_tasks(action.worker_id):
+        raise StateMoved(f"worker {action.worker_id} was disabled")
     if generation.open and not _has_slot(action, seen, tx):
         raise StateMoved(f"worker {action.worker_id} has no free slot any more")
     tx.tasks.start(

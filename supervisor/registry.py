@@ -13,6 +13,7 @@ from datetime import timedelta
 from supervisor.core.milestone import Milestone
 from supervisor.core.model import WorkerRow
 from supervisor.core.observed import Liveness, WorkerView
+from supervisor.core.rates import History, extended, rates, sample_of
 from supervisor.ports import Clock
 from tasks.contract import CompactionReport, SyncRequest, TaskReport
 
@@ -29,6 +30,8 @@ class _Heard:
     previous_end: str = ""
     reports: Mapping[str, TaskReport] | None = None
     compactions: Mapping[str, CompactionReport] = field(default_factory=dict)
+    histories: Mapping[str, History] = field(default_factory=dict)
+    """Task -> what it had counted now and then."""
 
 
 class WorkerRegistry:
@@ -43,6 +46,8 @@ class WorkerRegistry:
         self._led_since = led_since
         self._lock = threading.Lock()
         self._heard: dict[str, _Heard] = {}
+        self._disabled: set[str] = set()
+        """As the rows say: every change of them in this term goes through here as well."""
         self._watched: dict[str, Mapping[str, Milestone]] = {}
         """Supervisor -> what `watch` was told of it last."""
         self._milestones: dict[str, Milestone] = {}
@@ -67,7 +72,13 @@ class WorkerRegistry:
         """Start a term: everybody who ever registered is UNKNOWN until heard of."""
         with self._lock:
             self._heard = {row.id: _Heard(row) for row in rows}
+            self._disabled = {row.id for row in rows if row.disabled}
             self._watched, self._milestones = {}, {}
+
+    def set_disabled(self, worker_id: str, *, disabled: bool) -> None:
+        """Take note that people have taken a worker out, or in again."""
+        with self._lock:
+            (self._disabled.add if disabled else self._disabled.discard)(worker_id)
 
     def watch(self, supervisor_id: str, milestones: Mapping[str, Milestone]) -> None:
         """Take it for news when one of these tasks comes so far; replaces the last wish."""
@@ -96,6 +107,12 @@ class WorkerRegistry:
             before = heard.reports or {}
             heard.reports = {report.task_id: report for report in request.tasks}
             heard.compactions = {each.compaction_id: each for each in request.compactions}
+            heard.histories = {
+                task_id: extended(
+                    heard.histories.get(task_id, ()), sample_of(report.counters, heard.heard_at)
+                )
+                for task_id, report in heard.reports.items()
+            }
             gone = before.keys() - heard.reports.keys()
             news = {
                 task_id
@@ -123,9 +140,24 @@ class WorkerRegistry:
                     previous_end=heard.previous_end,
                     reports=dict(heard.reports or {}),
                     compactions=heard.compactions,
+                    disabled=worker_id in self._disabled,
                 )
                 for worker_id, heard in sorted(self._heard.items())
             )
+
+    def report(self, worker_id: str, task_id: str) -> TaskReport | None:
+        """Return the last report of a task to this leader."""
+        with self._lock:
+            heard = self._heard.get(worker_id)
+            return None if heard is None else (heard.reports or {}).get(task_id)
+
+    def rates(self, task_id: str) -> dict[str, dict[str, float]]:
+        """Return window -> counter -> growth per second, as far as this leader has seen it."""
+        now = self._clock.monotonic()
+        with self._lock:
+            found = (h.histories[task_id] for h in self._heard.values() if task_id in h.histories)
+            history = next(found, ())
+        return rates(history, now)
 
     def url_of(self, worker_id: str) -> str | None:
         """Return the address of a worker's control API."""

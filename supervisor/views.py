@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from supervisor.core.errors import SupervisorNotFound, TaskNotFound
+from supervisor.core.intervals import Interval
 from supervisor.core.model import GapKind, Task, TaskStatus
 from supervisor.core.observed import Observed
 from supervisor.core.spec import SupervisorSpec
@@ -38,13 +39,16 @@ from supervisor.views_status import (
 )
 from supervisor.views_tasks import (
     ParseError,
+    StatsLeaf,
     TaskFilter,
     TaskRow,
+    TaskShort,
     TaskStatusView,
     parse_errors,
     stats_leaf,
     task_payload,
     task_row,
+    task_short,
 )
 from supervisor.views_warehouse import WarehouseFiles, warehouse_files
 from supervisor.views_workers import Capacity, WorkerLine, capacity_of, worker_lines
@@ -138,15 +142,15 @@ class Views:
             )
         )
 
-    def stats(self, supervisor_id: str) -> dict[str, dict[str, dict[str, object]]]:
+    def stats(self, supervisor_id: str) -> dict[str, dict[str, StatsLeaf]]:
         """Return group -> task -> counters; tasks that have not reported are left out."""
         seen = self._seen(supervisor_id)
         groups = {g.id: str(g.group) for g in seen.generations}
-        found: dict[str, dict[str, dict[str, object]]] = {}
+        found: dict[str, dict[str, StatsLeaf]] = {}
         for task in seen.tasks:
             report = report_of(seen, task)
             if report is not None and task.generation_id in groups:
-                leaf = stats_leaf(report.counters)
+                leaf = stats_leaf(report.counters, self.registry.rates(task.id))
                 found.setdefault(groups[task.generation_id], {})[task.id] = leaf
         return found
 
@@ -178,15 +182,24 @@ class Views:
 
     # -- tasks and workers ---------------------------------------------------------------------
 
-    def tasks(self, state: TaskFilter | None, data_source: str | None, limit: int) -> list[TaskRow]:
-        """Return tasks as rows, newest first."""
+    def tasks(
+        self,
+        state: TaskFilter | None,
+        data_source: str | None,
+        limit: int,
+        created: Interval | None = None,
+    ) -> list[TaskRow]:
+        """Return tasks as rows, newest first; `created` bounds when they were made."""
         with self.sources.store.reading() as tx:
             found = [] if state is TaskFilter.COMPLETE else tx.tasks.active()
             if state in {None, TaskFilter.COMPLETE}:
                 for status in (TaskStatus.SUCCESS, TaskStatus.FAILED):
-                    found += tx.tasks.find(status=status, data_source=data_source, limit=limit)
+                    found += tx.tasks.find(
+                        status=status, data_source=data_source, created=created, limit=limit
+                    )
             urls = _urls(tx)
         mine = [t for t in found if data_source is None or t.data_source == data_source]
+        mine = [t for t in mine if created is None or created.holds(t.created_at)]
         mine.sort(key=lambda task: (task.created_at, task.id), reverse=True)
         rows = self._rows(mine, urls)
         if state in {TaskFilter.RUNNING, TaskFilter.PENDING, TaskFilter.WAITING}:
@@ -220,6 +233,13 @@ class Views:
         if task is None:
             raise TaskNotFound(task_id)
         return TaskStatusView(task=task_id, status=self._rows([task], urls)[0])
+
+    def short_statuses(self, task_ids: Sequence[str]) -> dict[str, TaskShort]:
+        """Return id -> short status, for those that there are."""
+        with self.sources.store.reading() as tx:
+            found = tx.tasks.rows_of(task_ids)
+            urls = _urls(tx)
+        return {task_id: task_short(task, urls) for task_id, task in found.items()}
 
     def _rows(self, tasks: Sequence[Task], urls: Mapping[str, str]) -> list[TaskRow]:
         """Only a leader knows who has reported; another overlord takes it for granted."""

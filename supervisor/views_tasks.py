@@ -4,6 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from urllib.parse import urlsplit
 
+from pydantic.alias_generators import to_camel
+
 from supervisor.core.model import Generation, Publication, Task, TaskStatus
 from supervisor.core.spec import SupervisorSpec
 from tasks.contract import Counters, RejectSample, TaskReport
@@ -14,6 +16,10 @@ TASK_TYPE = "index_kafka"
 UNBOUNDED = 9_223_372_036_854_775_807
 """Druid's end offset of a task whose end is not fixed."""
 EPOCH = "1970-01-01T00:00:00.000Z"
+
+
+StatsLeaf = dict[str, dict[str, object]]
+"""`{"movingAverages": ..., "totals": ...}` of one task."""
 
 
 class TaskFilter(StrEnum):
@@ -65,6 +71,17 @@ class TaskStatusView(Wire):
     status: TaskRow
 
 
+class TaskShort(Wire):
+    """Druid's short status of a task."""
+
+    id: str
+    status: TaskStatus
+    duration: int
+    """Milliseconds; -1 while it runs."""
+    error_msg: str | None
+    location: TaskLocation
+
+
 class ParseError(Wire):
     """A record that became no row, in Druid's shape; where it lies is an addition."""
 
@@ -79,9 +96,7 @@ class ParseError(Wire):
 
 def task_row(task: Task, urls: Mapping[str, str], *, reported: bool) -> TaskRow:
     """Return one row; `urls` maps worker -> address."""
-    ended = task.ended_at
     created = iso_utc(task.created_at)
-    duration = -1 if ended is None else int((ended - task.created_at).total_seconds() * 1000)
     runner = ("RUNNING" if reported else "PENDING") if task.active else "NONE"
     return TaskRow(
         id=task.id,
@@ -92,10 +107,10 @@ def task_row(task: Task, urls: Mapping[str, str], *, reported: bool) -> TaskRow:
         status_code=task.status,
         status=task.status,
         runner_status_code=runner,
-        duration=duration,
+        duration=_duration_ms(task),
         location=_location(urls.get(task.worker_id)),
         data_source=task.data_source,
-        error_msg=task.reason if task.status is TaskStatus.FAILED else None,
+        error_msg=error_of(task),
         reason=task.reason,
         supervisor_id=task.supervisor_id,
         generation_id=task.generation_id,
@@ -103,6 +118,27 @@ def task_row(task: Task, urls: Mapping[str, str], *, reported: bool) -> TaskRow:
         attempt=task.attempt,
         worker_id=task.worker_id,
     )
+
+
+def task_short(task: Task, urls: Mapping[str, str]) -> TaskShort:
+    """Return a short status; `urls` maps worker -> address."""
+    return TaskShort(
+        id=task.id,
+        status=task.status,
+        duration=_duration_ms(task),
+        error_msg=error_of(task),
+        location=_location(urls.get(task.worker_id)),
+    )
+
+
+def error_of(task: Task) -> str | None:
+    """Return why a task failed; None: it did not."""
+    return task.reason if task.status is TaskStatus.FAILED else None
+
+
+def _duration_ms(task: Task) -> int:
+    ended = task.ended_at
+    return -1 if ended is None else int((ended - task.created_at).total_seconds() * 1000)
 
 
 def _location(url: str | None) -> TaskLocation:
@@ -159,8 +195,14 @@ def _sequence(kind: str, topic: str, offsets: Offsets, *, several: bool) -> dict
     }
 
 
-def stats_leaf(counters: Counters) -> dict[str, object]:
-    """Return Druid's leaf of one task; rates over time are not kept, so none are claimed."""
+def stats_leaf(counters: Counters, rates: Mapping[str, Mapping[str, float]]) -> StatsLeaf:
+    """Return Druid's leaf of one task; `rates` maps window -> counter -> growth per second."""
+    named = {w: {to_camel(k): v for k, v in rate.items()} for w, rate in rates.items()}
+    return {"movingAverages": {"buildSegments": named}, "totals": row_stats(counters)}
+
+
+def row_stats(counters: Counters) -> dict[str, object]:
+    """Return what one task has counted, as Druid names it."""
     totals = {
         "processed": counters.processed,
         "processedBytes": counters.processed_bytes,
@@ -168,7 +210,7 @@ def stats_leaf(counters: Counters) -> dict[str, object]:
         "thrownAway": counters.thrown_away,
         "unparseable": counters.unparseable,
     }
-    return {"movingAverages": {"buildSegments": {}}, "totals": {"buildSegments": totals}}
+    return {"buildSegments": totals}
 
 
 def parse_errors(

@@ -16,6 +16,7 @@ class WorkerIdentity(Wire):
     ip: str
     capacity: int
     version: str
+    """Empty for a disabled worker, as in Druid."""
     category: str
     id: str
 
@@ -32,6 +33,8 @@ class WorkerLine(Wire):
     liveness: Liveness
     incarnation: int
     stopping: bool
+    disabled: bool
+    """It finishes what it has, and is given nothing new."""
     previous_end: str
     """How the incarnation before this one ended; empty: it was the first, or is not known."""
 
@@ -75,7 +78,7 @@ def _line(
             host=parts.netloc,
             ip=parts.hostname or "",
             capacity=view.slots,
-            version="0",
+            version="" if view.disabled else "0",
             category="_default_worker_category",
             id=row.id,
         ),
@@ -87,6 +90,7 @@ def _line(
         liveness=view.liveness,
         incarnation=view.incarnation,
         stopping=view.stopping,
+        disabled=view.disabled,
         previous_end=view.previous_end,
     )
 

@@ -256,6 +256,8 @@ class SyncResponse(Wire):
     revision: str
     tasks: tuple[DesiredTask, ...]
     compactions: tuple[DesiredCompaction, ...] = ()
+    disabled: bool = False
+    """People have taken the worker out: it is given nothing new."""
 
 
 class RejectsFile(Wire):

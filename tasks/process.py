@@ -20,6 +20,7 @@ from tasks.runtime.java import Java, find_java
 from tasks.schema_source import RegistryClient
 from tasks.spark_session import SparkOptions, start_spark
 from tasks.stream import KafkaStream, environment_secret
+from tasks.task_logs import TaskLogs
 from tasks.worker import DataFolderBusy, Outside, run_worker
 
 log = structlog.get_logger()
@@ -40,6 +41,8 @@ class WorkerSetup:
     spark_heap: str
     reach: Reach = nothing
     """An operator's failpoints; nothing in production."""
+    logs: TaskLogs | None = None
+    """What structlog was told to leave the lines of each task with."""
 
 
 def serve(setup: WorkerSetup, read_secret: ReadSecret = environment_secret) -> int:
@@ -93,6 +96,7 @@ def _serve(setup: WorkerSetup, read_secret: ReadSecret) -> int:
                 progress=engine.progress,
                 start_thread=start_spark_thread,
                 reach=setup.reach,
+                logs=setup.logs,
             )
             return run_worker(options, outside)
     finally:

@@ -21,6 +21,7 @@ from tasks.options import WorkerOptions, is_safe_name
 from tasks.orders import Step
 from tasks.registry import refused_registries
 from tasks.runner import TaskRunner, World
+from tasks.task_logs import TaskLogs
 from tasks.task_state import Failure
 
 _FORGOTTEN_MAX = 10_000
@@ -30,11 +31,18 @@ class Roster:
     """All tasks of one incarnation of a worker; safe to call from many threads."""
 
     def __init__(
-        self, options: WorkerOptions, world: World, journals: JournalFolder, incarnation: int
+        self,
+        options: WorkerOptions,
+        world: World,
+        journals: JournalFolder,
+        incarnation: int,
+        *,
+        logs: TaskLogs | None = None,
     ) -> None:
         self._options = options
         self._world = world
         self._journals = journals
+        self._logs = logs or TaskLogs(options.data_dir)
         self._incarnation = incarnation
         self._lock = Lock()
         self._runners: Mapping[str, TaskRunner] = {}
@@ -43,6 +51,8 @@ class Roster:
         self._forgotten: OrderedDict[str, None] = OrderedDict()
         self._swept = False
         self._closing = False
+        self.disabled = False
+        """As an overlord said last: this worker finishes what it has and is given nothing new."""
 
     @property
     def runners(self) -> Sequence[TaskRunner]:
@@ -94,6 +104,7 @@ class Roster:
             if task.task_id not in self._leaving:
                 runner.desire(task)
         elif not self._closing:
+            self._logs.begin(task.task_id, task.token)
             runner = self._runner_of(task)
             self._runners = {**self._runners, task.task_id: runner}
             runner.start()
@@ -153,6 +164,7 @@ class Roster:
         for task_id in gone:
             if is_safe_name(task_id):
                 self._journals.delete(task_id)
+            self._logs.end(task_id)
             self._leaving.discard(task_id)
             self._forgotten[task_id] = None
         while len(self._forgotten) > _FORGOTTEN_MAX:

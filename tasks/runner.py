@@ -8,11 +8,10 @@ Whoever delivers an event makes the step, so an order is taken while the thread 
 of a batch; only cancelling is asked for by the one who delivers.  Nothing here decides.
 """
 
-import time
 from collections import deque
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from threading import Condition, Thread
 from typing import assert_never
@@ -21,21 +20,17 @@ import structlog
 
 from tasks.contract import DesiredTask, FailureCode, Lack, Order, TaskReport
 from tasks.folders import NoSpace
-from tasks.gate import Gate
 from tasks.journal import Journal
 from tasks.machine import step
 from tasks.orders import Step
 from tasks.ports import (
     BatchCancelled,
     BatchJob,
-    Engine,
     Fenced,
     JournalEntry,
     MergeJob,
-    Overlord,
     OverlordUnavailable,
     SchemasUnavailable,
-    Stream,
     StreamUnavailable,
     TaskError,
 )
@@ -71,45 +66,10 @@ from tasks.signals import (
     Unwritten,
 )
 from tasks.task_state import Merging, Reading, TaskState, report
+from tasks.telling import Line, about, begun, told
+from tasks.world import Progress, StartThread, World, start_thread
 
-StartThread = Callable[[str, Callable[[], None]], Thread]
-"""Makes and starts a thread of this name; Spark wants threads of its own class."""
-
-Progress = Callable[[str], Hashable]
-"""How far the running job of a task is; another answer than the last means that it moved."""
-
-
-def start_thread(name: str, run: Callable[[], None]) -> Thread:
-    """Start a plain thread that does not keep the process alive."""
-    thread = Thread(target=run, name=name, daemon=True)
-    thread.start()
-    return thread
-
-
-@dataclass(frozen=True)
-class World:
-    """What every task of a worker uses."""
-
-    engine: Engine
-    stream: Stream
-    overlord: Overlord
-    gate: Gate
-    changed: Callable[[], None]
-    """Called after every step of any task; must return at once."""
-    fenced: Callable[[], None]
-    """Called when an overlord says that a newer incarnation exists."""
-    stuck: Callable[[str], None] = lambda _: None
-    """Called with the reason when the engine does not end a cancelled job."""
-    cancel: Callable[[str], None] | None = None
-    """Asks for the end of a task's job and returns at once; None: the engine is called itself."""
-    engine_alive: Callable[[], bool] = lambda: True
-    """Whether the engine's process lives; if not, what it answers says nothing of a task."""
-    engine_doubt_s: float = 0.5
-    """How long after a failed job the engine is watched before the task is blamed."""
-    monotonic: Callable[[], float] = time.monotonic
-    start_thread: StartThread = start_thread
-    reach: Callable[[str], None] = lambda _: None
-    """Told of each place passed; a test may end the process there (failpoints)."""
+__all__ = ["Progress", "StartThread", "TaskRunner", "World", "start_thread"]
 
 
 class TaskRunner:
@@ -128,6 +88,7 @@ class TaskRunner:
         self._thread_ended = False
         self._in_engine = False
         self._seen: Hashable = None
+        self._facts = about(desired)
         self.started_at = datetime.now(UTC)
 
     @property
@@ -147,6 +108,7 @@ class TaskRunner:
 
     def start(self) -> None:
         """Start the task's thread, unless the task is over already."""
+        self._say(begun(self._state))
         if not self._state.over:
             name = f"task {self._desired.task_id}"
             self._thread = self._world.start_thread(name, self._run)
@@ -203,7 +165,7 @@ class TaskRunner:
     def deliver(self, event: Event) -> None:
         """Make the step that `event` asks for and queue what follows from it."""
         with self._changed:
-            phase = self._state.phase
+            before = self._state
             try:
                 self._state, effects = step(self._state, event)
             except Exception as error:  # noqa: BLE001 -- a bug fails this task and no other
@@ -213,9 +175,11 @@ class TaskRunner:
             given_up = [effect.why for effect in effects if isinstance(effect, GiveUp)]
             self._todo.extend(e for e in effects if not isinstance(e, CancelJob | GiveUp))
             dropped = cancels and self._drop_queued_job()
+            after = self._state
             self._changed.notify_all()
-        if self._state.phase is not phase:
-            self._world.reach(f"worker:phase:{self._state.phase}")
+        self._say(told(before, event, after))
+        if after.phase is not before.phase:
+            self._world.reach(f"worker:phase:{after.phase}")
         if dropped:
             self.deliver(JobDropped(event.now))
         elif cancels:
@@ -223,6 +187,11 @@ class TaskRunner:
         for why in given_up:
             self._world.stuck(why)
         self._world.changed()
+
+    def _say(self, lines: Sequence[Line]) -> None:
+        for line in lines:
+            log = structlog.get_logger().bind(**self._facts)
+            log.log(line.level, line.event, **line.facts)
 
     def _cancel(self) -> None:
         try:
@@ -239,6 +208,8 @@ class TaskRunner:
         return False
 
     def _run(self) -> None:
+        # What the engine says on this thread is said of this task.
+        structlog.contextvars.bind_contextvars(**self._facts)
         try:
             while (effect := self._next()) is not None:
                 self._world.reach(f"worker:before:{type(effect).__name__}")

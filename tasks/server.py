@@ -1,7 +1,7 @@
 """The control API of a worker: Druid's chat paths, each task behind its own token.
 
 It is an accelerator: every order it takes carries (term, sequence) and travels by the sync as
-well, so a handoff succeeds without it (P5).  Routes are in `tasks/chat.py`.
+well, so a handoff succeeds without it (P5).  Routes are in `chat.py` and `worker_routes.py`.
 """
 
 import socket
@@ -12,6 +12,8 @@ import uvicorn
 from tasks.chat import create_app
 from tasks.options import WorkerOptions
 from tasks.roster import Roster
+from tasks.task_logs import TaskLogs
+from tasks.worker_routes import add_worker_routes
 
 _ANY = {"", "0.0.0.0", "::"}  # noqa: S104 -- compared with, not bound to
 _CLOSE_TIMEOUT_S = 5.0
@@ -21,7 +23,9 @@ _BACKLOG = 128
 class ControlServer:
     """Serves the control API on a thread; the port is held from the construction on."""
 
-    def __init__(self, options: WorkerOptions, roster: Roster) -> None:
+    def __init__(
+        self, options: WorkerOptions, roster: Roster, logs: TaskLogs | None = None
+    ) -> None:
         family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
         self._socket = socket.create_server(
             (options.host, options.port), family=family, backlog=_BACKLOG
@@ -31,8 +35,11 @@ class ControlServer:
             socket.gethostname() if options.host in _ANY else options.host
         )
         self.url = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+        app = create_app(roster, threads_max=options.threads_max)
+        address = self.url.removeprefix("http://")
+        add_worker_routes(app, roster, logs or TaskLogs(options.data_dir), address)
         config = uvicorn.Config(
-            create_app(roster, threads_max=options.threads_max),
+            app,
             log_config=None,
             access_log=False,
             lifespan="on",

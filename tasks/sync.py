@@ -165,6 +165,7 @@ class Sync:
             # Requests under way may have been answered before this one: they count less.
             self._newest = (response.term, self._sequence)
             self._roster.apply(response.tasks)
+            self._roster.disabled = response.disabled
             self._compactor.apply(response.compactions)
             self._known = response.revision
         elif response.revision != self._known:

@@ -33,6 +33,7 @@ from tasks.roster import Roster
 from tasks.runner import Progress, StartThread, World, start_thread
 from tasks.server import ControlServer
 from tasks.sync import Sync
+from tasks.task_logs import TaskLogs
 from tasks.watch import Watch
 
 _AT_ONCE_S = 3.0
@@ -71,6 +72,8 @@ class Outside:
     """Spark wants threads of its own class for its job groups."""
     reach: Callable[[str], None] = lambda _: None
     """See `tasks/failpoints.py`."""
+    logs: TaskLogs | None = None
+    """Where structlog leaves the lines of each task; None: it leaves none."""
 
 
 @contextmanager
@@ -129,9 +132,10 @@ class Worker:
             reach=outside.reach,
         )
         journals = JournalFolder(options.data_dir)
-        self._roster = Roster(options, self._world, journals, life.incarnation)
+        logs = outside.logs or TaskLogs(options.data_dir)
+        self._roster = Roster(options, self._world, journals, life.incarnation, logs=logs)
         self._compactor = Compactor(self._world, options.limits, life.incarnation)
-        self._server = ControlServer(options, self._roster)
+        self._server = ControlServer(options, self._roster, logs)
         self._alarm = Alarm(lambda: self._roster.runners, self._world.monotonic)
         self._sync = Sync(
             options,

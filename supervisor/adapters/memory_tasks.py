@@ -7,7 +7,8 @@ from datetime import datetime
 
 from supervisor.adapters.memory_rows import Tables
 from supervisor.core.errors import StateMoved
-from supervisor.core.model import Task, TaskStatus
+from supervisor.core.intervals import Interval
+from supervisor.core.model import Task, TaskStatus, TaskTotals
 from tasks.contract import PublishOutcome
 
 
@@ -71,15 +72,17 @@ class MemoryTasks:
         status: TaskStatus | None = None,
         data_source: str | None = None,
         supervisor_id: str | None = None,
+        created: Interval | None = None,
         limit: int = 100,
     ) -> list[Task]:
-        """Return tasks, newest first."""
+        """Return tasks, newest first; `created` bounds when their rows were made."""
         found = [
             task
             for task in self._tables.tasks.values()
             if status in {None, task.status}
             and data_source in {None, task.data_source}
             and supervisor_id in {None, task.supervisor_id}
+            and (created is None or created.holds(task.created_at))
         ]
         found.sort(key=lambda task: (task.created_at, task.id), reverse=True)
         return found[:limit]
@@ -95,14 +98,22 @@ class MemoryTasks:
         return dict(sorted(used.items()))
 
     def end(
-        self, task_id: str, status: TaskStatus, reason: str, now: datetime, *, lost: bool = False
+        self,
+        task_id: str,
+        status: TaskStatus,
+        reason: str,
+        now: datetime,
+        *,
+        lost: bool = False,
+        totals: TaskTotals | None = None,
     ) -> bool:
         """RUNNING -> `status`.  False: it had ended already, and keeps its status."""
         assert status is not TaskStatus.RUNNING, "a task ends in SUCCESS or FAILED"
         task = self.get(task_id)
         if task is None or not task.active:
             return False
-        self._put(replace(task, status=status, reason=reason, ended_at=now, lost=lost))
+        ended = replace(task, status=status, reason=reason, ended_at=now, lost=lost)
+        self._put(replace(ended, totals=totals))
         self._tables.active.drop(task_id)
         return True
 

@@ -5,6 +5,7 @@ from typing import Annotated, cast
 
 from fastapi import Depends, Header, Request
 
+from supervisor.administration import Administration
 from supervisor.compacting import Compacting
 from supervisor.core.documents import parse_document
 from supervisor.core.errors import NotAllowed
@@ -32,6 +33,7 @@ class ApiParts:
     queues: Operations
     lifetimes: Lifetimes
     handoffs: EarlyHandoff
+    administration: Administration
     resets: Resets
     quarantine: Quarantine
     compacting: Compacting

@@ -28,9 +28,11 @@ from supervisor.core.errors import (
     MetadataUnavailable,
     NoHistory,
     NotAllowed,
+    NotOffered,
     Refused,
     SchemaTooNew,
     SecretMissing,
+    SegmentsMoved,
     StaleCommit,
     StateMoved,
     StorageUnavailable,
@@ -63,7 +65,10 @@ from supervisor.forgetting import NotForgettable
 from supervisor.publishing import UnusableFiles
 from supervisor.quarantine import RecordNotFound
 from supervisor.swapping import CompactionNotFound
+from supervisor.task_logs import NoTaskLog
+from supervisor.task_reports import NoTaskReports
 from supervisor.views_files import DataSourceNotFound
+from supervisor.worker_stands import WorkerNotFound
 from tasks.wire import Wire
 
 log = structlog.get_logger()
@@ -142,6 +147,9 @@ PROBLEMS: Mapping[type[SupervisorError], Problem] = MappingProxyType(
         NoHistory: Problem(404, "no-history", "Nothing was ever stored under this id"),
         NotCompactable: Problem(409, "not-compactable", "The table is not compacted"),
         NotAllowed: Problem(403, "not-allowed", "The caller may not do this"),
+        NoTaskLog: Problem(404, "no-task-log", "There is no log of this task"),
+        NoTaskReports: Problem(404, "no-task-reports", "Nothing is known of this task's work"),
+        NotOffered: Problem(400, "not-offered", "Tidegate does not do this"),
         NotForgettable: Problem(409, "not-forgettable", "The supervisor still has work to do"),
         NotReplayable: Problem(409, "not-replayable", "This event cannot be queued again"),
         NotExported: Problem(409, "not-exported", "The table is not exported in this format"),
@@ -154,6 +162,7 @@ PROBLEMS: Mapping[type[SupervisorError], Problem] = MappingProxyType(
         Refused: Problem(400, "refused", "The request cannot be carried out"),
         SecretMissing: Problem(400, "secret-missing", "The overlord has no such secret"),
         SchemaTooNew: Problem(500, "schema-too-new", "A newer version owns the metadata"),
+        SegmentsMoved: Problem(404, "segments-moved", "Segments are listed by table"),
         StaleCommit: Problem(409, "stale-commit", "The offsets have moved on"),
         StateMoved: Problem(409, "state-moved", "Somebody else was faster"),
         StorageUnavailable: Problem(503, "storage-unavailable", "The warehouse does not answer"),
@@ -170,6 +179,7 @@ PROBLEMS: Mapping[type[SupervisorError], Problem] = MappingProxyType(
         ),
         UnknownGroups: Problem(400, "unknown-groups", "There is no such task group"),
         UnusableFiles: Problem(400, "unusable-files", "The offered files do not fit the range"),
+        WorkerNotFound: Problem(404, "worker-not-found", "There is no such worker"),
         WorkerFenced: Problem(409, "worker-fenced", "A newer incarnation of the worker runs"),
         WorkerUnavailable: Problem(503, "worker-unavailable", "A worker does not answer"),
     }

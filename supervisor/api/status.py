@@ -41,5 +41,23 @@ def get_process_health(request: Request, parts: Parts) -> Response:
     return JSONResponse(True)
 
 
+class SelfDiscovered(Wire):
+    """Druid's answer; a server that answers has found itself."""
+
+    self_discovered: bool = True
+
+
+@router.get("/selfDiscovered/status")
+def get_self_discovered() -> SelfDiscovered:
+    """Answer that this overlord serves, as Druid's once they are announced."""
+    return SelfDiscovered()
+
+
+@router.get("/selfDiscovered", response_class=Response)
+def is_self_discovered() -> Response:
+    """Answer 200 with no body, for load balancers."""
+    return Response()
+
+
 def _error(row: QueueRow) -> QueueDead:
     return QueueDead(row.queue, row.dead_seq, row.dead_why)

@@ -13,7 +13,7 @@ from supervisor.core.changes import Effect
 from supervisor.core.model import SpecVersion
 from supervisor.views import SupervisorRow
 from supervisor.views_status import SupervisorStatus
-from supervisor.views_tasks import ParseError
+from supervisor.views_tasks import ParseError, StatsLeaf
 from tasks.wire import Wire, iso_utc
 
 router = APIRouter(prefix="/druid/indexer/v1/supervisor", tags=["supervisors"])
@@ -150,8 +150,8 @@ def get_health(supervisor_id: str, parts: Parts) -> JSONResponse:
 
 
 @router.get("/{supervisor_id}/stats")
-def get_stats(supervisor_id: str, parts: Parts) -> dict[str, dict[str, dict[str, object]]]:
-    """Return group -> task -> counters of the live tasks."""
+def get_stats(supervisor_id: str, parts: Parts) -> dict[str, dict[str, StatsLeaf]]:
+    """Return group -> task -> counters of the live tasks, and how fast they grow."""
     return parts.views.stats(supervisor_id)
 
 

@@ -1,17 +1,38 @@
-"""Druid's task routes.  Source: druid-supervisor.md 1.5."""
+"""Druid's task routes: what there is.  Source: Druid's OverlordResource."""
 
 from typing import Annotated
 
 from fastapi import APIRouter, Query
+from fastapi.responses import PlainTextResponse, Response
 
 from supervisor.api.deps import Parts
+from supervisor.api.problems import InvalidRequest
+from supervisor.core.errors import FieldError
+from supervisor.core.intervals import FORM, Interval, parse_interval
 from supervisor.views_tasks import TASK_TYPE, TaskFilter, TaskRow, TaskStatusView
 
 router = APIRouter(prefix="/druid/indexer/v1", tags=["tasks"])
 
 ROWS_DEFAULT = 1_000
+OFFSET_MAX = 2**53
 Most = Annotated[int, Query(ge=1, le=10_000, description="At most so many rows.")]
 Type = Annotated[str | None, Query(description="Of another type than index_kafka there is none.")]
+Created = Annotated[
+    str | None,
+    Query(
+        alias="createdTimeInterval",
+        description=f"Created within: {FORM}; `_` does for `/`.",
+        examples=["2026-01-01_2026-01-02"],
+    ),
+]
+Offset = Annotated[
+    int,
+    Query(
+        ge=-OFFSET_MAX,
+        le=OFFSET_MAX,
+        description="From this byte on; a negative one counts from the end.",
+    ),
+]
 
 
 @router.get("/tasks")
@@ -19,13 +40,28 @@ def list_tasks(
     parts: Parts,
     state: TaskFilter | None = None,
     datasource: str | None = None,
+    created: Created = None,
+    *,
     max: Most = ROWS_DEFAULT,  # noqa: A002 -- Druid's name
     type: Type = None,  # noqa: A002 -- Druid's name
 ) -> list[TaskRow]:
     """List tasks, newest first."""
+    within = None if created is None else interval_of(created, "createdTimeInterval")
     if type not in {None, TASK_TYPE}:
         return []
-    return parts.views.tasks(state, datasource, max)
+    return parts.views.tasks(state, datasource, max, within)
+
+
+def interval_of(text: str, name: str) -> Interval:
+    """Read an interval of a query as Druid's clients write it, `a_b` or `a/b`.
+
+    Raises:
+        InvalidRequest: it is none.
+    """
+    try:
+        return parse_interval(text.replace("_", "/"))
+    except ValueError as error:
+        raise InvalidRequest([FieldError(f"/query/{name}", str(error), FORM)]) from None
 
 
 @router.get("/runningTasks")
@@ -33,9 +69,10 @@ def list_running(
     parts: Parts,
     datasource: str | None = None,
     max: Most = ROWS_DEFAULT,  # noqa: A002
+    type: Type = None,  # noqa: A002
 ) -> list[TaskRow]:
     """List tasks that their workers report."""
-    return parts.views.tasks(TaskFilter.RUNNING, datasource, max)
+    return list_tasks(parts, TaskFilter.RUNNING, datasource, max=max, type=type)
 
 
 @router.get("/pendingTasks")
@@ -43,23 +80,59 @@ def list_pending(
     parts: Parts,
     datasource: str | None = None,
     max: Most = ROWS_DEFAULT,  # noqa: A002
+    type: Type = None,  # noqa: A002
 ) -> list[TaskRow]:
     """List tasks that are assigned and not yet reported by their workers."""
-    return parts.views.tasks(TaskFilter.PENDING, datasource, max)
+    return list_tasks(parts, TaskFilter.PENDING, datasource, max=max, type=type)
+
+
+@router.get("/waitingTasks")
+def list_waiting(
+    parts: Parts,
+    datasource: str | None = None,
+    max: Most = ROWS_DEFAULT,  # noqa: A002
+    type: Type = None,  # noqa: A002
+) -> list[TaskRow]:
+    """List tasks that wait for locks: none ever does, since nothing is locked here."""
+    return list_tasks(parts, TaskFilter.WAITING, datasource, max=max, type=type)
 
 
 @router.get("/completeTasks")
 def list_complete(
-    parts: Parts, datasource: str | None = None, n: Most = ROWS_DEFAULT
+    parts: Parts,
+    datasource: str | None = None,
+    n: Most = ROWS_DEFAULT,
+    type: Type = None,  # noqa: A002
 ) -> list[TaskRow]:
     """List tasks that have ended."""
-    return parts.views.tasks(TaskFilter.COMPLETE, datasource, n)
+    return list_tasks(parts, TaskFilter.COMPLETE, datasource, max=n, type=type)
 
 
 @router.get("/task/{task_id}")
 def get_task(task_id: str, parts: Parts) -> dict[str, object]:
     """Return what a task was told to do: `{task, payload}`."""
     return parts.views.task(task_id)
+
+
+@router.get("/task/{task_id}/reports")
+def get_task_reports(task_id: str, parts: Parts) -> dict[str, object]:
+    """Return what a task has counted so far, or had counted when it ended, in Druid's shapes."""
+    return parts.administration.reports.reports(task_id)
+
+
+@router.get(
+    "/task/{task_id}/log",
+    response_class=PlainTextResponse,
+    responses={503: {"description": "Its worker, which keeps it, does not answer"}},
+)
+def get_task_log(task_id: str, parts: Parts, offset: Offset = 0) -> Response:
+    """Return a piece of a task's log, as text; its worker keeps it for some time after the end.
+
+    `X-Tidegate-Log-Start` says where the piece begins, `X-Tidegate-Log-Size` how long the log is.
+    """
+    part = parts.administration.logs.log(task_id, offset)
+    headers = {"X-Tidegate-Log-Start": str(part.start), "X-Tidegate-Log-Size": str(part.size)}
+    return Response(part.content, 200, headers, "text/plain; charset=utf-8")
 
 
 @router.get("/task/{task_id}/status")

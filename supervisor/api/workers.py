@@ -1,11 +1,14 @@
 """Who leads, and which workers there are.  Source: druid-supervisor.md 1.6."""
 
+from typing import Literal, NoReturn
+
 from fastapi import APIRouter
 from fastapi.responses import JSONResponse, PlainTextResponse
 
-from supervisor.api.deps import Parts
-from supervisor.core.errors import LeaseLost
+from supervisor.api.deps import Author, Parts
+from supervisor.core.errors import LeaseLost, NotOffered
 from supervisor.views_workers import Capacity, WorkerLine
+from supervisor.worker_stands import address_of
 from tasks.wire import Wire
 
 router = APIRouter(prefix="/druid/indexer/v1", tags=["cluster"])
@@ -15,6 +18,20 @@ class IsLeader(Wire):
     """Druid's answer; 404 if it is false."""
 
     leader: bool
+
+
+class SelectStrategy(Wire):
+    """Druid's name for the choice of the worker with the most free slots."""
+
+    type: Literal["equalDistribution"] = "equalDistribution"
+
+
+class WorkerBehaviour(Wire):
+    """Druid's worker behaviour config."""
+
+    type: Literal["default"] = "default"
+    select_strategy: SelectStrategy = SelectStrategy()
+    auto_scaler: None = None
 
 
 @router.get("/leader", response_class=PlainTextResponse)
@@ -41,6 +58,40 @@ def is_leader(parts: Parts) -> JSONResponse:
 def list_workers(parts: Parts) -> list[WorkerLine]:
     """List the workers with their slots and what runs on them."""
     return parts.views.workers()
+
+
+@router.get("/worker")
+def get_behaviour() -> WorkerBehaviour:
+    """Return how workers are chosen: always the one with the most free slots."""
+    return WorkerBehaviour()
+
+
+@router.post("/worker", response_model=None)
+def set_behaviour() -> NoReturn:
+    """Refuse: how workers are chosen is not configurable."""
+    raise NotOffered(
+        "how workers are chosen is not configurable: tasks go to the worker with the most free "
+        "slots, replicas to different ones; POST /druid/indexer/v1/worker/{host}/disable takes "
+        "one out"
+    )
+
+
+@router.get("/worker/history")
+def get_behaviour_history() -> list[dict[str, object]]:
+    """Answer that it never changed."""
+    return []
+
+
+@router.post("/worker/{host}/enable")
+def enable_worker(host: str, author: Author, parts: Parts) -> dict[str, str]:
+    """Let a worker take tasks again; `host` is its `host:port`, or its id."""
+    return {address_of(parts.administration.workers.enable(host, author)): "enabled"}
+
+
+@router.post("/worker/{host}/disable")
+def disable_worker(host: str, author: Author, parts: Parts) -> dict[str, str]:
+    """Give a worker nothing new; it finishes what it has.  It stays so over restarts."""
+    return {address_of(parts.administration.workers.disable(host, author)): "disabled"}
 
 
 @router.get("/totalWorkerCapacity")

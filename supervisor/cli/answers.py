@@ -162,6 +162,38 @@ class TaskRow(Lenient):
     data_source: str = ""
     location: dict[str, JsonValue] | None = None
     error_msg: str | None = None
+    runner_status_code: str = ""
+    supervisor_id: str = ""
+    generation_id: str = ""
+    replica: int | None = None
+    attempt: int | None = None
+    worker_id: str = ""
+    reason: str = ""
+
+
+class TaskStatus(Lenient):
+    """One task, as Druid writes it."""
+
+    status: TaskRow
+
+
+class WorkerIdentity(Lenient):
+    """Who a worker is."""
+
+    id: str = ""
+    host: str = ""
+    capacity: int = 0
+
+
+class WorkerLine(Lenient):
+    """One worker of the list."""
+
+    worker: WorkerIdentity
+    curr_capacity_used: int = 0
+    running_tasks: tuple[str, ...] = ()
+    liveness: str = ""
+    stopping: bool = False
+    disabled: bool = False
 
 
 class TableColumn(Lenient):

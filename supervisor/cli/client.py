@@ -6,7 +6,7 @@ that may have been carried out is never sent twice.
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Self, TypeVar
 from urllib.parse import quote
@@ -22,6 +22,9 @@ ANSWER_TIMEOUT_S = 30.0
 TEXT_MAX = 500
 SUPERVISORS = "/druid/indexer/v1/supervisor"
 TASKS = "/druid/indexer/v1/tasks"
+TASK = "/druid/indexer/v1/task"
+WORKERS = "/druid/indexer/v1/workers"
+WORKER = "/druid/indexer/v1/worker"
 
 _REDIRECTED = 307
 _NOT_HERE = {_REDIRECTED, 502, 503, 504}
@@ -43,6 +46,8 @@ class Answer:
     status: int
     body: bytes
     server: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """By name in small letters."""
 
     def json(self) -> object:
         """Return the body as JSON values.
@@ -155,7 +160,8 @@ class Client:
                 raise Unreachable(f"{server} did not answer in good order: {what}") from error
             answered = response.status_code < 400 and response.status_code != _REDIRECTED  # noqa: PLR2004 -- HTTP
             if answered or response.status_code in also:
-                return Answer(response.status_code, response.content, server)
+                headers = {name.lower(): value for name, value in response.headers.items()}
+                return Answer(response.status_code, response.content, server, headers)
             if not _passed_over(response):
                 raise _problem(response, server)
             failures.append(f"{server}: {_problem(response, server)}")

@@ -12,7 +12,16 @@ from typing import Annotated
 
 import typer
 
-from supervisor.cli import compaction, exports, quarantine, queues, segments, supervisors, tasks
+from supervisor.cli import (
+    compaction,
+    exports,
+    quarantine,
+    queues,
+    segments,
+    supervisors,
+    tasks,
+    workers,
+)
 from supervisor.cli.doctor import doctor
 from supervisor.cli.forget import forget
 from supervisor.cli.handoff import handoff
@@ -21,7 +30,8 @@ from supervisor.cli.output import say, show_error, show_text
 from supervisor.cli.problems import FAILED, exit_code
 from supervisor.cli.query import query
 from supervisor.cli.reset import reset
-from supervisor.cli.serve import dev, overlord, worker
+from supervisor.cli.serve import dev, overlord
+from supervisor.cli.task_logs import logs
 from supervisor.cli.verify import verify
 from supervisor.core.errors import SupervisorError
 
@@ -36,16 +46,18 @@ app = typer.Typer(
 )
 app.add_typer(supervisors.commands, name="supervisor")
 app.add_typer(tasks.commands, name="task")
+app.add_typer(workers.commands, name="worker")
 app.add_typer(segments.commands, name="segment")
 app.add_typer(queues.commands, name="queue")
 app.add_typer(quarantine.commands, name="quarantine")
 app.add_typer(exports.commands, name="export")
 app.add_typer(compaction.commands, name="compaction")
+tasks.commands.command()(logs)
 supervisors.commands.command()(init)
 supervisors.commands.command()(forget)
 supervisors.commands.command()(reset)
 supervisors.commands.command()(handoff)
-for _command in (verify, query, exports.snippet, doctor, overlord, worker, dev):
+for _command in (verify, query, exports.snippet, doctor, overlord, dev):
     app.command()(_command)
 
 

@@ -52,6 +52,7 @@ WarehouseHere = Annotated[
 SupervisorId = Annotated[
     str, typer.Argument(metavar="ID", help="Id of the supervisor.", show_default=False)
 ]
+TaskId = Annotated[str, typer.Argument(metavar="ID", help="Id of the task.", show_default=False)]
 
 
 def connect(server: str | None) -> Client:

@@ -106,16 +106,18 @@ def rewrite_schema(folder: Path) -> list[Path]:
     return [page]
 
 
-def commands() -> Iterator[tuple[str, TyperCommand]]:
+def commands() -> Iterator[tuple[str, TyperCommand | TyperGroup]]:
     """Yield every command with its full name: `tidegate supervisor apply`."""
     root = typer.main.get_command(app)
     assert isinstance(root, TyperGroup)
     yield from _below("tidegate", root)
 
 
-def _below(name: str, group: TyperGroup) -> Iterator[tuple[str, TyperCommand]]:
+def _below(name: str, group: TyperGroup) -> Iterator[tuple[str, TyperCommand | TyperGroup]]:
     for part, found in group.commands.items():
         if isinstance(found, TyperGroup):
+            if found.invoke_without_command:  # it is a command as well
+                yield f"{name} {part}", found
             yield from _below(f"{name} {part}", found)
         else:
             assert isinstance(found, TyperCommand)
@@ -126,7 +128,7 @@ def _cli() -> str:
     return "".join(f"\n{_command(name, found)}" for name, found in commands()) + "\n"
 
 
-def _command(name: str, found: TyperCommand) -> str:
+def _command(name: str, found: TyperCommand | TyperGroup) -> str:
     context = found.make_context(name, [], resilient_parsing=True)
     params = [p for p in found.get_params(context) if p.name != "help"]
     records = [record for p in params if (record := p.get_help_record(context)) is not None]

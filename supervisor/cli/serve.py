@@ -20,6 +20,10 @@ DataDir = Annotated[
     Path | None,
     typer.Option("--data-dir", metavar="FOLDER", show_default=False, help="The data folder."),
 ]
+Slots = Annotated[
+    int | None,
+    typer.Option("--slots", min=1, show_default=False, help="Tasks that may read at once."),
+]
 
 
 def _duration(text: str) -> timedelta:
@@ -42,10 +46,7 @@ def worker(
     host: Host = None,
     port: Port = None,
     data_dir: DataDir = None,
-    slots: Annotated[
-        int | None,
-        typer.Option("--slots", min=1, show_default=False, help="Tasks that may read at once."),
-    ] = None,
+    slots: Slots = None,
 ) -> None:
     """Run a worker: one Spark application that reads, writes and publishes for the overlord."""
     settings = load_settings(host=host, port=port, data_dir=data_dir, worker_slots=slots)

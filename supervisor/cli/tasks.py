@@ -2,16 +2,18 @@
 
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
+from http import HTTPStatus
 from typing import Annotated
 
 import typer
 
-from supervisor.cli.answers import TaskRow
-from supervisor.cli.client import TASKS
-from supervisor.cli.options import Output, Server, connect
-from supervisor.cli.output import Format, ago, show_json, show_table
+from supervisor.cli.answers import TaskRow, TaskStatus
+from supervisor.cli.client import TASK, TASKS, path_of
+from supervisor.cli.options import Output, Server, TaskId, connect
+from supervisor.cli.output import Format, ago, show_facts, show_json, show_table, show_text
 
 commands = typer.Typer(no_args_is_help=True, help="Attempts that read a range and publish it.")
+_NO_REPORTS = (HTTPStatus.NOT_FOUND, HTTPStatus.SERVICE_UNAVAILABLE)
 
 
 class TaskFilter(StrEnum):
@@ -50,6 +52,58 @@ def list_all(
         ("ID", "TABLE", "STATUS", "CREATED", "TOOK", "WORKER", "ERROR"),
         (_row(task, now) for task in answer.read(list[TaskRow])),
     )
+
+
+@commands.command()
+def get(task_id: TaskId, server: Server = None, output: Output = Format.TABLE) -> None:
+    """Show one task: where it runs, how it stands, and what it has counted."""
+    with connect(server) as client:
+        answer = client.get(path_of(TASK, task_id, "status"))
+        reports = client.get(path_of(TASK, task_id, "reports"), also=_NO_REPORTS)
+    told = reports.json() if reports.status == HTTPStatus.OK else None
+    if output is Format.JSON:
+        show_json({"status": answer.json(), "reports": told})
+        return
+    task, now = answer.read(TaskStatus).status, datetime.now(UTC)
+    _, table, status, created, took, place, _ = _row(task, now)
+    show_facts(
+        [
+            ("task", task.id),
+            ("status", status),
+            ("reason", task.reason or task.error_msg or ""),
+            ("table", table),
+            ("supervisor", task.supervisor_id),
+            ("generation", task.generation_id),
+            ("replica", task.replica),
+            ("attempt", task.attempt),
+            ("worker", f"{task.worker_id} {place}".strip()),
+            ("created", created),
+            ("took", took),
+            *_counted(told),
+        ]
+    )
+
+
+def _counted(reports: object) -> list[tuple[str, object]]:
+    """Return the counters of either shape, live or final, as names and numbers."""
+    found = reports
+    for name in ("ingestionStatsAndErrors", "payload", "rowStats"):
+        found = found.get(name) if isinstance(found, dict) else None
+    if isinstance(found, dict):
+        found = found.get("totals", found)
+    counted = found.get("buildSegments") if isinstance(found, dict) else None
+    return list(counted.items()) if isinstance(counted, dict) else []
+
+
+@commands.command()
+def stop(task_id: TaskId, server: Server = None, output: Output = Format.TABLE) -> None:
+    """End a task: what it has not published is read again by the task that replaces it."""
+    with connect(server) as client:
+        answer = client.post(path_of(TASK, task_id, "shutdown"))
+    if output is Format.JSON:
+        show_json(answer.json())
+    else:
+        show_text(f"{task_id} has ended")
 
 
 def _row(task: TaskRow, now: datetime) -> tuple[object, ...]:

@@ -102,6 +102,14 @@ class TaskNotFound(Refused):
         self.task_id = task_id
 
 
+class SegmentsMoved(Refused):
+    """Segments of one task are asked for, which are listed elsewhere."""
+
+
+class NotOffered(Refused):
+    """Druid has this, Tidegate does not; the text says what to do instead."""
+
+
 class NotAllowed(Refused):
     """The caller did not prove that it may do this: a missing or wrong token."""
 

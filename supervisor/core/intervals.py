@@ -19,6 +19,10 @@ class Interval:
     def __str__(self) -> str:
         return f"{_written(self.start)}/{_written(self.end)}"
 
+    def holds(self, moment: datetime) -> bool:
+        """Tell whether `moment` lies inside."""
+        return self.start <= moment < self.end
+
     def contains(self, start: datetime, end: datetime) -> bool:
         """Tell whether `[start, end)` lies wholly inside."""
         return self.start <= start and end <= self.end

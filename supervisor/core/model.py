@@ -16,6 +16,7 @@ from enum import StrEnum
 
 from supervisor.core.spec import SupervisorSpec
 from tasks.contract import (
+    Counters,
     PublishOutcome,
     RejectSample,
     RejectsFile,
@@ -151,6 +152,14 @@ class TaskStatus(StrEnum):
 
 
 @dataclass(frozen=True)
+class TaskTotals:
+    """What a task had done when it ended, as it said last."""
+
+    counters: Counters
+    position: Offsets
+
+
+@dataclass(frozen=True)
 class Task:
     """One attempt of one replica; the row is the write intent of its output folder (P23)."""
 
@@ -177,6 +186,8 @@ class Task:
     folder_deleted_at: datetime | None = None
     lost: bool = False
     """It ended for no fault of its own (worker lost, slot needed, range given up): no failure."""
+    totals: TaskTotals | None = None
+    """None: it runs, or ended without a word."""
 
     @property
     def active(self) -> bool:
@@ -193,6 +204,8 @@ class WorkerRow:
     url: str
     slots: int
     registered_at: datetime
+    disabled: bool = False
+    """People have taken it out: it finishes what it has, and is given nothing new."""
 
 
 @dataclass(frozen=True)

@@ -37,11 +37,13 @@ class WorkerView:
     """How its incarnation before this one ended; empty: not known."""
     compactions: Mapping[str, CompactionReport] = field(default_factory=dict)
     """Compaction id -> its last report to this leader."""
+    disabled: bool = False
+    """People have taken it out: it finishes what it has."""
 
     @property
     def takes_tasks(self) -> bool:
         """Whether it may be given new ones."""
-        return self.liveness is Liveness.ALIVE and not self.stopping
+        return self.liveness is Liveness.ALIVE and not (self.stopping or self.disabled)
 
 
 class StreamTrouble(StrEnum):

@@ -20,7 +20,7 @@ from supervisor.core.bounds import is_completed, mismatched, missing_partitions
 from supervisor.core.continuity import unreadable
 from supervisor.core.events import repair_of
 from supervisor.core.model import TaskStatus
-from supervisor.core.observed import Observed, StreamState, StreamTrouble
+from supervisor.core.observed import Liveness, Observed, StreamState, StreamTrouble
 from supervisor.core.spec import SupervisorSpec
 from supervisor.core.streaks import streak_of
 from tasks.contract import Lack
@@ -122,12 +122,21 @@ def _running(seen: Observed, slots: SlotNeed | None) -> SupervisorState:
         detailed = "CONNECTING_TO_STREAM" if not seen.stream.known else "DISCOVERING_INITIAL_TASKS"
         return _healthy(State.RUNNING, detailed, seen.stream.detail)
     if slots is not None:
-        why = f"{slots.needed} more slot(s) needed, {slots.free} free: start another worker"
+        todo = _out_of_use(seen) or "start another worker"
+        why = f"{slots.needed} more slot(s) needed, {slots.free} free: {todo}"
         return _healthy(State.RUNNING, "NO_CAPACITY", why)
     reported = {task for worker in seen.workers for task in worker.reports}
     if not any(task.id in reported for task in seen.tasks):
         return _healthy(State.RUNNING, "CREATING_TASKS")
     return _healthy(State.RUNNING)
+
+
+def _out_of_use(seen: Observed) -> str:
+    """Name the workers that run, and were disabled by people; empty if there is none."""
+    found = [w.id for w in seen.workers if w.disabled and w.liveness is not Liveness.LOST]
+    if not found:
+        return ""
+    return f"enable a worker that is disabled ({', '.join(found)}), or start another one"
 
 
 def _dead_queue(seen: Observed) -> SupervisorState | None:

@@ -161,6 +161,8 @@ tasks = Table(
     Column("published", Boolean, nullable=False),
     Column("folder_deleted_at", UtcTime),
     Column("lost", Boolean, comment="ended through no fault of its own; null: no"),
+    Column("counters", DOCUMENT, comment="when it ended; null: it did not tell"),
+    Column("position", OffsetsJson, comment="when it ended; null: it did not tell"),
     Index("ix_tasks_live", "supervisor_id", sqlite_where=_LIVE, postgresql_where=_LIVE),
     Index("ix_tasks_supervisor_id_ended_at", "supervisor_id", "status", "ended_at"),
     Index(
@@ -188,6 +190,7 @@ workers = Table(
     Column("url", String, nullable=False),
     Column("slots", Integer, nullable=False),
     Column("registered_at", UtcTime, nullable=False),
+    Column("disabled", Boolean, comment="it is given nothing new; null: no"),
 )
 
 publications = Table(

@@ -16,10 +16,11 @@ from sqlalchemy import (
 )
 
 from supervisor.core.errors import StateMoved
-from supervisor.core.model import OPEN_STATES, Task, TaskStatus
+from supervisor.core.intervals import Interval
+from supervisor.core.model import OPEN_STATES, Task, TaskStatus, TaskTotals
 from supervisor.metadata.rows import chunks, insert_unless_taken
 from supervisor.metadata.tables import generations, tasks
-from tasks.contract import PublishOutcome
+from tasks.contract import Counters, PublishOutcome
 
 _AT = tasks.c
 _ACTIVE = _AT.ended_at.is_(None)
@@ -78,10 +79,11 @@ _LAST_ENDED = tuple(
     .limit(bindparam("most"))
     for status in (TaskStatus.SUCCESS, TaskStatus.FAILED)  # each is one range of the index
 )
+_ENDED = ("status", "reason", "ended_at", "lost", "counters", "position")
 _END = (
     update(tasks)
     .where(_AT.id == bindparam("task"), _AT.status == TaskStatus.RUNNING)
-    .values({name: bindparam(f"new_{name}") for name in ("status", "reason", "ended_at", "lost")})
+    .values({name: bindparam(f"new_{name}") for name in _ENDED})
     .returning(_AT.id)
 )
 
@@ -135,13 +137,15 @@ class SqlTasks:
         status: TaskStatus | None = None,
         data_source: str | None = None,
         supervisor_id: str | None = None,
+        created: Interval | None = None,
         limit: int = 100,
     ) -> list[Task]:
-        """Return tasks, newest first."""
+        """Return tasks, newest first; `created` bounds when their rows were made."""
         asked = {_AT.status: status, _AT.data_source: data_source, _AT.supervisor_id: supervisor_id}
         return self._found(
             select(tasks)
             .where(*(column == value for column, value in asked.items() if value is not None))
+            .where(*_created_within(created))
             .order_by(_AT.created_at.desc(), _AT.id.desc())
             .limit(limit)
         )
@@ -151,11 +155,19 @@ class SqlTasks:
         return {row.worker_id: row.used for row in self._db.execute(_SLOTS_IN_USE)}
 
     def end(
-        self, task_id: str, status: TaskStatus, reason: str, now: datetime, *, lost: bool = False
+        self,
+        task_id: str,
+        status: TaskStatus,
+        reason: str,
+        now: datetime,
+        *,
+        lost: bool = False,
+        totals: TaskTotals | None = None,
     ) -> bool:
         """RUNNING -> `status`.  False: it had ended already, and keeps its status."""
         assert status is not TaskStatus.RUNNING, "a task ends in SUCCESS or FAILED"
         new = {"new_status": status, "new_reason": reason, "new_ended_at": now, "new_lost": lost}
+        new |= {f"new_{name}": value for name, value in _totals(totals).items()}
         return self._db.execute(_END, {"task": task_id, **new}).one_or_none() is not None
 
     def store_outcome(self, task_id: str, outcome: PublishOutcome, *, published: bool) -> None:
@@ -223,9 +235,26 @@ class SqlTasks:
         return [_read(row) for row in self._db.execute(query, values).mappings()]
 
 
+def _created_within(interval: Interval | None) -> tuple[ColumnElement[bool], ...]:
+    if interval is None:
+        return ()
+    return _AT.created_at >= interval.start, _AT.created_at < interval.end
+
+
 def _row(task: Task) -> dict[str, object]:
-    return {column.name: getattr(task, column.name) for column in tasks.c}
+    told = _totals(task.totals)
+    return {c.name: getattr(task, c.name) for c in tasks.c if c.name not in told} | told
+
+
+def _totals(totals: TaskTotals | None) -> dict[str, object]:
+    if totals is None:
+        return {"counters": None, "position": None}
+    return {"counters": totals.counters.model_dump(), "position": totals.position}
 
 
 def _read(row: RowMapping) -> Task:
-    return Task(**{**row, "lost": bool(row["lost"])})
+    found = {**row, "lost": bool(row["lost"])}
+    counters, position = found.pop("counters"), found.pop("position")
+    if counters is None:
+        return Task(**found)
+    return Task(**found, totals=TaskTotals(Counters.model_validate(counters), position))

@@ -8,6 +8,7 @@ from fastapi.testclient import TestClient
 
 from supervisor.core.compaction import merged
 from supervisor.core.errors import WorkerUnavailable
+from supervisor.ports_logs import LogPart
 from tasks.contract import (
     CompactedFile,
     Counters,
@@ -179,6 +180,19 @@ class AgentJournals:
 
     agents: dict[str, Agent] = field(default_factory=dict)
     silent: set[str] = field(default_factory=set)
+    logs: dict[str, tuple[str, bytes]] = field(default_factory=dict)
+    """Task -> token and text of its log."""
+
+    def log(self, worker_url: str, task_id: str, token: str, offset: int) -> LogPart | None:
+        """Return what a test has put there."""
+        worker = worker_url.removeprefix("http://").partition(".")[0]
+        if worker in self.silent:
+            raise WorkerUnavailable(f"{task_id}: no answer from {worker_url}")
+        if task_id not in self.logs or self.logs[task_id][0] != token:
+            return None
+        text = self.logs[task_id][1]
+        start = max(0, len(text) + offset) if offset < 0 else min(offset, len(text))
+        return LogPart(text[start:], start, len(text))
 
     def journal(self, worker_url: str, task_id: str, token: str) -> JournalView:
         """Return one journaled file of all that the task has read."""

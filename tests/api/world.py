@@ -13,6 +13,7 @@ from fastapi.testclient import TestClient
 from supervisor.adapters.manual_clock import ManualClock
 from supervisor.adapters.memory_streams import MemoryStreams
 from supervisor.adapters.raw_records import DuckRecords
+from supervisor.administration import Administration
 from supervisor.api.server import ApiParts, create_api
 from supervisor.compacting import Compacting
 from supervisor.core.events import QueueConfig
@@ -180,15 +181,13 @@ def a_world(
     folder: Path, migrated: Path, *, leads: bool = True, rules: Rules = RULES
 ) -> Iterator[World]:
     """Build an overlord over a copy of `migrated`; its loop runs until the block ends."""
-    database = folder / "metadata.db"
-    shutil.copy(migrated, database)
+    database = Path(shutil.copy(migrated, folder / "metadata.db"))
     store = SqlStore(f"sqlite:///{database}", lease_ttl=timedelta(seconds=60))
     clock = ManualClock(NOON)
     leadership = Leadership(store, clock, holder="one", url=URL, ttl=timedelta(days=1))
-    changed, streams = Broadcast(), MemoryStreams(clock)
-    led_since = leadership.led_since
-    registry = WorkerRegistry(clock, worker_timeout=timedelta(days=1), led_since=led_since)
-    sources, endings = Sources(store, streams, registry, Limits()), Endings(QueueConfig())
+    changed, streams, registry = Broadcast(), MemoryStreams(clock), _registry_of(clock, leadership)
+    sources = Sources(store, streams, registry, Limits())
+    endings = Endings(QueueConfig(), registry.report)
     shell = Shell(sources, clock, new_token, endings)
     loop = Loop(_passes(shell, leadership, changed), clock, threads=2)
     service = Service(
@@ -204,10 +203,11 @@ def a_world(
     lifetimes = Lifetimes.of(store, clock, term, grace=grace, delay=ENDS_LATER)
     compacting = Compacting(store, clock, term, registry, endings, changed, new_token)
     segments = lifetimes.segments
+    views = Views(sources, registry, loop, leadership, clock, "/warehouse", journals)
     parts = ApiParts(
         service=service,
         publishing=Publishing(store, clock, leadership, loop, changed, endings),
-        views=Views(sources, registry, loop, leadership, clock, "/warehouse", journals),
+        views=views,
         queues=Operations(store, clock, term, Meters(), lambda _: None, lambda _: QueueConfig()),
         lifetimes=lifetimes,
         compacting=compacting,
@@ -216,6 +216,7 @@ def a_world(
         resets=Resets(store, streams, clock, leadership, loop, changed, endings),
         changed=changed,
         handoffs=EarlyHandoff(store, clock, leadership, loop),
+        administration=Administration.of(views, changed, endings, journals),
         version="1.2.3",
         hosts=("tidegate.example",),
     )
@@ -227,6 +228,11 @@ def a_world(
     if leads:
         loop.stop()
     store.close()
+
+
+def _registry_of(clock: ManualClock, leadership: Leadership) -> WorkerRegistry:
+    led_since = leadership.led_since
+    return WorkerRegistry(clock, worker_timeout=timedelta(days=1), led_since=led_since)
 
 
 def _passes(

@@ -27,6 +27,7 @@ from tasks.options import WorkerOptions
 from tasks.overlord_http import HttpOverlord
 from tasks.ports import BatchJob, StreamUnavailable
 from tasks.stream import KafkaStream, environment_secret
+from tasks.task_logs import TaskLogs
 from tasks.worker import Outside, run_worker
 from tests.tasks.memory import NOON
 from tests.tasks.plain_engine import PlainEngine
@@ -121,9 +122,10 @@ def _write_file(path: Path, partition: TopicPartition, found: list[tuple[int, st
 
 def main() -> int:
     """Run one worker until SIGTERM, as the product's composition root does."""
-    configure_logging()
-    reach = failpoints()
     settings = load_settings()
+    logs = TaskLogs(settings.data_dir.absolute())
+    configure_logging(logs)
+    reach = failpoints()
     port = settings.port or WORKER_PORT
     options = WorkerOptions(
         worker_id=stable_worker_id(settings),
@@ -142,6 +144,7 @@ def main() -> int:
             stream=KafkaStream(environment_secret),
             overlord=overlord,
             reach=reach,
+            logs=logs,
         )
         return run_worker(options, outside)
 

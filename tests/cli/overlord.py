@@ -19,6 +19,7 @@ class Reply:
     body: object
     status: int = 200
     content_type: str = JSON
+    headers: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -87,6 +88,8 @@ class _Handler(BaseHTTPRequestHandler):
             text = json.dumps(reply.body)
         self.send_response(reply.status)
         self.send_header("Content-Type", reply.content_type)
+        for name, value in reply.headers.items():
+            self.send_header(name, value)
         self.send_header("Content-Length", str(len(text.encode())))
         self.end_headers()
         self.wfile.write(text.encode())

@@ -5,8 +5,9 @@ from dataclasses import replace
 import pytest
 
 from supervisor.core.errors import StateMoved
-from supervisor.core.model import TaskStatus
-from tasks.contract import PublishOutcome
+from supervisor.core.intervals import Interval
+from supervisor.core.model import TaskStatus, TaskTotals
+from tasks.contract import Counters, PublishOutcome
 from tests.conformance.stories import (
     CLICKS,
     HOUR,
@@ -283,3 +284,32 @@ def test_a_task_of_no_generation_is_a_bug(leader: Leader) -> None:
         tx.tasks.start(attempt("t1", "never"))
     with leader.reads() as tx:
         assert tx.tasks.active() == []
+
+
+def test_tasks_are_found_by_when_they_were_made(reading: Leader) -> None:
+    """Goal: the start is inside, the end is not; any other condition holds as well."""
+    with reading.writes() as tx:
+        for minute, generation in enumerate(("g1", "g2")):
+            task = attempt(f"{generation}/0/0", generation)
+            assert tx.tasks.start(replace(task, created_at=NOON + minute * MINUTE))
+    first, both = Interval(NOON, NOON + MINUTE), Interval(NOON, NOON + HOUR)
+
+    with reading.reads() as tx:
+        found = [tx.tasks.find(created=first), tx.tasks.find(created=both, limit=1)]
+        none = tx.tasks.find(created=first, data_source="views")
+
+    assert [[task.id for task in tasks] for tasks in found] == [["g1/0/0"], ["g2/0/0"]]
+    assert none == []
+
+
+def test_what_a_task_had_done_is_kept_with_its_end(reading: Leader) -> None:
+    """Goal: the first verdict's, as it was told; a task that ended without a word has none."""
+    _start(reading, "g1/0/0", "g2/0/0")
+    done = TaskTotals(Counters(processed=7, unparseable=2, batches=3), {P0: 9})
+    with reading.writes() as tx:
+        assert tx.tasks.end("g1/0/0", SUCCESS, "published", NOON, totals=done)
+        assert not tx.tasks.end("g1/0/0", FAILED, "late", NOON)
+        assert tx.tasks.end("g2/0/0", FAILED, "lost", NOON)
+
+    assert reading.task("g1/0/0").totals == done
+    assert reading.task("g2/0/0").totals is None

@@ -70,3 +70,38 @@ def test_the_same_incarnation_may_register_again(leader: Leader) -> None:
     assert _register(leader, "w1", 2, slots=8) == 2
     with leader.reads() as tx:
         assert [w.slots for w in tx.workers.all()] == [8]
+
+
+def _set_disabled(leader: Leader, worker_id: str, *, disabled: bool) -> bool:
+    with leader.writes() as tx:
+        return tx.workers.set_disabled(worker_id, disabled=disabled)
+
+
+def _stands(leader: Leader, worker_id: str) -> tuple[bool, bool]:
+    """Return whether its row says disabled, and whether it takes tasks."""
+    with leader.reads() as tx:
+        [row] = [row for row in tx.workers.all() if row.id == worker_id]
+        return row.disabled, tx.workers.takes_tasks(worker_id)
+
+
+def test_a_disabled_worker_stays_so_over_its_starts(leader: Leader) -> None:
+    _register(leader, "w1", 1)
+    assert _stands(leader, "w1") == (False, True)
+
+    assert _set_disabled(leader, "w1", disabled=True)
+    _register(leader, "w1", 2, slots=8)
+
+    assert _stands(leader, "w1") == (True, False)
+    assert _set_disabled(leader, "w1", disabled=False)
+    assert _stands(leader, "w1") == (False, True)
+
+
+def test_disabling_what_stands_so_or_is_not_there_changes_nothing(leader: Leader) -> None:
+    _register(leader, "w1", 1)
+
+    assert not _set_disabled(leader, "w1", disabled=False)
+    assert _set_disabled(leader, "w1", disabled=True)
+    assert not _set_disabled(leader, "w1", disabled=True)
+    assert not _set_disabled(leader, "w2", disabled=True)
+    with leader.reads() as tx:
+        assert not tx.workers.takes_tasks("w2")

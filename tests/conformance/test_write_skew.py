@@ -54,6 +54,7 @@ from tests.api.world import spec_document
 from tests.conformance.compaction_story import Compactions
 from tests.conformance.databases import execute
 from tests.conformance.overtaken import SOURCES, Overtaken
+from tests.conformance.people_story import People
 from tests.conformance.stories import LEASE_TTL
 from tests.core.snapshots import HOUR, TOPIC, spec
 from tests.service.exports import Shelf
@@ -197,6 +198,7 @@ def test_each_write_of_a_leader_is_refused_when_another_term_begins_inside_it(
     """
     _verbs(story)
     _handoff(story)
+    People(story, story.store).plays()
     _actions(story)
     _segments(story)
     Compactions(story, story.store).plays()

@@ -38,3 +38,15 @@ def test_no_task_starts_for_an_incarnation_that_is_not_the_newest(store: Store) 
     world.read(RECORDS)
     world.sync()
     published_all(world)
+
+
+def test_no_task_starts_on_a_worker_that_was_disabled_meanwhile(store: Store) -> None:
+    """Goal: the row counts, whatever the soft state said when the plan was made."""
+    world = World(store, spec(task_count=2, replicas=1))
+    with store.leading(world.leadership.term()) as tx:
+        assert tx.workers.set_disabled("w1", disabled=True)
+
+    for _ in range(3):
+        world.one_pass()  # as the pass sees it, w1 still takes tasks
+
+    assert started(world) == {"w2": 1}

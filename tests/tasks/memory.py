@@ -268,6 +268,7 @@ class MemoryOverlord:
         self.published: list[PublishRequest] = []
         self.compacted: list[tuple[str, CompactedFile]] = []
         """(token, request) of each that was asked for."""
+        self.disabled = False
         self.outcome = PublishOutcome.COMMITTED
         self.failure: Exception | None = None
         self._revision = 0
@@ -282,7 +283,11 @@ class MemoryOverlord:
             self._fail()
             tasks = tuple(self.tasks.values())
             return SyncResponse(
-                term=self.term, revision=self._name(), tasks=tasks, compactions=self.compactions
+                term=self.term,
+                revision=self._name(),
+                tasks=tasks,
+                compactions=self.compactions,
+                disabled=self.disabled,
             )
 
     def publish(self, task: DesiredTask, request: PublishRequest) -> PublishAnswer:

@@ -1,0 +1,38 @@
+"""Druid's verbs for all supervisors at once.  Source: druid-supervisor.md 1.1."""
+
+from typing import Literal
+
+from fastapi import APIRouter
+
+from supervisor.api.deps import Author, Parts
+from supervisor.for_all import ForAll
+from tasks.wire import Wire
+
+router = APIRouter(prefix="/druid/indexer/v1/supervisor", tags=["supervisors"])
+
+
+class Done(Wire):
+    """Druid's answer, also when nothing had to change."""
+
+    status: Literal["success"] = "success"
+
+
+@router.post("/suspendAll")
+def suspend_all(author: Author, parts: Parts) -> Done:
+    """Suspend every supervisor that runs; each hands off and publishes what it has."""
+    ForAll(parts.service).suspend(author)
+    return Done()
+
+
+@router.post("/resumeAll")
+def resume_all(author: Author, parts: Parts) -> Done:
+    """Resume every supervisor that is suspended."""
+    ForAll(parts.service).resume(author)
+    return Done()
+
+
+@router.post("/terminateAll")
+def terminate_all(author: Author, parts: Parts) -> Done:
+    """End every supervisor: their tasks hand off and publish, their tables stay."""
+    ForAll(parts.service).terminate(author)
+    return Done()

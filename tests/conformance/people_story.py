@@ -1,0 +1,59 @@
+"""What people do with tasks and workers, each written once in an overtaken term."""
+
+from collections.abc import Callable
+from typing import Protocol
+
+from supervisor.loop import Loop
+from supervisor.ports import Store
+from supervisor.registry import WorkerRegistry
+from supervisor.signals import Broadcast
+from supervisor.task_stops import TaskStops
+from supervisor.worker_stands import WorkerStands
+from tests.core.snapshots import HOUR, TOPIC
+from tests.service.world import ENDINGS, World
+
+
+class Story(Protocol):
+    """What is needed of the story in `test_write_skew.py`."""
+
+    world: World
+
+    @property
+    def loop(self) -> Loop:
+        """A loop that makes no pass."""
+        ...
+
+    def does(self, name: str, act: Callable[[], object]) -> None:
+        """Act until nothing in it is overtaken any more."""
+        ...
+
+
+class People:
+    """A chapter of the story: it needs a task that runs."""
+
+    def __init__(self, story: Story, store: Store) -> None:
+        """Take part in `story`, writing by `store`."""
+        self._story, self._store = story, store
+
+    def plays(self) -> None:
+        """Stop a task, take a worker out."""
+        self._story.does("stop a task", lambda: self._stops.stop(self._a_task(), "ann"))
+        self._story.does("disable", lambda: self._stands.disable("w1", "ann"))
+        self._story.does("enable", lambda: self._stands.enable("w1", "ann"))
+
+    @property
+    def _stands(self) -> WorkerStands:
+        world = self._story.world
+        clock, leadership, loop = world.clock, world.leadership, self._story.loop
+        registry = WorkerRegistry(clock, worker_timeout=HOUR, led_since=leadership.led_since)
+        return WorkerStands(self._store, clock, leadership, registry, loop, Broadcast())
+
+    @property
+    def _stops(self) -> TaskStops:
+        world = self._story.world
+        leadership, loop = world.leadership, self._story.loop
+        return TaskStops(self._store, world.clock, leadership, loop, Broadcast(), ENDINGS)
+
+    def _a_task(self) -> str:
+        with self._store.reading() as tx:
+            return tx.tasks.active(supervisor_id=TOPIC)[0].id
