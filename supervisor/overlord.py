@@ -20,6 +20,7 @@ from apscheduler.schedulers.background import BackgroundScheduler
 from supervisor.adapters.clock import SystemClock
 from supervisor.adapters.journals_http import HttpJournals
 from supervisor.adapters.kafka import KafkaStreams
+from supervisor.adapters.kafka_probe import KafkaProbe
 from supervisor.adapters.raw_records import DuckRecords
 from supervisor.adapters.secret import read_secret
 from supervisor.adapters.warehouse import LocalWarehouse
@@ -30,6 +31,7 @@ from supervisor.core.events import QueueConfig
 from supervisor.core.exports import queue_name
 from supervisor.core.observed import Limits
 from supervisor.core.spec_exports import ExportFormat
+from supervisor.dry_run import Looking
 from supervisor.early_handoff import EarlyHandoff
 from supervisor.endings import TASK_OUTPUT, Endings
 from supervisor.eventqueue.meters import Meters
@@ -187,11 +189,10 @@ def wire_overlord(
     for each, tables in formats.items():
         exporting = Exporting(each, tables, chores.sweep.warehouse, reach)
         queues.for_every_container(queue_name(each), exporting, EXPORTS)
-    journals = HttpJournals()
     api = ApiParts(
         service=service,
         publishing=Publishing(store, clock, leadership, loop, changed, endings, reach),
-        views=Views(sources, registry, loop, leadership, clock, str(warehouse), journals),
+        views=Views(sources, registry, loop, leadership, clock, str(warehouse), HttpJournals()),
         lifetimes=chores.lifetimes,
         handoffs=EarlyHandoff(store, clock, leadership, loop),
         resets=Resets(store, streams, clock, leadership, loop, changed, endings),
@@ -199,11 +200,23 @@ def wire_overlord(
         quarantine=Quarantine(store, DuckRecords(warehouse)),
         compacting=chores.compacting,
         swapping=Swapping(store, clock, term, endings, segments, changed, compacting.assign, reach),
+        looking=_looking_of(store, clock, service, registry, changed),
         changed=changed,
         version=importlib.metadata.version("tidegate"),
         hosts=_names(url, settings.host),
     )
     return Overlord(store, leadership, service, loop, streams, queues, chores=chores, api=api)
+
+
+def _looking_of(
+    store: SqlStore,
+    clock: SystemClock,
+    service: Service,
+    registry: WorkerRegistry,
+    changed: Broadcast,
+) -> Looking:
+    probe = KafkaProbe(read_secret)
+    return Looking.of(store, clock, service, registry, changed=changed, probe=probe)
 
 
 class _OnFirstUse:

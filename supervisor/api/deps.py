@@ -8,6 +8,7 @@ from fastapi import Depends, Header, Request
 from supervisor.compacting import Compacting
 from supervisor.core.documents import parse_document
 from supervisor.core.errors import NotAllowed
+from supervisor.dry_run import Looking
 from supervisor.early_handoff import EarlyHandoff
 from supervisor.eventqueue.operations import Operations
 from supervisor.lifetimes import Lifetimes
@@ -36,6 +37,7 @@ class ApiParts:
     quarantine: Quarantine
     compacting: Compacting
     swapping: Swapping
+    looking: Looking
     changed: Broadcast
     version: str
     """Of this Tidegate."""

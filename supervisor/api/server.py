@@ -16,6 +16,7 @@ from starlette.middleware import Middleware
 from supervisor.api import (
     compaction,
     datasources,
+    dry_run,
     exports,
     handoffs,
     internal,
@@ -23,6 +24,7 @@ from supervisor.api import (
     quarantine,
     queues,
     resets,
+    sampler,
     segments,
     status,
     supervisors,
@@ -40,6 +42,8 @@ __all__ = ["ApiParts", "build_routes", "create_api"]
 
 ROUTERS = (
     supervisors.router,
+    dry_run.router,
+    sampler.router,
     handoffs.router,
     resets.router,
     tasks.router,

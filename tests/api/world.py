@@ -17,6 +17,8 @@ from supervisor.api.server import ApiParts, create_api
 from supervisor.compacting import Compacting
 from supervisor.core.events import QueueConfig
 from supervisor.core.observed import Limits
+from supervisor.core.spec_io import KafkaIoConfig
+from supervisor.dry_run import Looking
 from supervisor.early_handoff import EarlyHandoff
 from supervisor.endings import Endings
 from supervisor.eventqueue.meters import Meters
@@ -26,6 +28,7 @@ from supervisor.lifetimes import Lifetimes
 from supervisor.loop import Loop
 from supervisor.metadata.store import SqlStore
 from supervisor.observe import Sources
+from supervisor.ports_probe import Probe, Probed, SourceUnreadable
 from supervisor.publishing import Publishing
 from supervisor.quarantine import Quarantine
 from supervisor.reconcile import Pass, Shell, make_pass
@@ -47,6 +50,7 @@ Json = dict[str, object]
 
 
 ENDS_LATER = timedelta(seconds=60)
+DAY = timedelta(days=1)
 RULES = Rules(
     kafka_allow=("localhost",),
     pause_lease=timedelta(seconds=60),
@@ -79,6 +83,21 @@ def spec_document(task_count: int = 2, replicas: int = 2, **io_config: object) -
     }
 
 
+class LookedAt(MemoryStreams):
+    """Topics in memory, which answer who looks at them; or as a test says."""
+
+    instead: Probe | None = None
+
+    def look(self, source: KafkaIoConfig, within: timedelta) -> Probed:
+        """Return what there is; see `ports_probe.Probe`."""
+        if self.instead is not None:
+            return self.instead.look(source, within)
+        seen = self.seen(source)
+        if seen.trouble is not None:
+            raise SourceUnreadable(seen.detail)
+        return Probed(seen.earliest, seen.latest, seen.stable)
+
+
 @dataclass
 class World:
     """One overlord, its surroundings, and a client of its API."""
@@ -86,7 +105,7 @@ class World:
     database: Path
     store: SqlStore
     clock: ManualClock
-    streams: MemoryStreams
+    streams: LookedAt
     loop: Loop
     leadership: Leadership
     changed: Broadcast
@@ -183,11 +202,9 @@ def a_world(
     database = folder / "metadata.db"
     shutil.copy(migrated, database)
     store = SqlStore(f"sqlite:///{database}", lease_ttl=timedelta(seconds=60))
-    clock = ManualClock(NOON)
-    leadership = Leadership(store, clock, holder="one", url=URL, ttl=timedelta(days=1))
-    changed, streams = Broadcast(), MemoryStreams(clock)
-    led_since = leadership.led_since
-    registry = WorkerRegistry(clock, worker_timeout=timedelta(days=1), led_since=led_since)
+    clock, changed = ManualClock(NOON), Broadcast()
+    leadership, streams = Leadership(store, clock, holder="one", url=URL, ttl=DAY), LookedAt(clock)
+    registry = WorkerRegistry(clock, worker_timeout=DAY, led_since=leadership.led_since)
     sources, endings = Sources(store, streams, registry, Limits()), Endings(QueueConfig())
     shell = Shell(sources, clock, new_token, endings)
     loop = Loop(_passes(shell, leadership, changed), clock, threads=2)
@@ -200,10 +217,10 @@ def a_world(
         changed=changed,
         rules=rules,
     )
-    journals, grace, term = AgentJournals(), timedelta(days=30), leadership.term
+    journals, grace, term = AgentJournals(), 30 * DAY, leadership.term
     lifetimes = Lifetimes.of(store, clock, term, grace=grace, delay=ENDS_LATER)
-    compacting = Compacting(store, clock, term, registry, endings, changed, new_token)
     segments = lifetimes.segments
+    compacting = Compacting(store, clock, term, registry, endings, changed, new_token)
     parts = ApiParts(
         service=service,
         publishing=Publishing(store, clock, leadership, loop, changed, endings),
@@ -214,6 +231,7 @@ def a_world(
         swapping=Swapping(store, clock, term, endings, segments, changed, compacting.assign),
         quarantine=Quarantine(store, DuckRecords(folder)),
         resets=Resets(store, streams, clock, leadership, loop, changed, endings),
+        looking=Looking.of(store, clock, service, registry, changed=changed, probe=streams),
         changed=changed,
         handoffs=EarlyHandoff(store, clock, leadership, loop),
         version="1.2.3",
