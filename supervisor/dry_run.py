@@ -29,6 +29,8 @@ class Verdict:
     """None: the document makes none, or none that the operator allows; nothing may connect."""
     changes: Changes = field(default=NO_CHANGES)
     """Against the stored version; none if there is none."""
+    exists: bool = False
+    """A supervisor of this id is there."""
     seen: Probed | None = None
     """Its topics; None: they cannot be read, or nothing has connected."""
     trouble: str = ""
@@ -40,6 +42,11 @@ class Verdict:
     def valid(self) -> bool:
         """A POST would be taken."""
         return not self.errors
+
+    @property
+    def looked(self) -> bool:
+        """Something has connected, or tried to."""
+        return self.seen is not None or bool(self.trouble)
 
     @property
     def restarts(self) -> Restarts:
@@ -56,15 +63,15 @@ class DryRun:
     look: Callable[[SupervisorSpec], Probed]
     """Looks at the topics of a spec, within some seconds; raises SourceUnreadable."""
 
-    def judge(self, document: object) -> Verdict:
-        """Return what a POST of `document` would do.
+    def judge(self, document: object, *, connect: bool = True) -> Verdict:
+        """Return what a POST of `document` would do; with `connect` its topics are looked at.
 
         Raises:
             LeaseLost: this overlord does not lead.
             TooManyLooks: others look at topics already.
         """
         verdict = self._judged(document)
-        if verdict.spec is None:
+        if verdict.spec is None or not connect:
             return verdict
         try:
             return replace(verdict, seen=self.look(verdict.spec))
@@ -81,13 +88,14 @@ class DryRun:
         with self.store.reading() as tx:
             newest = tx.specs.newest(spec.id)
             groups = len(tx.generations.live(spec.id))
+        exists = newest is not None and newest.spec is not None
         try:
             changes = changes_to(newest, spec)
         except InvalidSpec as error:
-            return Verdict(errors=error.errors, warnings=read.warnings, spec=spec)
-        exists = newest is not None and newest.spec is not None
+            return Verdict(errors=error.errors, warnings=read.warnings, spec=spec, exists=exists)
         told = told_of(changes, exists=exists, suspended=spec.suspended, groups=groups)
-        return Verdict(warnings=read.warnings, spec=spec, changes=changes, told=told)
+        found = Verdict(warnings=read.warnings, spec=spec, exists=exists)
+        return replace(found, changes=changes, told=told)
 
 
 @dataclass(frozen=True)

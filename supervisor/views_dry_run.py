@@ -67,7 +67,10 @@ class DryRunView(Wire):
     """As GET would answer it; null if the document makes none that is allowed here."""
     connect: Connection | None
     """Null: nothing has connected, for the spec is refused before that."""
+    exists: bool
+    """A supervisor of this id is there already."""
     changes: tuple[WouldChange, ...]
+    """Against its stored version; empty if there is none."""
     restarts: Restarts
     restarts_what: str
     """The same in a sentence."""
@@ -83,7 +86,7 @@ def dry_run_view(
     """Return a verdict as it is shown."""
     spec = verdict.spec
     connect = None
-    if spec is not None:
+    if verdict.looked:
         topics = () if verdict.seen is None else _topics(verdict.seen)
         reachable, error = verdict.seen is not None, verdict.trouble or None
         connect = Connection(reachable=reachable, topics=topics, error=error)
@@ -96,6 +99,7 @@ def dry_run_view(
         warnings=verdict.warnings,
         spec=None if spec is None else spec.normalised(),
         connect=connect,
+        exists=verdict.exists,
         changes=tuple(
             WouldChange(field=c.field, old=c.old, new=c.new, effect=c.effect)
             for c in verdict.changes.fields

@@ -23,9 +23,13 @@ async def validate(
     sample: Annotated[
         int, Query(ge=0, le=ROWS_MAX, description="Show so many records as rows, too.")
     ] = 0,
+    *,
+    connect: Annotated[bool, Query(description="Look at the topics, for some seconds.")] = True,
 ) -> DryRunView:
     """Tell what a POST of this spec would do: errors, changes, what restarts, what Kafka holds."""
-    verdict = await run_in_threadpool(parts.looking.dry_run.judge, document)
+    verdict = await run_in_threadpool(
+        parts.looking.dry_run.judge, document, connect=connect or sample > 0
+    )
     if not sample or not verdict.valid or verdict.spec is None or verdict.seen is None:
         return dry_run_view(verdict)
     within = SamplerConfig().within

@@ -14,6 +14,7 @@ import typer
 
 from supervisor.cli import compaction, exports, quarantine, queues, segments, supervisors, tasks
 from supervisor.cli.doctor import doctor
+from supervisor.cli.dry_run import diff
 from supervisor.cli.forget import forget
 from supervisor.cli.handoff import handoff
 from supervisor.cli.init import init
@@ -21,6 +22,7 @@ from supervisor.cli.output import say, show_error, show_text
 from supervisor.cli.problems import FAILED, exit_code
 from supervisor.cli.query import query
 from supervisor.cli.reset import reset
+from supervisor.cli.sample import sample
 from supervisor.cli.serve import dev, overlord, worker
 from supervisor.cli.verify import verify
 from supervisor.core.errors import SupervisorError
@@ -42,6 +44,8 @@ app.add_typer(quarantine.commands, name="quarantine")
 app.add_typer(exports.commands, name="export")
 app.add_typer(compaction.commands, name="compaction")
 supervisors.commands.command()(init)
+supervisors.commands.command()(diff)
+supervisors.commands.command()(sample)
 supervisors.commands.command()(forget)
 supervisors.commands.command()(reset)
 supervisors.commands.command()(handoff)

@@ -8,6 +8,7 @@ What the spec leaves out is filled in, so that a topic can be looked at before i
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from types import MappingProxyType
 from typing import Annotated
 
 from pydantic import Field
@@ -28,6 +29,14 @@ _CONFIG = Table(
 )
 _NO_TIME = {"column": "!!!_no_such_column_!!!", "missingValue": "1970-01-01T00:00:00Z"}
 """What Druid's console writes while the time is not chosen yet."""
+
+_NEEDED: Mapping[str, Mapping[str, object]] = MappingProxyType(
+    {
+        "dataSchema": {"dataSource": "sample", "timestampSpec": _NO_TIME},
+        "ioConfig": {"inputFormat": {"type": "json"}},
+    }
+)
+"""What stands in for fields that a sample can do without."""
 
 _Bytes = Annotated[int, Field(strict=True, ge=-1, le=2**53)]
 
@@ -123,15 +132,19 @@ def _section(document: Mapping[str, object], name: str) -> Mapping[str, object]:
 def _completed(document: Mapping[str, object]) -> dict[str, object]:
     """Return a spec with what a sample can do without filled in; what is wrong stays as it is."""
     nested = document.get("spec")
-    holder = dict(nested) if isinstance(nested, Mapping) else dict(document)
-    for name, needed in (
-        ("dataSchema", {"dataSource": "sample", "timestampSpec": _NO_TIME}),
-        ("ioConfig", {"inputFormat": {"type": "json"}}),
-    ):
-        section = holder.get(name)
-        if section is None and name == "dataSchema":
+    if not isinstance(nested, Mapping):
+        return _filled({"dataSchema": {}, **document})
+    # GET answers both forms at once, and they have to agree.
+    return {**_filled(document), "spec": _filled({"dataSchema": {}, **nested})}
+
+
+def _filled(holder: Mapping[str, object]) -> dict[str, object]:
+    found = dict(holder)
+    for name, needed in _NEEDED.items():
+        section = found.get(name)
+        if name == "dataSchema" and name in found and section is None:
             section = {}
         if isinstance(section, Mapping):
-            given = {key: value for key, value in section.items() if value is not None}
-            holder[name] = {**needed, **given}
-    return {**document, "spec": holder} if isinstance(nested, Mapping) else holder
+            missing = {key: value for key, value in needed.items() if section.get(key) is None}
+            found[name] = {**section, **missing}
+    return found

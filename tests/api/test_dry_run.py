@@ -44,6 +44,7 @@ def test_a_new_supervisor_is_told_of_and_not_made(world: World, path: str) -> No
         "valid": True,
         "errors": [],
         "warnings": [],
+        "exists": False,
         "connect": {
             "reachable": True,
             "topics": [{"topic": TOPIC, "partitions": partitions}],
