@@ -20,6 +20,7 @@ from apscheduler.schedulers.background import BackgroundScheduler
 from supervisor.adapters.clock import SystemClock
 from supervisor.adapters.journals_http import HttpJournals
 from supervisor.adapters.kafka import KafkaStreams
+from supervisor.adapters.kafka_probe import KafkaProbe
 from supervisor.adapters.raw_records import DuckRecords
 from supervisor.adapters.secret import read_secret
 from supervisor.adapters.task_logs_http import HttpTaskLogs
@@ -32,6 +33,7 @@ from supervisor.core.events import QueueConfig
 from supervisor.core.exports import queue_name
 from supervisor.core.observed import Limits
 from supervisor.core.spec_exports import ExportFormat
+from supervisor.dry_run import Looking
 from supervisor.early_handoff import EarlyHandoff
 from supervisor.endings import TASK_OUTPUT, Endings
 from supervisor.eventqueue.meters import Meters
@@ -201,6 +203,7 @@ def wire_overlord(
         quarantine=Quarantine(store, DuckRecords(warehouse)),
         compacting=chores.compacting,
         swapping=Swapping(store, clock, term, endings, segments, changed, compacting.assign, reach),
+        looking=_looking_of(store, clock, service, registry, changed),
         changed=changed,
         version=importlib.metadata.version("tidegate"),
         hosts=_names(url, settings.host),
@@ -217,6 +220,17 @@ def _consume_exports(
     for each, tables in formats.items():
         exporting = Exporting(each, tables, warehouse, reach)
         queues.for_every_container(queue_name(each), exporting, EXPORTS)
+
+
+def _looking_of(
+    store: SqlStore,
+    clock: SystemClock,
+    service: Service,
+    registry: WorkerRegistry,
+    changed: Broadcast,
+) -> Looking:
+    probe = KafkaProbe(read_secret)
+    return Looking.of(store, clock, service, registry, changed=changed, probe=probe)
 
 
 class _OnFirstUse:

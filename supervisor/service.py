@@ -24,7 +24,7 @@ from supervisor.core.errors import (
 from supervisor.core.model import AuditEntry, SpecVersion, WorkerRow
 from supervisor.core.spec import SupervisorSpec, ingest_spec
 from supervisor.core.spec_exports import ExportFormat
-from supervisor.core.spec_reader import read_spec
+from supervisor.core.spec_reader import ReadSpec, read_spec
 from supervisor.desired import desired_state
 from supervisor.export_events import follow
 from supervisor.leadership import Leadership
@@ -100,17 +100,14 @@ class Service:
             InvalidSpec: with every field that is wrong.
             LeaseLost: this overlord does not lead.
         """
-        read = read_spec(document)
+        read = self.read(document)
         spec = read.spec
-        self._check_brokers(spec)
-        self._check_registries(spec)
-        self._check_exports(spec)
 
         def apply(tx: Transaction) -> Applied:
             newest = tx.specs.newest(spec.id)
             if newest is not None and newest.spec == spec:
                 return Applied(spec.id, newest.version, False, read.warnings)
-            changes = _changes(newest, spec)
+            changes = changes_to(newest, spec)
             version = self._append(
                 tx, spec.id, spec, author, "apply", after=0 if newest is None else newest.version
             ).version
@@ -121,6 +118,22 @@ class Service:
         self._reach("apply:committed")
         self._loop.wake(spec.id)
         return applied
+
+    def read(self, document: object) -> ReadSpec:
+        """Read a spec that may be applied here; nothing is stored.  Raises as `apply_spec`."""
+        read = read_spec(document)
+        self.check(read.spec)
+        return read
+
+    def check(self, spec: SupervisorSpec) -> None:
+        """Refuse what the operator does not allow: before anything connects.
+
+        Raises:
+            InvalidSpec: naming the hosts, or the format of an export.
+        """
+        self._check_brokers(spec)
+        self._check_registries(spec)
+        self._check_exports(spec)
 
     def _judged(self, write: Callable[[Transaction], _Done]) -> _Done:
         """Write what follows from the newest version; if another came first, judge anew (H8)."""
@@ -363,7 +376,7 @@ def _existing(tx: Transaction, supervisor_id: str) -> SpecVersion:
     return newest
 
 
-def _changes(newest: SpecVersion | None, spec: SupervisorSpec) -> Changes:
+def changes_to(newest: SpecVersion | None, spec: SupervisorSpec) -> Changes:
     """Return what `spec` changes.
 
     Raises:

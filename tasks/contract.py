@@ -19,6 +19,7 @@ from enum import StrEnum
 from pydantic import Field
 
 from tasks.ingest_spec import Column, FileFormat, IngestSpec
+from tasks.sample_contract import DesiredSample
 from tasks.wire import Instant, Seconds, Wire, WireOffsets
 
 
@@ -258,6 +259,8 @@ class SyncResponse(Wire):
     compactions: tuple[DesiredCompaction, ...] = ()
     disabled: bool = False
     """People have taken the worker out: it is given nothing new."""
+    samples: tuple[DesiredSample, ...] = Field(default=(), exclude_if=lambda found: not found)
+    """Left out if there are none: a worker from before there were samples reads the rest."""
 
 
 class RejectsFile(Wire):

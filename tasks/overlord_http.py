@@ -25,6 +25,7 @@ from tasks.contract import (
     SyncResponse,
 )
 from tasks.ports import Fenced, OverlordUnavailable
+from tasks.sample_contract import DesiredSample, SampleAnswer
 from tasks.wire import Wire
 
 FENCED = "/problems/worker-fenced"
@@ -93,6 +94,12 @@ class HttpOverlord:
         """Offer a file.  Raises as `Overlord.publish_compaction`; it may be committed then."""
         path = f"/internal/v1/compactions/{quote(order.compaction_id, safe='')}/publish"
         return self._published(path, order.token, file)
+
+    def answer_sample(self, order: DesiredSample, answer: SampleAnswer) -> None:
+        """Tell what became of a sample.  Raises as `Overlord.answer_sample`."""
+        path = f"/internal/v1/samples/{quote(order.sample_id, safe='')}"
+        headers = {"Authorization": f"Bearer {order.token}"}
+        self._post(path, answer.to_json(), timedelta(seconds=_PUBLISH_S), headers)
 
     def _published(self, path: str, token: str, request: Wire) -> PublishAnswer:
         headers = {"Authorization": f"Bearer {token}"}

@@ -29,6 +29,7 @@ from tasks.ingest_spec import Column, IngestSpec
 from tasks.kafka_client import KafkaClient
 from tasks.offsets import Offsets
 from tasks.registry import Registry
+from tasks.sample_contract import DesiredSample, SampleAnswer
 from tasks.wire import Instant, Wire, WireOffsets
 
 
@@ -227,6 +228,24 @@ class Overlord(Protocol):
 
         The outcome is `committed`, also on a repeat, or `superseded`: the file is not needed.
         Raises as `sync`.
+        """
+        ...
+
+    def answer_sample(self, order: DesiredSample, answer: SampleAnswer) -> None:
+        """Tell what became of a sample.  Raises as `sync`; then nobody may wait for it."""
+        ...
+
+
+class Sampler(Protocol):
+    """Reads records and decodes them for people; safe to call from many threads."""
+
+    def sample(self, order: DesiredSample) -> SampleAnswer:
+        """Return what the records of a sample become; nothing is written.
+
+        Raises:
+            BatchCancelled: the engine's `cancel` was called with the sample's id.
+            StreamUnavailable: the brokers, or a registry of schemas, did not answer in time.
+            TaskError: the records cannot be read.
         """
         ...
 

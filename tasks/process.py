@@ -11,6 +11,7 @@ from pyspark import InheritableThread
 
 from tasks.failpoints import Reach, nothing
 from tasks.ingest.engine import SparkEngine
+from tasks.ingest.sample import SparkSampler
 from tasks.kafka_client import ReadSecret
 from tasks.options import WorkerOptions
 from tasks.overlord_http import HttpOverlord
@@ -76,12 +77,13 @@ def _serve(setup: WorkerSetup, read_secret: ReadSecret) -> int:
         )
     )
     try:
+        schemas = RegistryClient(read_secret, allowed=options.registry_allow)
         engine = SparkEngine(
             runtime,
             options.warehouse,
             read_secret,
             poll_timeout=options.poll_timeout,
-            schemas=RegistryClient(read_secret, allowed=options.registry_allow),
+            schemas=schemas,
         )
         engine.warm()
         log.info("spark is warm", worker=options.worker_id, java=java.version, jvm=runtime.pid)
@@ -90,6 +92,7 @@ def _serve(setup: WorkerSetup, read_secret: ReadSecret) -> int:
                 engine=engine,
                 stream=KafkaStream(read_secret),
                 overlord=overlord,
+                sampler=SparkSampler(runtime, engine.jobs, read_secret, schemas),
                 engine_alive=runtime.alive,
                 engine_end=runtime.how_ended,
                 kill_engine=runtime.kill,

@@ -38,6 +38,8 @@ FINISHING_POOL = "finishing"
 COMPACTING_POOL = "compacting"
 """FAIR pool of what nobody waits for, with half the weight of the tasks that finish."""
 
+SAMPLING_POOL = "sampling"  # somebody waits for these, and they are few and small
+
 START_TIMEOUT_S = 180.0
 """From launch until the JVM tells its port: 3 s alone, ten times that on a busy machine."""
 
@@ -50,7 +52,7 @@ _LOG_TAIL = 2_000
 _OUT_OF_MEMORY = {3, 52}
 """Exit codes: of a JVM told to end then, and of Spark's own handler (SparkExitCode.OOM)."""
 
-_WEIGHTS = {LIVE_POOL: 8, FINISHING_POOL: 2, COMPACTING_POOL: 1}
+_WEIGHTS = {LIVE_POOL: 8, SAMPLING_POOL: 4, FINISHING_POOL: 2, COMPACTING_POOL: 1}
 _EACH = "<schedulingMode>FAIR</schedulingMode><weight>{}</weight><minShare>0</minShare>"
 _POOLS = "\n".join(
     f'<pool name="{pool}">{_EACH.format(weight)}</pool>' for pool, weight in _WEIGHTS.items()

@@ -21,6 +21,7 @@ from tasks.lives import Life
 from tasks.options import WorkerOptions
 from tasks.ports import Fenced, Overlord, OverlordUnavailable
 from tasks.roster import Roster
+from tasks.sampling import Sampling
 
 _RETRY_FIRST_S = 0.5
 _RETRY_MAX_S = 5.0
@@ -37,6 +38,7 @@ class Sync:
         roster: Roster,
         *,
         compactor: Compactor,
+        sampling: Sampling,
         url: str,
         life: Life,
         fenced: Callable[[], None],
@@ -46,6 +48,7 @@ class Sync:
         self._overlord = overlord
         self._roster = roster
         self._compactor = compactor
+        self._sampling = sampling
         self._url = url
         self._life = life
         self._fenced = fenced
@@ -167,6 +170,7 @@ class Sync:
             self._roster.apply(response.tasks)
             self._roster.disabled = response.disabled
             self._compactor.apply(response.compactions)
+            self._sampling.apply(response.samples)
             self._known = response.revision
         elif response.revision != self._known:
             self._roster.tell(response.tasks)

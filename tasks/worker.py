@@ -28,9 +28,10 @@ from tasks.gate import Gate
 from tasks.journal import JournalFolder
 from tasks.lives import Life, begin_life
 from tasks.options import WorkerOptions
-from tasks.ports import Engine, Overlord, Stream
+from tasks.ports import Engine, Overlord, Sampler, Stream
 from tasks.roster import Roster
 from tasks.runner import Progress, StartThread, World, start_thread
+from tasks.sampling import Sampling
 from tasks.server import ControlServer
 from tasks.sync import Sync
 from tasks.task_logs import TaskLogs
@@ -60,6 +61,8 @@ class Outside:
     engine: Engine
     stream: Stream
     overlord: Overlord
+    sampler: Sampler | None = None
+    """None: this worker takes no samples."""
     engine_alive: Callable[[], bool] = lambda: True
     """Whether the engine's process still runs."""
     engine_end: Callable[[], str] = lambda: ""
@@ -135,6 +138,7 @@ class Worker:
         logs = outside.logs or TaskLogs(options.data_dir)
         self._roster = Roster(options, self._world, journals, life.incarnation, logs=logs)
         self._compactor = Compactor(self._world, options.limits, life.incarnation)
+        self._sampling = Sampling(self._world, outside.sampler, options)
         self._server = ControlServer(options, self._roster, logs)
         self._alarm = Alarm(lambda: self._roster.runners, self._world.monotonic)
         self._sync = Sync(
@@ -142,6 +146,7 @@ class Worker:
             outside.overlord,
             self._roster,
             compactor=self._compactor,
+            sampling=self._sampling,
             url=self._server.url,
             life=life,
             fenced=self._world.fenced,
@@ -202,12 +207,14 @@ class Worker:
             self._sync.close()
             self._roster.close(cancel_after_s=0)
             self._compactor.close()
+            self._sampling.close()
             self._join(time.monotonic() + _AT_ONCE_S)
             return 1
         log.info("stopping at the next batch boundary")
         until = time.monotonic() + self._options.stop_timeout.total_seconds()
         self._sync.stopping()
         self._roster.close(self._options.stop_grace.total_seconds())
+        self._sampling.close()
         self._compactor.close()  # at once: it holds up no handoff, and is begun anew elsewhere
         left = self._join(until)
         self._sync.close()
@@ -216,8 +223,9 @@ class Worker:
         return 0
 
     def _join(self, until: float) -> int:
-        """Wait for every thread of a task or compaction; return how many run at `until`."""
-        joins = (self._compactor.join, *(runner.join for runner in self._roster.runners))
+        """Wait for every thread of a task, compaction or sample; return how many run at `until`."""
+        runners = (runner.join for runner in self._roster.runners)
+        joins = (self._sampling.join, self._compactor.join, *runners)
         return [join(max(0.0, until - time.monotonic())) for join in joins].count(False)
 
 

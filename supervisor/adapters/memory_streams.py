@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from supervisor.core.observed import StreamState, StreamTrouble
 from supervisor.core.spec import SupervisorSpec
+from supervisor.core.spec_io import KafkaIoConfig
 from supervisor.ports import Clock
 from tasks.offsets import TopicPartition
 
@@ -72,7 +73,7 @@ class MemoryStreams:
         """Look now; a failed look keeps what the last good one saw."""
         with self._lock:
             before = self._last.get(supervisor_id, StreamState())
-            found = self._look(spec, before)
+            found = self._look(spec.io_config, before)
             self._last[supervisor_id] = found
             return found
 
@@ -81,8 +82,12 @@ class MemoryStreams:
         with self._lock:
             self._last.pop(supervisor_id, None)
 
-    def _look(self, spec: SupervisorSpec, before: StreamState) -> StreamState:
-        source = spec.io_config
+    def seen(self, source: KafkaIoConfig) -> StreamState:
+        """Look now, and remember nothing."""
+        with self._lock:
+            return self._look(source, StreamState())
+
+    def _look(self, source: KafkaIoConfig, before: StreamState) -> StreamState:
         topics = {name: topic for name, topic in self._topics.items() if source.reads(name)}
         missing = (StreamTrouble.NO_TOPIC, f"topic {source.stream} does not exist")
         trouble, detail = self._trouble or missing

@@ -9,6 +9,7 @@ from supervisor.administration import Administration
 from supervisor.compacting import Compacting
 from supervisor.core.documents import parse_document
 from supervisor.core.errors import NotAllowed
+from supervisor.dry_run import Looking
 from supervisor.early_handoff import EarlyHandoff
 from supervisor.eventqueue.operations import Operations
 from supervisor.lifetimes import Lifetimes
@@ -38,6 +39,7 @@ class ApiParts:
     quarantine: Quarantine
     compacting: Compacting
     swapping: Swapping
+    looking: Looking
     changed: Broadcast
     version: str
     """Of this Tidegate."""

@@ -49,7 +49,7 @@ async def sync(worker: str, body: SyncRequest, request: Request, parts: Parts) -
 
 def _synced(parts: Parts, body: SyncRequest) -> SyncResponse:
     parts.swapping.heard(body)
-    return parts.service.sync(body)
+    return parts.looking.sampling.listed(parts.service.sync(body), body.worker_id)
 
 
 @router.post("/compactions/{compaction}/publish")

@@ -62,8 +62,16 @@ from supervisor.eventqueue.operations import (
 )
 from supervisor.eventqueue.processor import ProcessorClosed
 from supervisor.forgetting import NotForgettable
+from supervisor.ports_probe import SourceUnreadable
 from supervisor.publishing import UnusableFiles
 from supervisor.quarantine import RecordNotFound
+from supervisor.sampling import (
+    NoWorker,
+    SampleFailed,
+    SampleNotFound,
+    SampleUnanswered,
+    TooManyLooks,
+)
 from supervisor.swapping import CompactionNotFound
 from supervisor.task_logs import NoTaskLog
 from supervisor.task_reports import NoTaskReports
@@ -151,6 +159,7 @@ PROBLEMS: Mapping[type[SupervisorError], Problem] = MappingProxyType(
         NoTaskReports: Problem(404, "no-task-reports", "Nothing is known of this task's work"),
         NotOffered: Problem(400, "not-offered", "Tidegate does not do this"),
         NotForgettable: Problem(409, "not-forgettable", "The supervisor still has work to do"),
+        NoWorker: Problem(503, "no-worker", "No worker is connected"),
         NotReplayable: Problem(409, "not-replayable", "This event cannot be queued again"),
         NotExported: Problem(409, "not-exported", "The table is not exported in this format"),
         NotExportable: Problem(409, "not-exportable", "The table does not fit into the format"),
@@ -160,9 +169,13 @@ PROBLEMS: Mapping[type[SupervisorError], Problem] = MappingProxyType(
         QueueNotFound: Problem(404, "queue-not-found", "There is no such event queue"),
         RecordNotFound: Problem(404, "record-not-found", "No such record is in quarantine"),
         Refused: Problem(400, "refused", "The request cannot be carried out"),
+        SampleFailed: Problem(400, "sample-failed", "The records could not be read"),
+        SampleNotFound: Problem(404, "sample-not-found", "Nobody waits for this sample"),
+        SampleUnanswered: Problem(503, "sample-unanswered", "The worker did not answer in time"),
         SecretMissing: Problem(400, "secret-missing", "The overlord has no such secret"),
         SchemaTooNew: Problem(500, "schema-too-new", "A newer version owns the metadata"),
         SegmentsMoved: Problem(404, "segments-moved", "Segments are listed by table"),
+        SourceUnreadable: Problem(400, "source-unreadable", "The topic cannot be read"),
         StaleCommit: Problem(409, "stale-commit", "The offsets have moved on"),
         StateMoved: Problem(409, "state-moved", "Somebody else was faster"),
         StorageUnavailable: Problem(503, "storage-unavailable", "The warehouse does not answer"),
@@ -170,6 +183,7 @@ PROBLEMS: Mapping[type[SupervisorError], Problem] = MappingProxyType(
         SupervisorError: Problem(500, "internal", "The overlord failed"),
         SupervisorNotFound: Problem(404, "supervisor-not-found", "There is no such supervisor"),
         TaskNotFound: Problem(404, "task-not-found", "There is no such task"),
+        TooManyLooks: Problem(503, "too-many-looks", "Others look at topics already"),
         TooManyOutstandingBytes: Problem(
             503, "too-many-outstanding-bytes", "An event queue is too far behind"
         ),

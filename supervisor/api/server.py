@@ -16,6 +16,7 @@ from starlette.middleware import Middleware
 from supervisor.api import (
     compaction,
     datasources,
+    dry_run,
     exports,
     for_all,
     handoffs,
@@ -24,6 +25,7 @@ from supervisor.api import (
     quarantine,
     queues,
     resets,
+    sampler,
     segments,
     status,
     supervisors,
@@ -42,6 +44,8 @@ __all__ = ["ApiParts", "build_routes", "create_api"]
 
 ROUTERS = (
     supervisors.router,
+    dry_run.router,
+    sampler.router,
     handoffs.router,
     resets.router,
     for_all.router,

@@ -12,6 +12,7 @@ from supervisor.api.deps import Author, Document, Parts
 from supervisor.core.changes import Effect
 from supervisor.core.model import SpecVersion
 from supervisor.views import SupervisorRow
+from supervisor.views_dry_run import DryRunView, dry_run_view
 from supervisor.views_status import SupervisorStatus
 from supervisor.views_tasks import ParseError, StatsLeaf
 from tasks.wire import Wire, iso_utc
@@ -25,6 +26,19 @@ SPEC_BODY: dict[str, object] = {
         "content": {"application/json": {"schema": {"type": "object"}}},
     }
 }
+
+
+DryRunAsked = Annotated[
+    bool,
+    Query(alias="dryRun", description="Change nothing: answer what it would do, as validate does."),
+]
+Skip = Annotated[
+    bool,
+    Query(
+        alias="skipRestartIfUnmodified",
+        description="Druid's; here it is always so: a spec that says the same restarts nothing.",
+    ),
+]
 
 
 class PostedChange(Wire):
@@ -73,8 +87,17 @@ class HistoryRow(Wire):
 
 
 @router.post("", response_model_exclude_unset=True, openapi_extra=SPEC_BODY)
-def post_spec(document: Document, author: Author, parts: Parts) -> Posted:
+def post_spec(
+    document: Document,
+    author: Author,
+    parts: Parts,
+    *,
+    dry_run: DryRunAsked = False,
+    skip_restart_if_unmodified: Skip = True,  # noqa: ARG001 -- it is always so
+) -> Posted | DryRunView:
     """Create a supervisor, or give it a new spec version unless the newest says the same."""
+    if dry_run:
+        return dry_run_view(parts.looking.dry_run.judge(document))
     done = parts.service.apply_spec(document, author)
     told: dict[str, object] = {
         "id": done.supervisor_id,

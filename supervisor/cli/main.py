@@ -23,6 +23,7 @@ from supervisor.cli import (
     workers,
 )
 from supervisor.cli.doctor import doctor
+from supervisor.cli.dry_run import diff
 from supervisor.cli.forget import forget
 from supervisor.cli.handoff import handoff
 from supervisor.cli.init import init
@@ -30,6 +31,7 @@ from supervisor.cli.output import say, show_error, show_text
 from supervisor.cli.problems import FAILED, exit_code
 from supervisor.cli.query import query
 from supervisor.cli.reset import reset
+from supervisor.cli.sample import sample
 from supervisor.cli.serve import dev, overlord
 from supervisor.cli.task_logs import logs
 from supervisor.cli.verify import verify
@@ -54,6 +56,8 @@ app.add_typer(exports.commands, name="export")
 app.add_typer(compaction.commands, name="compaction")
 tasks.commands.command()(logs)
 supervisors.commands.command()(init)
+supervisors.commands.command()(diff)
+supervisors.commands.command()(sample)
 supervisors.commands.command()(forget)
 supervisors.commands.command()(reset)
 supervisors.commands.command()(handoff)

@@ -64,7 +64,7 @@ def show_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None
         numbers = bool(rows) and all(isinstance(row[position], int | float | None) for row in rows)
         table.add_column(printable(name), justify="right" if numbers else "left", overflow="fold")
     for row in rows:
-        table.add_row(*(_painted("" if cell is None else str(cell)) for cell in row))
+        table.add_row(*(_cell(cell) for cell in row))
     _print_table(table)
 
 
@@ -181,6 +181,11 @@ def _print_table(table: Table) -> None:
         console.print(table)
     # A table is padded to its width, which is no good in a file or a pipe.
     sys.stdout.write("".join(f"{line.rstrip()}\n" for line in captured.get().splitlines()))
+
+
+def _cell(value: object) -> Text:
+    """Return a cell; one that is painted already keeps its colour."""
+    return value if isinstance(value, Text) else _painted("" if value is None else str(value))
 
 
 def _painted(text: str) -> Text:

@@ -12,6 +12,7 @@ from pydantic import JsonValue
 from supervisor.cli.answers import Applied, SpecVersion, Status, SupervisorRow
 from supervisor.cli.client import SUPERVISORS, path_of
 from supervisor.cli.confirm import confirm
+from supervisor.cli.dry_run import DryRun, dry_run
 from supervisor.cli.history import version_rows
 from supervisor.cli.options import Output, Server, SupervisorId, Wait, Yes, connect
 from supervisor.cli.output import Format, say, show_json, show_table, show_text
@@ -36,9 +37,14 @@ def apply(
     wait: Wait = None,
     server: Server = None,
     output: Output = Format.TABLE,
+    *,
+    dry: DryRun = None,
 ) -> None:
     """Create a supervisor from a spec, or change one; an unchanged spec changes nothing."""
     body = _read(file)
+    if dry is not None:
+        dry_run(body, dry, server, output)
+        return
     with connect(server) as client:
         answer = client.post(SUPERVISORS, body, {"skipRestartIfUnmodified": "true"})
         applied = answer.read(Applied)

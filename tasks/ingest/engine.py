@@ -191,6 +191,11 @@ class SparkEngine:
                 run.check()
                 return file
 
+    @property
+    def jobs(self) -> Jobs:
+        """The runs of this application; `cancel` finds all of them."""
+        return self._jobs
+
     def cancel(self, task_id: str) -> None:
         """Stop the job that `task_id` runs now, if it runs one; returns at once."""
         self._jobs.cancel(task_id)

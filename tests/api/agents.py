@@ -26,6 +26,7 @@ from tasks.contract import (
 )
 from tasks.ingest_spec import Column
 from tasks.offsets import TopicPartition, reached
+from tasks.sample_contract import DesiredSample, SampleAnswer
 from tests.service.world import segment_file
 
 NOON = datetime(2026, 1, 5, 12, 0, tzinfo=UTC)
@@ -55,6 +56,8 @@ class Agent:
     known: str | None = None
     compactions: tuple[DesiredCompaction, ...] = ()
     """What it was last told to compact."""
+    samples: tuple[DesiredSample, ...] = ()
+    """What it was last told to look at."""
     _sequence: int = 0
 
     def request(self, *, wait_s: float = 0.0) -> SyncRequest:
@@ -84,6 +87,7 @@ class Agent:
     def obey(self, answer: SyncResponse) -> None:
         """Run what is listed, and nothing else."""
         self.known, self.compactions = answer.revision, answer.compactions
+        self.samples = answer.samples
         held = {}
         for wanted in answer.tasks:
             now = self.held.get(wanted.task_id)
@@ -119,6 +123,15 @@ class Agent:
             f"/internal/v1/tasks/{task_id}/publish",
             request.to_json(),
             {"Authorization": f"Bearer {token}"},
+        )
+
+    def answer_sample(self, order: DesiredSample, answer: SampleAnswer) -> httpx.Response:
+        """Tell what a sample found."""
+        return post_json(
+            self.client,
+            f"/internal/v1/samples/{order.sample_id}",
+            answer.to_json(),
+            {"Authorization": f"Bearer {order.token}"},
         )
 
     def publish_compacted(self, order: DesiredCompaction) -> httpx.Response:

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
+from typing import NamedTuple
 
 import httpx
 from fastapi.testclient import TestClient
@@ -18,6 +19,8 @@ from supervisor.api.server import ApiParts, create_api
 from supervisor.compacting import Compacting
 from supervisor.core.events import QueueConfig
 from supervisor.core.observed import Limits
+from supervisor.core.spec_io import KafkaIoConfig
+from supervisor.dry_run import Looking
 from supervisor.early_handoff import EarlyHandoff
 from supervisor.endings import Endings
 from supervisor.eventqueue.meters import Meters
@@ -27,6 +30,7 @@ from supervisor.lifetimes import Lifetimes
 from supervisor.loop import Loop
 from supervisor.metadata.store import SqlStore
 from supervisor.observe import Sources
+from supervisor.ports_probe import Probe, Probed, SourceUnreadable
 from supervisor.publishing import Publishing
 from supervisor.quarantine import Quarantine
 from supervisor.reconcile import Pass, Shell, make_pass
@@ -48,6 +52,7 @@ Json = dict[str, object]
 
 
 ENDS_LATER = timedelta(seconds=60)
+DAY = timedelta(days=1)
 RULES = Rules(
     kafka_allow=("localhost",),
     pause_lease=timedelta(seconds=60),
@@ -80,6 +85,21 @@ def spec_document(task_count: int = 2, replicas: int = 2, **io_config: object) -
     }
 
 
+class LookedAt(MemoryStreams):
+    """Topics in memory, which answer who looks at them; or as a test says."""
+
+    instead: Probe | None = None
+
+    def look(self, source: KafkaIoConfig, within: timedelta) -> Probed:
+        """Return what there is; see `ports_probe.Probe`."""
+        if self.instead is not None:
+            return self.instead.look(source, within)
+        seen = self.seen(source)
+        if seen.trouble is not None:
+            raise SourceUnreadable(seen.detail)
+        return Probed(seen.earliest, seen.latest, seen.stable)
+
+
 @dataclass
 class World:
     """One overlord, its surroundings, and a client of its API."""
@@ -87,7 +107,7 @@ class World:
     database: Path
     store: SqlStore
     clock: ManualClock
-    streams: MemoryStreams
+    streams: LookedAt
     loop: Loop
     leadership: Leadership
     changed: Broadcast
@@ -176,35 +196,28 @@ def task_ids(agents: list[Agent]) -> Iterator[tuple[Agent, str]]:
             yield agent, task_id
 
 
-@contextmanager
-def a_world(
-    folder: Path, migrated: Path, *, leads: bool = True, rules: Rules = RULES
-) -> Iterator[World]:
-    """Build an overlord over a copy of `migrated`; its loop runs until the block ends."""
-    database = Path(shutil.copy(migrated, folder / "metadata.db"))
-    store = SqlStore(f"sqlite:///{database}", lease_ttl=timedelta(seconds=60))
-    clock = ManualClock(NOON)
-    leadership = Leadership(store, clock, holder="one", url=URL, ttl=timedelta(days=1))
-    changed, streams, registry = Broadcast(), MemoryStreams(clock), _registry_of(clock, leadership)
-    sources = Sources(store, streams, registry, Limits())
-    endings = Endings(QueueConfig(), registry.report)
-    shell = Shell(sources, clock, new_token, endings)
-    loop = Loop(_passes(shell, leadership, changed), clock, threads=2)
-    service = Service(
-        store=store,
-        clock=clock,
-        leadership=leadership,
-        registry=registry,
-        loop=loop,
-        changed=changed,
-        rules=rules,
-    )
-    journals, grace, term = AgentJournals(), timedelta(days=30), leadership.term
-    lifetimes = Lifetimes.of(store, clock, term, grace=grace, delay=ENDS_LATER)
-    compacting = Compacting(store, clock, term, registry, endings, changed, new_token)
+class _Wired(NamedTuple):
+    """What the parts of an API are made from."""
+
+    store: SqlStore
+    clock: ManualClock
+    leadership: Leadership
+    streams: LookedAt
+    registry: WorkerRegistry
+    changed: Broadcast
+    loop: Loop
+    endings: Endings
+
+
+def _parts_of(
+    made: _Wired, service: Service, views: Views, journals: AgentJournals, folder: Path
+) -> ApiParts:
+    store, clock, leadership, streams, registry, changed, loop, endings = made
+    term = leadership.term
+    lifetimes = Lifetimes.of(store, clock, term, grace=30 * DAY, delay=ENDS_LATER)
     segments = lifetimes.segments
-    views = Views(sources, registry, loop, leadership, clock, "/warehouse", journals)
-    parts = ApiParts(
+    compacting = Compacting(store, clock, term, registry, endings, changed, new_token)
+    return ApiParts(
         service=service,
         publishing=Publishing(store, clock, leadership, loop, changed, endings),
         views=views,
@@ -214,12 +227,43 @@ def a_world(
         swapping=Swapping(store, clock, term, endings, segments, changed, compacting.assign),
         quarantine=Quarantine(store, DuckRecords(folder)),
         resets=Resets(store, streams, clock, leadership, loop, changed, endings),
+        looking=Looking.of(store, clock, service, registry, changed=changed, probe=streams),
         changed=changed,
         handoffs=EarlyHandoff(store, clock, leadership, loop),
         administration=Administration.of(views, changed, endings, journals),
         version="1.2.3",
         hosts=("tidegate.example",),
     )
+
+
+@contextmanager
+def a_world(
+    folder: Path, migrated: Path, *, leads: bool = True, rules: Rules = RULES
+) -> Iterator[World]:
+    """Build an overlord over a copy of `migrated`; its loop runs until the block ends."""
+    database = Path(shutil.copy(migrated, folder / "metadata.db"))
+    store = SqlStore(f"sqlite:///{database}", lease_ttl=timedelta(seconds=60))
+    clock, changed = ManualClock(NOON), Broadcast()
+    leadership, streams = Leadership(store, clock, holder="one", url=URL, ttl=DAY), LookedAt(clock)
+    registry = _registry_of(clock, leadership)
+    sources = Sources(store, streams, registry, Limits())
+    endings = Endings(QueueConfig(), registry.report)
+    loop = Loop(
+        _passes(Shell(sources, clock, new_token, endings), leadership, changed), clock, threads=2
+    )
+    service = Service(
+        store=store,
+        clock=clock,
+        leadership=leadership,
+        registry=registry,
+        loop=loop,
+        changed=changed,
+        rules=rules,
+    )
+    journals = AgentJournals()
+    views = Views(sources, registry, loop, leadership, clock, "/warehouse", journals)
+    wired = _Wired(store, clock, leadership, streams, registry, changed, loop, endings)
+    parts = _parts_of(wired, service, views, journals, folder)
     if leads:
         leadership.step()
         loop.start()

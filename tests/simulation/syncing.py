@@ -13,6 +13,7 @@ from tasks.lives import Life
 from tasks.options import WorkerOptions
 from tasks.ports import Fenced, Overlord
 from tasks.roster import Roster
+from tasks.sampling import Sampling
 from tasks.sync import _POLL_PERIOD_MIN_S, Sync, _retry_s
 from tests.simulation.network import Reply
 
@@ -34,6 +35,7 @@ class SimSync(Sync):
             cast("Overlord", None),
             roster,
             compactor=compactor,
+            sampling=Sampling(worker.world, None, options),
             url=f"http://{worker.name}",
             life=Life(options.data_dir, worker.incarnation),
             fenced=worker.fenced,

@@ -38,6 +38,7 @@ from tasks.ports import (
     StreamUnavailable,
     StreamView,
 )
+from tasks.sample_contract import DesiredSample, SampleAnswer
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 P0 = TopicPartition("clicks", 0)
@@ -269,6 +270,9 @@ class MemoryOverlord:
         self.compacted: list[tuple[str, CompactedFile]] = []
         """(token, request) of each that was asked for."""
         self.disabled = False
+        self.samples: tuple[DesiredSample, ...] = ()
+        self.sampled: list[tuple[str, SampleAnswer]] = []
+        """(token, answer) of each that was heard."""
         self.outcome = PublishOutcome.COMMITTED
         self.failure: Exception | None = None
         self._revision = 0
@@ -288,6 +292,7 @@ class MemoryOverlord:
                 tasks=tasks,
                 compactions=self.compactions,
                 disabled=self.disabled,
+                samples=self.samples,
             )
 
     def publish(self, task: DesiredTask, request: PublishRequest) -> PublishAnswer:
@@ -304,6 +309,19 @@ class MemoryOverlord:
             self._changed.notify_all()
             self._fail()
             return PublishAnswer(outcome=self.outcome, reason=f"because {self.outcome}")
+
+    def answer_sample(self, order: DesiredSample, answer: SampleAnswer) -> None:
+        with self._changed:
+            self._fail()
+            self.sampled.append((order.token, answer))
+            self._changed.notify_all()
+
+    def list_samples(self, *orders: DesiredSample) -> None:
+        """Replace the list of desired samples."""
+        with self._changed:
+            self.samples = orders
+            self._revision += 1
+            self._changed.notify_all()
 
     def list_compactions(self, *orders: DesiredCompaction) -> None:
         """Replace the list of desired compactions."""

@@ -20,6 +20,8 @@ from tasks.contract import (
 )
 from tasks.lives import Life
 from tasks.options import WorkerOptions
+from tasks.sample_contract import DesiredSample, SampleAnswer
+from tasks.sampling import Sampling
 from tasks.sync import Sync
 from tests.tasks.memory import DEADLINE_S, desired, order
 from tests.tasks.orders import compaction
@@ -52,6 +54,9 @@ class HandOverlord:
 
     def publish_compaction(self, order: DesiredCompaction, file: CompactedFile) -> PublishAnswer:
         raise AssertionError(f"{order.compaction_id} asked to publish {file.file.path}")
+
+    def answer_sample(self, order: DesiredSample, answer: SampleAnswer) -> None:
+        raise AssertionError(f"{order.sample_id} was answered: {answer}")
 
     def next_request(self, *, long: bool) -> SyncRequest:
         """Return the request of the long poll, or of the reporter, that waits for its answer."""
@@ -101,6 +106,7 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
         hand,
         site.roster,
         compactor=compactor,
+        sampling=Sampling(site.world, None, options),
         url="http://w",
         life=Life(tmp_path, 7),
         fenced=fenced.set,

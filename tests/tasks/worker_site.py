@@ -8,6 +8,7 @@ from pathlib import Path
 from tasks.lives import begin_life
 from tasks.options import WorkerOptions
 from tasks.pacing import Limits
+from tasks.ports import Sampler
 from tasks.worker import Outside, Worker
 from tests.tasks.memory import DEADLINE_S, MemoryEngine, MemoryLog, MemoryOverlord, at
 from tests.tasks.test_runner import QUICK
@@ -21,6 +22,7 @@ class Site:
     engine: MemoryEngine = field(default_factory=MemoryEngine)
     log: MemoryLog = field(default_factory=lambda: MemoryLog(at(0), at(5)))
     overlord: MemoryOverlord = field(default_factory=MemoryOverlord)
+    sampler: Sampler | None = None
     alive: bool = True
     kafka_allow: tuple[str, ...] | None = None
     registry_allow: tuple[str, ...] | None = None
@@ -57,6 +59,7 @@ class Site:
             self.engine,
             self.log,
             self.overlord,
+            self.sampler,
             engine_alive=lambda: self.alive,
             engine_end=lambda: "" if self.alive else "with code 137",
         )

@@ -29,6 +29,8 @@ PURE_FILES = (
     "tasks/reading.py",
     "tasks/registry.py",
     "tasks/row_plan.py",
+    "tasks/sample_contract.py",
+    "tasks/sample_ranges.py",
     "tasks/signals.py",
     "tasks/sql.py",
     "tasks/task_state.py",

@@ -1,0 +1,129 @@
+"""What a POST of a spec would do, without doing it: nothing is stored, nothing is woken.
+
+document ─► read, what the operator allows ─► the stored version ─► its topics ─► verdict
+               └ refused: nothing connects
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from supervisor.core.changes import NO_CHANGES, Changes
+from supervisor.core.errors import FieldError, InvalidSpec
+from supervisor.core.restarts import Restarts, restarts_of, told_of
+from supervisor.core.spec import SupervisorSpec
+from supervisor.ports import Clock, Store, Workers
+from supervisor.ports_probe import Probe, Probed, SourceUnreadable
+from supervisor.sampling import Sampling
+from supervisor.service import Service, changes_to, new_token
+from supervisor.signals import Broadcast
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What became of one spec."""
+
+    errors: tuple[FieldError, ...] = ()
+    """Those with which a POST would be refused; none: it would be taken."""
+    warnings: tuple[str, ...] = ()
+    spec: SupervisorSpec | None = None
+    """None: the document makes none, or none that the operator allows; nothing may connect."""
+    changes: Changes = field(default=NO_CHANGES)
+    """Against the stored version; none if there is none."""
+    exists: bool = False
+    """A supervisor of this id is there."""
+    seen: Probed | None = None
+    """Its topics; None: they cannot be read, or nothing has connected."""
+    trouble: str = ""
+    """Why they cannot be read; that is no error of the spec."""
+    told: str = "the spec would be refused: nothing changes"
+    """What would happen, in words."""
+
+    @property
+    def valid(self) -> bool:
+        """A POST would be taken."""
+        return not self.errors
+
+    @property
+    def looked(self) -> bool:
+        """Something has connected, or tried to."""
+        return self.seen is not None or bool(self.trouble)
+
+    @property
+    def restarts(self) -> Restarts:
+        """What would be stopped or handed off."""
+        return restarts_of(self.changes)
+
+
+@dataclass(frozen=True)
+class DryRun:
+    """Judges specs by the rules of a POST; one instance per process."""
+
+    store: Store
+    service: Service
+    look: Callable[[SupervisorSpec], Probed]
+    """Looks at the topics of a spec, within some seconds; raises SourceUnreadable."""
+
+    def judge(self, document: object, *, connect: bool = True) -> Verdict:
+        """Return what a POST of `document` would do; with `connect` its topics are looked at.
+
+        Raises:
+            LeaseLost: this overlord does not lead.
+            TooManyLooks: others look at topics already.
+        """
+        verdict = self._judged(document)
+        if verdict.spec is None or not connect:
+            return verdict
+        try:
+            return replace(verdict, seen=self.look(verdict.spec))
+        except SourceUnreadable as error:
+            return replace(verdict, trouble=str(error))
+
+    def _judged(self, document: object) -> Verdict:
+        self.service.require_leader()
+        try:
+            read = self.service.read(document)
+        except InvalidSpec as error:
+            return Verdict(errors=error.errors)
+        spec = read.spec
+        with self.store.reading() as tx:
+            newest = tx.specs.newest(spec.id)
+            groups = len(tx.generations.live(spec.id))
+        exists = newest is not None and newest.spec is not None
+        try:
+            changes = changes_to(newest, spec)
+        except InvalidSpec as error:
+            return Verdict(errors=error.errors, warnings=read.warnings, spec=spec, exists=exists)
+        told = told_of(changes, exists=exists, suspended=spec.suspended, groups=groups)
+        found = Verdict(warnings=read.warnings, spec=spec, exists=exists)
+        return replace(found, changes=changes, told=told)
+
+
+@dataclass(frozen=True)
+class Looking:
+    """What looks at topics for whoever asks; one instance per process."""
+
+    sampling: Sampling
+    dry_run: DryRun
+
+    @classmethod
+    def of(
+        cls,
+        store: Store,
+        clock: Clock,
+        service: Service,
+        workers: Workers,
+        *,
+        changed: Broadcast,
+        probe: Probe,
+    ) -> "Looking":
+        """Wire both; nothing connects yet."""
+        sampling = Sampling(
+            clock=clock,
+            term=service.require_leader,
+            workers=workers,
+            probe=probe,
+            check=service.check,
+            changed=changed,
+            new_token=new_token,
+        )
+        return cls(sampling, DryRun(store, service, sampling.look))

@@ -1,0 +1,241 @@
+"""Some records of a topic as the rows that a task would make of them; nothing is written.
+
+a part of the topic ─► decode, the rules of a batch ─► as many as fit ─► one text, no file
+  ▲      ▲                        └ a new column, a schema ──┘ read again
+  └──────┴ too few: a wider part
+"""
+
+import itertools
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from py4j.protocol import Py4JError
+from pydantic import JsonValue
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, Observation
+from pyspark.sql import functions as fn
+
+from tasks.discovery import Found, columns_of, kinds_new, typed_of, unsettled
+from tasks.ingest.columns import found_so_far, grown, hidden_keys, known_keys
+from tasks.ingest.decode import decode
+from tasks.ingest.failures import judge
+from tasks.ingest.jobs import Jobs, Run
+from tasks.ingest.observed import kinds_sql
+from tasks.ingest.places import numbers_of
+from tasks.ingest.reasons import RejectReason
+from tasks.ingest.schemas import SchemaBook, Schemas
+from tasks.ingest.source import read_range
+from tasks.ingest.sql import ASKED_COLUMN, KIND_COLUMN, REASON_COLUMN, UNFIT_COLUMN
+from tasks.ingest.write import await_metric
+from tasks.ingest_spec import Column, ColumnType, Discovery, IngestSpec, Metric
+from tasks.kafka_client import ReadSecret, java_properties
+from tasks.offsets import Offsets, TopicPartition
+from tasks.ports import BatchCancelled, SchemaSource
+from tasks.row_plan import measured
+from tasks.sample_contract import DesiredSample, SampleAnswer, SampledRecord
+from tasks.sample_ranges import parts
+from tasks.spark_session import SAMPLING_POOL, SparkRuntime
+
+INPUT_CHARS = 65_536
+"""Longest text kept of a record."""
+_METRIC = "sampled"
+_POLL_TIMEOUT = timedelta(seconds=10)
+_FAILURES = (PySparkException, Py4JError, OSError)
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """What one pass over a part found."""
+
+    rows: Sequence[dict[str, JsonValue]]
+    unknown: Sequence[str]
+    asked: Sequence[int]
+    kinds: Sequence[int]
+
+
+class SparkSampler:
+    """`tasks.ports.Sampler` on a worker's Spark application."""
+
+    def __init__(
+        self, runtime: SparkRuntime, jobs: Jobs, read_secret: ReadSecret, schemas: SchemaSource
+    ) -> None:
+        """Take part in `jobs`: who cancels a task's job cancels a sample's as well."""
+        self._runtime = runtime
+        self._jobs = jobs
+        self._read_secret = read_secret
+        self._schemas = SchemaBook(schemas)
+
+    def sample(self, order: DesiredSample) -> SampleAnswer:
+        """Read some records and decode them.  See `tasks.ports.Sampler`.
+
+        Raises:
+            BatchCancelled: `cancel` was called.
+            StreamUnavailable: the brokers, or a registry of schemas, did not answer in time.
+            TaskError: the records cannot be read.
+        """
+        with self._jobs.run(order.sample_id, SAMPLING_POOL) as run:
+            try:
+                return self._sampled(order, run)
+            except _FAILURES as error:
+                if run.cancelled:
+                    raise BatchCancelled(run.group) from error
+                raise judge(error, "sample", self._runtime.work_dir) from error
+
+    def _sampled(self, order: DesiredSample, run: Run) -> SampleAnswer:
+        answer = SampleAnswer(sample_id=order.sample_id)
+        held = sum(order.latest[p] - order.earliest[p] for p in order.earliest)
+        for start, end in parts(order.earliest, order.latest, order.rows, newest=order.newest):
+            answer = self._part(order, start, end, run)
+            if 2 * len(answer.records) >= min(order.rows, held):
+                break
+        return answer
+
+    def _part(self, order: DesiredSample, start: Offsets, end: Offsets, run: Run) -> SampleAnswer:
+        spec = order.spec
+        found, schemas = found_so_far(spec, (), {}), self._schemas.begin(spec)
+        while True:
+            run.check()
+            seen = self._seen(order, start, end, found, schemas=schemas)
+            run.check()
+            wider = found
+            if spec.discovery is not Discovery.NOTHING:
+                wider = grown(wider, kinds_new(spec, seen.unknown))
+            typed = unsettled(typed_of(spec, found))
+            wider = grown(wider, dict(zip(typed, seen.kinds, strict=True)))
+            if not seen.asked and wider == found:
+                break
+            found = wider
+            schemas = self._schemas.answered(schemas, spec, seen.asked, run.check)
+        columns = columns_of(spec, found)
+        told = tuple(_records(seen.rows, spec, columns, start))
+        shown = (*columns, *(Column(name=m.name, type=_shown_type(m)) for m in spec.metrics))
+        return SampleAnswer(sample_id=order.sample_id, records=told, columns=shown)
+
+    def _seen(
+        self,
+        order: DesiredSample,
+        start: Offsets,
+        end: Offsets,
+        found: Found,
+        *,
+        schemas: Schemas,
+    ) -> _Seen:
+        spec = order.spec
+        records = read_range(
+            self._runtime.session,
+            start,
+            end,
+            client=java_properties(spec.kafka, self._read_secret),
+            group_id=order.sample_id,
+            poll_timeout=min(_POLL_TIMEOUT, order.within),
+            beside=spec.kafka_columns is not None,
+        )
+        known, kinds = known_keys(spec, found), typed_of(spec, found)
+        columns, hidden = columns_of(spec, found), hidden_keys(spec, found)
+        judged = decode(
+            records, spec, columns, known=known, schemas=schemas, kinds=kinds, hidden=hidden
+        )
+        kept = _bounded(judged, order, _ahead_sql(start, end, newest=order.newest), len(columns))
+        names = set(judged.columns)
+        typed = next(n for n in itertools.count() if f"{KIND_COLUMN}{n}" not in names)
+        observation = Observation()
+        told = _told_sql(asked=ASKED_COLUMN in names, kinds=typed, unfit=UNFIT_COLUMN in names)
+        seen = kept.observe(observation, fn.expr(told))
+        seen.write.format("noop").mode("overwrite").save()
+        return _read(await_metric(observation, _METRIC))
+
+
+def _ahead_sql(start: Offsets, end: Offsets, *, newest: bool) -> str:
+    """Return the SQL of how far a record lies from where its partition's part begins."""
+    numbers = numbers_of(start)
+    cases = (
+        f"WHEN {number} THEN {end[p]} - o" if newest else f"WHEN {number} THEN o - {start[p]}"
+        for p, number in numbers.items()
+    )
+    return f"CASE p {' '.join(cases)} END"
+
+
+def _bounded(judged: DataFrame, order: DesiredSample, ahead: str, columns: int) -> DataFrame:
+    """Keep as many records as were asked for, and as fit; `s` is cut, `row` is the row as text."""
+    count = columns + len(order.spec.metrics)
+    members = "".join(f", 'c{n}', c{n}" for n in range(count))
+    row = f"to_json(named_struct('t', unix_millis(t){members}), map('ignoreNullFields', 'false'))"
+    written = judged.withColumns(
+        {
+            "s": fn.expr(f"left(s, {INPUT_CHARS})"),
+            "row": fn.expr(f"CASE WHEN {REASON_COLUMN} = 0 THEN {row} END"),
+            "ahead": fn.expr(ahead),
+        }
+    )
+    size = "coalesce(octet_length(s), 0) + coalesce(octet_length(row), 0)"
+    placed = written.selectExpr(
+        "*",
+        "row_number() OVER (ORDER BY ahead, p) AS place",
+        f"sum({size}) OVER (ORDER BY ahead, p) AS filled",
+    )
+    fits = f"place = 1 OR filled <= {order.size_bytes}"
+    return placed.where(f"place <= {order.rows} AND ({fits})")
+
+
+def _told_sql(*, asked: bool, kinds: int, unfit: bool) -> str:
+    """Return the SQL of the one text that a pass gives; see `_read`."""
+    detail = UNFIT_COLUMN if unfit else "CAST(NULL AS STRING)"
+    lists = ["unknown", *([ASKED_COLUMN] if asked else [])]
+    found = ", ".join(
+        f"array_sort(array_distinct(flatten(collect_set({name})))) AS {name}" for name in lists
+    )
+    return (
+        f"to_json(struct(collect_list(struct(p, o, s, row, {REASON_COLUMN}, {detail} AS detail)) "
+        f"AS rows, {found}{f', {kinds_sql(kinds)} AS kinds' if kinds else ''})) AS {_METRIC}"
+    )
+
+
+def _read(metric: str) -> _Seen:
+    found = json.loads(metric)
+    return _Seen(
+        found.get("rows", ()),
+        found.get("unknown", ()),
+        found.get(ASKED_COLUMN, ()),
+        found.get("kinds", ()),
+    )
+
+
+def _records(
+    rows: Sequence[dict[str, JsonValue]],
+    spec: IngestSpec,
+    columns: Sequence[Column],
+    start: Offsets,
+) -> Iterator[SampledRecord]:
+    """Yield what the rows of a pass say, by topic, partition and offset."""
+    partitions: dict[JsonValue, TopicPartition] = {n: p for p, n in numbers_of(start).items()}
+    reasons = list(RejectReason)
+    names = [*(c.name for c in columns), *(metric.name for metric in spec.metrics)]
+    assert len(names) <= len(columns) + len(measured(spec))
+    for row in sorted(rows, key=lambda row: (partitions[row["p"]], row["o"])):
+        code, told = row[REASON_COLUMN], row.get("row")
+        assert isinstance(code, int)
+        reason = reasons[code - 1] if code else None
+        partition = partitions[row["p"]]
+        yield SampledRecord.model_validate(
+            {
+                "topic": partition.topic,
+                "partition": partition.partition,
+                "offset": row["o"],
+                "input": row.get("s"),
+                "values": None if told is None else _values(str(told), names),
+                "reason": "" if reason is None else reason.value,
+                "detail": str(row.get("detail") or "") if reason else "",
+                "thrown_away": reason is not None and reason.thrown_away,
+            }
+        )
+
+
+def _values(row: str, names: Sequence[str]) -> dict[str, JsonValue]:
+    held = json.loads(row)
+    return {"__time": held["t"]} | {name: held[f"c{n}"] for n, name in enumerate(names)}
+
+
+def _shown_type(metric: Metric) -> ColumnType:
+    return "string" if metric.of == "distinct" else metric.type

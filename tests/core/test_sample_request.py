@@ -1,0 +1,99 @@
+"""The body of a request to the sampler: what is read, filled in and refused."""
+
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import JsonValue
+
+from supervisor.core.errors import InvalidSpec
+from supervisor.core.sample_request import SampleRequest, read_sample
+from supervisor.core.spec_reader import read_spec
+from tasks.sample_contract import BYTES_MAX
+from tests.core.spec_documents import created
+
+SOURCE: dict[str, JsonValue] = {
+    "topic": "clicks",
+    "consumerProperties": {"bootstrap.servers": "kafka:9092"},
+}
+
+
+def read(spec: object, **config: object) -> SampleRequest:
+    return read_sample({"type": "kafka", "spec": spec, "samplerConfig": config})
+
+
+def test_a_whole_spec_is_read_as_a_post_reads_it() -> None:
+    document = created()
+    whole = read_spec(document).spec
+
+    found, again = read(document), read(whole.normalised())
+
+    assert found == again
+    assert found.spec == whole
+    assert (found.raw, found.timeless) == (False, False)
+    assert (found.rows, found.within, found.size_bytes) == (200, timedelta(seconds=10), BYTES_MAX)
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_what_is_left_out_is_filled_in(nested: bool) -> None:
+    """Source: the steps of Druid's loader, which knows more of the table with each."""
+    json = {"type": "json"}
+    for schema, source, raw, timeless in (
+        (None, SOURCE, True, True),
+        ({}, SOURCE, True, True),
+        ({}, SOURCE | {"inputFormat": json}, False, True),
+        ({"timestampSpec": {"column": "t"}}, SOURCE | {"inputFormat": json}, False, False),
+        ({"timestampSpec": None, "dataSource": None}, SOURCE | {"inputFormat": None}, True, True),
+    ):
+        sections = {"ioConfig": source} | ({} if schema is None else {"dataSchema": schema})
+        document = {"spec": sections} if nested else sections
+        found = read({"type": "kafka", **document})
+        assert (found.raw, found.timeless) == (raw, timeless)
+        assert found.spec.io_config.topic == "clicks"
+
+
+def test_the_console_of_druid_asks_for_a_column_that_there_is_not() -> None:
+    time = {"column": "!!!_no_such_column_!!!", "missingValue": "1970-01-01T00:00:00Z"}
+    schema = {"dataSource": "sample", "timestampSpec": time, "dimensionsSpec": {}}
+    raw = {"type": "regex", "pattern": r"([\s\S]*)", "listDelimiter": "|"}
+    source = SOURCE | {"type": "kafka", "inputFormat": raw | {"columns": ["raw"]}}
+
+    found = read({"type": "kafka", "dataSchema": schema, "ioConfig": source})
+
+    assert (found.raw, found.timeless) == (False, False)
+
+
+@given(memory=st.integers(-1, 2**40), response=st.integers(-1, 2**40), rows=st.integers(1, 5_000))
+def test_the_lower_bound_counts(memory: int, response: int, rows: int) -> None:
+    found = read(
+        {"type": "kafka", "ioConfig": SOURCE},
+        numRows=rows,
+        maxBytesInMemory=memory,
+        maxClientResponseBytes=response,
+    )
+
+    assert found.rows == rows
+    assert 0 < found.size_bytes <= BYTES_MAX
+    assert all(found.size_bytes <= bound for bound in (memory, response) if bound > 0)
+
+
+def test_every_error_is_told_at_once_where_it_stands() -> None:
+    with pytest.raises(InvalidSpec) as refused:
+        read_sample(
+            {
+                "type": "kinesis",
+                "spec": {"ioConfig": SOURCE | {"taskCount": 0}},
+                "samplerConfig": {"numRows": 0},
+                "more": 1,
+            }
+        )
+
+    pointers = {error.pointer for error in refused.value.errors}
+    assert pointers == {
+        "/more",
+        "/type",
+        "/samplerConfig/numRows",
+        "/spec/type",
+        "/spec/ioConfig/taskCount",
+    }
