@@ -24,6 +24,7 @@ from supervisor.adapters.raw_records import DuckRecords
 from supervisor.adapters.secret import read_secret
 from supervisor.adapters.warehouse import LocalWarehouse
 from supervisor.api.server import ApiParts
+from supervisor.chronicle import Chronicle
 from supervisor.compacting import Compacting
 from supervisor.core.errors import LeaseLost, SupervisorError
 from supervisor.core.events import QueueConfig
@@ -199,6 +200,7 @@ def wire_overlord(
         quarantine=Quarantine(store, DuckRecords(warehouse)),
         compacting=chores.compacting,
         swapping=Swapping(store, clock, term, endings, segments, changed, compacting.assign, reach),
+        chronicle=Chronicle(store),
         changed=changed,
         version=importlib.metadata.version("tidegate"),
         hosts=_names(url, settings.host),

@@ -212,6 +212,21 @@ class Audit(Protocol):
         """Return the newest first."""
         ...
 
+    def page(
+        self,
+        limit: int,
+        *,
+        before: int | None = None,
+        supervisor_id: str | None = None,
+        action: str | None = None,
+        actor: str | None = None,
+    ) -> list[tuple[int, AuditEntry]]:
+        """Return (number, entry) of those that match, newest first, with lower numbers only.
+
+        An entry is of a supervisor if that is its subject, or its detail `supervisor`.
+        """
+        ...
+
 
 class Installation(Protocol):
     """Which metadata database this is."""

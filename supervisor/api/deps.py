@@ -5,6 +5,7 @@ from typing import Annotated, cast
 
 from fastapi import Depends, Header, Request
 
+from supervisor.chronicle import Chronicle
 from supervisor.compacting import Compacting
 from supervisor.core.documents import parse_document
 from supervisor.core.errors import NotAllowed
@@ -36,6 +37,7 @@ class ApiParts:
     quarantine: Quarantine
     compacting: Compacting
     swapping: Swapping
+    chronicle: Chronicle
     changed: Broadcast
     version: str
     """Of this Tidegate."""

@@ -18,6 +18,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from supervisor.compacting import NotCompactable
+from supervisor.core.cursors import BadCursor
 from supervisor.core.errors import (
     AlreadyInState,
     FieldError,
@@ -123,6 +124,7 @@ class ProblemDocument(Wire):
 PROBLEMS: Mapping[type[SupervisorError], Problem] = MappingProxyType(
     {
         AlreadyInState: Problem(400, "already-in-state", "The supervisor is what it should become"),
+        BadCursor: Problem(400, "bad-cursor", "This is no cursor of this list"),
         CompactionNotFound: Problem(404, "compaction-not-found", "There is no such compaction"),
         DataSourceNotFound: Problem(404, "data-source-not-found", "There is no such table"),
         EmptyEvent: Problem(400, "empty-event", "An event says nothing"),

@@ -14,6 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 
 from supervisor.api import (
+    audit,
     compaction,
     datasources,
     exports,
@@ -50,6 +51,7 @@ ROUTERS = (
     quarantine.router,
     exports.router,
     queues.router,
+    audit.router,
     status.router,
     metrics.router,
     internal.router,

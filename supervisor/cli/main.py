@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 
 from supervisor.cli import compaction, exports, quarantine, queues, segments, supervisors, tasks
+from supervisor.cli.audit import audit
 from supervisor.cli.doctor import doctor
 from supervisor.cli.forget import forget
 from supervisor.cli.handoff import handoff
@@ -45,7 +46,7 @@ supervisors.commands.command()(init)
 supervisors.commands.command()(forget)
 supervisors.commands.command()(reset)
 supervisors.commands.command()(handoff)
-for _command in (verify, query, exports.snippet, doctor, overlord, worker, dev):
+for _command in (audit, verify, query, exports.snippet, doctor, overlord, worker, dev):
     app.command()(_command)
 
 

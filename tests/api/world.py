@@ -14,6 +14,7 @@ from supervisor.adapters.manual_clock import ManualClock
 from supervisor.adapters.memory_streams import MemoryStreams
 from supervisor.adapters.raw_records import DuckRecords
 from supervisor.api.server import ApiParts, create_api
+from supervisor.chronicle import Chronicle
 from supervisor.compacting import Compacting
 from supervisor.core.events import QueueConfig
 from supervisor.core.observed import Limits
@@ -214,6 +215,7 @@ def a_world(
         swapping=Swapping(store, clock, term, endings, segments, changed, compacting.assign),
         quarantine=Quarantine(store, DuckRecords(folder)),
         resets=Resets(store, streams, clock, leadership, loop, changed, endings),
+        chronicle=Chronicle(store),
         changed=changed,
         handoffs=EarlyHandoff(store, clock, leadership, loop),
         version="1.2.3",
