@@ -188,11 +188,10 @@ def wire_overlord(
     for each, tables in formats.items():
         exporting = Exporting(each, tables, chores.sweep.warehouse, reach)
         queues.for_every_container(queue_name(each), exporting, EXPORTS)
-    journals = HttpJournals()
     api = ApiParts(
         service=service,
         publishing=Publishing(store, clock, leadership, loop, changed, endings, reach),
-        views=Views(sources, registry, loop, leadership, clock, str(warehouse), journals),
+        views=Views(sources, registry, loop, leadership, clock, str(warehouse), HttpJournals()),
         lifetimes=chores.lifetimes,
         handoffs=EarlyHandoff(store, clock, leadership, loop),
         resets=Resets(store, streams, clock, leadership, loop, changed, endings),

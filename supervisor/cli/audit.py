@@ -33,6 +33,7 @@ Cursor = Annotated[
 
 
 def audit(
+    *,
     supervisor: Annotated[
         str | None, typer.Option("--supervisor", help="Only what concerns this one.")
     ] = None,

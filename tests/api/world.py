@@ -204,7 +204,6 @@ def a_world(
     journals, grace, term = AgentJournals(), timedelta(days=30), leadership.term
     lifetimes = Lifetimes.of(store, clock, term, grace=grace, delay=ENDS_LATER)
     compacting = Compacting(store, clock, term, registry, endings, changed, new_token)
-    segments = lifetimes.segments
     parts = ApiParts(
         service=service,
         publishing=Publishing(store, clock, leadership, loop, changed, endings),
@@ -212,7 +211,9 @@ def a_world(
         queues=Operations(store, clock, term, Meters(), lambda _: None, lambda _: QueueConfig()),
         lifetimes=lifetimes,
         compacting=compacting,
-        swapping=Swapping(store, clock, term, endings, segments, changed, compacting.assign),
+        swapping=Swapping(
+            store, clock, term, endings, lifetimes.segments, changed, compacting.assign
+        ),
         quarantine=Quarantine(store, DuckRecords(folder)),
         resets=Resets(store, streams, clock, leadership, loop, changed, endings),
         chronicle=Chronicle(store),
@@ -221,14 +222,20 @@ def a_world(
         version="1.2.3",
         hosts=("tidegate.example",),
     )
+    client = TestClient(create_api(parts), URL, raise_server_exceptions=False)
+    with _leading(leadership, loop, leads=leads), client:
+        yield World(database, store, clock, streams, loop, leadership, changed, journals, client)
+    store.close()
+
+
+@contextmanager
+def _leading(leadership: Leadership, loop: Loop, *, leads: bool) -> Iterator[None]:
     if leads:
         leadership.step()
         loop.start()
-    with TestClient(create_api(parts), URL, raise_server_exceptions=False) as client:
-        yield World(database, store, clock, streams, loop, leadership, changed, journals, client)
+    yield
     if leads:
         loop.stop()
-    store.close()
 
 
 def _passes(
