@@ -1,12 +1,14 @@
 """What happened, page by page: read from the rows alone, so that every overlord can tell."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from supervisor.core.cursors import page_of, read_cursor
+from supervisor.feed import Feed
 from supervisor.ports import Store
-from supervisor.views_chronicle import AuditPage, audit_view
+from supervisor.views_chronicle import AuditPage, EventsPage, audit_view, event_views
 
-AUDIT = "audit"
+AUDIT, EVENTS = "audit", "events"
 
 
 @dataclass(frozen=True)
@@ -36,3 +38,23 @@ class Chronicle:
             )
         entries, following = page_of(found, limit, AUDIT)
         return AuditPage(entries=[audit_view(entry) for entry in entries], next=following)
+
+    @cached_property
+    def feed(self) -> Feed:
+        """What passes events on to those who follow them; one per process."""
+        return Feed(self.store)
+
+    def events(
+        self, limit: int, cursor: str | None = None, *, supervisor_id: str | None = None
+    ) -> EventsPage:
+        """Return what happened, newest first.
+
+        Raises:
+            BadCursor: it is no cursor of this list.
+        """
+        before = read_cursor(EVENTS, cursor)
+        with self.store.reading() as tx:
+            found = tx.happenings.before(before, limit + 1, supervisor_id=supervisor_id)
+            newest = tx.happenings.newest()
+        rows, following = page_of([(each.number, each) for each in found], limit, EVENTS)
+        return EventsPage(events=event_views(rows), newest=newest, next=following)

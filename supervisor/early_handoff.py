@@ -2,12 +2,14 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from supervisor.core.errors import Refused, SupervisorNotFound
-from supervisor.core.model import AuditEntry, GenerationState
+from supervisor.core.happenings import HappeningKind, range_told
+from supervisor.core.model import AuditEntry, Generation, GenerationState
 from supervisor.leadership import Leadership
 from supervisor.loop import Loop
-from supervisor.ports import Clock, Store
+from supervisor.ports import Clock, Store, Transaction
 
 
 class UnknownGroups(Refused):
@@ -64,5 +66,12 @@ class EarlyHandoff:
             )
             detail = {"groups": ", ".join(map(str, sorted(wanted))), "asked": ", ".join(asked)}
             tx.audit.write(AuditEntry(now, author, "ask-handoff", supervisor_id, detail))
+            _tell(tx, [g for g in live if g.id in asked], now, author)
         self.loop.wake(supervisor_id)
         return asked
+
+
+def _tell(tx: Transaction, asked: Sequence[Generation], now: datetime, author: str) -> None:
+    for generation in asked:
+        told = range_told(generation, HappeningKind.HANDOFF_ASKED, now, author=author)
+        tx.happenings.tell(told)

@@ -25,6 +25,7 @@ from supervisor.core.spec import SupervisorSpec
 from supervisor.ports_compaction import Compactions
 from supervisor.ports_events import Events, Heard
 from supervisor.ports_exports import Exports
+from supervisor.ports_happenings import Happenings
 from supervisor.ports_ranges import Generations, OffsetsTable
 from supervisor.ports_segments import Retention, Segments
 from tasks.contract import PublishOutcome
@@ -273,6 +274,7 @@ class Transaction(Protocol):
     lease: LeaseTable
     events: Events
     installation: Installation
+    happenings: Happenings
 
 
 class Store(Protocol):

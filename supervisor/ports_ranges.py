@@ -134,8 +134,13 @@ class Generations(Protocol):
         """PAUSING -> PUBLISHING with end, sequence + 1; its partitions are free.  False: moved."""
         ...
 
-    def close(self, generation_id: str, state: GenerationState, now: datetime) -> bool:
-        """Live -> EMPTY, DISCARDED or PUBLISHED; its partitions are free.  False: it was ended."""
+    def close(
+        self, generation_id: str, state: GenerationState, now: datetime, why: str = ""
+    ) -> bool:
+        """Live -> EMPTY, DISCARDED or PUBLISHED; its partitions are free.  False: it was ended.
+
+        `why` is told, and not kept.
+        """
         ...
 
     def predecessors(self, generation: Generation) -> list[Generation]:

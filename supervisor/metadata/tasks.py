@@ -16,9 +16,11 @@ from sqlalchemy import (
 )
 
 from supervisor.core.errors import StateMoved
+from supervisor.core.happenings import task_ended, task_started
 from supervisor.core.model import OPEN_STATES, Task, TaskStatus
 from supervisor.metadata.rows import chunks, insert_unless_taken
 from supervisor.metadata.tables import generations, tasks
+from supervisor.ports_happenings import Tell
 from tasks.contract import PublishOutcome
 
 _AT = tasks.c
@@ -82,14 +84,15 @@ _END = (
     update(tasks)
     .where(_AT.id == bindparam("task"), _AT.status == TaskStatus.RUNNING)
     .values({name: bindparam(f"new_{name}") for name in ("status", "reason", "ended_at", "lost")})
-    .returning(_AT.id)
+    .returning(tasks)
 )
 
 
 class SqlTasks:
     """See `ports.Tasks`."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, tell: Tell) -> None:
+        self._tell = tell
         self._db = connection
 
     def start(self, task: Task) -> bool:
@@ -102,6 +105,7 @@ class SqlTasks:
         if self.get(task.id) is not None:
             return False
         if insert_unless_taken(self._db, (tasks, [_row(task)])):
+            self._tell(task_started(task))
             return True
         if self.get(task.id) is not None:
             return False
@@ -156,7 +160,11 @@ class SqlTasks:
         """RUNNING -> `status`.  False: it had ended already, and keeps its status."""
         assert status is not TaskStatus.RUNNING, "a task ends in SUCCESS or FAILED"
         new = {"new_status": status, "new_reason": reason, "new_ended_at": now, "new_lost": lost}
-        return self._db.execute(_END, {"task": task_id, **new}).one_or_none() is not None
+        row = self._db.execute(_END, {"task": task_id, **new}).mappings().one_or_none()
+        if row is None:
+            return False
+        self._tell(task_ended(_read(row), now))
+        return True
 
     def store_outcome(self, task_id: str, outcome: PublishOutcome, *, published: bool) -> None:
         """Keep the final answer to its publish request."""

@@ -159,6 +159,7 @@ class Alike(RuleBasedStateMachine):
                 tx.tasks.rows_of(["t1", "t2", "never"]),
                 tx.tasks.failures_in_a_row(CLICKS),
                 tx.tasks.last_ended(CLICKS, 5),
+                tx.happenings.after(0, 1_000),
             ]
 
 
