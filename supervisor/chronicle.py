@@ -4,11 +4,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from supervisor.core.cursors import page_of, read_cursor
+from supervisor.core.errors import SupervisorNotFound
 from supervisor.feed import Feed
 from supervisor.ports import Store
 from supervisor.views_chronicle import AuditPage, EventsPage, audit_view, event_views
+from supervisor.views_generations import GenerationsPage, generation_views
 
-AUDIT, EVENTS = "audit", "events"
+AUDIT, EVENTS, GENERATIONS = "audit", "events", "generations"
 
 
 @dataclass(frozen=True)
@@ -58,3 +60,28 @@ class Chronicle:
             newest = tx.happenings.newest()
         rows, following = page_of([(each.number, each) for each in found], limit, EVENTS)
         return EventsPage(events=event_views(rows), newest=newest, next=following)
+
+    def generations(
+        self, supervisor_id: str, limit: int, cursor: str | None = None
+    ) -> GenerationsPage:
+        """Return the ranges of a supervisor, newest first; also of a terminated one.
+
+        Raises:
+            SupervisorNotFound: the id was never used.
+            BadCursor: it is no cursor of this list.
+        """
+        before = read_cursor(GENERATIONS, cursor)
+        with self.store.reading() as tx:
+            if tx.specs.newest(supervisor_id) is None:
+                raise SupervisorNotFound(supervisor_id)
+            found = tx.generations.page(supervisor_id, limit + 1, before=before)
+            shown, following = page_of([(g.ordinal, g) for g in found], limit, GENERATIONS)
+            ids = [generation.id for generation in shown]
+            tasks = tx.tasks.of_generations(ids)
+            published = {g: tx.segments.publication(g) for g in ids}
+        publications = {g: row for g, row in published.items() if row is not None}
+        return GenerationsPage(
+            supervisor_id=supervisor_id,
+            generations=generation_views(shown, tasks, publications),
+            next=following,
+        )

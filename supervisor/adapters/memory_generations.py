@@ -72,6 +72,19 @@ class MemoryGenerations:
         ended = _ordered(g for g in self._ended.values() if g.supervisor_id == supervisor_id)
         return ended[::-1][:limit]
 
+    def page(
+        self, supervisor_id: str, limit: int, *, before: int | None = None
+    ) -> list[Generation]:
+        """Return live and ended ones with lower ordinals, or all, newest first."""
+        every = [*self.live(supervisor_id), *self.recent(supervisor_id, len(self._ended))]
+        return _ordered(g for g in every if before is None or g.ordinal < before)[::-1][:limit]
+
+    def finished(self, generation_id: str, now: datetime) -> None:
+        """Note when a replica first asked to publish a live one; again, it keeps the first time."""
+        found = self._live.get_row(generation_id)
+        if found is not None and found.first_finished_at is None:
+            self._put(replace(found, first_finished_at=now))
+
     def ask_handoff(self, generation_id: str, why: str) -> bool:
         """Note that the handoff of one in READING is wanted now.  False: it is not READING."""
         found = self._live.get_row(generation_id)

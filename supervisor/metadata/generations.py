@@ -154,6 +154,24 @@ class SqlGenerations:
         )
         return self._found(_Query(_AT.id.in_(newest)))[::-1]
 
+    def page(
+        self, supervisor_id: str, limit: int, *, before: int | None = None
+    ) -> list[Generation]:
+        """Return live and ended ones with lower ordinals, or all, newest first."""
+        older = [] if before is None else [_AT.ordinal < before]
+        newest = (
+            select(_AT.id)
+            .where(_AT.supervisor_id == supervisor_id, *older)
+            .order_by(_AT.ordinal.desc())
+            .limit(limit)
+        )
+        return self._found(_Query(_AT.id.in_(newest)))[::-1]
+
+    def finished(self, generation_id: str, now: datetime) -> None:
+        """Note when a replica first asked to publish a live one; again, it keeps the first time."""
+        first = _AT.first_finished_at.is_(None)
+        self._change(_AT.id == generation_id, _LIVE, first, first_finished_at=now)
+
     def ask_handoff(self, generation_id: str, why: str) -> bool:
         """Note that the handoff of one in READING is wanted now.  False: it is not READING."""
         at = {GenerationState.READING}
