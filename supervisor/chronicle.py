@@ -1,16 +1,20 @@
 """What happened, page by page: read from the rows alone, so that every overlord can tell."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
+from supervisor.core.bounds import is_completed
 from supervisor.core.cursors import page_of, read_cursor
 from supervisor.core.errors import SupervisorNotFound
+from supervisor.core.operations import Operation, OperationNotFound, judge_operation, number_of
 from supervisor.feed import Feed
-from supervisor.ports import Store
+from supervisor.ports import Store, Transaction
 from supervisor.views_chronicle import AuditPage, EventsPage, audit_view, event_views
 from supervisor.views_generations import GenerationsPage, generation_views
+from supervisor.views_operations import OperationsPage, OperationView, operation_view
 
 AUDIT, EVENTS, GENERATIONS = "audit", "events", "generations"
+OPERATIONS = "operations"
 
 
 @dataclass(frozen=True)
@@ -85,3 +89,40 @@ class Chronicle:
             generations=generation_views(shown, tasks, publications),
             next=following,
         )
+
+    def operation(self, operation_id: str) -> OperationView:
+        """Return one operation and how far it is.
+
+        Raises:
+            OperationNotFound: there is none of this id.
+        """
+        number = number_of(operation_id)
+        with self.store.reading() as tx:
+            found = tx.operations.get(number)
+            if found is None:
+                raise OperationNotFound(operation_id)
+            return _judged(tx, found)
+
+    def operations(
+        self, limit: int, cursor: str | None = None, *, supervisor_id: str | None = None
+    ) -> OperationsPage:
+        """Return operations and how far each is, newest first.
+
+        Raises:
+            BadCursor: it is no cursor of this list.
+        """
+        before = read_cursor(OPERATIONS, cursor)
+        with self.store.reading() as tx:
+            found = tx.operations.page(limit + 1, before=before, supervisor_id=supervisor_id)
+            rows, following = page_of([(row.number, row) for row in found], limit, OPERATIONS)
+            return OperationsPage(operations=[_judged(tx, row) for row in rows], next=following)
+
+
+def _judged(tx: Transaction, operation: Operation) -> OperationView:
+    facts = tx.operations.facts(operation)
+    newest = tx.specs.newest(operation.supervisor_id)
+    spec = None if newest is None else newest.spec
+    rests = spec is None or spec.suspended
+    if spec is not None and not rests:
+        rests = is_completed(spec, tx.offsets.of(operation.supervisor_id))
+    return operation_view(operation, judge_operation(operation, replace(facts, rests=rests)))

@@ -26,6 +26,7 @@ from supervisor.ports_compaction import Compactions
 from supervisor.ports_events import Events, Heard
 from supervisor.ports_exports import Exports
 from supervisor.ports_happenings import Happenings
+from supervisor.ports_operations import OperationsTable
 from supervisor.ports_ranges import Generations, OffsetsTable
 from supervisor.ports_segments import Retention, Segments
 from tasks.contract import PublishOutcome
@@ -275,6 +276,7 @@ class Transaction(Protocol):
     events: Events
     installation: Installation
     happenings: Happenings
+    operations: OperationsTable
 
 
 class Store(Protocol):

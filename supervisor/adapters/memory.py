@@ -16,6 +16,7 @@ from supervisor.adapters.memory_generations import MemoryGenerations
 from supervisor.adapters.memory_happenings import KEPT, MemoryHappenings
 from supervisor.adapters.memory_lease import MemoryLease, require_term
 from supervisor.adapters.memory_offsets import MemoryOffsets
+from supervisor.adapters.memory_operations import MemoryOperations
 from supervisor.adapters.memory_records import (
     MemoryAudit,
     MemoryInstallation,
@@ -42,6 +43,7 @@ from supervisor.ports_compaction import Compactions
 from supervisor.ports_events import Events, Heard
 from supervisor.ports_exports import Exports
 from supervisor.ports_happenings import Happenings
+from supervisor.ports_operations import OperationsTable
 from supervisor.ports_ranges import Generations, OffsetsTable
 from supervisor.ports_segments import Retention, Segments
 
@@ -65,6 +67,7 @@ class MemoryTransaction:
     events: Events
     installation: Installation
     happenings: Happenings
+    operations: OperationsTable
 
     @classmethod
     def on(cls, tables: Tables, events: Events, happenings: Happenings) -> "MemoryTransaction":
@@ -86,6 +89,7 @@ class MemoryTransaction:
             events=events,
             installation=MemoryInstallation(),
             happenings=happenings,
+            operations=MemoryOperations(tables),
         )
 
 

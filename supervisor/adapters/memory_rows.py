@@ -27,6 +27,7 @@ from supervisor.core.model import (
     Task,
     WorkerRow,
 )
+from supervisor.core.operations import Operation
 from supervisor.core.spec_exports import ExportFormat
 from tasks.offsets import TopicPartition
 
@@ -106,6 +107,7 @@ class Tables:
     plans: Rows[str, tuple[StoredPlan, ...]] = field(default_factory=Rows)
     """Supervisor -> plans, newest first."""
     audit: Rows[int, AuditEntry] = field(default_factory=Rows)
+    operations: Rows[int, Operation] = field(default_factory=Rows)
     happenings: Rows[int, Happening] = field(default_factory=Rows)
     lease: Rows[str, Lease] = field(default_factory=Rows)
     """One row."""

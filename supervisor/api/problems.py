@@ -51,6 +51,7 @@ from supervisor.core.events import (
     UndecodableEvent,
 )
 from supervisor.core.exports import ExportUnavailable, NotExportable
+from supervisor.core.operations import OperationNotFound
 from supervisor.core.snippets import NotExported
 from supervisor.early_handoff import UnknownGroups
 from supervisor.eventqueue.operations import (
@@ -148,6 +149,7 @@ PROBLEMS: Mapping[type[SupervisorError], Problem] = MappingProxyType(
         NotReplayable: Problem(409, "not-replayable", "This event cannot be queued again"),
         NotExported: Problem(409, "not-exported", "The table is not exported in this format"),
         NotExportable: Problem(409, "not-exportable", "The table does not fit into the format"),
+        OperationNotFound: Problem(404, "operation-not-found", "There is no such operation"),
         ProcessorClosed: Problem(503, "queue-closed", "The event queue is closed here"),
         QueueDead: Problem(503, "event-queue-dead", "An event queue is damaged"),
         QueueNotDead: Problem(409, "queue-not-dead", "There is nothing to repair"),

@@ -22,6 +22,8 @@ ANSWER_TIMEOUT_S = 30.0
 TEXT_MAX = 500
 SUPERVISORS = "/druid/indexer/v1/supervisor"
 TASKS = "/druid/indexer/v1/tasks"
+OPERATIONS = "/api/v1/operations"
+OPERATION = "Tidegate-Operation"
 
 _REDIRECTED = 307
 _NOT_HERE = {_REDIRECTED, 502, 503, 504}
@@ -43,6 +45,8 @@ class Answer:
     status: int
     body: bytes
     server: str
+    operation: str | None = None
+    """What the answer says is now under way: `/api/v1/operations/{id}` tells when it is done."""
 
     def json(self) -> object:
         """Return the body as JSON values.
@@ -155,7 +159,8 @@ class Client:
                 raise Unreachable(f"{server} did not answer in good order: {what}") from error
             answered = response.status_code < 400 and response.status_code != _REDIRECTED  # noqa: PLR2004 -- HTTP
             if answered or response.status_code in also:
-                return Answer(response.status_code, response.content, server)
+                operation = response.headers.get(OPERATION)
+                return Answer(response.status_code, response.content, server, operation)
             if not _passed_over(response):
                 raise _problem(response, server)
             failures.append(f"{server}: {_problem(response, server)}")

@@ -29,6 +29,7 @@ from supervisor.metadata.happenings import KEPT, SqlHappenings
 from supervisor.metadata.installation import SqlInstallation
 from supervisor.metadata.lease import SqlLease, require_term
 from supervisor.metadata.offsets import SqlOffsets
+from supervisor.metadata.operations import SqlOperations
 from supervisor.metadata.plans import SqlPlans
 from supervisor.metadata.retention import SqlRetention
 from supervisor.metadata.segments import SqlSegments
@@ -49,6 +50,7 @@ from supervisor.ports_compaction import Compactions
 from supervisor.ports_events import Events, Heard
 from supervisor.ports_exports import Exports
 from supervisor.ports_happenings import Happenings
+from supervisor.ports_operations import OperationsTable
 from supervisor.ports_ranges import Generations, OffsetsTable
 from supervisor.ports_segments import Retention, Segments
 
@@ -72,15 +74,17 @@ class SqlTransaction:
     events: Events
     installation: Installation
     happenings: Happenings
+    operations: OperationsTable
 
     @classmethod
     def on(cls, connection: Connection, events: Events, happenings: Happenings) -> "SqlTransaction":
         """Build every repository but the given ones on one connection."""
         tell = happenings.tell
+        ranges = SqlGenerations(connection, tell)
         return cls(
             specs=SqlSpecs(connection, tell),
             offsets=SqlOffsets(connection, tell),
-            generations=SqlGenerations(connection, tell),
+            generations=ranges,
             tasks=SqlTasks(connection, tell),
             workers=SqlWorkers(connection),
             segments=SqlSegments(connection),
@@ -93,6 +97,7 @@ class SqlTransaction:
             events=events,
             installation=SqlInstallation(connection),
             happenings=happenings,
+            operations=SqlOperations(connection, ranges),
         )
 
 
