@@ -1,16 +1,20 @@
 """What happened, page by page: read from the rows alone, so that every overlord can tell."""
 
 from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from functools import cached_property
 
 from supervisor.core.bounds import is_completed
 from supervisor.core.cursors import page_of, read_cursor
 from supervisor.core.errors import SupervisorNotFound
+from supervisor.core.lag import LAG_KEPT
 from supervisor.core.operations import Operation, OperationNotFound, judge_operation, number_of
 from supervisor.feed import Feed
-from supervisor.ports import Store, Transaction
+from supervisor.ports import Clock, Store, Transaction
+from supervisor.ports_watched import StoredState
 from supervisor.views_chronicle import AuditPage, EventsPage, audit_view, event_views
 from supervisor.views_generations import GenerationsPage, generation_views
+from supervisor.views_lag import LagHistory, lag_history
 from supervisor.views_operations import OperationsPage, OperationView, operation_view
 
 AUDIT, EVENTS, GENERATIONS = "audit", "events", "generations"
@@ -22,6 +26,7 @@ class Chronicle:
     """Lists of what was done and what came of it; one instance per process."""
 
     store: Store
+    clock: Clock
 
     def audit(
         self,
@@ -116,6 +121,30 @@ class Chronicle:
             found = tx.operations.page(limit + 1, before=before, supervisor_id=supervisor_id)
             rows, following = page_of([(row.number, row) for row in found], limit, OPERATIONS)
             return OperationsPage(operations=[_judged(tx, row) for row in rows], next=following)
+
+    def lag(
+        self,
+        supervisor_id: str,
+        start: datetime | None,
+        end: datetime | None,
+        step: timedelta | None,
+    ) -> LagHistory:
+        """Return the lag of a supervisor over time; also of a terminated one.
+
+        Raises:
+            SupervisorNotFound: the id was never used.
+        """
+        until = end or self.clock.now()
+        with self.store.reading() as tx:
+            if tx.specs.newest(supervisor_id) is None:
+                raise SupervisorNotFound(supervisor_id)
+            found = tx.watched.lag(supervisor_id, start or until - LAG_KEPT, until)
+        return lag_history(supervisor_id, found, step)
+
+    def state(self, supervisor_id: str) -> StoredState | None:
+        """Return the last state that a leader noted of a supervisor."""
+        with self.store.reading() as tx:
+            return tx.watched.state(supervisor_id)
 
 
 def _judged(tx: Transaction, operation: Operation) -> OperationView:

@@ -70,6 +70,7 @@ class Forgetting:
             tx.offsets.forget(supervisor_id)
             tx.plans.forget(supervisor_id)
             tx.operations.forget(supervisor_id)
+            tx.watched.forget(supervisor_id)
             publications = tx.segments.forget_publications(supervisor_id, now)
             _write_audit(tx, newest, publications, author, now)
             if last is not None:

@@ -59,6 +59,7 @@ from supervisor.swapping import Swapping
 from supervisor.sweep import Sweep
 from supervisor.task_output import TaskOutput
 from supervisor.views import Views
+from supervisor.watching import LAG_PERIOD, Watching
 
 log = structlog.get_logger()
 
@@ -111,6 +112,7 @@ class Overlord:
             (self.chores.sweep.run_once, self.chores.sweep_period),
             (self.chores.lifetimes.retention.run_once, self.chores.retention_period),
             (self.chores.compacting.run_once, COMPACTION_PERIOD),
+            (self.api.views.watching.sample, LAG_PERIOD),
         ):
             job = self._while_leading(chore)
             scheduler.add_job(job, "interval", seconds=period.total_seconds())
@@ -158,9 +160,8 @@ def wire_overlord(
     Raises:
         SetupProblem: settings contradict each other.
     """
-    clock, warehouse = SystemClock(), settings.warehouse.absolute()
+    clock, changed, warehouse = SystemClock(), Broadcast(), settings.warehouse.absolute()
     formats = table_formats(warehouse, settings.metadata_url)
-    changed = Broadcast()
     leadership = Leadership(
         store, clock, holder=f"{url}#{os.getpid()}", url=url, ttl=settings.lease_ttl
     )
@@ -169,7 +170,7 @@ def wire_overlord(
     streams = KafkaStreams(clock, read_secret, on_news=lambda found: loop.wake(found))  # noqa: PLW0108 -- made below
     sources = Sources(store, streams, registry, limits_of(settings))
     endings = Endings(QueueConfig(delay=settings.gc_delay))
-    loop = _loop_of(Shell(sources, clock, new_token, endings, reach), leadership, changed)
+    loop, watching = _loop_of(Shell(sources, clock, new_token, endings, reach), leadership, changed)
     service = Service(
         store=store,
         clock=clock,
@@ -188,10 +189,11 @@ def wire_overlord(
     for each, tables in formats.items():
         exporting = Exporting(each, tables, chores.sweep.warehouse, reach)
         queues.for_every_container(queue_name(each), exporting, EXPORTS)
+    journals = HttpJournals()
     api = ApiParts(
         service=service,
         publishing=Publishing(store, clock, leadership, loop, changed, endings, reach),
-        views=Views(sources, registry, loop, leadership, clock, str(warehouse), HttpJournals()),
+        views=Views(sources, registry, loop, leadership, clock, str(warehouse), journals, watching),
         lifetimes=chores.lifetimes,
         handoffs=EarlyHandoff(store, clock, leadership, loop),
         resets=Resets(store, streams, clock, leadership, loop, changed, endings),
@@ -199,7 +201,7 @@ def wire_overlord(
         quarantine=Quarantine(store, DuckRecords(warehouse)),
         compacting=chores.compacting,
         swapping=Swapping(store, clock, term, endings, segments, changed, compacting.assign, reach),
-        chronicle=Chronicle(store),
+        chronicle=Chronicle(store, clock),
         changed=changed,
         version=importlib.metadata.version("tidegate"),
         hosts=_names(url, settings.host),
@@ -293,7 +295,9 @@ def _queues_of(
     return queues, operations
 
 
-def _loop_of(shell: Shell, leadership: Leadership, changed: Broadcast) -> Loop:
+def _loop_of(shell: Shell, leadership: Leadership, changed: Broadcast) -> tuple[Loop, Watching]:
+    """Return what makes the passes, behind what notes what they find."""
+
     def one_pass(supervisor_id: str) -> Pass | None:
         try:
             made = make_pass(supervisor_id, shell, leadership.term())
@@ -305,7 +309,9 @@ def _loop_of(shell: Shell, leadership: Leadership, changed: Broadcast) -> Loop:
         return made
 
     loop = Loop(one_pass, shell.clock, threads=PASS_THREADS)
-    return loop
+    watching = Watching(shell.sources.store, shell.clock, leadership.term, loop)
+    loop.after_pass = watching.after_pass
+    return loop, watching
 
 
 def limits_of(settings: Settings) -> Limits:

@@ -29,6 +29,7 @@ from supervisor.ports_happenings import Happenings
 from supervisor.ports_operations import OperationsTable
 from supervisor.ports_ranges import Generations, OffsetsTable
 from supervisor.ports_segments import Retention, Segments
+from supervisor.ports_watched import Watched
 from tasks.contract import PublishOutcome
 
 
@@ -277,6 +278,7 @@ class Transaction(Protocol):
     installation: Installation
     happenings: Happenings
     operations: OperationsTable
+    watched: Watched
 
 
 class Store(Protocol):

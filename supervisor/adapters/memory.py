@@ -27,6 +27,7 @@ from supervisor.adapters.memory_rows import Tables
 from supervisor.adapters.memory_segments import MemorySegments
 from supervisor.adapters.memory_specs import MemorySpecs
 from supervisor.adapters.memory_tasks import MemoryTasks
+from supervisor.adapters.memory_watched import MemoryWatched
 from supervisor.adapters.memory_workers import MemoryWorkers
 from supervisor.core.errors import MetadataBusy
 from supervisor.ports import (
@@ -46,6 +47,7 @@ from supervisor.ports_happenings import Happenings
 from supervisor.ports_operations import OperationsTable
 from supervisor.ports_ranges import Generations, OffsetsTable
 from supervisor.ports_segments import Retention, Segments
+from supervisor.ports_watched import Watched
 
 
 @dataclass
@@ -68,6 +70,7 @@ class MemoryTransaction:
     installation: Installation
     happenings: Happenings
     operations: OperationsTable
+    watched: Watched
 
     @classmethod
     def on(cls, tables: Tables, events: Events, happenings: Happenings) -> "MemoryTransaction":
@@ -90,6 +93,7 @@ class MemoryTransaction:
             installation=MemoryInstallation(),
             happenings=happenings,
             operations=MemoryOperations(tables),
+            watched=MemoryWatched(tables),
         )
 
 

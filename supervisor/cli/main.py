@@ -24,6 +24,7 @@ from supervisor.cli.query import query
 from supervisor.cli.reset import reset
 from supervisor.cli.serve import dev, overlord, worker
 from supervisor.cli.verify import verify
+from supervisor.cli.watch import explain, watch
 from supervisor.core.errors import SupervisorError
 
 _INTERRUPTED = 130
@@ -46,6 +47,8 @@ supervisors.commands.command()(init)
 supervisors.commands.command()(forget)
 supervisors.commands.command()(reset)
 supervisors.commands.command()(handoff)
+supervisors.commands.command()(explain)
+supervisors.commands.command()(watch)
 for _command in (audit, verify, query, exports.snippet, doctor, overlord, worker, dev):
     app.command()(_command)
 

@@ -35,6 +35,7 @@ from supervisor.metadata.retention import SqlRetention
 from supervisor.metadata.segments import SqlSegments
 from supervisor.metadata.specs import SqlSpecs
 from supervisor.metadata.tasks import SqlTasks
+from supervisor.metadata.watched import SqlWatched
 from supervisor.metadata.workers import SqlWorkers
 from supervisor.ports import (
     Audit,
@@ -53,6 +54,7 @@ from supervisor.ports_happenings import Happenings
 from supervisor.ports_operations import OperationsTable
 from supervisor.ports_ranges import Generations, OffsetsTable
 from supervisor.ports_segments import Retention, Segments
+from supervisor.ports_watched import Watched
 
 
 @dataclass
@@ -75,6 +77,7 @@ class SqlTransaction:
     installation: Installation
     happenings: Happenings
     operations: OperationsTable
+    watched: Watched
 
     @classmethod
     def on(cls, connection: Connection, events: Events, happenings: Happenings) -> "SqlTransaction":
@@ -98,6 +101,7 @@ class SqlTransaction:
             installation=SqlInstallation(connection),
             happenings=happenings,
             operations=SqlOperations(connection, ranges),
+            watched=SqlWatched(connection),
         )
 
 

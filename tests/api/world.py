@@ -36,6 +36,7 @@ from supervisor.service import Rules, Service, new_token
 from supervisor.signals import Broadcast
 from supervisor.swapping import Swapping
 from supervisor.views import Views
+from supervisor.watching import Watching
 from tests.api.agents import NOON, TOPIC, Agent, AgentJournals, post_json
 from tests.waiting import wait_until
 
@@ -93,6 +94,7 @@ class World:
     changed: Broadcast
     journals: AgentJournals
     client: TestClient
+    watching: Watching
 
     def agent(self, name: str, *, incarnation: int = 1, slots: int = 4) -> Agent:
         """A worker that has not registered yet."""
@@ -128,6 +130,10 @@ class World:
             for agent in agents:
                 agent.sync()
             self.settle()
+
+    def watch(self) -> None:
+        """Note changes of state, which the other stories do without."""
+        self.loop.after_pass = self.watching.after_pass
 
     def pass_time(self, by: timedelta, agents: list[Agent]) -> None:
         """Move the clock; workers are heard of again before the next pass."""
@@ -192,6 +198,7 @@ def a_world(
     sources, endings = Sources(store, streams, registry, Limits()), Endings(QueueConfig())
     shell = Shell(sources, clock, new_token, endings)
     loop = Loop(_passes(shell, leadership, changed), clock, threads=2)
+    watching = Watching(store, clock, leadership.term, loop)
     service = Service(
         store=store,
         clock=clock,
@@ -207,7 +214,7 @@ def a_world(
     parts = ApiParts(
         service=service,
         publishing=Publishing(store, clock, leadership, loop, changed, endings),
-        views=Views(sources, registry, loop, leadership, clock, "/warehouse", journals),
+        views=Views(sources, registry, loop, leadership, clock, "/warehouse", journals, watching),
         queues=Operations(store, clock, term, Meters(), lambda _: None, lambda _: QueueConfig()),
         lifetimes=lifetimes,
         compacting=compacting,
@@ -216,7 +223,7 @@ def a_world(
         ),
         quarantine=Quarantine(store, DuckRecords(folder)),
         resets=Resets(store, streams, clock, leadership, loop, changed, endings),
-        chronicle=Chronicle(store),
+        chronicle=Chronicle(store, clock),
         changed=changed,
         handoffs=EarlyHandoff(store, clock, leadership, loop),
         version="1.2.3",
@@ -224,7 +231,8 @@ def a_world(
     )
     client = TestClient(create_api(parts), URL, raise_server_exceptions=False)
     with _leading(leadership, loop, leads=leads), client:
-        yield World(database, store, clock, streams, loop, leadership, changed, journals, client)
+        wired = (store, clock, streams, loop, leadership, changed, journals, client, watching)
+        yield World(database, *wired)
     store.close()
 
 

@@ -55,6 +55,7 @@ from tests.conformance.compaction_story import Compactions
 from tests.conformance.databases import execute
 from tests.conformance.overtaken import SOURCES, Overtaken
 from tests.conformance.stories import LEASE_TTL
+from tests.conformance.watching_story import notes
 from tests.core.snapshots import HOUR, TOPIC, spec
 from tests.service.exports import Shelf
 from tests.service.world import ENDINGS, World
@@ -197,6 +198,7 @@ def test_each_write_of_a_leader_is_refused_when_another_term_begins_inside_it(
     """
     _verbs(story)
     _handoff(story)
+    _watches(story)
     _actions(story)
     _segments(story)
     Compactions(story, story.store).plays()
@@ -218,6 +220,11 @@ def _verbs(story: Story) -> None:
     story.does("suspend", lambda: story.service.suspend(TOPIC, "ann"))
     story.does("resume", lambda: story.service.resume(TOPIC, "ann"))
     story.does("register", lambda: story.registers(1))
+
+
+def _watches(story: Story) -> None:
+    for name, note in notes(story.store, story.world, story.loop):
+        story.does(name, note)
 
 
 def _handoff(story: Story) -> None:
