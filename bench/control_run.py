@@ -31,6 +31,7 @@ from supervisor.observe import Sources, observe
 from supervisor.ports import Transaction
 from supervisor.registry import WorkerRegistry
 from supervisor.views import Views
+from supervisor.watching import Watching
 from tasks.contract import SyncRequest, TaskPhase, TaskReport
 from tasks.offsets import TopicPartition
 
@@ -178,6 +179,7 @@ class _Crowd:
             self._clock,
             warehouse="/nowhere",
             journals=HttpJournals(),
+            watching=Watching(self._store, self._clock, self._leadership.term, self._loop),
         )
         for name in self._names[:_BATCH]:
             self._pass(name)

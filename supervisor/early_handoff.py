@@ -2,12 +2,15 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from supervisor.core.errors import Refused, SupervisorNotFound
-from supervisor.core.model import AuditEntry, GenerationState
+from supervisor.core.happenings import HappeningKind, range_told
+from supervisor.core.model import AuditEntry, Generation, GenerationState
+from supervisor.core.operations import Operation, OperationKind
 from supervisor.leadership import Leadership
 from supervisor.loop import Loop
-from supervisor.ports import Clock, Store
+from supervisor.ports import Clock, Store, Transaction
 
 
 class UnknownGroups(Refused):
@@ -35,10 +38,14 @@ class EarlyHandoff:
     loop: Loop
 
     def ask(self, supervisor_id: str, groups: Sequence[int] | None, author: str) -> tuple[str, ...]:
+        """Do as `request`, and return the generations alone."""
+        return self.request(supervisor_id, groups, author).ranges
+
+    def request(self, supervisor_id: str, groups: Sequence[int] | None, author: str) -> Operation:
         """Ask that these groups, or all (None), publish now what they have read.
 
-        Returns the generations that will; a group that hands off already has none, and one that
-        has read nothing goes on.  Done in time, not at once: the next pass begins it.
+        Returns the operation; its ranges are the generations that will: a group that hands off
+        already has none, and one that has read nothing goes on.  The next pass begins it.
 
         Raises:
             SupervisorNotFound: never stored, or terminated.
@@ -64,5 +71,14 @@ class EarlyHandoff:
             )
             detail = {"groups": ", ".join(map(str, sorted(wanted))), "asked": ", ".join(asked)}
             tx.audit.write(AuditEntry(now, author, "ask-handoff", supervisor_id, detail))
+            _tell(tx, [g for g in live if g.id in asked], now, author)
+            wish = Operation(supervisor_id, OperationKind.HANDOFF, author, now, ranges=asked)
+            operation = tx.operations.add(wish)
         self.loop.wake(supervisor_id)
-        return asked
+        return operation
+
+
+def _tell(tx: Transaction, asked: Sequence[Generation], now: datetime, author: str) -> None:
+    for generation in asked:
+        told = range_told(generation, HappeningKind.HANDOFF_ASKED, now, author=author)
+        tx.happenings.tell(told)

@@ -69,6 +69,8 @@ class Forgetting:
             tx.specs.forget(supervisor_id, newest.version)
             tx.offsets.forget(supervisor_id)
             tx.plans.forget(supervisor_id)
+            tx.operations.forget(supervisor_id)
+            tx.watched.forget(supervisor_id)
             publications = tx.segments.forget_publications(supervisor_id, now)
             _write_audit(tx, newest, publications, author, now)
             if last is not None:

@@ -56,6 +56,8 @@ class Loop:
 
     def __init__(self, make: Callable[[str], Pass | None], clock: Clock, *, threads: int) -> None:
         """Start nothing yet."""
+        self.after_pass: Callable[[str], None] = lambda _: None
+        """Told of each supervisor whose pass has ended, well or not, in the pass's thread."""
         self._make = make
         self._clock = clock
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="pass")
@@ -155,8 +157,10 @@ class Loop:
             self._finish(supervisor_id, None, next_s=None)
         except Exception as error:  # noqa: BLE001 -- one supervisor's trouble stays its own
             self._failed(supervisor_id, error)
+            self.after_pass(supervisor_id)
         else:
             self._succeeded(supervisor_id, made)
+            self.after_pass(supervisor_id)
 
     def _succeeded(self, supervisor_id: str, made: Pass | None) -> None:
         if made is None:

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
+from supervisor.core.happenings import Happening, HappeningKind, shown_offsets
 from supervisor.core.model import (
     AuditEntry,
     Generation,
@@ -48,7 +49,7 @@ def close(
 
     False, changing nothing: it had ended before.
     """
-    if not tx.generations.close(generation_id, state, now):
+    if not tx.generations.close(generation_id, state, now, why):
         return False
     empty = state is GenerationState.EMPTY
     status = TaskStatus.SUCCESS if empty else TaskStatus.FAILED
@@ -139,6 +140,19 @@ def move_offsets(
                     at=said.now,
                 )
             )
+    tx.happenings.tell(
+        Happening(
+            said.now,
+            HappeningKind.OFFSETS_RESET,
+            supervisor_id,
+            {
+                "from": shown_offsets(expected),
+                "to": shown_offsets(new.offsets),
+                "author": said.actor,
+                "why": said.why,
+            },
+        )
+    )
     detail = {"why": said.why, "moved": "; ".join(str(move) for move in made)}
     tx.audit.write(AuditEntry(said.now, said.actor, said.action, supervisor_id, detail))
     return made

@@ -27,6 +27,7 @@ from supervisor.adapters.task_logs_http import HttpTaskLogs
 from supervisor.adapters.warehouse import LocalWarehouse
 from supervisor.administration import Administration
 from supervisor.api.server import ApiParts
+from supervisor.chronicle import Chronicle
 from supervisor.compacting import Compacting
 from supervisor.core.errors import LeaseLost, SupervisorError
 from supervisor.core.events import QueueConfig
@@ -63,6 +64,7 @@ from supervisor.swapping import Swapping
 from supervisor.sweep import Sweep
 from supervisor.task_output import TaskOutput
 from supervisor.views import Views
+from supervisor.watching import LAG_PERIOD, Watching
 
 log = structlog.get_logger()
 
@@ -115,6 +117,7 @@ class Overlord:
             (self.chores.sweep.run_once, self.chores.sweep_period),
             (self.chores.lifetimes.retention.run_once, self.chores.retention_period),
             (self.chores.compacting.run_once, COMPACTION_PERIOD),
+            (self.api.views.watching.sample, LAG_PERIOD),
         ):
             job = self._while_leading(chore)
             scheduler.add_job(job, "interval", seconds=period.total_seconds())
@@ -162,9 +165,8 @@ def wire_overlord(
     Raises:
         SetupProblem: settings contradict each other.
     """
-    clock, warehouse = SystemClock(), settings.warehouse.absolute()
+    clock, changed, warehouse = SystemClock(), Broadcast(), settings.warehouse.absolute()
     formats = table_formats(warehouse, settings.metadata_url)
-    changed = Broadcast()
     leadership = Leadership(
         store, clock, holder=f"{url}#{os.getpid()}", url=url, ttl=settings.lease_ttl
     )
@@ -173,7 +175,7 @@ def wire_overlord(
     streams = KafkaStreams(clock, read_secret, on_news=lambda found: loop.wake(found))  # noqa: PLW0108 -- made below
     sources = Sources(store, streams, registry, limits_of(settings))
     endings = Endings(QueueConfig(delay=settings.gc_delay), registry.report)
-    loop = _loop_of(Shell(sources, clock, new_token, endings, reach), leadership, changed)
+    loop, watching = _loop_of(Shell(sources, clock, new_token, endings, reach), leadership, changed)
     service = Service(
         store=store,
         clock=clock,
@@ -190,7 +192,9 @@ def wire_overlord(
     segments = chores.lifetimes.segments
     queues, operations = _queues_of(store, clock, leadership, registry, chores)
     _consume_exports(queues, formats, chores.sweep.warehouse, reach)
-    views = Views(sources, registry, loop, leadership, clock, str(warehouse), HttpJournals())
+    views = Views(
+        sources, registry, loop, leadership, clock, str(warehouse), HttpJournals(), watching
+    )
     api = ApiParts(
         service=service,
         publishing=Publishing(store, clock, leadership, loop, changed, endings, reach),
@@ -204,6 +208,7 @@ def wire_overlord(
         compacting=chores.compacting,
         swapping=Swapping(store, clock, term, endings, segments, changed, compacting.assign, reach),
         looking=_looking_of(store, clock, service, registry, changed),
+        chronicle=Chronicle(store, clock),
         changed=changed,
         version=importlib.metadata.version("tidegate"),
         hosts=_names(url, settings.host),
@@ -319,7 +324,9 @@ def _queues_of(
     return queues, operations
 
 
-def _loop_of(shell: Shell, leadership: Leadership, changed: Broadcast) -> Loop:
+def _loop_of(shell: Shell, leadership: Leadership, changed: Broadcast) -> tuple[Loop, Watching]:
+    """Return what makes the passes, behind what notes what they find."""
+
     def one_pass(supervisor_id: str) -> Pass | None:
         try:
             made = make_pass(supervisor_id, shell, leadership.term())
@@ -331,7 +338,9 @@ def _loop_of(shell: Shell, leadership: Leadership, changed: Broadcast) -> Loop:
         return made
 
     loop = Loop(one_pass, shell.clock, threads=PASS_THREADS)
-    return loop
+    watching = Watching(shell.sources.store, shell.clock, leadership.term, loop)
+    loop.after_pass = watching.after_pass
+    return loop, watching
 
 
 def limits_of(settings: Settings) -> Limits:

@@ -27,8 +27,11 @@ from supervisor.core.spec import SupervisorSpec
 from supervisor.ports_compaction import Compactions
 from supervisor.ports_events import Events, Heard
 from supervisor.ports_exports import Exports
+from supervisor.ports_happenings import Happenings
+from supervisor.ports_operations import OperationsTable
 from supervisor.ports_ranges import Generations, OffsetsTable
 from supervisor.ports_segments import Retention, Segments
+from supervisor.ports_watched import Watched
 from tasks.contract import PublishOutcome
 
 
@@ -233,6 +236,21 @@ class Audit(Protocol):
         """Return the newest first."""
         ...
 
+    def page(
+        self,
+        limit: int,
+        *,
+        before: int | None = None,
+        supervisor_id: str | None = None,
+        action: str | None = None,
+        actor: str | None = None,
+    ) -> list[tuple[int, AuditEntry]]:
+        """Return (number, entry) of those that match, newest first, with lower numbers only.
+
+        An entry is of a supervisor if that is its subject, or its detail `supervisor`.
+        """
+        ...
+
 
 class Installation(Protocol):
     """Which metadata database this is."""
@@ -279,6 +297,9 @@ class Transaction(Protocol):
     lease: LeaseTable
     events: Events
     installation: Installation
+    happenings: Happenings
+    operations: OperationsTable
+    watched: Watched
 
 
 class Store(Protocol):

@@ -111,6 +111,16 @@ class Generations(Protocol):
         """Return the newest ended ones, newest first."""
         ...
 
+    def page(
+        self, supervisor_id: str, limit: int, *, before: int | None = None
+    ) -> list[Generation]:
+        """Return live and ended ones with lower ordinals, or all, newest first."""
+        ...
+
+    def finished(self, generation_id: str, now: datetime) -> None:
+        """Note when a replica first asked to publish a live one; again, it keeps the first time."""
+        ...
+
     def ask_handoff(self, generation_id: str, why: str) -> bool:
         """Note that the handoff of one in READING is wanted now.  False: it is not READING."""
         ...
@@ -134,8 +144,13 @@ class Generations(Protocol):
         """PAUSING -> PUBLISHING with end, sequence + 1; its partitions are free.  False: moved."""
         ...
 
-    def close(self, generation_id: str, state: GenerationState, now: datetime) -> bool:
-        """Live -> EMPTY, DISCARDED or PUBLISHED; its partitions are free.  False: it was ended."""
+    def close(
+        self, generation_id: str, state: GenerationState, now: datetime, why: str = ""
+    ) -> bool:
+        """Live -> EMPTY, DISCARDED or PUBLISHED; its partitions are free.  False: it was ended.
+
+        `why` is told, and not kept.
+        """
         ...
 
     def predecessors(self, generation: Generation) -> list[Generation]:

@@ -43,6 +43,8 @@ log = structlog.get_logger()
 
 TRIES = 5
 """A race with another publisher of the same range is judged again; each try, one of them wins."""
+_FINISHES = frozenset({PublishOutcome.COMMITTED, PublishOutcome.WAIT_FOR_PREDECESSOR})
+"""Who is answered so has read its range to the end."""
 
 
 class UnusableFiles(Refused):
@@ -98,6 +100,8 @@ class Publishing:
             answer = judge(PublishFacts(task, generation, winner, committed, before), request)
             self.reach("publish:judged")
             if task.outcome is None:
+                if generation.first_finished_at is None and answer.outcome in _FINISHES:
+                    tx.generations.finished(generation.id, now)
                 _settle(tx, self.endings, _Asked(task, generation, request), answer, now)
             self._passed("in-transaction", answer)
         self._passed("committed", answer)

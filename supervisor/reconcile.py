@@ -9,6 +9,8 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import assert_never
 
+from pydantic import JsonValue
+
 from supervisor.core.actions import (
     Action,
     BeginHandoff,
@@ -24,6 +26,7 @@ from supervisor.core.actions import (
     StartTask,
 )
 from supervisor.core.errors import StaleCommit, StateMoved
+from supervisor.core.happenings import Happening, HappeningKind, shown_offsets
 from supervisor.core.model import (
     AuditEntry,
     Generation,
@@ -142,6 +145,9 @@ def _initialise(action: CommitInitialOffsets, seen: Observed, tx: Transaction) -
         offsets = {p: at for p, at in action.offsets.items() if p.topic == topic}
         if not tx.offsets.initialise(seen.current.supervisor_id, topic_id, offsets):
             raise StateMoved(f"a partition of {topic} has a stored offset")
+    kind = HappeningKind.OFFSETS_INITIALISED
+    told: dict[str, JsonValue] = {"offsets": shown_offsets(action.offsets), "why": action.why}
+    tx.happenings.tell(Happening(seen.now, kind, seen.current.supervisor_id, told))
     _audit(tx, seen, "initial-offsets", action.topic, action.why)
 
 

@@ -23,6 +23,7 @@ from supervisor.core.errors import (
 from supervisor.core.model import CommittedOffset, Generation
 from supervisor.core.moves import Move, NewOffsets, moves
 from supervisor.core.observed import StreamState, StreamTrouble
+from supervisor.core.operations import Operation, OperationKind
 from supervisor.core.spec import SupervisorSpec
 from supervisor.endings import Endings
 from supervisor.leadership import Leadership
@@ -50,6 +51,8 @@ class ResetDone:
     moves: tuple[Move, ...]
     discarded: tuple[Generation, ...]
     """Live ranges that are given up: what they read is read again or skipped."""
+    operation: str | None = None
+    """Its id; None: a dry run."""
 
 
 @dataclass(frozen=True)
@@ -155,11 +158,13 @@ class Resets:
                     new = target(tx.offsets.of(supervisor_id))
                     given_up = doomed(tx.generations.live(supervisor_id), new.touched)
                     made = move_offsets(tx, self.endings, supervisor_id, new, said)
+                    wish = Operation(supervisor_id, OperationKind(action), author, said.now)
+                    operation = tx.operations.add(wish)
             except StaleCommit:
                 continue
             self.changed.notify()
             self.loop.wake(supervisor_id)
-            return ResetDone(supervisor_id, dry_run, made, given_up)
+            return ResetDone(supervisor_id, dry_run, made, given_up, operation.id)
         raise AssertionError(f"{supervisor_id}: its offsets moved {TRIES} times during one reset")
 
 

@@ -22,6 +22,7 @@ from supervisor.core.errors import (
     WorkerFenced,
 )
 from supervisor.core.model import AuditEntry, SpecVersion, WorkerRow
+from supervisor.core.operations import Operation, OperationKind
 from supervisor.core.spec import SupervisorSpec, ingest_spec
 from supervisor.core.spec_exports import ExportFormat
 from supervisor.core.spec_reader import ReadSpec, read_spec
@@ -64,6 +65,16 @@ class Applied:
     warnings: tuple[str, ...]
     changes: Changes = NO_CHANGES
     """Against the version before; none if there was none, or only a tombstone."""
+    operation: str | None = None
+    """Its id; None: nothing was stored."""
+
+
+@dataclass(frozen=True)
+class Switched:
+    """What suspend or resume did."""
+
+    spec: SupervisorSpec
+    operation: str
 
 
 class Service:
@@ -108,11 +119,17 @@ class Service:
             if newest is not None and newest.spec == spec:
                 return Applied(spec.id, newest.version, False, read.warnings)
             changes = changes_to(newest, spec)
-            version = self._append(
-                tx, spec.id, spec, author, "apply", after=0 if newest is None else newest.version
-            ).version
+            is_new = newest is None or newest.terminated
+            asked = self._append(
+                tx,
+                (OperationKind.APPLY, spec.id, author),
+                spec,
+                after=0 if newest is None else newest.version,
+                disturbs=is_new or changes.restarts,
+            )
             self._follow_exports(tx, spec)
-            return Applied(spec.id, version, True, read.warnings, changes)
+            version = asked.spec_version or 0
+            return Applied(spec.id, version, True, read.warnings, changes, asked.id)
 
         applied = self._judged(apply)
         self._reach("apply:committed")
@@ -189,61 +206,68 @@ class Service:
         if spec.data_schema.exports or tx.exports.of(spec.data_source):
             follow(tx, spec.data_source, self._clock.now())
 
-    def suspend(self, supervisor_id: str, author: str) -> SupervisorSpec:
+    def suspend(self, supervisor_id: str, author: str) -> Switched:
         """Start nothing new; what reads hands off and publishes."""
         return self._set_suspended(supervisor_id, author, suspended=True)
 
-    def resume(self, supervisor_id: str, author: str) -> SupervisorSpec:
+    def resume(self, supervisor_id: str, author: str) -> Switched:
         """Go on where it stopped."""
         return self._set_suspended(supervisor_id, author, suspended=False)
 
-    def _set_suspended(self, supervisor_id: str, author: str, *, suspended: bool) -> SupervisorSpec:
-        verb = "suspend" if suspended else "resume"
+    def _set_suspended(self, supervisor_id: str, author: str, *, suspended: bool) -> Switched:
+        verb = OperationKind.SUSPEND if suspended else OperationKind.RESUME
 
-        def change(tx: Transaction) -> SupervisorSpec:
+        def change(tx: Transaction) -> Switched:
             newest = _existing(tx, supervisor_id)
             if newest.spec is None:
                 raise SupervisorNotFound(supervisor_id)
             if newest.spec.suspended == suspended:
                 raise AlreadyInState(supervisor_id, "suspended" if suspended else "running")
             spec = newest.spec.model_copy(update={"suspended": suspended})
-            self._append(tx, supervisor_id, spec, author, verb, after=newest.version)
-            return spec
+            wish = (verb, supervisor_id, author)
+            return Switched(spec, self._append(tx, wish, spec, after=newest.version).id)
 
-        spec = self._judged(change)
+        done = self._judged(change)
         self._reach(f"{verb}:committed")
         self._loop.wake(supervisor_id)
-        return spec
+        return done
 
-    def terminate(self, supervisor_id: str, author: str) -> None:
-        """End a supervisor: a tombstone, then its tasks hand off; its history stays."""
+    def terminate(self, supervisor_id: str, author: str) -> str:
+        """End a supervisor: a tombstone, then its tasks hand off; return the operation's id."""
 
-        def end(tx: Transaction) -> None:
+        def end(tx: Transaction) -> str:
             newest = _existing(tx, supervisor_id)
             if newest.spec is None:
                 raise SupervisorNotFound(supervisor_id)
-            self._append(tx, supervisor_id, None, author, "terminate", after=newest.version)
+            wish = (OperationKind.TERMINATE, supervisor_id, author)
+            return self._append(tx, wish, None, after=newest.version).id
 
-        self._judged(end)
+        operation = self._judged(end)
         self._reach("terminate:committed")
         self._loop.wake(supervisor_id)
+        return operation
 
     def _append(
         self,
         tx: Transaction,
-        supervisor_id: str,
+        wish: tuple[OperationKind, str, str],
         spec: SupervisorSpec | None,
-        author: str,
-        what: str,
         *,
         after: int,
-    ) -> SpecVersion:
+        disturbs: bool = True,
+    ) -> Operation:
+        """Store a version; `wish` is the verb, the supervisor and who asks."""
+        what, supervisor_id, author = wish
         now = self._clock.now()
         version = tx.specs.append(supervisor_id, spec, now, author, after=after)
         detail = {"version": str(version.version)}
         tx.audit.write(AuditEntry(now, author, what, supervisor_id, detail))
+        operation = Operation(
+            supervisor_id, what, author, now, spec_version=version.version, disturbs=disturbs
+        )
+        stored = tx.operations.add(operation)
         self._reach(f"{what}:in-transaction")
-        return version
+        return stored
 
     def supervisor_ids(self) -> list[str]:
         """Return the ids of supervisors that are not terminated."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from supervisor.core.errors import SupervisorNotFound, TaskNotFound
 from supervisor.core.intervals import Interval
+from supervisor.core.lag import Lag
 from supervisor.core.model import GapKind, Task, TaskStatus
 from supervisor.core.observed import Observed
 from supervisor.core.spec import SupervisorSpec
@@ -18,6 +19,7 @@ from supervisor.leadership import Leadership
 from supervisor.loop import Loop
 from supervisor.observe import Sources, observe
 from supervisor.ports import Clock, Transaction
+from supervisor.progress import report_of
 from supervisor.registry import WorkerRegistry
 from supervisor.views_exports import ExportView, export_views
 from supervisor.views_files import (
@@ -33,7 +35,6 @@ from supervisor.views_ledger import Ledger, PlansView, compactions_of, ledger_of
 from supervisor.views_status import (
     StatusFacts,
     SupervisorStatus,
-    report_of,
     state_of,
     status_of,
 )
@@ -52,6 +53,7 @@ from supervisor.views_tasks import (
 )
 from supervisor.views_warehouse import WarehouseFiles, warehouse_files
 from supervisor.views_workers import Capacity, WorkerLine, capacity_of, worker_lines
+from supervisor.watching import Watching
 from tasks.discovery import common
 
 FAILED_SHOWN = 10
@@ -82,6 +84,7 @@ class Views:
     warehouse: str
     """Absolute path."""
     journals: Journals
+    watching: Watching
 
     # -- supervisors ---------------------------------------------------------------------------
 
@@ -116,6 +119,10 @@ class Views:
         passes = {found: self.loop.last_pass(found) for found in ids}
         return {found: self._state(made.seen) for found, made in passes.items() if made is not None}
 
+    def lags(self) -> dict[str, Lag]:
+        """Return how far each supervisor is behind; none where none leads."""
+        return self.watching.lags() if self.leadership.leads() else {}
+
     def gap_sizes(self) -> Mapping[tuple[str, GapKind], int]:
         """Return how many offsets are declared as gaps, by supervisor and kind."""
         with self.sources.store.reading() as tx:
@@ -139,6 +146,7 @@ class Views:
                 failing_pass=self.loop.failing(supervisor_id),
                 failed=failed,
                 rejected_published=rejected,
+                ages=self.watching.ages(seen),
             )
         )
 

@@ -5,14 +5,13 @@ topicPattern, as Druid's have.  Lag is counted against the last stable offsets: 
 may still be aborted.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Literal
 
 from pydantic import Field
 
-from supervisor.core.bounds import clipped
 from supervisor.core.due import due_at
 from supervisor.core.model import Generation, GenerationState, Task
 from supervisor.core.observed import Observed, StreamTrouble
@@ -21,8 +20,9 @@ from supervisor.core.spec import SupervisorSpec
 from supervisor.core.states import State, SupervisorState, roll_up
 from supervisor.core.view import View
 from supervisor.loop import PassError
+from supervisor.progress import lag_by_partition, readable, report_of
 from supervisor.reconcile import Pass
-from tasks.contract import Counters, TaskPhase, TaskReport
+from tasks.contract import Counters, TaskPhase
 from tasks.ingest_spec import BadRecords
 from tasks.offsets import Offsets, TopicPartition
 from tasks.wire import Wire, iso_utc
@@ -100,6 +100,10 @@ class StatusPayload(Wire):
     """Last stable offsets; absent, like `offsetsLastUpdated`, before the first look at Kafka."""
     minimum_lag: Numbered
     aggregate_lag: int
+    minimum_lag_millis: dict[str, int | None] = Field(default_factory=dict)
+    """Age of the oldest record that is not read; null: not known yet."""
+    aggregate_lag_millis: int | None = None
+    """The oldest of them all; null: one is not known yet."""
     offsets_last_updated: str = ""
     suspended: bool
     healthy: bool
@@ -141,11 +145,29 @@ class StatusFacts:
     failing_pass: PassError | None
     failed: Sequence[Task]
     rejected_published: int
+    ages: Mapping[TopicPartition, timedelta]
+    """Of the oldest unread record of each partition, where it is known."""
 
     def numbered(self, offsets: Offsets) -> Numbered:
         """Return offsets as Druid writes them."""
         several = self.spec.io_config.topic is None
         return {str(p if several else p.partition): offsets[p] for p in sorted(offsets)}
+
+    def numbered_ages(self, partitions: Iterable[TopicPartition]) -> dict[str, int | None]:
+        """Return ages in milliseconds, with the partitions as Druid writes them."""
+        several = self.spec.io_config.topic is None
+        return {
+            str(p if several else p.partition): _ms(self.ages.get(p)) for p in sorted(partitions)
+        }
+
+    def oldest(self, partitions: Collection[TopicPartition]) -> int | None:
+        """Return the highest age in milliseconds; None: one of them is not known."""
+        known = [self.ages[p] for p in partitions if p in self.ages]
+        return _ms(max(known)) if known and len(known) == len(partitions) else None
+
+
+def _ms(age: timedelta | None) -> int | None:
+    return None if age is None else age // timedelta(milliseconds=1)
 
 
 def state_of(
@@ -173,7 +195,7 @@ def status_of(facts: StatusFacts) -> SupervisorStatus:
 def _payload(facts: StatusFacts) -> StatusPayload:
     seen, spec = facts.seen, facts.spec
     state = state_of(seen, facts.last_pass, facts.failing_pass)
-    lag = _lag_by_partition(seen)
+    lag = lag_by_partition(seen)
     need = None if facts.last_pass is None else facts.last_pass.decided.waiting_for_slots
     read_at = seen.stream.read_at
     look = (
@@ -197,6 +219,8 @@ def _payload(facts: StatusFacts) -> StatusPayload:
             "publishing_tasks": _tasks(facts, publishing=True),
             "minimum_lag": facts.numbered(lag),
             "aggregate_lag": sum(lag.values()),
+            "minimum_lag_millis": facts.numbered_ages(lag),
+            "aggregate_lag_millis": facts.oldest(lag),
             "suspended": spec.suspended,
             "healthy": state.healthy,
             "state": state.state,
@@ -217,12 +241,6 @@ def _payload(facts: StatusFacts) -> StatusPayload:
             "version": seen.current.version,
         }
     )
-
-
-def report_of(seen: Observed, task: Task) -> TaskReport | None:
-    """Return what a task's worker last said of it."""
-    found = (w.reports.get(task.id) for w in seen.workers if w.id == task.worker_id)
-    return next(found, None)
 
 
 def _tasks(facts: StatusFacts, *, publishing: bool) -> list[StatusTask]:
@@ -301,25 +319,6 @@ def _unstable(seen: Observed) -> dict[TopicPartition, int]:
     """How far the log goes on beyond what committed readers see (E11)."""
     latest, stable = seen.stream.latest, seen.stream.stable
     return {p: latest[p] - at for p, at in stable.items() if latest.get(p, at) > at}
-
-
-def _lag_by_partition(seen: Observed) -> dict[TopicPartition, int]:
-    """How far the best reader of each partition is behind the last stable offset."""
-    reached = {p: row.next_offset for p, row in seen.committed.items()}
-    for generation in seen.generations:  # by ordinal: a successor's start is its predecessor's end
-        reached |= generation.start if generation.end is None else generation.end
-        for task in seen.tasks:
-            report = report_of(seen, task)
-            if task.generation_id == generation.id and generation.open and report is not None:
-                reached |= {p: max(at, reached.get(p, at)) for p, at in report.position.items()}
-    stable = readable(seen)
-    return {p: max(0, stable[p] - at) for p, at in sorted(reached.items()) if p in stable}
-
-
-def readable(seen: Observed) -> Offsets:
-    """Return up to where a supervisor would read now: what lies beyond its bounds is no lag."""
-    spec = seen.current.spec
-    return clipped(seen.stream.stable, None if spec is None else spec.io_config.ends)
 
 
 def _pending_replicas(seen: Observed) -> int:

@@ -13,8 +13,10 @@ from supervisor.adapters.memory_compactions import MemoryCompactions
 from supervisor.adapters.memory_events import MemoryEvents
 from supervisor.adapters.memory_exports import MemoryExports
 from supervisor.adapters.memory_generations import MemoryGenerations
+from supervisor.adapters.memory_happenings import KEPT, MemoryHappenings
 from supervisor.adapters.memory_lease import MemoryLease, require_term
 from supervisor.adapters.memory_offsets import MemoryOffsets
+from supervisor.adapters.memory_operations import MemoryOperations
 from supervisor.adapters.memory_records import (
     MemoryAudit,
     MemoryInstallation,
@@ -25,6 +27,7 @@ from supervisor.adapters.memory_rows import Tables
 from supervisor.adapters.memory_segments import MemorySegments
 from supervisor.adapters.memory_specs import MemorySpecs
 from supervisor.adapters.memory_tasks import MemoryTasks
+from supervisor.adapters.memory_watched import MemoryWatched
 from supervisor.adapters.memory_workers import MemoryWorkers
 from supervisor.core.errors import MetadataBusy
 from supervisor.ports import (
@@ -40,8 +43,11 @@ from supervisor.ports import (
 from supervisor.ports_compaction import Compactions
 from supervisor.ports_events import Events, Heard
 from supervisor.ports_exports import Exports
+from supervisor.ports_happenings import Happenings
+from supervisor.ports_operations import OperationsTable
 from supervisor.ports_ranges import Generations, OffsetsTable
 from supervisor.ports_segments import Retention, Segments
+from supervisor.ports_watched import Watched
 
 
 @dataclass
@@ -62,33 +68,41 @@ class MemoryTransaction:
     lease: LeaseTable
     events: Events
     installation: Installation
+    happenings: Happenings
+    operations: OperationsTable
+    watched: Watched
 
     @classmethod
-    def on(cls, tables: Tables, events: Events) -> "MemoryTransaction":
-        """Build every repository but `events` over the same tables."""
+    def on(cls, tables: Tables, events: Events, happenings: Happenings) -> "MemoryTransaction":
+        """Build every repository but the given ones over the same tables."""
+        tell = happenings.tell
         return cls(
-            specs=MemorySpecs(tables),
-            offsets=MemoryOffsets(tables),
-            generations=MemoryGenerations(tables),
-            tasks=MemoryTasks(tables),
+            specs=MemorySpecs(tables, tell),
+            offsets=MemoryOffsets(tables, tell),
+            generations=MemoryGenerations(tables, tell),
+            tasks=MemoryTasks(tables, tell),
             workers=MemoryWorkers(tables),
             segments=MemorySegments(tables),
             retention=MemoryRetention(tables),
             exports=MemoryExports(tables),
-            compactions=MemoryCompactions(tables),
+            compactions=MemoryCompactions(tables, tell),
             plans=MemoryPlans(tables),
             audit=MemoryAudit(tables),
             lease=MemoryLease(tables),
             events=events,
             installation=MemoryInstallation(),
+            happenings=happenings,
+            operations=MemoryOperations(tables),
+            watched=MemoryWatched(tables),
         )
 
 
 class MemoryStore:
     """A `Store` without a database; safe to share between threads."""
 
-    def __init__(self, lock_timeout_s: float = 5.0) -> None:
+    def __init__(self, lock_timeout_s: float = 5.0, *, happenings_kept: int = KEPT) -> None:
         """Begin empty.  A writer waits at most `lock_timeout_s` for its turn."""
+        self._happenings_kept = happenings_kept
         self._committed = Tables()
         self._turn = threading.Lock()
         self._lock_timeout_s = lock_timeout_s
@@ -118,7 +132,9 @@ class MemoryStore:
     @contextmanager
     def _reading(self) -> Iterator[MemoryTransaction]:
         committed = self._committed
-        yield MemoryTransaction.on(committed, MemoryEvents(committed, writable=False))
+        events = MemoryEvents(committed, writable=False)
+        happenings = MemoryHappenings(committed, writable=False)
+        yield MemoryTransaction.on(committed, events, happenings)
 
     @contextmanager
     def _writing(self, term: int | None = None) -> Iterator[MemoryTransaction]:
@@ -129,8 +145,10 @@ class MemoryStore:
             if term is not None:
                 require_term(draft, term)
             events = MemoryEvents(draft)
-            yield MemoryTransaction.on(draft, events)
+            happenings = MemoryHappenings(draft, kept=self._happenings_kept)
+            yield MemoryTransaction.on(draft, events, happenings)
             added = events.flush()
+            happenings.flush()
             self._committed = draft
         finally:
             draft.freeze()

@@ -6,13 +6,16 @@ from datetime import datetime, timedelta
 
 from supervisor.adapters.memory_rows import Tables
 from supervisor.core.compaction import Compaction, CompactionRule
+from supervisor.core.happenings import compaction_begun, compaction_ended
 from supervisor.core.model import TaskStatus
+from supervisor.ports_happenings import Tell
 
 
 class MemoryCompactions:
     """See `ports_compaction.Compactions`."""
 
-    def __init__(self, tables: Tables) -> None:
+    def __init__(self, tables: Tables, tell: Tell) -> None:
+        self._tell = tell
         self._rows = tables.compactions
         self._rules = tables.compaction_rules
 
@@ -56,6 +59,7 @@ class MemoryCompactions:
             row, worker_id=worker_id, incarnation=incarnation, token=token, assigned_at=now
         )
         self._rows.put(compaction_id, given)
+        self._tell(compaction_begun(given, now))
         return True
 
     def end(
@@ -73,6 +77,7 @@ class MemoryCompactions:
             return False
         ended = replace(row, status=status, detail=detail, ended_at=now, blamed=blamed)
         self._rows.put(compaction_id, ended)
+        self._tell(compaction_ended(ended, now))
         return True
 
     def folder_deleted(self, compaction_id: str, now: datetime) -> None:

@@ -7,7 +7,16 @@ from datetime import datetime
 from supervisor.adapters.memory_rows import Tables
 from supervisor.core.actions import FixEnd, OpenGeneration
 from supervisor.core.errors import StateMoved
+from supervisor.core.happenings import (
+    CLOSED_AS,
+    HappeningKind,
+    closed_detail,
+    opened,
+    range_told,
+    shown_offsets,
+)
 from supervisor.core.model import Generation, GenerationState, Task
+from supervisor.ports_happenings import Tell
 from tasks.contract import PublishOutcome
 from tasks.offsets import count
 
@@ -19,8 +28,9 @@ _PUBLISHING = GenerationState.PUBLISHING
 class MemoryGenerations:
     """See `ports.Generations`."""
 
-    def __init__(self, tables: Tables) -> None:
+    def __init__(self, tables: Tables, tell: Tell) -> None:
         self._tables = tables
+        self._tell = tell
         self._live = tables.live
         self._ended = tables.ended
 
@@ -41,6 +51,7 @@ class MemoryGenerations:
                     "holds one of its partitions"
                 )
         self._live.put(action.generation_id, _opened(supervisor_id, data_source, action, now))
+        self._tell(opened(action, supervisor_id, now))
         return True
 
     def get(self, generation_id: str) -> Generation | None:
@@ -61,6 +72,19 @@ class MemoryGenerations:
         ended = _ordered(g for g in self._ended.values() if g.supervisor_id == supervisor_id)
         return ended[::-1][:limit]
 
+    def page(
+        self, supervisor_id: str, limit: int, *, before: int | None = None
+    ) -> list[Generation]:
+        """Return live and ended ones with lower ordinals, or all, newest first."""
+        every = [*self.live(supervisor_id), *self.recent(supervisor_id, len(self._ended))]
+        return _ordered(g for g in every if before is None or g.ordinal < before)[::-1][:limit]
+
+    def finished(self, generation_id: str, now: datetime) -> None:
+        """Note when a replica first asked to publish a live one; again, it keeps the first time."""
+        found = self._live.get_row(generation_id)
+        if found is not None and found.first_finished_at is None:
+            self._put(replace(found, first_finished_at=now))
+
     def ask_handoff(self, generation_id: str, why: str) -> bool:
         """Note that the handoff of one in READING is wanted now.  False: it is not READING."""
         found = self._live.get_row(generation_id)
@@ -75,6 +99,7 @@ class MemoryGenerations:
         found = self._at(generation_id, expected_sequence, _READING, _PAUSING)
         if found is None:
             return False
+        self._tell(range_told(found, HappeningKind.GENERATION_PAUSING, now, why=why))
         return self._put(
             replace(
                 found,
@@ -93,6 +118,8 @@ class MemoryGenerations:
         found = self._at(generation_id, expected_sequence, _PAUSING)
         if found is None:
             return False
+        kind = HappeningKind.GENERATION_RESUMED
+        self._tell(range_told(found, kind, now, timerRestarted=restart_timer))
         return self._put(
             replace(
                 found,
@@ -116,6 +143,9 @@ class MemoryGenerations:
         if found is None:
             return False
         count(found.start, action.end)
+        start, end = shown_offsets(found.start), shown_offsets(action.end)
+        kind = HappeningKind.GENERATION_END_FIXED
+        self._tell(range_told(found, kind, now, start=start, end=end))
         return self._put(
             replace(
                 found,
@@ -126,7 +156,9 @@ class MemoryGenerations:
             )
         )
 
-    def close(self, generation_id: str, state: GenerationState, now: datetime) -> bool:
+    def close(
+        self, generation_id: str, state: GenerationState, now: datetime, why: str = ""
+    ) -> bool:
         """Live -> EMPTY, DISCARDED or PUBLISHED; its partitions are free.  False: it was ended.
 
         EMPTY comes from an open state, PUBLISHED from PUBLISHING; from elsewhere it is False too.
@@ -141,6 +173,11 @@ class MemoryGenerations:
             return False
         self._live.drop(generation_id)
         self._ended.put(generation_id, replace(found, state=state, ended_at=now))
+        row = self._tables.publications.get_row(generation_id)
+        is_published = row is not None and state is GenerationState.PUBLISHED
+        published = (row.rows, row.rejected, row.task_id) if row and is_published else None
+        detail = closed_detail(found.start, found.end, published, why)
+        self._tell(range_told(found, CLOSED_AS[state], now, **detail))
         return True
 
     def predecessors(self, generation: Generation) -> list[Generation]:

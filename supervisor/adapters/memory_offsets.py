@@ -6,7 +6,9 @@ from dataclasses import replace
 
 from supervisor.adapters.memory_rows import Tables
 from supervisor.core.errors import StaleCommit
+from supervisor.core.happenings import gap_told
 from supervisor.core.model import CommittedOffset, GapKind, OffsetGap
+from supervisor.ports_happenings import Tell
 from supervisor.ports_ranges import NO_EPOCHS
 from tasks.offsets import Offsets, TopicPartition, count
 
@@ -14,7 +16,8 @@ from tasks.offsets import Offsets, TopicPartition, count
 class MemoryOffsets:
     """See `ports.OffsetsTable`."""
 
-    def __init__(self, tables: Tables) -> None:
+    def __init__(self, tables: Tables, tell: Tell) -> None:
+        self._tell = tell
         self._rows = tables.offsets
         self._gaps = tables.gaps
 
@@ -86,6 +89,7 @@ class MemoryOffsets:
         """Record a gap."""
         before = self._gaps.get_row(gap.supervisor_id) or ()
         self._gaps.put(gap.supervisor_id, (*before, gap))
+        self._tell(gap_told(gap))
 
     def gaps(self, supervisor_id: str) -> list[OffsetGap]:
         """Return the declared gaps, oldest first."""

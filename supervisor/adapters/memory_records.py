@@ -43,8 +43,28 @@ class MemoryAudit:
 
     def recent(self, limit: int) -> list[AuditEntry]:
         """Return the newest first."""
-        newest = range(len(self._rows) - 1, -1, -1)
-        return [self._rows[number] for number in islice(newest, limit)]
+        return [entry for _, entry in self.page(limit)]
+
+    def page(
+        self,
+        limit: int,
+        *,
+        before: int | None = None,
+        supervisor_id: str | None = None,
+        action: str | None = None,
+        actor: str | None = None,
+    ) -> list[tuple[int, AuditEntry]]:
+        """Return (number, entry) of those that match, newest first; see the port."""
+        first = len(self._rows) if before is None else min(before - 1, len(self._rows))
+        newest = ((number, self._rows[number - 1]) for number in range(first, 0, -1))
+        found = (
+            (number, entry)
+            for number, entry in newest
+            if supervisor_id in {None, entry.subject, entry.detail.get("supervisor")}
+            and action in {None, entry.action}
+            and actor in {None, entry.actor}
+        )
+        return list(islice(found, limit))
 
 
 class MemoryRetention:

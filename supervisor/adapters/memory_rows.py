@@ -7,11 +7,14 @@ committed ── draft() ──► draft: shares every table, copies one at its 
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
+from datetime import datetime
 from typing import Generic, TypeVar
 
 from supervisor.core.compaction import Compaction, CompactionRule
 from supervisor.core.events import FailedEvent, QueueName, QueueRow, StoredEvent
 from supervisor.core.exports import Export
+from supervisor.core.happenings import Happening
+from supervisor.core.lag import Lag
 from supervisor.core.model import (
     AuditEntry,
     CommittedOffset,
@@ -26,7 +29,9 @@ from supervisor.core.model import (
     Task,
     WorkerRow,
 )
+from supervisor.core.operations import Operation
 from supervisor.core.spec_exports import ExportFormat
+from supervisor.ports_watched import StoredState
 from tasks.offsets import TopicPartition
 
 Key = TypeVar("Key")
@@ -105,6 +110,10 @@ class Tables:
     plans: Rows[str, tuple[StoredPlan, ...]] = field(default_factory=Rows)
     """Supervisor -> plans, newest first."""
     audit: Rows[int, AuditEntry] = field(default_factory=Rows)
+    states: Rows[str, StoredState] = field(default_factory=Rows)
+    lag: Rows[tuple[str, datetime], Lag] = field(default_factory=Rows)
+    operations: Rows[int, Operation] = field(default_factory=Rows)
+    happenings: Rows[int, Happening] = field(default_factory=Rows)
     lease: Rows[str, Lease] = field(default_factory=Rows)
     """One row."""
     queues: Rows[QueueName, QueueRow] = field(default_factory=Rows)

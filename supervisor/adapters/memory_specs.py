@@ -4,15 +4,18 @@ from datetime import datetime
 
 from supervisor.adapters.memory_rows import Tables
 from supervisor.core.errors import StateMoved
+from supervisor.core.happenings import spec_told
 from supervisor.core.model import SpecVersion
 from supervisor.core.spec import SupervisorSpec
+from supervisor.ports_happenings import Tell
 
 
 class MemorySpecs:
     """See `ports.Specs`."""
 
-    def __init__(self, tables: Tables) -> None:
+    def __init__(self, tables: Tables, tell: Tell) -> None:
         self._rows = tables.specs
+        self._tell = tell
 
     def append(
         self,
@@ -34,6 +37,11 @@ class MemorySpecs:
             raise StateMoved(f"{supervisor_id} has version {newest}, not {after}")
         added = SpecVersion(supervisor_id, newest + 1, now, spec, author)
         self._rows.put(supervisor_id, (*before, added))
+        was = before[-1].spec if before else None
+        told = spec_told(
+            added, before=was is not None, was_suspended=was is not None and was.suspended
+        )
+        self._tell(told)
         return added
 
     def newest(self, supervisor_id: str) -> SpecVersion | None:

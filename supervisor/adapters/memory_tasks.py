@@ -7,15 +7,18 @@ from datetime import datetime
 
 from supervisor.adapters.memory_rows import Tables
 from supervisor.core.errors import StateMoved
+from supervisor.core.happenings import task_ended, task_started
 from supervisor.core.intervals import Interval
 from supervisor.core.model import Task, TaskStatus, TaskTotals
+from supervisor.ports_happenings import Tell
 from tasks.contract import PublishOutcome
 
 
 class MemoryTasks:
     """See `ports.Tasks`."""
 
-    def __init__(self, tables: Tables) -> None:
+    def __init__(self, tables: Tables, tell: Tell) -> None:
+        self._tell = tell
         self._tables = tables
 
     def start(self, task: Task) -> bool:
@@ -38,6 +41,7 @@ class MemoryTasks:
         self._tables.active.put(task.id, None)
         before = self._tables.attempts.get_row(task.generation_id) or ()
         self._tables.attempts.put(task.generation_id, (*before, task.id))
+        self._tell(task_started(task))
         return True
 
     def get(self, task_id: str) -> Task | None:
@@ -112,9 +116,10 @@ class MemoryTasks:
         task = self.get(task_id)
         if task is None or not task.active:
             return False
-        ended = replace(task, status=status, reason=reason, ended_at=now, lost=lost)
-        self._put(replace(ended, totals=totals))
+        ended = replace(task, status=status, reason=reason, ended_at=now, lost=lost, totals=totals)
+        self._put(ended)
         self._tables.active.drop(task_id)
+        self._tell(task_ended(ended, now))
         return True
 
     def store_outcome(self, task_id: str, outcome: PublishOutcome, *, published: bool) -> None:

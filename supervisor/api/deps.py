@@ -6,6 +6,7 @@ from typing import Annotated, cast
 from fastapi import Depends, Header, Request
 
 from supervisor.administration import Administration
+from supervisor.chronicle import Chronicle
 from supervisor.compacting import Compacting
 from supervisor.core.documents import parse_document
 from supervisor.core.errors import NotAllowed
@@ -40,6 +41,7 @@ class ApiParts:
     compacting: Compacting
     swapping: Swapping
     looking: Looking
+    chronicle: Chronicle
     changed: Broadcast
     version: str
     """Of this Tidegate."""

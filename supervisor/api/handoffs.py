@@ -7,6 +7,7 @@ from fastapi import APIRouter, Response
 from pydantic import Field
 
 from supervisor.api.deps import Author, Parts
+from supervisor.api.operations import named
 from supervisor.api.problems import InvalidRequest
 from supervisor.core.errors import FieldError
 from tasks.wire import Wire
@@ -34,5 +35,7 @@ def hand_off(supervisor_id: str, wanted: WantedGroups, author: Author, parts: Pa
     if not wanted.task_group_ids:
         hint = "name at least one: GET .../status lists them as payload.groups"
         raise InvalidRequest([FieldError("/taskGroupIds", "no task group is named", hint)])
-    parts.handoffs.ask(supervisor_id, wanted.task_group_ids, author)
-    return Response(status_code=HTTPStatus.ACCEPTED)
+    operation = parts.handoffs.request(supervisor_id, wanted.task_group_ids, author)
+    response = Response(status_code=HTTPStatus.ACCEPTED)
+    named(response, operation.id)
+    return response

@@ -99,6 +99,7 @@ def get_metrics(parts: Parts) -> Response:
     registry.register(LeadershipCollector(parts.views.leadership))
     registry.register(GapCollector(parts.views))
     registry.register(StateCollector(parts.views))
+    registry.register(LagCollector(parts.views))
     registry.register(QueueCollector(parts.queues))
     registry.register(ExportCollector(parts.views))
     registry.register(CompactionCollector(parts.compacting))
@@ -170,6 +171,38 @@ class StateCollector(Collector):
         for supervisor_id, found in sorted(self._views.last_states().items()):
             family.add_metric((supervisor_id, found.state, found.detailed), 1)
         yield family
+
+
+class LagCollector(Collector):
+    """How far supervisors are behind, as their last passes found them."""
+
+    def __init__(self, views: Views) -> None:
+        """Look at nothing before a scrape."""
+        self._views = views
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield both families; what is not known is left out.
+
+        Raises:
+            Unavailable: the metadata database does not answer.
+        """
+        records = GaugeMetricFamily(
+            "tidegate_supervisor_lag_records",
+            "Records that are in the topic and not read.",
+            labels=("supervisor",),
+        )
+        seconds = GaugeMetricFamily(
+            "tidegate_supervisor_lag_seconds",
+            "Age of the oldest record that is not read.",
+            labels=("supervisor",),
+        )
+        for supervisor_id, lag in sorted(self._views.lags().items()):
+            if lag.records is not None:
+                records.add_metric((supervisor_id,), lag.records)
+            if lag.age is not None:
+                seconds.add_metric((supervisor_id,), lag.age.total_seconds())
+        yield records
+        yield seconds
 
 
 class ExportCollector(Collector):

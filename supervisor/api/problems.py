@@ -18,6 +18,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from supervisor.compacting import NotCompactable
+from supervisor.core.cursors import BadCursor
 from supervisor.core.errors import (
     AlreadyInState,
     FieldError,
@@ -52,6 +53,7 @@ from supervisor.core.events import (
     UndecodableEvent,
 )
 from supervisor.core.exports import ExportUnavailable, NotExportable
+from supervisor.core.operations import OperationNotFound
 from supervisor.core.snippets import NotExported
 from supervisor.early_handoff import UnknownGroups
 from supervisor.eventqueue.operations import (
@@ -136,6 +138,7 @@ class ProblemDocument(Wire):
 PROBLEMS: Mapping[type[SupervisorError], Problem] = MappingProxyType(
     {
         AlreadyInState: Problem(400, "already-in-state", "The supervisor is what it should become"),
+        BadCursor: Problem(400, "bad-cursor", "This is no cursor of this list"),
         CompactionNotFound: Problem(404, "compaction-not-found", "There is no such compaction"),
         DataSourceNotFound: Problem(404, "data-source-not-found", "There is no such table"),
         EmptyEvent: Problem(400, "empty-event", "An event says nothing"),
@@ -163,6 +166,7 @@ PROBLEMS: Mapping[type[SupervisorError], Problem] = MappingProxyType(
         NotReplayable: Problem(409, "not-replayable", "This event cannot be queued again"),
         NotExported: Problem(409, "not-exported", "The table is not exported in this format"),
         NotExportable: Problem(409, "not-exportable", "The table does not fit into the format"),
+        OperationNotFound: Problem(404, "operation-not-found", "There is no such operation"),
         ProcessorClosed: Problem(503, "queue-closed", "The event queue is closed here"),
         QueueDead: Problem(503, "event-queue-dead", "An event queue is damaged"),
         QueueNotDead: Problem(409, "queue-not-dead", "There is nothing to repair"),

@@ -6,10 +6,11 @@ Druid's answer is `{"id"}` and means "queued"; here it is done, and the answer t
 from collections.abc import Mapping
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Response
 from pydantic import Field
 
 from supervisor.api.deps import Author, Document, Parts
+from supervisor.api.operations import named
 from supervisor.api.problems import InvalidRequest
 from supervisor.core.errors import FieldError
 from supervisor.core.model import GapKind
@@ -81,31 +82,46 @@ class Moved(Wire):
     dry_run: bool
     partitions: list[MovedPartition]
     discarded: list[GivenUp]
+    operation_id: str | None
+    """Null for a dry run."""
 
 
 @router.post("/{supervisor_id}/reset")
-def reset(supervisor_id: str, author: Author, parts: Parts, *, dry_run: DryRun = False) -> Moved:
+def reset(
+    supervisor_id: str, author: Author, parts: Parts, response: Response, *, dry_run: DryRun = False
+) -> Moved:
     """Forget where reading stands and begin again at the earliest or latest offsets.
 
     Takes the topic as it is now: its id and its partitions.  What is skipped, lost or read a
     second time is in the answer, and on record for `verify`.
     """
-    return _moved(parts.resets.reset(supervisor_id, author, dry_run=dry_run))
+    done = parts.resets.reset(supervisor_id, author, dry_run=dry_run)
+    named(response, done.operation)
+    return _moved(done)
 
 
 @router.post("/{supervisor_id}/resetOffsets", openapi_extra=OFFSETS_BODY)
 def reset_offsets(
-    supervisor_id: str, document: Document, author: Author, parts: Parts, *, dry_run: DryRun = False
+    supervisor_id: str,
+    document: Document,
+    author: Author,
+    parts: Parts,
+    response: Response,
+    *,
+    dry_run: DryRun = False,
 ) -> Moved:
     """Go on at the given offsets; partitions that are not named stay where they are."""
     offsets = _offsets(document, parts.service.spec(supervisor_id))
-    return _moved(parts.resets.reset_offsets(supervisor_id, offsets, author, dry_run=dry_run))
+    done = parts.resets.reset_offsets(supervisor_id, offsets, author, dry_run=dry_run)
+    named(response, done.operation)
+    return _moved(done)
 
 
 def _moved(done: ResetDone) -> Moved:
     return Moved(
         id=done.supervisor_id,
         dry_run=done.dry_run,
+        operation_id=done.operation,
         partitions=[_partition(move) for move in done.moves],
         discarded=[
             GivenUp(generation_id=g.id, group=g.group, partitions=[str(p) for p in sorted(g.start)])

@@ -4,11 +4,12 @@ import json
 from http import HTTPStatus
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Response
 from fastapi.responses import JSONResponse
 from pydantic import Field, JsonValue
 
 from supervisor.api.deps import Author, Document, Parts
+from supervisor.api.operations import named
 from supervisor.core.changes import Effect
 from supervisor.core.model import SpecVersion
 from supervisor.views import SupervisorRow
@@ -64,12 +65,15 @@ class Posted(Wire):
     version: int
     warnings: tuple[str, ...] = ()
     """What the document says that has no effect; absent if there is nothing to say."""
+    operation_id: str | None = None
+    """`GET /api/v1/operations/{id}` tells when it is done; absent if nothing was stored."""
 
 
 class Named(Wire):
-    """Druid's answer to a verb that has only the id to tell."""
+    """Druid's answer to a verb that has only the id to tell; `operationId` is an addition."""
 
     id: str
+    operation_id: str
 
 
 class Health(Wire):
@@ -91,6 +95,7 @@ def post_spec(
     document: Document,
     author: Author,
     parts: Parts,
+    response: Response,
     *,
     dry_run: DryRunAsked = False,
     skip_restart_if_unmodified: Skip = True,  # noqa: ARG001 -- it is always so
@@ -112,6 +117,9 @@ def post_spec(
         ]
     if done.warnings:
         told["warnings"] = done.warnings
+    if done.operation is not None:
+        told["operation_id"] = done.operation
+        named(response, done.operation)
     return Posted.model_validate(told)
 
 
@@ -215,25 +223,34 @@ def _tombstone(data_sources: list[str]) -> dict[str, object]:
 
 
 @router.post("/{supervisor_id}/suspend")
-def suspend(supervisor_id: str, author: Author, parts: Parts) -> dict[str, object]:
+def suspend(
+    supervisor_id: str, author: Author, parts: Parts, response: Response
+) -> dict[str, object]:
     """Start nothing new; groups that read now hand off and publish what they have."""
-    return parts.service.suspend(supervisor_id, author).normalised()
+    done = parts.service.suspend(supervisor_id, author)
+    named(response, done.operation)
+    return done.spec.normalised()
 
 
 @router.post("/{supervisor_id}/resume")
-def resume(supervisor_id: str, author: Author, parts: Parts) -> dict[str, object]:
+def resume(
+    supervisor_id: str, author: Author, parts: Parts, response: Response
+) -> dict[str, object]:
     """Go on where it stopped."""
-    return parts.service.resume(supervisor_id, author).normalised()
+    done = parts.service.resume(supervisor_id, author)
+    named(response, done.operation)
+    return done.spec.normalised()
 
 
 @router.post("/{supervisor_id}/terminate")
-def terminate(supervisor_id: str, author: Author, parts: Parts) -> Named:
+def terminate(supervisor_id: str, author: Author, parts: Parts, response: Response) -> Named:
     """End a supervisor: its tasks hand off and publish, its history and its table stay."""
-    parts.service.terminate(supervisor_id, author)
-    return Named(id=supervisor_id)
+    operation = parts.service.terminate(supervisor_id, author)
+    named(response, operation)
+    return Named(id=supervisor_id, operation_id=operation)
 
 
 @router.post("/{supervisor_id}/shutdown", deprecated=True)
-def shutdown(supervisor_id: str, author: Author, parts: Parts) -> Named:
+def shutdown(supervisor_id: str, author: Author, parts: Parts, response: Response) -> Named:
     """Do what terminate does, under Druid's older name."""
-    return terminate(supervisor_id, author, parts)
+    return terminate(supervisor_id, author, parts, response)

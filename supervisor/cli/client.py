@@ -25,6 +25,8 @@ TASKS = "/druid/indexer/v1/tasks"
 TASK = "/druid/indexer/v1/task"
 WORKERS = "/druid/indexer/v1/workers"
 WORKER = "/druid/indexer/v1/worker"
+OPERATIONS = "/api/v1/operations"
+OPERATION = "Tidegate-Operation"
 
 _REDIRECTED = 307
 _NOT_HERE = {_REDIRECTED, 502, 503, 504}
@@ -48,6 +50,11 @@ class Answer:
     server: str
     headers: Mapping[str, str] = field(default_factory=dict)
     """By name in small letters."""
+
+    @property
+    def operation(self) -> str | None:
+        """What is now under way: `/api/v1/operations/{id}` tells when it is done."""
+        return self.headers.get(OPERATION.lower())
 
     def json(self) -> object:
         """Return the body as JSON values.

@@ -9,7 +9,7 @@ from supervisor.cli.answers import Status
 from supervisor.cli.client import SUPERVISORS, path_of
 from supervisor.cli.options import Output, Server, SupervisorId, Wait, connect
 from supervisor.cli.output import Format, show_json, show_text
-from supervisor.cli.wait import wait_until_handed_off
+from supervisor.cli.wait import wait_until_done, wait_until_handed_off
 
 
 def handoff(
@@ -27,10 +27,14 @@ def handoff(
         status = client.get(path_of(SUPERVISORS, supervisor_id, "status")).read(Status)
         live = status.payload.groups
         groups = sorted(set(group or [one.group for one in live]))
+        operation = None
         if groups:
             path = path_of(SUPERVISORS, supervisor_id, "taskGroups", "handoff")
-            client.post(path, json.dumps({"taskGroupIds": groups}).encode())
-        if wait is not None:
+            body = json.dumps({"taskGroupIds": groups}).encode()
+            operation = client.post(path, body).operation
+        if wait is not None and operation is not None:
+            wait_until_done(client, operation, wait)
+        elif wait is not None:
             meant = {one.generation_id for one in live if one.group in groups}
             wait_until_handed_off(client, supervisor_id, meant, wait)
     if output is Format.JSON:

@@ -22,6 +22,7 @@ from supervisor.cli import (
     tasks,
     workers,
 )
+from supervisor.cli.audit import audit
 from supervisor.cli.doctor import doctor
 from supervisor.cli.dry_run import diff
 from supervisor.cli.forget import forget
@@ -35,6 +36,7 @@ from supervisor.cli.sample import sample
 from supervisor.cli.serve import dev, overlord
 from supervisor.cli.task_logs import logs
 from supervisor.cli.verify import verify
+from supervisor.cli.watch import explain, watch
 from supervisor.core.errors import SupervisorError
 
 _INTERRUPTED = 130
@@ -61,7 +63,9 @@ supervisors.commands.command()(sample)
 supervisors.commands.command()(forget)
 supervisors.commands.command()(reset)
 supervisors.commands.command()(handoff)
-for _command in (verify, query, exports.snippet, doctor, overlord, dev):
+supervisors.commands.command()(explain)
+supervisors.commands.command()(watch)
+for _command in (audit, verify, query, exports.snippet, doctor, overlord, dev):
     app.command()(_command)
 
 

@@ -10,7 +10,7 @@ import typer
 from pydantic import JsonValue
 
 from supervisor.cli.answers import Applied, SpecVersion, Status, SupervisorRow
-from supervisor.cli.client import SUPERVISORS, path_of
+from supervisor.cli.client import SUPERVISORS, Answer, Client, path_of
 from supervisor.cli.confirm import confirm
 from supervisor.cli.dry_run import DryRun, dry_run
 from supervisor.cli.history import version_rows
@@ -18,7 +18,7 @@ from supervisor.cli.options import Output, Server, SupervisorId, Wait, Yes, conn
 from supervisor.cli.output import Format, say, show_json, show_table, show_text
 from supervisor.cli.problems import FAILED, CommandFailed
 from supervisor.cli.status import show_status
-from supervisor.cli.wait import wait_until_at_rest, wait_until_reading
+from supervisor.cli.wait import wait_until_at_rest, wait_until_done, wait_until_reading
 from supervisor.core.spec_schema import spec_schema
 
 commands = typer.Typer(no_args_is_help=True, help="Streams that are turned into tables.")
@@ -51,7 +51,8 @@ def apply(
         for warning in applied.warnings:
             say(f"warning: {warning}")
         if wait is not None:
-            wait_until_reading(client, applied.id, wait)
+            left = _wait_first(client, answer, wait)
+            wait_until_reading(client, applied.id, left)
     if output is Format.JSON:
         show_json(answer.json())
     else:
@@ -157,7 +158,7 @@ def suspend(
     with connect(server) as client:
         answer = client.post(path_of(SUPERVISORS, supervisor_id, "suspend"))
         if wait is not None:
-            wait_until_at_rest(client, supervisor_id, wait)
+            _wait_for_rest(client, supervisor_id, answer, wait)
     if output is Format.JSON:
         show_json(answer.json())
     else:
@@ -175,7 +176,8 @@ def resume(
     with connect(server) as client:
         answer = client.post(path_of(SUPERVISORS, supervisor_id, "resume"))
         if wait is not None:
-            wait_until_reading(client, supervisor_id, wait)
+            left = _wait_first(client, answer, wait)
+            wait_until_reading(client, supervisor_id, left)
     if output is Format.JSON:
         show_json(answer.json())
     else:
@@ -196,11 +198,25 @@ def terminate(
     with connect(server) as client:
         answer = client.post(path_of(SUPERVISORS, supervisor_id, "terminate"))
         if wait is not None:
-            wait_until_at_rest(client, supervisor_id, wait)
+            _wait_for_rest(client, supervisor_id, answer, wait)
     if output is Format.JSON:
         show_json(answer.json())
     else:
         show_text(f"{supervisor_id} is terminated; its table stays")
+
+
+def _wait_first(client: Client, answer: Answer, seconds: float) -> float:
+    """Wait for the operation of an answer; return what is left of the time."""
+    if answer.operation is None:  # nothing was to be done, or the overlord is an older one
+        return seconds
+    return wait_until_done(client, answer.operation, seconds)
+
+
+def _wait_for_rest(client: Client, supervisor_id: str, answer: Answer, seconds: float) -> None:
+    if answer.operation is None:
+        wait_until_at_rest(client, supervisor_id, seconds)
+    else:
+        wait_until_done(client, answer.operation, seconds)
 
 
 def _short(value: JsonValue) -> str:

@@ -3,10 +3,10 @@
 import time
 from collections.abc import Callable, Collection
 
-from supervisor.cli.answers import Status, TaskRow
-from supervisor.cli.client import SUPERVISORS, TASKS, Client, path_of
+from supervisor.cli.answers import Lenient, Status, TaskRow
+from supervisor.cli.client import OPERATIONS, SUPERVISORS, TASKS, Client, path_of
 from supervisor.cli.output import spinner
-from supervisor.cli.problems import DeadlinePassed, Unreachable
+from supervisor.cli.problems import CommandFailed, DeadlinePassed, Unreachable
 
 _FIRST_S, _LONGEST_S = 0.25, 2.0
 _NOT_FOUND = 404
@@ -82,6 +82,33 @@ def wait_until_handed_off(
         return ", ".join(busy) or None
 
     wait_for(f"waiting until {supervisor_id} has handed off", look, seconds)
+
+
+class _Operation(Lenient):
+    state: str
+    waits_for: str = ""
+
+
+def wait_until_done(client: Client, operation: str, seconds: float) -> float:
+    """Wait until an operation is done; return the seconds that are left.
+
+    Raises:
+        DeadlinePassed: it was not in time.
+        CommandFailed: a newer version of the spec came before it was done.
+    """
+    deadline = time.monotonic() + seconds
+    path = path_of(OPERATIONS, operation)
+
+    def look() -> str | None:
+        found = client.get(path).read(_Operation)
+        if found.state == "superseded":
+            raise CommandFailed(
+                f"{operation} is superseded: the spec was changed before it was done"
+            )
+        return None if found.state == "done" else f"it waits for: {found.waits_for}"
+
+    wait_for(f"waiting until {operation} is done", look, seconds)
+    return max(0.0, deadline - time.monotonic())
 
 
 def wait_for(what: str, look: Callable[[], str | None], seconds: float) -> None:

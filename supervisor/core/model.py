@@ -131,6 +131,8 @@ class Generation:
     """When the present pause was first ordered."""
     end_fixed_at: datetime | None = None
     ended_at: datetime | None = None
+    first_finished_at: datetime | None = None
+    """When a replica first asked to publish: it had read to the end."""
 
     @property
     def live(self) -> bool:

@@ -1,6 +1,6 @@
 """The append-only record of changes, written in the transaction of the change."""
 
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, Row, insert, select
 
 from supervisor.core.model import AuditEntry
 from supervisor.metadata.tables import audit
@@ -29,4 +29,29 @@ class SqlAudit:
     def recent(self, limit: int) -> list[AuditEntry]:
         """Return the newest first."""
         rows = self._db.execute(select(audit).order_by(_AT.id.desc()).limit(limit))
-        return [AuditEntry(row.at, row.actor, row.action, row.subject, row.detail) for row in rows]
+        return [_entry(row) for row in rows]
+
+    def page(
+        self,
+        limit: int,
+        *,
+        before: int | None = None,
+        supervisor_id: str | None = None,
+        action: str | None = None,
+        actor: str | None = None,
+    ) -> list[tuple[int, AuditEntry]]:
+        """Return (number, entry) of those that match, newest first; see the port."""
+        query = select(audit).order_by(_AT.id.desc()).limit(limit)
+        if before is not None:
+            query = query.where(_AT.id < before)
+        if supervisor_id is not None:
+            its = _AT.detail["supervisor"].as_string() == supervisor_id
+            query = query.where((_AT.subject == supervisor_id) | its)
+        for column, wanted in ((_AT.action, action), (_AT.actor, actor)):
+            if wanted is not None:
+                query = query.where(column == wanted)
+        return [(row.id, _entry(row)) for row in self._db.execute(query)]
+
+
+def _entry(row: Row[tuple[object, ...]]) -> AuditEntry:
+    return AuditEntry(row.at, row.actor, row.action, row.subject, row.detail)

@@ -3,13 +3,15 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
-from sqlalchemy import Connection, RowMapping, Select, delete, select, update
+from sqlalchemy import Connection, RowMapping, Select, Update, delete, select, update
 
 from supervisor.core.compaction import Compaction, CompactionRule, Share
+from supervisor.core.happenings import compaction_begun, compaction_ended
 from supervisor.core.intervals import Interval
 from supervisor.core.model import TaskStatus
 from supervisor.metadata.rows import chunks, insert_unless_taken
 from supervisor.metadata.tables_compaction import compaction_rules, compactions
+from supervisor.ports_happenings import Tell
 from tasks.contract import OffsetSpan
 from tasks.ingest_spec import Column
 
@@ -22,7 +24,8 @@ _ALL = select(compactions)
 class SqlCompactions:
     """See `ports_compaction.Compactions`."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, tell: Tell) -> None:
+        self._tell = tell
         self._db = connection
 
     def add(self, compaction: Compaction) -> bool:
@@ -63,7 +66,10 @@ class SqlCompactions:
             "token": token,
             "assigned_at": now,
         }
-        return self._changed(update(compactions).where(*waiting).values(assigned).returning(_AT.id))
+        begun = self._changed(update(compactions).where(*waiting).values(assigned))
+        if begun is not None:
+            self._tell(compaction_begun(begun, now))
+        return begun is not None
 
     def end(
         self,
@@ -77,7 +83,10 @@ class SqlCompactions:
         """End one that is live.  False, changing nothing: it is not."""
         ended = {"status": status, "detail": detail, "ended_at": now, "blamed": blamed}
         live = update(compactions).where(_AT.id == compaction_id, _LIVE)
-        return self._changed(live.values(ended).returning(_AT.id))
+        done = self._changed(live.values(ended))
+        if done is not None:
+            self._tell(compaction_ended(done, now))
+        return done is not None
 
     def folder_deleted(self, compaction_id: str, now: datetime) -> None:
         """Record that nothing unnamed is left in the folder of one that has ended."""
@@ -113,8 +122,9 @@ class SqlCompactions:
         rows = self._db.execute(select(compaction_rules).order_by(_RULE.data_source)).mappings()
         return [_rule(row) for row in rows]
 
-    def _changed(self, statement: object) -> bool:
-        return self._db.execute(statement).one_or_none() is not None  # type: ignore[call-overload]
+    def _changed(self, statement: Update) -> Compaction | None:
+        row = self._db.execute(statement.returning(compactions)).mappings().one_or_none()
+        return None if row is None else _compaction(row)
 
     def _read(self, query: Select[tuple[object, ...]]) -> list[Compaction]:
         return [_compaction(row) for row in self._db.execute(query).mappings()]

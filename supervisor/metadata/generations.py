@@ -8,10 +8,12 @@ in the same transaction (P3, P13).
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 
+from pydantic import JsonValue
 from sqlalchemy import (
     ColumnElement,
     Connection,
     Delete,
+    Row,
     RowMapping,
     bindparam,
     delete,
@@ -24,11 +26,21 @@ from sqlalchemy import (
 
 from supervisor.core.actions import FixEnd, OpenGeneration
 from supervisor.core.errors import StateMoved
+from supervisor.core.happenings import (
+    CLOSED_AS,
+    Happening,
+    HappeningKind,
+    closed_detail,
+    opened,
+    shown_offsets,
+)
 from supervisor.core.model import LIVE_STATES, OPEN_STATES, Generation, GenerationState
+from supervisor.metadata.generation_rows import new_partitions, new_row, read_generation
 from supervisor.metadata.rows import insert_unless_taken
 from supervisor.metadata.tables import generation_partitions, generations, publications, tasks
+from supervisor.ports_happenings import Tell
 from tasks.contract import PublishOutcome
-from tasks.offsets import TopicPartition, count
+from tasks.offsets import Offsets, TopicPartition, count
 
 _AT = generations.c
 _PART = generation_partitions.c
@@ -74,6 +86,10 @@ _SHARES = exists().where(
     _MINE.partition == _THEIRS.partition,
 )
 _BEFORE = _Query(_LIVE, _OF_SUPERVISOR, _AT.ordinal < bindparam("mine"), _SHARES)
+_PUBLISHED = select(publications.c.rows, publications.c.rejected, publications.c.task_id).where(
+    publications.c.generation_id == bindparam("wanted")
+)
+_Changed = Row[tuple[object, ...]]
 _EXISTS = select(_AT.id).where(_AT.id == bindparam("wanted"))
 
 _CLOSES_FROM: Mapping[GenerationState, frozenset[GenerationState]] = {
@@ -86,8 +102,9 @@ _CLOSES_FROM: Mapping[GenerationState, frozenset[GenerationState]] = {
 class SqlGenerations:
     """See `ports.Generations`."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, tell: Tell) -> None:
         self._db = connection
+        self._tell = tell
 
     def open(
         self, supervisor_id: str, data_source: str, action: OpenGeneration, now: datetime
@@ -101,9 +118,10 @@ class SqlGenerations:
             return False
         if insert_unless_taken(
             self._db,
-            (generations, [_new_row(supervisor_id, data_source, action, now)]),
-            (generation_partitions, _new_partitions(supervisor_id, action)),
+            (generations, [new_row(supervisor_id, data_source, action, now)]),
+            (generation_partitions, new_partitions(supervisor_id, action)),
         ):
+            self._tell(opened(action, supervisor_id, now))
             return True
         if self._exists(action.generation_id):
             return False
@@ -136,15 +154,34 @@ class SqlGenerations:
         )
         return self._found(_Query(_AT.id.in_(newest)))[::-1]
 
+    def page(
+        self, supervisor_id: str, limit: int, *, before: int | None = None
+    ) -> list[Generation]:
+        """Return live and ended ones with lower ordinals, or all, newest first."""
+        older = [] if before is None else [_AT.ordinal < before]
+        newest = (
+            select(_AT.id)
+            .where(_AT.supervisor_id == supervisor_id, *older)
+            .order_by(_AT.ordinal.desc())
+            .limit(limit)
+        )
+        return self._found(_Query(_AT.id.in_(newest)))[::-1]
+
+    def finished(self, generation_id: str, now: datetime) -> None:
+        """Note when a replica first asked to publish a live one; again, it keeps the first time."""
+        first = _AT.first_finished_at.is_(None)
+        self._change(_AT.id == generation_id, _LIVE, first, first_finished_at=now)
+
     def ask_handoff(self, generation_id: str, why: str) -> bool:
         """Note that the handoff of one in READING is wanted now.  False: it is not READING."""
-        return self._change(_is_at(generation_id, {GenerationState.READING}), asked=why)
+        at = {GenerationState.READING}
+        return self._change(_is_at(generation_id, at), asked=why) is not None
 
     def begin_handoff(
         self, generation_id: str, expected_sequence: int, *, must_end: bool, why: str, now: datetime
     ) -> bool:
         """READING or PAUSING -> PAUSING, sequence + 1, `paused_at` = now.  False: it moved on."""
-        return self._change(
+        row = self._change(
             _is_at(generation_id, OPEN_STATES),
             _AT.sequence == expected_sequence,
             state=GenerationState.PAUSING,
@@ -153,13 +190,14 @@ class SqlGenerations:
             must_end=must_end,
             paused_at=now,
         )
+        return self._told(row, HappeningKind.GENERATION_PAUSING, now, {"why": why})
 
     def resume(
         self, generation_id: str, expected_sequence: int, *, restart_timer: bool, now: datetime
     ) -> bool:
         """PAUSING -> READING, sequence + 1, handoff fields cleared.  False: it moved on."""
         timer = {"timer_started_at": now, "asked": None} if restart_timer else {}
-        return self._change(
+        row = self._change(
             _is_at(generation_id, {GenerationState.PAUSING}),
             _AT.sequence == expected_sequence,
             state=GenerationState.READING,
@@ -169,6 +207,8 @@ class SqlGenerations:
             paused_at=None,
             **timer,
         )
+        detail: dict[str, JsonValue] = {"timerRestarted": restart_timer}
+        return self._told(row, HappeningKind.GENERATION_RESUMED, now, detail)
 
     def fix_end(self, action: FixEnd, now: datetime) -> bool:
         """PAUSING -> PUBLISHING with end, sequence + 1; its partitions are free.  False: moved.
@@ -176,30 +216,47 @@ class SqlGenerations:
         Raises:
             OffsetsError: the end does not fit the start; a bug.
         """
-        moved = self._change(
+        row = self._change(
             _is_at(action.generation_id, {GenerationState.PAUSING}),
             _AT.sequence == action.expected_sequence,
             state=GenerationState.PUBLISHING,
             sequence=action.expected_sequence + 1,
             end_fixed_at=now,
         )
-        if moved:
-            self._set_ends(action)
-        return moved
+        if row is None:
+            return False
+        start = self._set_ends(action)
+        detail = {"start": shown_offsets(start), "end": shown_offsets(action.end)}
+        return self._told(row, HappeningKind.GENERATION_END_FIXED, now, {**detail})
 
-    def close(self, generation_id: str, state: GenerationState, now: datetime) -> bool:
+    def close(
+        self, generation_id: str, state: GenerationState, now: datetime, why: str = ""
+    ) -> bool:
         """Live -> EMPTY, DISCARDED or PUBLISHED; its partitions are free.  False: it was ended.
 
         EMPTY comes from an open state, PUBLISHED from PUBLISHING; from elsewhere it is False too.
         """
-        closed = self._change(_is_at(generation_id, _CLOSES_FROM[state]), state=state, ended_at=now)
-        if closed:
-            self._db.execute(
-                update(generation_partitions)
-                .where(_PART.generation_id == generation_id)
-                .values(open=False)
-            )
-        return closed
+        at = _is_at(generation_id, _CLOSES_FROM[state])
+        row = self._change(at, state=state, ended_at=now)
+        if row is None:
+            return False
+        parts = self._db.execute(
+            update(generation_partitions)
+            .where(_PART.generation_id == generation_id)
+            .values(open=False)
+            .returning(_PART.topic, _PART.partition, _PART.start_offset, _PART.end_offset)
+        ).all()
+        start = {TopicPartition(p.topic, p.partition): p.start_offset for p in parts}
+        end = {TopicPartition(p.topic, p.partition): p.end_offset for p in parts}
+        fixed = end if all(at is not None for at in end.values()) else None
+        detail = closed_detail(start, fixed, self._published(generation_id, state), why)
+        return self._told(row, CLOSED_AS[state], now, detail)
+
+    def _published(self, generation_id: str, state: GenerationState) -> tuple[int, int, str] | None:
+        if state is not GenerationState.PUBLISHED:
+            return None
+        row = self._db.execute(_PUBLISHED, {"wanted": generation_id}).one_or_none()
+        return None if row is None else (row.rows, row.rejected, row.task_id)
 
     def predecessors(self, generation: Generation) -> list[Generation]:
         """Return live generations with a lower ordinal that share a partition with it."""
@@ -258,21 +315,45 @@ class SqlGenerations:
         for part in self._db.execute(query.parts, values).mappings():
             if part["generation_id"] in ranges:  # else it was opened between the two queries
                 ranges[part["generation_id"]].append(part)
-        return [_read(row, ranges[row["id"]]) for row in rows]
+        return [read_generation(row, ranges[row["id"]]) for row in rows]
 
-    def _change(self, *conditions: ColumnElement[bool], **values: object) -> bool:
-        changed = self._db.execute(
-            update(generations).where(*conditions).values(values).returning(_AT.id)
+    def _change(self, *conditions: ColumnElement[bool], **values: object) -> _Changed | None:
+        return self._db.execute(
+            update(generations)
+            .where(*conditions)
+            .values(values)
+            .returning(_AT.id, _AT.supervisor_id, _AT.group_number)
         ).one_or_none()
-        return changed is not None
 
-    def _set_ends(self, action: FixEnd) -> None:
-        start = self._db.execute(
+    def _told(
+        self,
+        row: _Changed | None,
+        kind: HappeningKind,
+        now: datetime,
+        detail: Mapping[str, JsonValue],
+    ) -> bool:
+        """Tell of a change, if it was one; return whether it was."""
+        if row is None:
+            return False
+        told = Happening(
+            now,
+            kind,
+            row.supervisor_id,
+            detail,
+            group=row.group_number,
+            generation_id=row.id,
+        )
+        self._tell(told)
+        return True
+
+    def _set_ends(self, action: FixEnd) -> Offsets:
+        rows = self._db.execute(
             select(_PART.topic, _PART.partition, _PART.start_offset).where(
                 _PART.generation_id == action.generation_id
             )
         )
-        count({TopicPartition(r.topic, r.partition): r.start_offset for r in start}, action.end)
+        start = {TopicPartition(r.topic, r.partition): r.start_offset for r in rows}
+        count(start, action.end)
         self._db.execute(
             update(generation_partitions)
             .where(_PART.generation_id == action.generation_id)
@@ -283,6 +364,7 @@ class SqlGenerations:
                 for p in sorted(action.end)
             ],
         )
+        return start
 
 
 def _forgotten(supervisor_id: str, up_to: int) -> tuple[ColumnElement[bool], ...]:
@@ -294,75 +376,3 @@ def _forgotten(supervisor_id: str, up_to: int) -> tuple[ColumnElement[bool], ...
 
 def _is_at(generation_id: str, states: Iterable[GenerationState]) -> ColumnElement[bool]:
     return (_AT.id == generation_id) & _AT.state.in_(sorted(states))
-
-
-def _new_row(
-    supervisor_id: str, data_source: str, action: OpenGeneration, now: datetime
-) -> dict[str, object]:
-    return {
-        "id": action.generation_id,
-        "supervisor_id": supervisor_id,
-        "data_source": data_source,
-        "ordinal": action.ordinal,
-        "layout_version": action.layout_version,
-        "task_count": action.task_count,
-        "partition_count": action.partition_count,
-        "group_number": action.group,
-        "spec_version": action.spec_version,
-        "state": GenerationState.READING,
-        "opened_at": now,
-        "timer_started_at": now,
-        "sequence": 0,
-        "handoff_why": "",
-        "must_end": False,
-    }
-
-
-def _new_partitions(supervisor_id: str, action: OpenGeneration) -> list[dict[str, object]]:
-    return [
-        {
-            "generation_id": action.generation_id,
-            "supervisor_id": supervisor_id,
-            "topic": partition.topic,
-            "partition": partition.partition,
-            "start_offset": action.start[partition],
-            "open": True,
-            "reset_epoch": action.reset_epochs.get(partition, 0),
-        }
-        for partition in sorted(action.start)  # one order for all writers: no deadlock
-    ]
-
-
-def _read(row: RowMapping, ranges: Iterable[RowMapping]) -> Generation:
-    start, end, epochs = {}, {}, {}
-    for part in ranges:
-        partition = TopicPartition(part["topic"], part["partition"])
-        start[partition] = part["start_offset"]
-        end[partition] = part["end_offset"]
-        if part["reset_epoch"]:
-            epochs[partition] = part["reset_epoch"]
-    return Generation(
-        id=row["id"],
-        supervisor_id=row["supervisor_id"],
-        data_source=row["data_source"],
-        ordinal=row["ordinal"],
-        layout_version=row["layout_version"],
-        task_count=row["task_count"],
-        partition_count=row["partition_count"],
-        group=row["group_number"],
-        spec_version=row["spec_version"],
-        state=row["state"],
-        start=start,
-        # By the generation's own row: the partitions may have been read a moment later.
-        end=None if row["end_fixed_at"] is None else end,
-        opened_at=row["opened_at"],
-        timer_started_at=row["timer_started_at"],
-        sequence=row["sequence"],
-        asked=row["asked"] or "",
-        reset_epochs=epochs,
-        handoff_why=row["handoff_why"],
-        must_end=row["must_end"],
-        paused_at=row["paused_at"],
-        end_fixed_at=row["end_fixed_at"],
-        ended_at=row["ended_at"],
-    )

@@ -15,9 +15,11 @@ from sqlalchemy import (
 )
 
 from supervisor.core.errors import StaleCommit
+from supervisor.core.happenings import gap_told
 from supervisor.core.model import CommittedOffset, GapKind, OffsetGap
 from supervisor.metadata.rows import insert_unless_taken
 from supervisor.metadata.tables import committed_offsets, offset_gaps
+from supervisor.ports_happenings import Tell
 from supervisor.ports_ranges import NO_EPOCHS
 from tasks.offsets import Offsets, TopicPartition, count
 
@@ -37,7 +39,8 @@ _SIZES = select(
 class SqlOffsets:
     """See `ports.OffsetsTable`."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, tell: Tell) -> None:
+        self._tell = tell
         self._db = connection
 
     def of(self, supervisor_id: str) -> dict[TopicPartition, CommittedOffset]:
@@ -162,6 +165,7 @@ class SqlOffsets:
                 at=gap.at,
             )
         )
+        self._tell(gap_told(gap))
 
     def gaps(self, supervisor_id: str) -> list[OffsetGap]:
         """Return the declared gaps, oldest first."""

@@ -6,10 +6,12 @@ from pydantic import ValidationError
 from sqlalchemy import Connection, RowMapping, Select, bindparam, delete, func, select, tuple_
 
 from supervisor.core.errors import FieldError, InvalidSpec, MetadataBusy, StateMoved
+from supervisor.core.happenings import spec_told
 from supervisor.core.model import SpecVersion
 from supervisor.core.spec import SupervisorSpec
 from supervisor.metadata.rows import insert_unless_taken
 from supervisor.metadata.tables import supervisor_specs
+from supervisor.ports_happenings import Tell
 
 _AT = supervisor_specs.c
 _TRIES = 5
@@ -36,8 +38,9 @@ class SqlSpecs:
     all are asked for it is left out, so that the others go on.
     """
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, tell: Tell) -> None:
         self._db = connection
+        self._tell = tell
 
     def append(
         self,
@@ -54,9 +57,9 @@ class SqlSpecs:
             StateMoved: the newest version is not `after` (0: there is none); nothing is added.
             MetadataBusy: others kept adding versions at the same time.
         """
-        highest = select(func.max(_AT.version)).where(_AT.supervisor_id == supervisor_id)
         for _ in range(_TRIES):
-            newest = self._db.execute(highest).scalar_one() or 0
+            before = self._db.execute(_NEWEST, {"of_supervisor": supervisor_id}).one_or_none()
+            newest = 0 if before is None else before.version
             if after not in {None, newest}:
                 raise StateMoved(f"{supervisor_id} has version {newest}, not {after}")
             version = newest + 1
@@ -68,7 +71,15 @@ class SqlSpecs:
                 "spec": None if spec is None else spec.model_dump(mode="json"),
             }
             if insert_unless_taken(self._db, (supervisor_specs, [row])):
-                return SpecVersion(supervisor_id, version, now, spec, author)
+                stored = SpecVersion(supervisor_id, version, now, spec, author)
+                was = None if before is None else before.spec
+                told = spec_told(
+                    stored,
+                    before=was is not None,
+                    was_suspended=was is not None and bool(was.get("suspended")),
+                )
+                self._tell(told)
+                return stored
         raise MetadataBusy(f"others keep storing versions of {supervisor_id}")
 
     def newest(self, supervisor_id: str) -> SpecVersion | None:

@@ -4,7 +4,8 @@ reading   one consistent view: a deferred transaction, or REPEATABLE READ and RE
 writing   BEGIN IMMEDIATE, or READ COMMITTED; every change is a guarded one
 leading   writing, and its first statement reads the term row with a share lock (P1)
 
-Events that were added are numbered just before the commit, and told of just after it.
+Events that were added are numbered just before the commit, and told of just after it; what the
+repositories have told of is numbered after them.
 """
 
 import threading
@@ -24,14 +25,17 @@ from supervisor.metadata.engine import WRITES, Bounds, create_engine
 from supervisor.metadata.events import SqlEvents
 from supervisor.metadata.exports import SqlExports
 from supervisor.metadata.generations import SqlGenerations
+from supervisor.metadata.happenings import KEPT, SqlHappenings
 from supervisor.metadata.installation import SqlInstallation
 from supervisor.metadata.lease import SqlLease, require_term
 from supervisor.metadata.offsets import SqlOffsets
+from supervisor.metadata.operations import SqlOperations
 from supervisor.metadata.plans import SqlPlans
 from supervisor.metadata.retention import SqlRetention
 from supervisor.metadata.segments import SqlSegments
 from supervisor.metadata.specs import SqlSpecs
 from supervisor.metadata.tasks import SqlTasks
+from supervisor.metadata.watched import SqlWatched
 from supervisor.metadata.workers import SqlWorkers
 from supervisor.ports import (
     Audit,
@@ -46,8 +50,11 @@ from supervisor.ports import (
 from supervisor.ports_compaction import Compactions
 from supervisor.ports_events import Events, Heard
 from supervisor.ports_exports import Exports
+from supervisor.ports_happenings import Happenings
+from supervisor.ports_operations import OperationsTable
 from supervisor.ports_ranges import Generations, OffsetsTable
 from supervisor.ports_segments import Retention, Segments
+from supervisor.ports_watched import Watched
 
 
 @dataclass
@@ -68,33 +75,44 @@ class SqlTransaction:
     lease: LeaseTable
     events: Events
     installation: Installation
+    happenings: Happenings
+    operations: OperationsTable
+    watched: Watched
 
     @classmethod
-    def on(cls, connection: Connection, events: Events) -> "SqlTransaction":
-        """Build every repository but `events` on one connection."""
+    def on(cls, connection: Connection, events: Events, happenings: Happenings) -> "SqlTransaction":
+        """Build every repository but the given ones on one connection."""
+        tell = happenings.tell
+        ranges = SqlGenerations(connection, tell)
         return cls(
-            specs=SqlSpecs(connection),
-            offsets=SqlOffsets(connection),
-            generations=SqlGenerations(connection),
-            tasks=SqlTasks(connection),
+            specs=SqlSpecs(connection, tell),
+            offsets=SqlOffsets(connection, tell),
+            generations=ranges,
+            tasks=SqlTasks(connection, tell),
             workers=SqlWorkers(connection),
             segments=SqlSegments(connection),
             retention=SqlRetention(connection),
             exports=SqlExports(connection),
-            compactions=SqlCompactions(connection),
+            compactions=SqlCompactions(connection, tell),
             plans=SqlPlans(connection),
             audit=SqlAudit(connection),
             lease=SqlLease(connection),
             events=events,
             installation=SqlInstallation(connection),
+            happenings=happenings,
+            operations=SqlOperations(connection, ranges),
+            watched=SqlWatched(connection),
         )
 
 
 class SqlStore:
     """A migrated SQLite or PostgreSQL database; safe to share between threads."""
 
-    def __init__(self, url: str, *, lease_ttl: timedelta, pool_size: int = 16) -> None:
+    def __init__(
+        self, url: str, *, lease_ttl: timedelta, pool_size: int = 16, happenings_kept: int = KEPT
+    ) -> None:
         """Prepare the pool; nothing connects before the first transaction."""
+        self._happenings_kept = happenings_kept
         self._bounds = Bounds.below(lease_ttl, pool_size)
         self._engine = create_engine(url, self._bounds)
         self._is_sqlite = self._engine.dialect.name == "sqlite"
@@ -140,7 +158,11 @@ class SqlStore:
                     isolation_level="REPEATABLE READ", postgresql_readonly=True
                 )
             with connection.begin():
-                yield SqlTransaction.on(connection, SqlEvents(connection, writable=False))
+                yield SqlTransaction.on(
+                    connection,
+                    SqlEvents(connection, writable=False),
+                    SqlHappenings(connection, writable=False),
+                )
 
     @contextmanager
     def _writing(self, term: int | None = None) -> Iterator[SqlTransaction]:
@@ -150,8 +172,10 @@ class SqlStore:
                 if term is not None:
                     self._require_term(connection, term)
                 events = SqlEvents(connection)
-                yield SqlTransaction.on(connection, events)
+                happenings = SqlHappenings(connection, kept=self._happenings_kept)
+                yield SqlTransaction.on(connection, events, happenings)
                 added = events.flush()
+                happenings.flush()  # last: see there
         if added and self._heard is not None:
             self._heard(added)
 

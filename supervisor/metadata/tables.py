@@ -7,6 +7,7 @@
                  └─ publications ── segments ── segment_spans      retention_rules, exports
                                        └ column_sets        compactions, compaction_rules
     event_queues ── event_positions, events, events_failed         deferred work
+    happenings ── happening_counter   operations, supervisor_states, lag_samples   what happened
     leader_term, leader_renewal   one row each: who may write, and whether it lives (P1)
 
 What is searched or guarded is a column; long lists that are only shown are JSON.
@@ -25,6 +26,7 @@ from sqlalchemy import (
     text,
 )
 
+import supervisor.metadata.tables_chronicle
 import supervisor.metadata.tables_compaction
 import supervisor.metadata.tables_events  # noqa: F401 -- same
 from supervisor.core.model import GapKind, GenerationState, TaskStatus
@@ -106,6 +108,7 @@ generations = Table(
     Column("paused_at", UtcTime),
     Column("end_fixed_at", UtcTime),
     Column("ended_at", UtcTime, comment="null: live"),
+    Column("first_finished_at", UtcTime, comment="when a replica first asked to publish"),
     Index("ix_generations_supervisor_id_ordinal", "supervisor_id", "ordinal"),
     Index(
         "ix_generations_live",

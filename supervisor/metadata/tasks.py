@@ -16,10 +16,12 @@ from sqlalchemy import (
 )
 
 from supervisor.core.errors import StateMoved
+from supervisor.core.happenings import task_ended, task_started
 from supervisor.core.intervals import Interval
 from supervisor.core.model import OPEN_STATES, Task, TaskStatus, TaskTotals
 from supervisor.metadata.rows import chunks, insert_unless_taken
 from supervisor.metadata.tables import generations, tasks
+from supervisor.ports_happenings import Tell
 from tasks.contract import Counters, PublishOutcome
 
 _AT = tasks.c
@@ -84,14 +86,15 @@ _END = (
     update(tasks)
     .where(_AT.id == bindparam("task"), _AT.status == TaskStatus.RUNNING)
     .values({name: bindparam(f"new_{name}") for name in _ENDED})
-    .returning(_AT.id)
+    .returning(tasks)
 )
 
 
 class SqlTasks:
     """See `ports.Tasks`."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, tell: Tell) -> None:
+        self._tell = tell
         self._db = connection
 
     def start(self, task: Task) -> bool:
@@ -104,6 +107,7 @@ class SqlTasks:
         if self.get(task.id) is not None:
             return False
         if insert_unless_taken(self._db, (tasks, [_row(task)])):
+            self._tell(task_started(task))
             return True
         if self.get(task.id) is not None:
             return False
@@ -168,7 +172,11 @@ class SqlTasks:
         assert status is not TaskStatus.RUNNING, "a task ends in SUCCESS or FAILED"
         new = {"new_status": status, "new_reason": reason, "new_ended_at": now, "new_lost": lost}
         new |= {f"new_{name}": value for name, value in _totals(totals).items()}
-        return self._db.execute(_END, {"task": task_id, **new}).one_or_none() is not None
+        row = self._db.execute(_END, {"task": task_id, **new}).mappings().one_or_none()
+        if row is None:
+            return False
+        self._tell(task_ended(_read(row), now))
+        return True
 
     def store_outcome(self, task_id: str, outcome: PublishOutcome, *, published: bool) -> None:
         """Keep the final answer to its publish request."""

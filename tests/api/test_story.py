@@ -95,7 +95,7 @@ def test_a_terminated_supervisor_is_shown_stopping_and_then_gone_and_keeps_its_l
     agent.read(task_id, 10)
     agent.sync()
 
-    assert world.post(f"{SUPERVISORS}/{TOPIC}/terminate").json() == {"id": TOPIC}
+    assert world.post(f"{SUPERVISORS}/{TOPIC}/terminate").json()["id"] == TOPIC
     world.settle()
     assert world.payload()["state"] == "STOPPING"
     assert world.get(SUPERVISORS) == []

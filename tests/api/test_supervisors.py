@@ -49,7 +49,8 @@ def test_a_post_creates_a_supervisor_and_the_same_again_changes_nothing(world: W
     again = world.post(SUPERVISORS, spec_document())
 
     assert first.status_code == 200
-    assert first.json() == {"id": TOPIC, "modified": True, "restarted": False, "version": 1}
+    told = {"id": TOPIC, "modified": True, "restarted": False, "version": 1}
+    assert first.json() == told | {"operationId": "op_1"}
     assert again.json() == {"id": TOPIC, "modified": False, "restarted": False, "version": 1}
     assert world.get(SUPERVISORS) == [TOPIC]
 
@@ -277,7 +278,8 @@ def test_a_terminated_supervisor_is_a_tombstone_in_the_history(world: World, ver
     world.post(SUPERVISORS, spec_document())
     spec = world.get(f"{SUPERVISORS}/{TOPIC}")
 
-    assert world.post(f"{SUPERVISORS}/{TOPIC}/{verb}").json() == {"id": TOPIC}
+    told = world.post(f"{SUPERVISORS}/{TOPIC}/{verb}").json()
+    assert told == {"id": TOPIC, "operationId": "op_2"}
 
     history = world.get_rows(f"{SUPERVISORS}/{TOPIC}/history")
     assert history[0]["spec"] == {

@@ -16,6 +16,7 @@ from supervisor.adapters.memory_streams import MemoryStreams
 from supervisor.adapters.raw_records import DuckRecords
 from supervisor.administration import Administration
 from supervisor.api.server import ApiParts, create_api
+from supervisor.chronicle import Chronicle
 from supervisor.compacting import Compacting
 from supervisor.core.events import QueueConfig
 from supervisor.core.observed import Limits
@@ -40,6 +41,7 @@ from supervisor.service import Rules, Service, new_token
 from supervisor.signals import Broadcast
 from supervisor.swapping import Swapping
 from supervisor.views import Views
+from supervisor.watching import Watching
 from tests.api.agents import NOON, TOPIC, Agent, AgentJournals, post_json
 from tests.waiting import wait_until
 
@@ -113,6 +115,7 @@ class World:
     changed: Broadcast
     journals: AgentJournals
     client: TestClient
+    watching: Watching
 
     def agent(self, name: str, *, incarnation: int = 1, slots: int = 4) -> Agent:
         """A worker that has not registered yet."""
@@ -148,6 +151,10 @@ class World:
             for agent in agents:
                 agent.sync()
             self.settle()
+
+    def watch(self) -> None:
+        """Note changes of state, which the other stories do without."""
+        self.loop.after_pass = self.watching.after_pass
 
     def pass_time(self, by: timedelta, agents: list[Agent]) -> None:
         """Move the clock; workers are heard of again before the next pass."""
@@ -227,6 +234,7 @@ def _parts_of(
         swapping=Swapping(store, clock, term, endings, segments, changed, compacting.assign),
         quarantine=Quarantine(store, DuckRecords(folder)),
         resets=Resets(store, streams, clock, leadership, loop, changed, endings),
+        chronicle=Chronicle(store, clock),
         looking=Looking.of(store, clock, service, registry, changed=changed, probe=streams),
         changed=changed,
         handoffs=EarlyHandoff(store, clock, leadership, loop),
@@ -261,17 +269,25 @@ def a_world(
         rules=rules,
     )
     journals = AgentJournals()
-    views = Views(sources, registry, loop, leadership, clock, "/warehouse", journals)
+    watching = Watching(store, clock, leadership.term, loop)
+    views = Views(sources, registry, loop, leadership, clock, "/warehouse", journals, watching)
     wired = _Wired(store, clock, leadership, streams, registry, changed, loop, endings)
     parts = _parts_of(wired, service, views, journals, folder)
+    client = TestClient(create_api(parts), URL, raise_server_exceptions=False)
+    with _leading(leadership, loop, leads=leads), client:
+        known = (store, clock, streams, loop, leadership, changed, journals, client, watching)
+        yield World(database, *known)
+    store.close()
+
+
+@contextmanager
+def _leading(leadership: Leadership, loop: Loop, *, leads: bool) -> Iterator[None]:
     if leads:
         leadership.step()
         loop.start()
-    with TestClient(create_api(parts), URL, raise_server_exceptions=False) as client:
-        yield World(database, store, clock, streams, loop, leadership, changed, journals, client)
+    yield
     if leads:
         loop.stop()
-    store.close()
 
 
 def _registry_of(clock: ManualClock, leadership: Leadership) -> WorkerRegistry:

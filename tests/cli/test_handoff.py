@@ -99,3 +99,19 @@ def test_what_the_overlord_refuses_is_told(tidegate: Tidegate, server: Overlord)
 
     assert (ended.code, ended.out) == (1, "")
     assert "its groups are: 0" in ended.err
+
+
+def test_waiting_goes_by_the_operation_of_the_answer(tidegate: Tidegate, server: Overlord) -> None:
+    """Goal: done is what the overlord says, not what a glance at the status suggests."""
+    path = "/druid/indexer/v1/supervisor/clicks/suspend"
+    server.on("POST", path, Reply({"type": "kafka"}, headers={"Tidegate-Operation": "op_7"}))
+    running = {"state": "running", "waitsFor": "group 0"}
+    server.on("GET", "/api/v1/operations/op_7", Reply(running), Reply({"state": "done"}))
+    assert tidegate("supervisor", "suspend", "clicks", "--wait", "20").code == 0
+
+    server.on("GET", "/api/v1/operations/op_7", Reply(running))
+    late = tidegate("supervisor", "suspend", "clicks", "--wait", "0")
+    assert (late.code, "group 0" in late.err) == (4, True)
+
+    server.on("GET", "/api/v1/operations/op_7", Reply({"state": "superseded"}))
+    assert tidegate("supervisor", "suspend", "clicks", "--wait", "20").code == 1

@@ -102,6 +102,10 @@ class Alike(RuleBasedStateMachine):
     def fix_end(self, generation_id: str, sequence: int, end: Offsets) -> None:
         self._both(lambda tx: tx.generations.fix_end(end_at(generation_id, sequence, end), NOON))
 
+    @rule(generation_id=_generations, now=_minutes)
+    def finished(self, generation_id: str, now: datetime) -> None:
+        self._both(lambda tx: tx.generations.finished(generation_id, now))
+
     @rule(generation_id=_generations, state=_ended)
     def close(self, generation_id: str, state: GenerationState) -> None:
         self._both(lambda tx: tx.generations.close(generation_id, state, NOON))
@@ -159,6 +163,9 @@ class Alike(RuleBasedStateMachine):
                 tx.tasks.rows_of(["t1", "t2", "never"]),
                 tx.tasks.failures_in_a_row(CLICKS),
                 tx.tasks.last_ended(CLICKS, 5),
+                tx.generations.page(CLICKS, 3),
+                tx.generations.page(CLICKS, 9, before=5),
+                tx.happenings.after(0, 1_000),
             ]
 
 

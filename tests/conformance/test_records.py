@@ -45,3 +45,23 @@ def test_audit_entries_are_read_back_newest_first(leader: Leader) -> None:
     with leader.reads() as tx:
         assert tx.audit.recent(10) == entries[::-1]
         assert tx.audit.recent(2) == [entries[2], entries[1]]
+
+
+def test_audit_entries_are_paged_and_filtered(leader: Leader) -> None:
+    entries = [
+        AuditEntry(NOON, "ada", "suspend", CLICKS),
+        AuditEntry(NOON, "bob", "publish", "table", {"supervisor": CLICKS}),
+        AuditEntry(NOON, "ada", "suspend", "other"),
+    ]
+    for entry in entries:
+        with leader.writes() as tx:
+            tx.audit.write(entry)
+
+    with leader.reads() as tx:
+        newest, *_ = page = tx.audit.page(10)
+        assert [entry for _, entry in page] == entries[::-1]
+        assert tx.audit.page(10, before=newest[0]) == page[1:]
+        assert tx.audit.page(10, supervisor_id=CLICKS) == page[1:]
+        assert [e for _, e in tx.audit.page(10, actor="ada", action="suspend")] == entries[::-2]
+        assert tx.audit.page(1, supervisor_id=CLICKS, action="publish") == [page[1]]
+        assert tx.audit.page(10, actor="nobody") == []

@@ -56,6 +56,7 @@ from tests.conformance.databases import execute
 from tests.conformance.overtaken import SOURCES, Overtaken
 from tests.conformance.people_story import People
 from tests.conformance.stories import LEASE_TTL
+from tests.conformance.watching_story import notes
 from tests.core.snapshots import HOUR, TOPIC, spec
 from tests.service.exports import Shelf
 from tests.service.world import ENDINGS, World
@@ -198,6 +199,7 @@ def test_each_write_of_a_leader_is_refused_when_another_term_begins_inside_it(
     """
     _verbs(story)
     _handoff(story)
+    _watches(story)
     People(story, story.store).plays()
     _actions(story)
     _segments(story)
@@ -220,6 +222,11 @@ def _verbs(story: Story) -> None:
     story.does("suspend", lambda: story.service.suspend(TOPIC, "ann"))
     story.does("resume", lambda: story.service.resume(TOPIC, "ann"))
     story.does("register", lambda: story.registers(1))
+
+
+def _watches(story: Story) -> None:
+    for name, note in notes(story.store, story.world, story.loop):
+        story.does(name, note)
 
 
 def _handoff(story: Story) -> None:

@@ -21,7 +21,7 @@ from supervisor.core.plan import plan
 from supervisor.core.spec import SupervisorSpec
 from supervisor.core.spec_bounds import BoundedStreamConfig
 from supervisor.core.states import State, roll_up
-from supervisor.views_status import readable
+from supervisor.progress import readable
 from tasks.contract import TaskPhase
 from tasks.offsets import Offsets
 from tests.core.snapshots import (

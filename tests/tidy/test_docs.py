@@ -14,6 +14,7 @@ from typer.core import TyperCommand, TyperGroup
 from supervisor.cli import reference
 from supervisor.cli.main import app
 from supervisor.core import spec_tables as tables
+from supervisor.core.happenings import HappeningKind
 from supervisor.core.model import GenerationState, TaskStatus
 from supervisor.core.observed import Liveness
 from supervisor.core.spec_reader import read_spec
@@ -254,6 +255,12 @@ def test_storage_is_that_of_the_code(heading: str, names: list[str]) -> None:
     rows = columns(text_of("docs/reference/storage.md"), heading)
 
     assert sorted(row[0] for row in rows) == sorted(names)
+
+
+def test_events_are_those_of_the_code() -> None:
+    rows = columns(text_of("docs/reference/events.md"), "Types")
+
+    assert [row[0] for row in rows] == [kind.value for kind in HappeningKind]
 
 
 def test_reasons_of_rejects_are_those_of_the_code() -> None:

@@ -1,0 +1,17 @@
+"""The ranges of a supervisor, and how long each step of them took."""
+
+from fastapi import APIRouter
+
+from supervisor.api.audit import Cursor, Limit
+from supervisor.api.deps import Parts
+from supervisor.views_generations import GenerationsPage
+
+router = APIRouter(prefix="/api/v1/supervisors/{supervisor_id}", tags=["history"])
+
+
+@router.get("/generations")
+def list_generations(
+    supervisor_id: str, parts: Parts, *, limit: Limit = 50, cursor: Cursor = None
+) -> GenerationsPage:
+    """List ranges with their replicas and the times of their steps, newest first."""
+    return parts.chronicle.generations(supervisor_id, limit, cursor)

@@ -1,0 +1,66 @@
+"""`tidegate audit`: who changed what, and when."""
+
+from datetime import datetime
+from typing import Annotated
+
+import typer
+
+from supervisor.cli.answers import Lenient
+from supervisor.cli.client import Params
+from supervisor.cli.options import Output, Server, connect
+from supervisor.cli.output import Format, say, show_json, show_table
+
+AUDIT = "/api/v1/audit"
+
+
+class _Entry(Lenient):
+    at: datetime
+    actor: str
+    action: str
+    subject: str
+    detail: dict[str, str] = {}  # noqa: RUF012 -- pydantic copies it
+
+
+class _Page(Lenient):
+    entries: tuple[_Entry, ...]
+    next: str | None = None
+
+
+Cursor = Annotated[
+    str | None,
+    typer.Option("--cursor", help="Go on behind a page: its `next`.", show_default=False),
+]
+
+
+def audit(
+    *,
+    supervisor: Annotated[
+        str | None, typer.Option("--supervisor", help="Only what concerns this one.")
+    ] = None,
+    action: Annotated[str | None, typer.Option("--action", help="Only this action.")] = None,
+    actor: Annotated[str | None, typer.Option("--actor", help="Only what this one did.")] = None,
+    limit: Annotated[
+        int, typer.Option("--limit", "-n", min=1, max=1_000, help="At most so many.")
+    ] = 50,
+    cursor: Cursor = None,
+    server: Server = None,
+    output: Output = Format.TABLE,
+) -> None:
+    """List who changed what and when, newest first."""
+    asked = {"supervisor": supervisor, "action": action, "actor": actor, "cursor": cursor}
+    params: Params = {"limit": limit} | {k: v for k, v in asked.items() if v is not None}
+    with connect(server) as client:
+        answer = client.get(AUDIT, params)
+    if output is Format.JSON:
+        show_json(answer.json())
+        return
+    page = answer.read(_Page)
+    show_table(("WHEN", "WHO", "DID", "TO", "DETAIL"), (_row(entry) for entry in page.entries))
+    if page.next is not None:
+        say(f"There is more: --cursor {page.next}")
+
+
+def _row(entry: _Entry) -> tuple[object, ...]:
+    detail = "; ".join(f"{name}: {value}" for name, value in entry.detail.items() if value)
+    at = entry.at.isoformat(timespec="seconds")
+    return at, entry.actor, entry.action, entry.subject, detail

@@ -1,0 +1,127 @@
+"""`tidegate supervisor explain` and `watch`: why it stands so, and what happens, as it happens."""
+
+import json
+import time
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Annotated
+
+import httpx
+import typer
+
+from supervisor.cli.answers import Lenient
+from supervisor.cli.client import Client, path_of
+from supervisor.cli.options import Output, Server, SupervisorId, connect
+from supervisor.cli.output import Format, say, show_json, show_text
+from supervisor.cli.problems import Unreachable
+
+API = "/api/v1/supervisors"
+STREAM = "/api/v1/events/stream"
+_SILENT_S = 45.0
+"""Three heartbeats: a connection that is silent for longer is dead."""
+_PAUSE_FIRST_S, _PAUSE_S = 0.5, 5.0
+
+
+class _Sentence(Lenient):
+    text: str
+    since: datetime | None = None
+
+
+class _Explanation(Lenient):
+    sentences: tuple[_Sentence, ...]
+
+
+def explain(
+    supervisor_id: SupervisorId, server: Server = None, output: Output = Format.TABLE
+) -> None:
+    """Say why a supervisor stands as it does, what it waits for, and what comes next."""
+    with connect(server) as client:
+        answer = client.get(path_of(API, supervisor_id, "explain"))
+    if output is Format.JSON:
+        show_json(answer.json())
+        return
+    for sentence in answer.read(_Explanation).sentences:
+        since = sentence.since
+        show_text(sentence.text + (f" (since {since:%Y-%m-%d %H:%M:%S %Z})" if since else ""))
+
+
+def watch(
+    supervisor_id: Annotated[
+        str | None, typer.Argument(metavar="[ID]", help="Of one supervisor. [default: of all]")
+    ] = None,
+    *,
+    after: Annotated[
+        int | None, typer.Option("--after", min=0, help="Begin behind this event; 0: with all.")
+    ] = None,
+    count: Annotated[
+        int | None, typer.Option("--count", "-n", min=1, help="End after so many.")
+    ] = None,
+    server: Server = None,
+    output: Output = Format.TABLE,
+) -> None:
+    """Print what happens as it happens, until Ctrl-C; a lost connection is made again."""
+    with connect(server) as client:
+        for number, event in enumerate(_events(client, supervisor_id, after), 1):
+            if output is Format.JSON:
+                typer.echo(json.dumps(event, ensure_ascii=False))
+            else:
+                show_text(_line(event))
+            if number == count:
+                return
+
+
+def _events(
+    client: Client, supervisor_id: str | None, after: int | None
+) -> Iterator[dict[str, object]]:
+    """Yield events for ever; where a connection ends, the next goes on behind the last one."""
+    params = {} if supervisor_id is None else {"supervisor": supervisor_id}
+    last, pause = after, _PAUSE_FIRST_S
+    while True:
+        for url in client.servers:
+            begin = {} if last is None else {"after": str(last)}
+            try:
+                for found in _stream(f"{url}{STREAM}", {**params, **begin}):
+                    last, pause = int(found[0]), _PAUSE_FIRST_S
+                    yield found[1]
+            except httpx.ConnectError as error:
+                if last is None:
+                    raise Unreachable(f"{url} cannot be reached: {error}") from error
+                say(f"{url} cannot be reached; trying again")
+            except httpx.HTTPError:
+                say(f"the connection to {url} was lost; going on")
+        time.sleep(pause)
+        pause = min(pause * 2, _PAUSE_S)
+
+
+def _stream(url: str, params: dict[str, str]) -> Iterator[tuple[str, dict[str, object]]]:
+    timeout = httpx.Timeout(5.0, read=_SILENT_S)
+    with httpx.stream("GET", url, params=params, timeout=timeout, trust_env=False) as answer:
+        if answer.is_client_error:
+            answer.read()
+            raise Unreachable(f"{url} refuses: {answer.text[:500]}")
+        answer.raise_for_status()
+        number = kind = ""
+        for line in answer.iter_lines():
+            name, _, value = line.partition(": ")
+            if name == "id":
+                number = value
+            elif name == "event":
+                kind = value
+            elif name == "data" and number:
+                yield number, {"id": int(number), "type": kind} | json.loads(value)
+
+
+def _line(event: dict[str, object]) -> str:
+    if event["type"] == "trimmed":
+        return f"events {event['from']} to {event['to']} are gone: look at status and lists anew"
+    at = str(event.get("at", ""))[:19].replace("T", " ")
+    group = "" if event.get("group") is None else f" group {event['group']}"
+    detail = event.get("detail")
+    members = detail.items() if isinstance(detail, dict) else ()
+    told = "  ".join(f"{name}={_short(value)}" for name, value in members)
+    task = f" {event['taskId']}" if event.get("taskId") else ""
+    return f"{at}  {event.get('supervisorId')}{group}  {event['type']}{task}  {told}".rstrip()
+
+
+def _short(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

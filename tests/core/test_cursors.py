@@ -1,0 +1,57 @@
+"""Cursors of lists."""
+
+import base64
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from supervisor.core.cursors import BadCursor, page_of, read_cursor, write_cursor
+
+
+@given(st.integers(0, 10**18 - 1))
+def test_a_cursor_gives_its_position_back(position: int) -> None:
+    assert read_cursor("audit", write_cursor("audit", position)) == position
+
+
+def test_no_cursor_is_no_position() -> None:
+    assert read_cursor("audit", None) is None
+
+
+@given(st.text(max_size=300))
+def test_garbage_is_refused(text: str) -> None:
+    with pytest.raises(BadCursor, match="no cursor of audit"):
+        read_cursor("audit", text)
+
+
+@given(st.integers(0, 10**9), st.data())
+def test_a_cursor_that_was_changed_is_refused(position: int, data: st.DataObject) -> None:
+    """Goal: a client that counts up by itself hears so; it is not shown something else."""
+    cursor = write_cursor("audit", position)
+    at = data.draw(st.integers(0, len(cursor) - 1))
+    sign = data.draw(st.characters(codec="utf-8").filter(lambda sign: sign != cursor[at]))
+    with pytest.raises(BadCursor):
+        read_cursor("audit", cursor[:at] + sign + cursor[at + 1 :])
+
+
+def test_a_cursor_of_another_list_or_version_is_refused() -> None:
+    with pytest.raises(BadCursor):
+        read_cursor("audit", write_cursor("events", 3))
+    later = base64.urlsafe_b64encode(b"2.audit.3.00000000").decode().rstrip("=")
+    with pytest.raises(BadCursor):
+        read_cursor("audit", later)
+
+
+@given(st.integers(0, 30), st.integers(1, 10))
+def test_pages_follow_each_other_without_a_gap(count: int, limit: int) -> None:
+    every = [(number, f"row {number}") for number in range(count, 0, -1)]
+    seen: list[str] = []
+    cursor: str | None = None
+    while True:
+        before = read_cursor("audit", cursor)
+        asked = [row for row in every if before is None or row[0] < before][: limit + 1]
+        rows, cursor = page_of(asked, limit, "audit")
+        seen += rows
+        if cursor is None:
+            break
+    assert seen == [row for _, row in every]
