@@ -42,7 +42,7 @@ class Roster:
         self._options = options
         self._world = world
         self._journals = journals
-        self._logs = logs or TaskLogs(options.data_dir)
+        self._logs = logs
         self._incarnation = incarnation
         self._lock = Lock()
         self._runners: Mapping[str, TaskRunner] = {}
@@ -104,7 +104,8 @@ class Roster:
             if task.task_id not in self._leaving:
                 runner.desire(task)
         elif not self._closing:
-            self._logs.begin(task.task_id, task.token)
+            if self._logs is not None:
+                self._logs.begin(task.task_id, task.token)
             runner = self._runner_of(task)
             self._runners = {**self._runners, task.task_id: runner}
             runner.start()
@@ -164,7 +165,8 @@ class Roster:
         for task_id in gone:
             if is_safe_name(task_id):
                 self._journals.delete(task_id)
-            self._logs.end(task_id)
+            if self._logs is not None:
+                self._logs.end(task_id)
             self._leaving.discard(task_id)
             self._forgotten[task_id] = None
         while len(self._forgotten) > _FORGOTTEN_MAX:

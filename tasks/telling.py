@@ -80,11 +80,11 @@ def told(before: TaskState, event: Event, after: TaskState) -> list[Line]:
         return []
     lines = _ordered(before.order, after)
     lines += _answered(before, event, after)
+    if after.phase is not before.phase:
+        lines += _phase(after)
     if isinstance(after.busy, Merging) and not isinstance(before.busy, Merging):
         files = sum(len(entry.files) for entry in after.entries)
         lines.append(Line(INFO, "it merges", {"batches": len(after.entries), "files": files}))
-    if after.phase is not before.phase:
-        lines += _phase(after)
     if after.stopped and not before.stopped:
         lines.append(Line(INFO, "it has stopped; its journal stays", {"at": _at(after)}))
     return lines

@@ -389,3 +389,11 @@ def test_a_second_start_of_a_task_is_written_behind_the_first(tmp_path: Path) ->
     assert TaskLogs(tmp_path).may_read("task-1", "second")
     assert not TaskLogs(tmp_path).may_read("task-1", "first")
     assert desired("task-1").token == TOKEN
+
+
+def test_without_logs_nothing_is_written(site: Site, tmp_path: Path) -> None:
+    """Goal: whoever runs tasks without a disk, as the simulation does, leaves no file."""
+    [runner] = site.run("task-1")
+    assert runner.wait_until(stands_at(5), DEADLINE_S)
+
+    assert {path.name for path in tmp_path.iterdir()} == {"journal"}
