@@ -40,7 +40,7 @@ Rows = Annotated[
     int, typer.Option("--rows", "-n", min=1, max=5_000, help="So many records at most.")
 ]
 Within = Annotated[
-    float, typer.Option("--within", min=1.0, max=20.0, help="Seconds to wait, at most.")
+    float, typer.Option("--within", min=1.0, max=24.0, help="Seconds to wait, at most.")
 ]
 
 
@@ -77,7 +77,7 @@ def sample(
     file: WhichFile = None,
     *,
     rows: Rows = 20,
-    within: Within = 10.0,
+    within: Within = 20.0,
     server: Server = None,
     output: Output = Format.TABLE,
 ) -> None:
