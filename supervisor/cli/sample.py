@@ -131,10 +131,8 @@ def _cells(row: Row, names: list[str], *, raw: bool) -> Sequence[object]:
     if row.parsed is not None:
         held = row.parsed
         return [_time(held.get(n)) if n == "__time" else _short(held.get(n)) for n in names] + [""]
-    if row.error is None:
-        return ["" for _ in names] + [row.reason or ""]
-    told = f"{row.error}: {_short(row.input)}"
-    return ["" for _ in names] + [Text(printable(told), style="red")]
+    told = printable(f"{row.error or row.reason}: {_short(row.input)}")
+    return ["" for _ in names] + [Text(told, style="red" if row.unparseable else "")]
 
 
 def _time(value: JsonValue) -> str:
