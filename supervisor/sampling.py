@@ -25,6 +25,7 @@ from supervisor.ports import Clock, Workers
 from supervisor.ports_probe import Probe, Probed
 from supervisor.signals import Broadcast
 from tasks.contract import SyncResponse
+from tasks.ingest_spec import Discovery, IngestSpec
 from tasks.offsets import Offsets
 from tasks.sample_contract import DesiredSample, SampleAnswer
 from tasks.sample_ranges import parts
@@ -251,11 +252,12 @@ def _desired(
     request: SampleRequest, seen: Probed, asked: AskedSample, token: str, now: datetime
 ) -> DesiredSample:
     spec = request.spec
+    rows = ingest_spec(spec, now)
     earliest, latest = _range(spec, seen)
     return DesiredSample(
         sample_id=asked.sample_id,
         token=token,
-        spec=ingest_spec(spec, now),
+        spec=_without_columns(rows) if request.raw else rows,
         earliest=dict(earliest),
         latest=dict(latest),
         newest=_newest(spec),
@@ -263,3 +265,9 @@ def _desired(
         size_bytes=request.size_bytes,
         within=timedelta(seconds=asked.left_s()),
     )
+
+
+def _without_columns(spec: IngestSpec) -> IngestSpec:
+    """Return a spec of which no column is made: records are shown as they are, by one look."""
+    none = {"columns": (), "typed": (), "metrics": (), "discovery": Discovery.NOTHING}
+    return spec.model_copy(update=none)

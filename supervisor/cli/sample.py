@@ -40,7 +40,7 @@ Rows = Annotated[
     int, typer.Option("--rows", "-n", min=1, max=5_000, help="So many records at most.")
 ]
 Within = Annotated[
-    float, typer.Option("--within", min=1.0, max=20.0, help="Seconds to wait, at most.")
+    float, typer.Option("--within", min=1.0, max=24.0, help="Seconds to wait, at most.")
 ]
 
 
@@ -77,7 +77,7 @@ def sample(
     file: WhichFile = None,
     *,
     rows: Rows = 20,
-    within: Within = 10.0,
+    within: Within = 20.0,
     server: Server = None,
     output: Output = Format.TABLE,
 ) -> None:
@@ -131,10 +131,8 @@ def _cells(row: Row, names: list[str], *, raw: bool) -> Sequence[object]:
     if row.parsed is not None:
         held = row.parsed
         return [_time(held.get(n)) if n == "__time" else _short(held.get(n)) for n in names] + [""]
-    if row.error is None:
-        return ["" for _ in names] + [row.reason or ""]
-    told = f"{row.error}: {_short(row.input)}"
-    return ["" for _ in names] + [Text(printable(told), style="red")]
+    told = printable(f"{row.error or row.reason}: {_short(row.input)}")
+    return ["" for _ in names] + [Text(told, style="red" if row.unparseable else "")]
 
 
 def _time(value: JsonValue) -> str:

@@ -5,6 +5,7 @@ a part of the topic ─► decode, the rules of a batch ─► as many as fit �
   └──────┴ too few: a wider part
 """
 
+import hashlib
 import itertools
 import json
 from collections.abc import Iterator, Sequence
@@ -128,7 +129,7 @@ class SparkSampler:
             start,
             end,
             client=java_properties(spec.kafka, self._read_secret),
-            group_id=order.sample_id,
+            group_id=_group_of(spec),
             poll_timeout=min(_POLL_TIMEOUT, order.within),
             beside=spec.kafka_columns is not None,
         )
@@ -145,6 +146,15 @@ class SparkSampler:
         seen = kept.observe(observation, fn.expr(told))
         seen.write.format("noop").mode("overwrite").save()
         return _read(await_metric(observation, _METRIC))
+
+
+def _group_of(spec: IngestSpec) -> str:
+    """Return the same name for the same connection: Spark keeps consumers by it, and by no more.
+
+    Samples of a topic come several in a row, and find their consumers open; nobody gets one that
+    was opened to another broker or for another user.
+    """
+    return f"tidegate-sample-{hashlib.sha256(spec.kafka.to_json().encode()).hexdigest()[:20]}"
 
 
 def _ahead_sql(start: Offsets, end: Offsets, *, newest: bool) -> str:

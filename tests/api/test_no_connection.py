@@ -104,7 +104,8 @@ def ask_all(world: World, spec: Json) -> None:
     """Give a hostile spec to each door, flat and nested, and see it refused."""
     inner = spec["spec"]
     assert isinstance(inner, dict)
-    for wanted in (spec, {"type": "kafka", **inner}):
+    flat = {name: value for name, value in spec.items() if name != "spec"} | inner
+    for wanted in (spec, flat):
         sampled = world.post(SAMPLER, {"type": "kafka", "spec": wanted})
         assert sampled.status_code == 400, sampled.text
         assert sampled.json()["type"] == "/problems/invalid-spec"
@@ -166,6 +167,16 @@ def test_a_hostile_expression_or_name_lets_nothing_connect(
             inner = spec["spec"]
             assert isinstance(inner, dict)
             ask_all(world, {**spec, "spec": {**inner, "dataSchema": inner["dataSchema"] | changed}})
+    assert listener.calls() == 0
+
+
+def test_settings_of_spark_let_nothing_connect(
+    tmp_path: Path, migrated: Path, listener: Listener
+) -> None:
+    """Source: a spec that sets Spark up runs code by design."""
+    with guarded(tmp_path, migrated, (listener.address,)) as world:
+        for name in ("spark.driver.extraJavaOptions", "spark.jars.packages", "spark.plugins"):
+            ask_all(world, reaching(listener.address) | {"context": {name: "x"}})
     assert listener.calls() == 0
 
 

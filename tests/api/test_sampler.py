@@ -8,7 +8,7 @@ import pytest
 
 from supervisor.sampling import AT_ONCE_MAX
 from tasks.contract import SyncResponse
-from tasks.ingest_spec import Column
+from tasks.ingest_spec import Column, Discovery
 from tasks.sample_contract import DesiredSample, SampleAnswer, SampledRecord
 from tests.api.agents import Agent
 from tests.api.world import TOPIC, Json, World, spec_document
@@ -182,6 +182,7 @@ def test_without_an_input_format_records_are_shown_as_they_are(
     """Goal: a topic can be looked at before anything of its table is known."""
     answer = asked(world, callers, body(flat()))
     order = told(agent)
+    assert (order.spec.columns, order.spec.discovery) == ((), Discovery.NOTHING)
     records = (
         sampled_record(0, values={"__time": 0, "user": "a"}),
         sampled_record(1, input="x,y", reason="not-json"),

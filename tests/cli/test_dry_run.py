@@ -172,7 +172,7 @@ def test_a_sample_of_a_file_is_a_table_of_rows_and_reasons(
         ["RECORD", "__time", "user", "n", "WHY", "NOT"],
         ["0:7", "2023-11-14T22:13:20.123Z", "ann"],
         ["1:8", "not-json:", "x\\x1b[31m"],
-        ["1:9", "filtered"],
+        ["1:9", "filtered:", '{"user":', '"b"}'],
     ]
     assert "3 records: 1 rows, 1 that cannot be read, 1 that the spec leaves out" in ended.err
     sent = json.loads(server.asked[0].body)

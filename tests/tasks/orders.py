@@ -1,9 +1,10 @@
-"""Compactions as an overlord asks for them, of files that only a memory engine knows."""
+"""Compactions and samples as an overlord asks for them, of what only a memory engine knows."""
 
 from datetime import timedelta
 
 from tasks.contract import CompactionInput, DesiredCompaction, OffsetSpan, SegmentFile
-from tests.tasks.memory import NOON
+from tasks.sample_contract import BYTES_MAX, DesiredSample
+from tests.tasks.memory import NOON, at, desired
 
 
 def published(number: int, *, rows: int = 10) -> SegmentFile:
@@ -39,3 +40,18 @@ def compaction(
 def file_of(compaction_id: str) -> str:
     """The path of the file that a compaction makes."""
     return f"clicks/data/{compaction_id}/segment-00000.parquet"
+
+
+def sample(name: str, *, servers: str = "broker:9092", within_s: float = 60) -> DesiredSample:
+    """Five records of one partition."""
+    return DesiredSample(
+        sample_id=name,
+        token=f"token of {name}",
+        spec=desired(servers=servers).spec,
+        earliest=at(0),
+        latest=at(5),
+        newest=False,
+        rows=5,
+        size_bytes=BYTES_MAX,
+        within=timedelta(seconds=within_s),
+    )

@@ -21,8 +21,9 @@ from tasks.contract import (
 )
 from tasks.overlord_http import HttpOverlord
 from tasks.ports import Fenced, OverlordUnavailable
+from tasks.sample_contract import SampleAnswer
 from tests.tasks.memory import DEADLINE_S, IDS, at, desired
-from tests.tasks.orders import compaction, published
+from tests.tasks.orders import compaction, published, sample
 
 SYNC = SyncRequest(worker_id="w-1", incarnation=7, sequence=1, url="http://w", slots=4)
 PUBLISH = PublishRequest(
@@ -131,6 +132,25 @@ def test_a_compacted_file_is_offered_with_the_token_of_its_compaction(
     assert path == "/internal/v1/compactions/c-1/publish"
     assert headers["Authorization"] == "Bearer token of c-1"
     assert CompactedFile.from_json(body) == COMPACTED
+
+
+def test_a_sample_is_answered_with_its_token(servers: list[Server], overlord: HttpOverlord) -> None:
+    answer = SampleAnswer(sample_id="s-1", failure="the topic is gone")
+    servers[0].body = b'{"taken": true}'
+
+    overlord.answer_sample(sample("s-1"), answer)
+
+    [(path, headers, body)] = servers[0].asked
+    assert path == "/internal/v1/samples/s-1"
+    assert headers["Authorization"] == "Bearer token of s-1"
+    assert SampleAnswer.from_json(body) == answer
+
+
+def test_an_answer_without_samples_is_that_of_a_release_before_them() -> None:
+    """Goal: a worker that knows no samples still reads what an overlord says."""
+    assert "samples" not in ANSWER.to_json()
+    told = ANSWER.model_copy(update={"samples": (sample("s-1"),)})
+    assert SyncResponse.from_json(told.to_json()) == told
 
 
 def test_a_compaction_id_is_one_part_of_the_path(

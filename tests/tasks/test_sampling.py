@@ -4,7 +4,6 @@ import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import timedelta
 from pathlib import Path
 from threading import Condition
 
@@ -12,9 +11,10 @@ import pytest
 
 from tasks.contract import FailureCode
 from tasks.ports import BatchCancelled, TaskError
-from tasks.sample_contract import BYTES_MAX, DesiredSample, SampleAnswer, SampledRecord
+from tasks.sample_contract import DesiredSample, SampleAnswer, SampledRecord
 from tasks.sampling import AT_ONCE
 from tests.tasks.memory import DEADLINE_S, DOWN, MemoryOverlord, at, desired
+from tests.tasks.orders import sample
 from tests.tasks.worker_site import Site
 from tests.waiting import wait_until
 
@@ -94,20 +94,6 @@ def yard(tmp_path: Path) -> Iterator[Yard]:
     made.overlord.fail(None)
     made.end()
     wait_until(lambda: not [t.name for t in threading.enumerate() if t not in before])
-
-
-def sample(name: str, *, servers: str = "broker:9092", within_s: float = 60) -> DesiredSample:
-    return DesiredSample(
-        sample_id=name,
-        token=f"token of {name}",
-        spec=desired(servers=servers).spec,
-        earliest=at(0),
-        latest=at(5),
-        newest=False,
-        rows=5,
-        size_bytes=BYTES_MAX,
-        within=timedelta(seconds=within_s),
-    )
 
 
 def test_a_worker_samples_and_reads_side_by_side(yard: Yard) -> None:
