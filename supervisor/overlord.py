@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from importlib.util import find_spec
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 import structlog
@@ -186,16 +187,44 @@ def wire_overlord(
         rules=_rules_of(settings, formats),
         reach=reach,
     )
-    term = leadership.term
-    compacting = Compacting(store, clock, term, registry, endings, changed, new_token)
+    made = _Made(store, clock, leadership, registry, loop, changed, endings, reach)
+    compacting = Compacting(store, clock, leadership.term, registry, endings, changed, new_token)
     chores = _chores_of(settings, store, clock, leadership, endings, compacting=compacting)
-    segments = chores.lifetimes.segments
     queues, operations = _queues_of(store, clock, leadership, registry, chores)
     _consume_exports(queues, formats, chores.sweep.warehouse, reach)
     views = Views(
         sources, registry, loop, leadership, clock, str(warehouse), HttpJournals(), watching
     )
-    api = ApiParts(
+    api = _api_of(made, service, views, chores, operations, hosts=_names(url, settings.host))
+    return Overlord(store, leadership, service, loop, streams, queues, chores=chores, api=api)
+
+
+class _Made(NamedTuple):
+    """What most parts of the API are made from."""
+
+    store: SqlStore
+    clock: SystemClock
+    leadership: Leadership
+    registry: WorkerRegistry
+    loop: Loop
+    changed: Broadcast
+    endings: Endings
+    reach: Callable[[str], None]
+
+
+def _api_of(
+    made: _Made,
+    service: Service,
+    views: Views,
+    chores: Chores,
+    operations: Operations,
+    *,
+    hosts: tuple[str, ...],
+) -> ApiParts:
+    store, clock, leadership, registry, loop, changed, endings, reach = made
+    term, compacting = leadership.term, chores.compacting
+    segments, streams = chores.lifetimes.segments, views.sources.streams
+    return ApiParts(
         service=service,
         publishing=Publishing(store, clock, leadership, loop, changed, endings, reach),
         views=views,
@@ -204,16 +233,17 @@ def wire_overlord(
         administration=Administration.of(views, changed, endings, HttpTaskLogs()),
         resets=Resets(store, streams, clock, leadership, loop, changed, endings),
         queues=operations,
-        quarantine=Quarantine(store, DuckRecords(warehouse)),
-        compacting=chores.compacting,
+        quarantine=Quarantine(store, DuckRecords(Path(views.warehouse))),
+        compacting=compacting,
         swapping=Swapping(store, clock, term, endings, segments, changed, compacting.assign, reach),
-        looking=_looking_of(store, clock, service, registry, changed),
+        looking=Looking.of(
+            store, clock, service, registry, changed=changed, probe=KafkaProbe(read_secret)
+        ),
         chronicle=Chronicle(store, clock),
         changed=changed,
         version=importlib.metadata.version("tidegate"),
-        hosts=_names(url, settings.host),
+        hosts=hosts,
     )
-    return Overlord(store, leadership, service, loop, streams, queues, chores=chores, api=api)
 
 
 def _consume_exports(
@@ -225,17 +255,6 @@ def _consume_exports(
     for each, tables in formats.items():
         exporting = Exporting(each, tables, warehouse, reach)
         queues.for_every_container(queue_name(each), exporting, EXPORTS)
-
-
-def _looking_of(
-    store: SqlStore,
-    clock: SystemClock,
-    service: Service,
-    registry: WorkerRegistry,
-    changed: Broadcast,
-) -> Looking:
-    probe = KafkaProbe(read_secret)
-    return Looking.of(store, clock, service, registry, changed=changed, probe=probe)
 
 
 class _OnFirstUse:

@@ -13,7 +13,6 @@ from typing import TypeVar
 from supervisor.core.changes import NO_CHANGES, Changes, compare, forbidden
 from supervisor.core.errors import (
     AlreadyInState,
-    FieldError,
     InvalidSpec,
     MetadataBusy,
     NoHistory,
@@ -23,9 +22,10 @@ from supervisor.core.errors import (
 )
 from supervisor.core.model import AuditEntry, SpecVersion, WorkerRow
 from supervisor.core.operations import Operation, OperationKind
-from supervisor.core.spec import SupervisorSpec, ingest_spec
+from supervisor.core.spec import SupervisorSpec
 from supervisor.core.spec_exports import ExportFormat
 from supervisor.core.spec_reader import ReadSpec, read_spec
+from supervisor.core.spec_rules import forbidden_brokers, forbidden_registries, lacking_exports
 from supervisor.desired import desired_state
 from supervisor.export_events import follow
 from supervisor.leadership import Leadership
@@ -34,8 +34,6 @@ from supervisor.ports import Clock, Store, Transaction
 from supervisor.registry import WorkerRegistry
 from supervisor.signals import Broadcast
 from tasks.contract import RunState, SyncRequest, SyncResponse
-from tasks.kafka_client import refused_hosts
-from tasks.registry import refused_registries
 
 TRIES = 100
 """Rounds of a race for the next version of one spec; each round, one of the racers wins."""
@@ -148,9 +146,14 @@ class Service:
         Raises:
             InvalidSpec: naming the hosts, or the format of an export.
         """
-        self._check_brokers(spec)
-        self._check_registries(spec)
-        self._check_exports(spec)
+        rules = self._rules
+        for errors in (
+            forbidden_brokers(spec, rules.kafka_allow),
+            forbidden_registries(spec, rules.registry_allow),
+            lacking_exports(spec, rules.exports),
+        ):
+            if errors:
+                raise InvalidSpec(errors)
 
     def _judged(self, write: Callable[[Transaction], _Done]) -> _Done:
         """Write what follows from the newest version; if another came first, judge anew (H8)."""
@@ -161,46 +164,6 @@ class Service:
                 except StateMoved:
                     continue
         raise MetadataBusy("others keep storing versions of this supervisor")
-
-    def _check_brokers(self, spec: SupervisorSpec) -> None:
-        refused = refused_hosts(spec.io_config.client.bootstrap_servers, self._rules.kafka_allow)
-        if refused:
-            pointer = "/spec/ioConfig/consumerProperties/bootstrap.servers"
-            raise InvalidSpec(
-                [
-                    FieldError(
-                        pointer,
-                        f"{', '.join(refused)}: not a host:port that this overlord may connect to",
-                        "name allowed brokers, or have the operator extend TIDEGATE_KAFKA_ALLOW",
-                    )
-                ]
-            )
-
-    def _check_registries(self, spec: SupervisorSpec) -> None:
-        urls = ingest_spec(spec).registry_urls
-        if refused := refused_registries(urls, self._rules.registry_allow):
-            raise InvalidSpec(
-                [
-                    FieldError(
-                        "/spec/ioConfig/inputFormat",
-                        f"{', '.join(refused)}: not a schema registry that workers may connect to",
-                        "name an allowed one, or have the operator extend TIDEGATE_REGISTRY_ALLOW",
-                    )
-                ]
-            )
-
-    def _check_exports(self, spec: SupervisorSpec) -> None:
-        wanted = spec.data_schema.exports
-        if lacking := [each for each in wanted if each not in self._rules.exports]:
-            raise InvalidSpec(
-                [
-                    FieldError(
-                        "/spec/dataSchema/exports",
-                        f"{', '.join(lacking)}: this overlord lacks the package that writes it",
-                        f"leave it out, or have the operator install tidegate[{lacking[0]}]",
-                    )
-                ]
-            )
 
     def _follow_exports(self, tx: Transaction, spec: SupervisorSpec) -> None:
         if spec.data_schema.exports or tx.exports.of(spec.data_source):
