@@ -312,6 +312,9 @@ class World:
 
     def calm_down(self) -> None:
         """Let every fault end, and everything run again."""
+        # Checkers look while it still stands: a worker that thaws now has broken no pause.
+        self.changed = True
+        self.kernel.observed()
         self.quiet = True
         self.network.heal()
         self.kafka.down_until = self.database_down_until = -1.0
