@@ -1,5 +1,6 @@
 """Tasks as Druid's clients list them: rows made of rows, counters and samples of reports."""
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from urllib.parse import urlsplit
@@ -172,15 +173,36 @@ def task_payload(
             "type": "kafka",
             "taskGroupId": generation.group,
             "baseSequenceName": base,
-            "startSequenceNumbers": _sequence("start", topic, generation.start, several=several),
+            "startSequenceNumbers": {
+                **_sequence("start", topic, generation.start, several=several),
+                "exclusivePartitions": [],
+            },
             "endSequenceNumbers": _sequence("end", topic, end, several=several),
+            "useTransaction": True,
+            "multiTopic": several,
+            **{name: _member(sections, "ioConfig", name) for name in _IO_SHOWN},
         },
+        "context": {"checkpoints": _checkpoints(generation.start, several=several)},
         "groupId": f"{TASK_TYPE}_{task.supervisor_id}",
         "dataSource": task.data_source,
         "supervisorId": task.supervisor_id,
         "generationId": generation.id,
     }
     return {"task": task.id, "payload": payload}
+
+
+_IO_SHOWN = ("consumerProperties", "inputFormat")
+
+
+def _member(sections: Mapping[str, object], section: str, name: str) -> object:
+    found = sections.get(section)
+    return found.get(name) if isinstance(found, Mapping) else None
+
+
+def _checkpoints(start: Offsets, *, several: bool) -> str:
+    """Return where the task's one sequence begins, as JSON text in the JSON, as Druid does."""
+    named = {str(p if several else p.partition): offset for p, offset in sorted(start.items())}
+    return json.dumps({"0": named}, separators=(",", ":"))
 
 
 def _sequence(kind: str, topic: str, offsets: Offsets, *, several: bool) -> dict[str, object]:
