@@ -74,6 +74,7 @@ from supervisor.sampling import (
     SampleUnanswered,
     TooManyLooks,
 )
+from supervisor.submitted_tasks import TaskExists
 from supervisor.swapping import CompactionNotFound
 from supervisor.task_logs import NoTaskLog
 from supervisor.task_reports import NoTaskReports
@@ -186,6 +187,7 @@ PROBLEMS: Mapping[type[SupervisorError], Problem] = MappingProxyType(
         StreamUnavailable: Problem(503, "stream-unavailable", "Kafka does not answer"),
         SupervisorError: Problem(500, "internal", "The overlord failed"),
         SupervisorNotFound: Problem(404, "supervisor-not-found", "There is no such supervisor"),
+        TaskExists: Problem(400, "task-exists", "The id is taken"),
         TaskNotFound: Problem(404, "task-not-found", "There is no such task"),
         TooManyLooks: Problem(503, "too-many-looks", "Others look at topics already"),
         TooManyOutstandingBytes: Problem(

@@ -4,15 +4,17 @@ Source: Druid's OverlordResource.  What Druid's own tasks ask for (`/action`, lo
 counterpart: a supervisor is the only writer of tasks, and nothing is locked.
 """
 
+import secrets
+from string import ascii_lowercase
 from typing import Annotated, NoReturn
 
 from fastapi import APIRouter, Body, Query
 from pydantic import Field
 
-from supervisor.api.deps import Author, Parts
+from supervisor.api.deps import Author, Document, Parts
 from supervisor.api.problems import InvalidRequest
-from supervisor.api.tasks import interval_of
-from supervisor.core.errors import FieldError, NotOffered, SegmentsMoved
+from supervisor.api.tasks import interval_of, submitted_of
+from supervisor.core.errors import FieldError, NotOffered, SegmentsMoved, TaskNotFound
 from supervisor.core.intervals import FORM
 from supervisor.views_tasks import TaskShort
 from tasks.wire import Wire
@@ -20,6 +22,14 @@ from tasks.wire import Wire
 router = APIRouter(prefix="/druid/indexer/v1", tags=["tasks"])
 
 IDS_MAX = 10_000
+_SUFFIX_LETTERS = 8
+TASK_BODY: dict[str, object] = {
+    "requestBody": {
+        "required": True,
+        "description": "A task of type index_kafka with start and end offsets, as Druid's.",
+        "content": {"application/json": {"schema": {"type": "object"}}},
+    }
+}
 
 
 class TaskNamed(Wire):
@@ -51,7 +61,10 @@ class LockFilter(Wire):
 @router.post("/task/{task_id}/shutdown")
 def stop_task(task_id: str, author: Author, parts: Parts) -> TaskNamed:
     """End a task as FAILED; another one reads its range.  One that has ended stays as it is."""
-    parts.administration.tasks.stop(task_id, author)
+    try:
+        parts.administration.tasks.stop(task_id, author)
+    except TaskNotFound:
+        submitted_of(parts).stop(task_id, author)
     return TaskNamed(task=task_id)
 
 
@@ -83,13 +96,12 @@ def list_task_segments(task_id: str, parts: Parts) -> NoReturn:
     )
 
 
-@router.post("/task", response_model=None)
-def post_task() -> NoReturn:
-    """Refuse: tasks are made by supervisors alone."""
-    raise NotOffered(
-        "tasks are made by supervisors: POST a supervisor spec to /druid/indexer/v1/supervisor; "
-        "with boundedStreamConfig it reads a given range and ends"
-    )
+@router.post("/task", openapi_extra=TASK_BODY)
+def post_task(document: Document, author: Author, parts: Parts) -> TaskNamed:
+    """Read a given range of a topic once: a task of type `index_kafka` becomes a supervisor."""
+    submitted = submitted_of(parts)
+    suffix = "".join(secrets.choice(ascii_lowercase) for _ in range(_SUFFIX_LETTERS))
+    return TaskNamed(task=submitted.submit(document, author, suffix))
 
 
 @router.post("/action", response_model=None)

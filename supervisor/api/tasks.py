@@ -7,8 +7,9 @@ from fastapi.responses import PlainTextResponse, Response
 
 from supervisor.api.deps import Parts
 from supervisor.api.problems import InvalidRequest
-from supervisor.core.errors import FieldError
+from supervisor.core.errors import FieldError, TaskNotFound
 from supervisor.core.intervals import FORM, Interval, parse_interval
+from supervisor.submitted_tasks import SubmittedTasks
 from supervisor.views_tasks import TASK_TYPE, TaskFilter, TaskRow, TaskStatusView
 
 router = APIRouter(prefix="/druid/indexer/v1", tags=["tasks"])
@@ -111,7 +112,10 @@ def list_complete(
 @router.get("/task/{task_id}")
 def get_task(task_id: str, parts: Parts) -> dict[str, object]:
     """Return what a task was told to do: `{task, payload}`."""
-    return parts.views.task(task_id)
+    try:
+        return parts.views.task(task_id)
+    except TaskNotFound:
+        return submitted_of(parts).payload(task_id)
 
 
 @router.get("/task/{task_id}/reports")
@@ -137,5 +141,13 @@ def get_task_log(task_id: str, parts: Parts, offset: Offset = 0) -> Response:
 
 @router.get("/task/{task_id}/status")
 def get_task_status(task_id: str, parts: Parts) -> TaskStatusView:
-    """Return one task's row."""
-    return parts.views.task_status(task_id)
+    """Return one task's row; a bounded supervisor is a task as well, under its own id."""
+    try:
+        return parts.views.task_status(task_id)
+    except TaskNotFound:
+        return submitted_of(parts).status(task_id)
+
+
+def submitted_of(parts: Parts) -> SubmittedTasks:
+    """Return the tasks that people submit."""
+    return SubmittedTasks(parts.views.sources.store, parts.service)

@@ -10,8 +10,6 @@ Source: Druid's KafkaIndexTask and SeekableStreamIndexTaskIOConfig.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pydantic import JsonValue
-
 from supervisor.core.data_source import name_problem
 from supervisor.core.errors import FieldError, InvalidSpec, NotOffered
 from supervisor.core.spec_fields import nearest, shown
@@ -36,11 +34,11 @@ _SEQUENCE = frozenset(
 @dataclass(frozen=True)
 class _Sequence:
     stream: str
-    offsets: dict[str, JsonValue]
+    offsets: dict[str, object]
 
 
 def bounded_supervisor(
-    document: Mapping[str, JsonValue], suffix: str
+    document: Mapping[str, object], suffix: str
 ) -> tuple[str, dict[str, object]]:
     """Return the id and the spec of the supervisor that does what a submitted task says.
 
@@ -82,14 +80,14 @@ def _unknown(name: str) -> FieldError:
     return FieldError(f"/{name}", "is no member of a task", hint)
 
 
-def _object(document: Mapping[str, JsonValue], name: str, at: str) -> dict[str, JsonValue]:
+def _object(document: Mapping[str, object], name: str, at: str) -> dict[str, object]:
     value = document.get(name)
     if not isinstance(value, dict):
         raise InvalidSpec([FieldError(f"{at}/{name}", "must be an object", f"give the {name}")])
     return value
 
 
-def _id_of(document: Mapping[str, JsonValue], schema: Mapping[str, JsonValue], suffix: str) -> str:
+def _id_of(document: Mapping[str, object], schema: Mapping[str, object], suffix: str) -> str:
     given = document.get("id")
     if given is None:
         made = f"{TYPE}_{schema.get('dataSource')}"[: ID_CHARACTERS_MAX - len(suffix) - 1]
@@ -100,7 +98,7 @@ def _id_of(document: Mapping[str, JsonValue], schema: Mapping[str, JsonValue], s
     return given
 
 
-def _io_config(io: Mapping[str, JsonValue], at: str) -> dict[str, JsonValue]:
+def _io_config(io: Mapping[str, object], at: str) -> dict[str, object]:
     start, end = _sequence(io, _START, at), _sequence(io, _END, at)
     if start.stream != end.stream:
         told = f"begins in {shown(start.stream)} and ends in {shown(end.stream)}"
@@ -118,7 +116,7 @@ def _io_config(io: Mapping[str, JsonValue], at: str) -> dict[str, JsonValue]:
     return found
 
 
-def _sequence(io: Mapping[str, JsonValue], name: str, at: str) -> _Sequence:
+def _sequence(io: Mapping[str, object], name: str, at: str) -> _Sequence:
     where = f"{at}/{name}"
     form = '{"stream": "the topic", "partitionSequenceNumberMap": {"0": 100}}'
     value = io.get(name)
