@@ -205,7 +205,8 @@ def test_segments_of_a_task_are_listed_by_their_table(world: World) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "told"), [("task", "index_kafka with start and end offsets"), ("action", "Druid's own protocol")]
+    ("path", "told"),
+    [("task", "index_kafka with start and end offsets"), ("action", "Druid's own protocol")],
 )
 def test_what_is_not_offered_says_what_to_do(world: World, path: str, told: str) -> None:
     answer = world.post(f"{TASKS}/{path}", {"type": "index_parallel"})

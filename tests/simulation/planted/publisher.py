@@ -152,6 +152,7 @@ def terminal_state_overwritten(patches: Patches) -> None:
         now: object,
         *,
         lost: bool = False,
+        totals: object = None,  # noqa: ARG001 -- the fault keeps none
     ) -> bool:
         changed = self._db.execute(
             update(tasks)
