@@ -190,6 +190,10 @@ def _differing(
     old: JsonValue, new: JsonValue, at: str
 ) -> Iterator[tuple[str, JsonValue, JsonValue]]:
     if isinstance(old, dict) and isinstance(new, dict):
+        one_has = old.keys() ^ new.keys()
+        if any(old.get(name) is None and new.get(name) is None for name in one_has):
+            yield at, old, new  # by itself, a null that one of them lacks would be no difference
+            return
         for name in sorted(old.keys() | new.keys()):
             yield from _differing(old.get(name), new.get(name), f"{at}/{pointer_part(name)}")
     elif old != new or type(old) is not type(new):

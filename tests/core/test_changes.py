@@ -128,6 +128,13 @@ def _inner(annotation: object) -> list[type[BaseModel]]:
     return [k for k in kinds if isinstance(k, type) and issubclass(k, BaseModel)]
 
 
+def test_a_null_that_one_of_two_contexts_lacks_is_a_change() -> None:
+    """Goal: what makes a new version is told; a property test found that this was not."""
+    old = read_spec(created()).spec
+    found = compare(old, old.model_copy(update={"context": {"tag": None}}))
+    assert [(c.field, c.old, c.new) for c in found.fields] == [("/context", {}, {"tag": None})]
+
+
 @settings(max_examples=50, deadline=None)
 @given(
     old=specs(), new=specs(), fields=st.sets(st.sampled_from(sorted(KafkaIoConfig.model_fields)))
