@@ -12,10 +12,12 @@ import pytest
 from pydantic import JsonValue
 
 from supervisor.adapters.kafka import KafkaStreams
+from supervisor.adapters.kafka_probe import KafkaProbe
 from supervisor.adapters.manual_clock import ManualClock
 from supervisor.core.kafka_properties import client_of
 from supervisor.core.observed import StreamState, StreamTrouble
 from supervisor.dev.ports import LOOPBACK
+from supervisor.ports_probe import SourceUnreadable
 from tasks.contract import FailureCode
 from tasks.ingest.source import read_range
 from tasks.kafka_client import SecretRef, java_properties
@@ -259,6 +261,20 @@ def test_who_does_not_get_in_is_told_why_and_no_secret_with_it(
 
 
 @pytest.mark.parametrize("way", SHUT_OUT, ids=lambda way: way.__name__.strip("_"))
+def test_a_dry_run_that_does_not_get_in_says_why_too(way: object, guarded: SecuredBroker) -> None:
+    assert callable(way)
+    login: Login = way(guarded)
+    update = {"topic": TOPIC, "consumer_properties": dict(login.properties)}
+    source = spec_of_clicks().io_config.model_copy(update=update)
+
+    with pytest.raises(SourceUnreadable) as told:
+        KafkaProbe(login.read_secret).look(source, timedelta(seconds=5))
+
+    assert SHUT_OUT[way] in str(told.value)
+    assert "canary" not in str(told.value)
+
+
+@pytest.mark.parametrize("way", SHUT_OUT, ids=lambda way: way.__name__.strip("_"))
 def test_a_worker_that_does_not_get_in_says_why_too(way: object, guarded: SecuredBroker) -> None:
     """Its environment is another one: the overlord may get in where it does not."""
     assert callable(way)
@@ -279,11 +295,14 @@ def test_a_key_that_its_password_does_not_open_is_refused(guarded: SecuredBroker
 
     with pytest.raises(UnusableKey, match="not opened by its password") as by_java:
         with_open_key(java_properties(client, Login(login.properties, wrong).read_secret))
+    seen = _look(Login(login.properties, wrong))
     with pytest.raises(TaskError) as by_librdkafka:
         KafkaStream(Login(login.properties, wrong).read_secret).look(client, [(TOPIC, 0)])
 
     assert by_librdkafka.value.code is FailureCode.REFUSED
-    for told in (str(by_java.value), str(by_librdkafka.value)):
+    assert seen.trouble is StreamTrouble.REFUSED
+    assert "refuses these properties" in seen.detail
+    for told in (str(by_java.value), str(by_librdkafka.value), seen.detail):
         assert "canary" not in told
         assert "BEGIN" not in told
 
