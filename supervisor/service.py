@@ -13,7 +13,6 @@ from typing import TypeVar
 from supervisor.core.changes import NO_CHANGES, Changes, compare, forbidden
 from supervisor.core.errors import (
     AlreadyInState,
-    FieldError,
     InvalidSpec,
     MetadataBusy,
     NoHistory,
@@ -22,9 +21,11 @@ from supervisor.core.errors import (
     WorkerFenced,
 )
 from supervisor.core.model import AuditEntry, SpecVersion, WorkerRow
-from supervisor.core.spec import SupervisorSpec, ingest_spec
+from supervisor.core.preconditions import WHATEVER, Expected, etag_of
+from supervisor.core.spec import SupervisorSpec
 from supervisor.core.spec_exports import ExportFormat
 from supervisor.core.spec_reader import read_spec
+from supervisor.core.spec_rules import forbidden_brokers, forbidden_registries, lacking_exports
 from supervisor.desired import desired_state
 from supervisor.export_events import follow
 from supervisor.leadership import Leadership
@@ -33,8 +34,6 @@ from supervisor.ports import Clock, Store, Transaction
 from supervisor.registry import WorkerRegistry
 from supervisor.signals import Broadcast
 from tasks.contract import RunState, SyncRequest, SyncResponse
-from tasks.kafka_client import refused_hosts
-from tasks.registry import refused_registries
 
 TRIES = 100
 """Rounds of a race for the next version of one spec; each round, one of the racers wins."""
@@ -64,6 +63,8 @@ class Applied:
     warnings: tuple[str, ...]
     changes: Changes = NO_CHANGES
     """Against the version before; none if there was none, or only a tombstone."""
+    etag: str = ""
+    """Of the version that is now the newest."""
 
 
 class Service:
@@ -93,34 +94,62 @@ class Service:
 
     # -- specs ---------------------------------------------------------------------------------
 
-    def apply_spec(self, document: object, author: str) -> Applied:
+    def apply_spec(
+        self,
+        document: object,
+        author: str,
+        expected: Expected = WHATEVER,
+        what: str = "apply",
+    ) -> Applied:
         """Store a spec as the next version, unless it equals the newest one.
 
         Raises:
             InvalidSpec: with every field that is wrong.
+            PreconditionFailed: the newest version is not as `expected`.
             LeaseLost: this overlord does not lead.
         """
         read = read_spec(document)
+        self._check_rules(read.spec)
         spec = read.spec
-        self._check_brokers(spec)
-        self._check_registries(spec)
-        self._check_exports(spec)
 
         def apply(tx: Transaction) -> Applied:
             newest = tx.specs.newest(spec.id)
+            expected.check(spec.id, newest)
             if newest is not None and newest.spec == spec:
-                return Applied(spec.id, newest.version, False, read.warnings)
+                return _applied(newest, read.warnings, NO_CHANGES, modified=False)
             changes = _changes(newest, spec)
-            version = self._append(
-                tx, spec.id, spec, author, "apply", after=0 if newest is None else newest.version
-            ).version
+            after = 0 if newest is None else newest.version
+            stored = self._append(tx, spec.id, spec, author, what, after=after)
             self._follow_exports(tx, spec)
-            return Applied(spec.id, version, True, read.warnings, changes)
+            return _applied(stored, read.warnings, changes, modified=True)
 
         applied = self._judged(apply)
-        self._reach("apply:committed")
+        self._reach(f"{what}:committed")
         self._loop.wake(spec.id)
         return applied
+
+    def preview(self, document: object, expected: Expected = WHATEVER) -> Applied:
+        """Return what `apply_spec` would do now, and store nothing; errors as there."""
+        read = read_spec(document)
+        self._check_rules(read.spec)
+        with self._store.reading() as tx:
+            newest = tx.specs.newest(read.spec.id)
+        expected.check(read.spec.id, newest)
+        modified = newest is None or newest.spec != read.spec
+        changes = _changes(newest, read.spec) if modified else NO_CHANGES
+        version = 0 if newest is None else newest.version
+        etag = "" if newest is None else etag_of(newest)
+        return Applied(read.spec.id, version + modified, modified, read.warnings, changes, etag)
+
+    def _check_rules(self, spec: SupervisorSpec) -> None:
+        rules = self._rules
+        for errors in (
+            forbidden_brokers(spec, rules.kafka_allow),
+            forbidden_registries(spec, rules.registry_allow),
+            lacking_exports(spec, rules.exports),
+        ):
+            if errors:
+                raise InvalidSpec(errors)
 
     def _judged(self, write: Callable[[Transaction], _Done]) -> _Done:
         """Write what follows from the newest version; if another came first, judge anew (H8)."""
@@ -132,83 +161,48 @@ class Service:
                     continue
         raise MetadataBusy("others keep storing versions of this supervisor")
 
-    def _check_brokers(self, spec: SupervisorSpec) -> None:
-        refused = refused_hosts(spec.io_config.client.bootstrap_servers, self._rules.kafka_allow)
-        if refused:
-            pointer = "/spec/ioConfig/consumerProperties/bootstrap.servers"
-            raise InvalidSpec(
-                [
-                    FieldError(
-                        pointer,
-                        f"{', '.join(refused)}: not a host:port that this overlord may connect to",
-                        "name allowed brokers, or have the operator extend TIDEGATE_KAFKA_ALLOW",
-                    )
-                ]
-            )
-
-    def _check_registries(self, spec: SupervisorSpec) -> None:
-        urls = ingest_spec(spec).registry_urls
-        if refused := refused_registries(urls, self._rules.registry_allow):
-            raise InvalidSpec(
-                [
-                    FieldError(
-                        "/spec/ioConfig/inputFormat",
-                        f"{', '.join(refused)}: not a schema registry that workers may connect to",
-                        "name an allowed one, or have the operator extend TIDEGATE_REGISTRY_ALLOW",
-                    )
-                ]
-            )
-
-    def _check_exports(self, spec: SupervisorSpec) -> None:
-        wanted = spec.data_schema.exports
-        if lacking := [each for each in wanted if each not in self._rules.exports]:
-            raise InvalidSpec(
-                [
-                    FieldError(
-                        "/spec/dataSchema/exports",
-                        f"{', '.join(lacking)}: this overlord lacks the package that writes it",
-                        f"leave it out, or have the operator install tidegate[{lacking[0]}]",
-                    )
-                ]
-            )
-
     def _follow_exports(self, tx: Transaction, spec: SupervisorSpec) -> None:
         if spec.data_schema.exports or tx.exports.of(spec.data_source):
             follow(tx, spec.data_source, self._clock.now())
 
-    def suspend(self, supervisor_id: str, author: str) -> SupervisorSpec:
+    def suspend(
+        self, supervisor_id: str, author: str, expected: Expected = WHATEVER
+    ) -> SpecVersion:
         """Start nothing new; what reads hands off and publishes."""
-        return self._set_suspended(supervisor_id, author, suspended=True)
+        return self._set_suspended(supervisor_id, author, expected, suspended=True)
 
-    def resume(self, supervisor_id: str, author: str) -> SupervisorSpec:
+    def resume(self, supervisor_id: str, author: str, expected: Expected = WHATEVER) -> SpecVersion:
         """Go on where it stopped."""
-        return self._set_suspended(supervisor_id, author, suspended=False)
+        return self._set_suspended(supervisor_id, author, expected, suspended=False)
 
-    def _set_suspended(self, supervisor_id: str, author: str, *, suspended: bool) -> SupervisorSpec:
+    def _set_suspended(
+        self, supervisor_id: str, author: str, expected: Expected, *, suspended: bool
+    ) -> SpecVersion:
         verb = "suspend" if suspended else "resume"
 
-        def change(tx: Transaction) -> SupervisorSpec:
+        def change(tx: Transaction) -> SpecVersion:
             newest = _existing(tx, supervisor_id)
             if newest.spec is None:
                 raise SupervisorNotFound(supervisor_id)
             if newest.spec.suspended == suspended:
                 raise AlreadyInState(supervisor_id, "suspended" if suspended else "running")
+            expected.check(supervisor_id, newest)
             spec = newest.spec.model_copy(update={"suspended": suspended})
-            self._append(tx, supervisor_id, spec, author, verb, after=newest.version)
-            return spec
+            return self._append(tx, supervisor_id, spec, author, verb, after=newest.version)
 
-        spec = self._judged(change)
+        stored = self._judged(change)
         self._reach(f"{verb}:committed")
         self._loop.wake(supervisor_id)
-        return spec
+        return stored
 
-    def terminate(self, supervisor_id: str, author: str) -> None:
+    def terminate(self, supervisor_id: str, author: str, expected: Expected = WHATEVER) -> None:
         """End a supervisor: a tombstone, then its tasks hand off; its history stays."""
 
         def end(tx: Transaction) -> None:
             newest = _existing(tx, supervisor_id)
             if newest.spec is None:
                 raise SupervisorNotFound(supervisor_id)
+            expected.check(supervisor_id, newest)
             self._append(tx, supervisor_id, None, author, "terminate", after=newest.version)
 
         self._judged(end)
@@ -238,7 +232,11 @@ class Service:
             return [v.supervisor_id for v in tx.specs.all_newest() if not v.terminated]
 
     def spec(self, supervisor_id: str) -> SupervisorSpec:
-        """Return the newest spec.
+        """Return the newest spec; errors as in `newest`."""
+        return self.newest(supervisor_id)[1]
+
+    def newest(self, supervisor_id: str) -> tuple[SpecVersion, SupervisorSpec]:
+        """Return the newest version and its spec.
 
         Raises:
             SupervisorNotFound: never stored, or terminated.
@@ -247,7 +245,7 @@ class Service:
             newest = tx.specs.newest(supervisor_id)
         if newest is None or newest.spec is None:
             raise SupervisorNotFound(supervisor_id)
-        return newest.spec
+        return newest, newest.spec
 
     def history(self, supervisor_id: str, limit: int | None = None) -> list[SpecVersion]:
         """Return the versions of one id, newest first, tombstones included.
@@ -361,6 +359,13 @@ def _existing(tx: Transaction, supervisor_id: str) -> SpecVersion:
     if newest is None:
         raise SupervisorNotFound(supervisor_id)
     return newest
+
+
+def _applied(
+    stored: SpecVersion, warnings: tuple[str, ...], changes: Changes, *, modified: bool
+) -> Applied:
+    named = stored.supervisor_id, stored.version
+    return Applied(*named, modified, warnings, changes, etag_of(stored))
 
 
 def _changes(newest: SpecVersion | None, spec: SupervisorSpec) -> Changes:

@@ -50,6 +50,7 @@ from supervisor.core.events import (
     UndecodableEvent,
 )
 from supervisor.core.exports import ExportUnavailable, NotExportable
+from supervisor.core.preconditions import PreconditionFailed
 from supervisor.core.snippets import NotExported
 from supervisor.early_handoff import UnknownGroups
 from supervisor.eventqueue.operations import (
@@ -62,6 +63,7 @@ from supervisor.eventqueue.processor import ProcessorClosed
 from supervisor.forgetting import NotForgettable
 from supervisor.publishing import UnusableFiles
 from supervisor.quarantine import RecordNotFound
+from supervisor.rollback import VersionNotFound
 from supervisor.swapping import CompactionNotFound
 from supervisor.views_files import DataSourceNotFound
 from tasks.wire import Wire
@@ -146,6 +148,7 @@ PROBLEMS: Mapping[type[SupervisorError], Problem] = MappingProxyType(
         NotReplayable: Problem(409, "not-replayable", "This event cannot be queued again"),
         NotExported: Problem(409, "not-exported", "The table is not exported in this format"),
         NotExportable: Problem(409, "not-exportable", "The table does not fit into the format"),
+        PreconditionFailed: Problem(412, "precondition-failed", "The spec is another version now"),
         ProcessorClosed: Problem(503, "queue-closed", "The event queue is closed here"),
         QueueDead: Problem(503, "event-queue-dead", "An event queue is damaged"),
         QueueNotDead: Problem(409, "queue-not-dead", "There is nothing to repair"),
@@ -170,6 +173,7 @@ PROBLEMS: Mapping[type[SupervisorError], Problem] = MappingProxyType(
         ),
         UnknownGroups: Problem(400, "unknown-groups", "There is no such task group"),
         UnusableFiles: Problem(400, "unusable-files", "The offered files do not fit the range"),
+        VersionNotFound: Problem(404, "version-not-found", "There is no such version"),
         WorkerFenced: Problem(409, "worker-fenced", "A newer incarnation of the worker runs"),
         WorkerUnavailable: Problem(503, "worker-unavailable", "A worker does not answer"),
     }

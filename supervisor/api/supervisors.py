@@ -4,13 +4,16 @@ import json
 from http import HTTPStatus
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Response
 from fastapi.responses import JSONResponse
 from pydantic import Field, JsonValue
 
 from supervisor.api.deps import Author, Document, Parts
+from supervisor.api.preconditions import Precondition
 from supervisor.core.changes import Effect
 from supervisor.core.model import SpecVersion
+from supervisor.core.preconditions import etag_of
+from supervisor.service import Applied
 from supervisor.views import SupervisorRow
 from supervisor.views_status import SupervisorStatus
 from supervisor.views_tasks import ParseError
@@ -70,12 +73,22 @@ class HistoryRow(Wire):
     spec: dict[str, object]
     version: str
     """When it was stored, as in Druid."""
+    version_number: int
+    """Counts from 1, as in the answer to a POST."""
 
 
 @router.post("", response_model_exclude_unset=True, openapi_extra=SPEC_BODY)
-def post_spec(document: Document, author: Author, parts: Parts) -> Posted:
+def post_spec(
+    document: Document, author: Author, parts: Parts, expected: Precondition, response: Response
+) -> Posted:
     """Create a supervisor, or give it a new spec version unless the newest says the same."""
-    done = parts.service.apply_spec(document, author)
+    done = parts.service.apply_spec(document, author, expected)
+    response.headers["ETag"] = done.etag
+    return Posted.model_validate(posted(done))
+
+
+def posted(done: Applied) -> dict[str, object]:
+    """Return the members of `Posted`; what there is nothing to say of is left out."""
     told: dict[str, object] = {
         "id": done.supervisor_id,
         "modified": done.modified,
@@ -89,7 +102,7 @@ def post_spec(document: Document, author: Author, parts: Parts) -> Posted:
         ]
     if done.warnings:
         told["warnings"] = done.warnings
-    return Posted.model_validate(told)
+    return told
 
 
 @router.get("")
@@ -125,10 +138,18 @@ def get_histories(parts: Parts) -> dict[str, list[HistoryRow]]:
     return {k: _history(versions) for k, versions in parts.service.histories().items()}
 
 
-@router.get("/{supervisor_id}")
-def get_spec(supervisor_id: str, parts: Parts) -> dict[str, object]:
-    """Return the newest spec with its defaults written out."""
-    return parts.service.spec(supervisor_id).normalised()
+@router.get(
+    "/{supervisor_id}",
+    response_model=dict[str, object],
+    responses={304: {"description": "If-None-Match names the newest version"}},
+)
+def get_spec(supervisor_id: str, parts: Parts, expected: Precondition) -> Response:
+    """Return the newest spec with its defaults written out, and its version as ETag."""
+    newest, spec = parts.service.newest(supervisor_id)
+    headers = {"ETag": etag_of(newest)}
+    if expected.knows(newest):
+        return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
+    return JSONResponse(spec.normalised(), headers=headers)
 
 
 @router.get("/{supervisor_id}/status", response_model_exclude_unset=True)
@@ -176,6 +197,7 @@ def _history(versions: list[SpecVersion]) -> list[HistoryRow]:
         HistoryRow(
             spec=_tombstone(tables) if v.spec is None else v.spec.normalised(),
             version=iso_utc(v.created_at),
+            version_number=v.version,
         )
         for v in versions
     ]
@@ -192,25 +214,35 @@ def _tombstone(data_sources: list[str]) -> dict[str, object]:
 
 
 @router.post("/{supervisor_id}/suspend")
-def suspend(supervisor_id: str, author: Author, parts: Parts) -> dict[str, object]:
+def suspend(
+    supervisor_id: str, author: Author, parts: Parts, expected: Precondition, response: Response
+) -> dict[str, object]:
     """Start nothing new; groups that read now hand off and publish what they have."""
-    return parts.service.suspend(supervisor_id, author).normalised()
+    return _stored(parts.service.suspend(supervisor_id, author, expected), response)
 
 
 @router.post("/{supervisor_id}/resume")
-def resume(supervisor_id: str, author: Author, parts: Parts) -> dict[str, object]:
+def resume(
+    supervisor_id: str, author: Author, parts: Parts, expected: Precondition, response: Response
+) -> dict[str, object]:
     """Go on where it stopped."""
-    return parts.service.resume(supervisor_id, author).normalised()
+    return _stored(parts.service.resume(supervisor_id, author, expected), response)
+
+
+def _stored(version: SpecVersion, response: Response) -> dict[str, object]:
+    assert version.spec is not None
+    response.headers["ETag"] = etag_of(version)
+    return version.spec.normalised()
 
 
 @router.post("/{supervisor_id}/terminate")
-def terminate(supervisor_id: str, author: Author, parts: Parts) -> Named:
+def terminate(supervisor_id: str, author: Author, parts: Parts, expected: Precondition) -> Named:
     """End a supervisor: its tasks hand off and publish, its history and its table stay."""
-    parts.service.terminate(supervisor_id, author)
+    parts.service.terminate(supervisor_id, author, expected)
     return Named(id=supervisor_id)
 
 
 @router.post("/{supervisor_id}/shutdown", deprecated=True)
-def shutdown(supervisor_id: str, author: Author, parts: Parts) -> Named:
+def shutdown(supervisor_id: str, author: Author, parts: Parts, expected: Precondition) -> Named:
     """Do what terminate does, under Druid's older name."""
-    return terminate(supervisor_id, author, parts)
+    return terminate(supervisor_id, author, parts, expected)

@@ -1,0 +1,51 @@
+"""What the operator allows specs to name: brokers, schema registries, formats of exports."""
+
+from collections.abc import Collection
+
+from supervisor.core.errors import FieldError
+from supervisor.core.spec import SupervisorSpec, ingest_spec
+from supervisor.core.spec_exports import ExportFormat
+from tasks.kafka_client import refused_hosts
+from tasks.registry import refused_registries
+
+
+def forbidden_brokers(spec: SupervisorSpec, allowed: tuple[str, ...] | None) -> list[FieldError]:
+    """Return what is wrong with the brokers; `allowed` None allows all."""
+    refused = refused_hosts(spec.io_config.client.bootstrap_servers, allowed)
+    if not refused:
+        return []
+    return [
+        FieldError(
+            "/spec/ioConfig/consumerProperties/bootstrap.servers",
+            f"{', '.join(refused)}: not a host:port that this overlord may connect to",
+            "name allowed brokers, or have the operator extend TIDEGATE_KAFKA_ALLOW",
+        )
+    ]
+
+
+def forbidden_registries(spec: SupervisorSpec, allowed: tuple[str, ...] | None) -> list[FieldError]:
+    """Return what is wrong with the schema registries; `allowed` None allows all."""
+    refused = refused_registries(ingest_spec(spec).registry_urls, allowed)
+    if not refused:
+        return []
+    return [
+        FieldError(
+            "/spec/ioConfig/inputFormat",
+            f"{', '.join(refused)}: not a schema registry that workers may connect to",
+            "name an allowed one, or have the operator extend TIDEGATE_REGISTRY_ALLOW",
+        )
+    ]
+
+
+def lacking_exports(spec: SupervisorSpec, built: Collection[ExportFormat]) -> list[FieldError]:
+    """Return what is wrong with the exports; `built` are the formats that can be written."""
+    lacking = [each for each in spec.data_schema.exports if each not in built]
+    if not lacking:
+        return []
+    return [
+        FieldError(
+            "/spec/dataSchema/exports",
+            f"{', '.join(lacking)}: this overlord lacks the package that writes it",
+            f"leave it out, or have the operator install tidegate[{lacking[0]}]",
+        )
+    ]
