@@ -37,6 +37,7 @@ from supervisor.eventqueue.operations import Operations
 from supervisor.eventqueue.queues import EventQueues
 from supervisor.export_events import EXPORTS
 from supervisor.exporting import CompareAll, Exporting
+from supervisor.idempotency import Idempotency
 from supervisor.leadership import Leadership
 from supervisor.lifetimes import Lifetimes
 from supervisor.loop import Loop
@@ -187,11 +188,10 @@ def wire_overlord(
     for each, tables in formats.items():
         exporting = Exporting(each, tables, chores.sweep.warehouse, reach)
         queues.for_every_container(queue_name(each), exporting, EXPORTS)
-    journals = HttpJournals()
     api = ApiParts(
         service=service,
         publishing=Publishing(store, clock, leadership, loop, changed, endings, reach),
-        views=Views(sources, registry, loop, leadership, clock, str(warehouse), journals),
+        views=Views(sources, registry, loop, leadership, clock, str(warehouse), HttpJournals()),
         lifetimes=chores.lifetimes,
         handoffs=EarlyHandoff(store, clock, leadership, loop),
         resets=Resets(store, streams, clock, leadership, loop, changed, endings),
@@ -199,6 +199,7 @@ def wire_overlord(
         quarantine=Quarantine(store, DuckRecords(warehouse)),
         compacting=chores.compacting,
         swapping=Swapping(store, clock, term, endings, segments, changed, compacting.assign, reach),
+        keys=Idempotency(store, clock, term),
         changed=changed,
         version=importlib.metadata.version("tidegate"),
         hosts=_names(url, settings.host),

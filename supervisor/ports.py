@@ -25,6 +25,7 @@ from supervisor.core.spec import SupervisorSpec
 from supervisor.ports_compaction import Compactions
 from supervisor.ports_events import Events, Heard
 from supervisor.ports_exports import Exports
+from supervisor.ports_keys import ActsOnce, Keys
 from supervisor.ports_ranges import Generations, OffsetsTable
 from supervisor.ports_segments import Retention, Segments
 from tasks.contract import PublishOutcome
@@ -258,6 +259,7 @@ class Transaction(Protocol):
     lease: LeaseTable
     events: Events
     installation: Installation
+    keys: Keys
 
 
 class Store(Protocol):
@@ -284,6 +286,10 @@ class Store(Protocol):
     def on_added(self, heard: Heard) -> None:
         """Tell `heard` of added events, after each commit of this process that added some."""
         ...
+
+
+class ActingStore(Store, ActsOnce, Protocol):
+    """A store in which what a key stands for is done once."""
 
 
 class Streams(Protocol):

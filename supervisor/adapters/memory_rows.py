@@ -12,6 +12,7 @@ from typing import Generic, TypeVar
 from supervisor.core.compaction import Compaction, CompactionRule
 from supervisor.core.events import FailedEvent, QueueName, QueueRow, StoredEvent
 from supervisor.core.exports import Export
+from supervisor.core.idempotency import KeyRow
 from supervisor.core.model import (
     AuditEntry,
     CommittedOffset,
@@ -105,6 +106,7 @@ class Tables:
     plans: Rows[str, tuple[StoredPlan, ...]] = field(default_factory=Rows)
     """Supervisor -> plans, newest first."""
     audit: Rows[int, AuditEntry] = field(default_factory=Rows)
+    keys: Rows[tuple[str, str], KeyRow] = field(default_factory=Rows)
     lease: Rows[str, Lease] = field(default_factory=Rows)
     """One row."""
     queues: Rows[QueueName, QueueRow] = field(default_factory=Rows)

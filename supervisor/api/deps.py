@@ -10,6 +10,7 @@ from supervisor.core.documents import parse_document
 from supervisor.core.errors import NotAllowed
 from supervisor.early_handoff import EarlyHandoff
 from supervisor.eventqueue.operations import Operations
+from supervisor.idempotency import Idempotency
 from supervisor.lifetimes import Lifetimes
 from supervisor.publishing import Publishing
 from supervisor.quarantine import Quarantine
@@ -36,6 +37,7 @@ class ApiParts:
     quarantine: Quarantine
     compacting: Compacting
     swapping: Swapping
+    keys: Idempotency
     changed: Broadcast
     version: str
     """Of this Tidegate."""

@@ -23,6 +23,7 @@ from supervisor.core.errors import (
     FieldError,
     InvalidOffsets,
     InvalidSpec,
+    KeyTakenOver,
     LeaseLost,
     MetadataBusy,
     MetadataUnavailable,
@@ -61,6 +62,7 @@ from supervisor.eventqueue.operations import (
 )
 from supervisor.eventqueue.processor import ProcessorClosed
 from supervisor.forgetting import NotForgettable
+from supervisor.idempotency import AnswerLost, KeyInUse, KeyReused
 from supervisor.publishing import UnusableFiles
 from supervisor.quarantine import RecordNotFound
 from supervisor.rollback import VersionNotFound
@@ -125,6 +127,7 @@ class ProblemDocument(Wire):
 PROBLEMS: Mapping[type[SupervisorError], Problem] = MappingProxyType(
     {
         AlreadyInState: Problem(400, "already-in-state", "The supervisor is what it should become"),
+        AnswerLost: Problem(409, "idempotency-answer-lost", "The answer to this key got lost"),
         CompactionNotFound: Problem(404, "compaction-not-found", "There is no such compaction"),
         DataSourceNotFound: Problem(404, "data-source-not-found", "There is no such table"),
         EmptyEvent: Problem(400, "empty-event", "An event says nothing"),
@@ -136,6 +139,9 @@ PROBLEMS: Mapping[type[SupervisorError], Problem] = MappingProxyType(
         InvalidOffsets: Problem(400, "invalid-offsets", "Reading cannot go on at these offsets"),
         InvalidRequest: Problem(400, "invalid-request", "The request is not acceptable"),
         InvalidSpec: Problem(400, "invalid-spec", "The spec is not acceptable"),
+        KeyInUse: Problem(409, "idempotency-key-in-use", "The first request still runs"),
+        KeyReused: Problem(422, "idempotency-key-reused", "The key stands for another request"),
+        KeyTakenOver: Problem(409, "idempotency-key-taken-over", "A repeat acts in its place"),
         LeaseLost: Problem(503, "not-the-leader", "Another overlord leads"),
         MetadataBusy: Problem(503, "metadata-busy", "The metadata database is busy"),
         MetadataUnavailable: Problem(

@@ -10,6 +10,7 @@ Events that were added are numbered just before the commit, and told of just aft
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -17,7 +18,7 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
-from supervisor.core.errors import LeaseLost, MetadataBusy
+from supervisor.core.errors import KeyTakenOver, LeaseLost, MetadataBusy
 from supervisor.metadata.audit import SqlAudit
 from supervisor.metadata.compactions import SqlCompactions
 from supervisor.metadata.engine import WRITES, Bounds, create_engine
@@ -25,6 +26,7 @@ from supervisor.metadata.events import SqlEvents
 from supervisor.metadata.exports import SqlExports
 from supervisor.metadata.generations import SqlGenerations
 from supervisor.metadata.installation import SqlInstallation
+from supervisor.metadata.keys import SqlKeys
 from supervisor.metadata.lease import SqlLease, require_term
 from supervisor.metadata.offsets import SqlOffsets
 from supervisor.metadata.plans import SqlPlans
@@ -46,6 +48,7 @@ from supervisor.ports import (
 from supervisor.ports_compaction import Compactions
 from supervisor.ports_events import Events, Heard
 from supervisor.ports_exports import Exports
+from supervisor.ports_keys import Keys
 from supervisor.ports_ranges import Generations, OffsetsTable
 from supervisor.ports_segments import Retention, Segments
 
@@ -68,6 +71,7 @@ class SqlTransaction:
     lease: LeaseTable
     events: Events
     installation: Installation
+    keys: Keys
 
     @classmethod
     def on(cls, connection: Connection, events: Events) -> "SqlTransaction":
@@ -87,6 +91,7 @@ class SqlTransaction:
             lease=SqlLease(connection),
             events=events,
             installation=SqlInstallation(connection),
+            keys=SqlKeys(connection),
         )
 
 
@@ -101,6 +106,7 @@ class SqlStore:
         self._turn = threading.Lock()
         self._heard: Heard | None = None
         self._fenced: Callable[[int], None] | None = None
+        self._acts_for: ContextVar[str | None] = ContextVar("acts_for", default=None)
 
     def reading(self) -> AbstractContextManager[Transaction]:
         """Open a transaction that only reads: one consistent view."""
@@ -119,6 +125,15 @@ class SqlStore:
             MetadataUnavailable: the database cannot be reached.
         """
         return self._writing(term)
+
+    @contextmanager
+    def acting_for(self, claim_id: str) -> Iterator[None]:
+        """Mark the claim as acted in each leader's transaction that this context opens."""
+        before = self._acts_for.set(claim_id)
+        try:
+            yield
+        finally:
+            self._acts_for.reset(before)
 
     def on_added(self, heard: Heard) -> None:
         """Tell `heard`, in place of the one before, after each commit that added events."""
@@ -149,11 +164,18 @@ class SqlStore:
             with connection.begin():
                 if term is not None:
                     self._require_term(connection, term)
+                    self._mark(connection)
                 events = SqlEvents(connection)
                 yield SqlTransaction.on(connection, events)
                 added = events.flush()
         if added and self._heard is not None:
             self._heard(added)
+
+    def _mark(self, connection: Connection) -> None:
+        claim = self._acts_for.get()
+        # The compare: whoever took the key over may be acting, and this must not.
+        if claim is not None and not SqlKeys(connection).act(claim):
+            raise KeyTakenOver("another request with the same Idempotency-Key acts instead")
 
     def _require_term(self, connection: Connection, term: int) -> None:
         try:

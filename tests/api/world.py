@@ -21,6 +21,7 @@ from supervisor.early_handoff import EarlyHandoff
 from supervisor.endings import Endings
 from supervisor.eventqueue.meters import Meters
 from supervisor.eventqueue.operations import Operations
+from supervisor.idempotency import Idempotency
 from supervisor.leadership import Leadership
 from supervisor.lifetimes import Lifetimes
 from supervisor.loop import Loop
@@ -44,6 +45,7 @@ URL = "http://localhost:8090"
 SUPERVISORS = "/druid/indexer/v1/supervisor"
 TASKS = "/druid/indexer/v1"
 Json = dict[str, object]
+Reach = Callable[[str], None]
 
 
 ENDS_LATER = timedelta(seconds=60)
@@ -175,9 +177,13 @@ def task_ids(agents: list[Agent]) -> Iterator[tuple[Agent, str]]:
             yield agent, task_id
 
 
+def _idle(_: str) -> None:
+    """Do nothing at the places that are passed."""
+
+
 @contextmanager
 def a_world(
-    folder: Path, migrated: Path, *, leads: bool = True, rules: Rules = RULES
+    folder: Path, migrated: Path, *, leads: bool = True, rules: Rules = RULES, reach: Reach = _idle
 ) -> Iterator[World]:
     """Build an overlord over a copy of `migrated`; its loop runs until the block ends."""
     database = folder / "metadata.db"
@@ -199,6 +205,7 @@ def a_world(
         loop=loop,
         changed=changed,
         rules=rules,
+        reach=reach,
     )
     journals, grace, term = AgentJournals(), timedelta(days=30), leadership.term
     lifetimes = Lifetimes.of(store, clock, term, grace=grace, delay=ENDS_LATER)
@@ -214,19 +221,28 @@ def a_world(
         swapping=Swapping(store, clock, term, endings, segments, changed, compacting.assign),
         quarantine=Quarantine(store, DuckRecords(folder)),
         resets=Resets(store, streams, clock, leadership, loop, changed, endings),
+        keys=Idempotency(store, clock, term),
         changed=changed,
         handoffs=EarlyHandoff(store, clock, leadership, loop),
         version="1.2.3",
         hosts=("tidegate.example",),
     )
+    with _served(parts, leadership, loop, leads=leads) as client:
+        yield World(database, store, clock, streams, loop, leadership, changed, journals, client)
+    store.close()
+
+
+@contextmanager
+def _served(
+    parts: ApiParts, leadership: Leadership, loop: Loop, *, leads: bool
+) -> Iterator[TestClient]:
     if leads:
         leadership.step()
         loop.start()
     with TestClient(create_api(parts), URL, raise_server_exceptions=False) as client:
-        yield World(database, store, clock, streams, loop, leadership, changed, journals, client)
+        yield client
     if leads:
         loop.stop()
-    store.close()
 
 
 def _passes(

@@ -21,7 +21,7 @@ from sqlalchemy import Connection, text
 import supervisor
 from supervisor.metadata.store import SqlStore, SqlTransaction
 from supervisor.metadata.tables import leader_term
-from supervisor.ports import Store, Transaction
+from supervisor.ports import ActingStore, Transaction
 from supervisor.ports_events import Heard
 from tests.conformance.stories import LEASE_TTL, take_lease
 
@@ -75,6 +75,9 @@ class Overtaken:
 
     def on_added(self, heard: Heard) -> None:
         self.store.on_added(heard)
+
+    def acting_for(self, claim_id: str) -> AbstractContextManager[None]:
+        return self.store.acting_for(claim_id)
 
     def leading(self, term: int) -> AbstractContextManager[Transaction]:
         site = _site(sys._getframe(1), self.step)
@@ -154,5 +157,5 @@ def _site(frame: FrameType | None, step: str) -> Site | None:
     return None
 
 
-def _is_store(store: Overtaken) -> Store:
+def _is_store(store: Overtaken) -> ActingStore:
     return store  # proven by the type checker

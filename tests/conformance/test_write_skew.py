@@ -53,6 +53,7 @@ from tasks.contract import SyncRequest
 from tests.api.world import spec_document
 from tests.conformance.compaction_story import Compactions
 from tests.conformance.databases import execute
+from tests.conformance.keys_story import keys_are_used
 from tests.conformance.overtaken import SOURCES, Overtaken
 from tests.conformance.stories import LEASE_TTL
 from tests.core.snapshots import HOUR, TOPIC, spec
@@ -195,6 +196,7 @@ def test_each_write_of_a_leader_is_refused_when_another_term_begins_inside_it(
 
     A new use of `leading`, or a new action, needs a line in this story.
     """
+    keys_are_used(story)
     _verbs(story)
     _handoff(story)
     _actions(story)
