@@ -64,7 +64,7 @@ class Applied:
     changes: Changes = NO_CHANGES
     """Against the version before; none if there was none, or only a tombstone."""
     etag: str = ""
-    """Of the version that is now the newest."""
+    """Of the version that is now the newest; empty: there is no spec."""
 
 
 class Service:
@@ -138,7 +138,7 @@ class Service:
         modified = newest is None or newest.spec != read.spec
         changes = _changes(newest, read.spec) if modified else NO_CHANGES
         version = 0 if newest is None else newest.version
-        etag = "" if newest is None else etag_of(newest)
+        etag = "" if newest is None or newest.spec is None else etag_of(newest)
         return Applied(read.spec.id, version + modified, modified, read.warnings, changes, etag)
 
     def _check_rules(self, spec: SupervisorSpec) -> None:

@@ -88,7 +88,9 @@ class _Heard:
 
     def answer(self) -> StoredAnswer | None:
         """Return what is to be stored."""
-        start = next(m for m in self.messages if m["type"] == "http.response.start")
+        start = next((m for m in self.messages if m["type"] == "http.response.start"), None)
+        if start is None:  # its client has left
+            return None
         status: int = start["status"]
         body = b"".join(m.get("body", b"") for m in self.messages)
         told = {name.decode().lower(): value.decode("latin-1") for name, value in start["headers"]}

@@ -44,6 +44,7 @@ def rollback(
     done = roll_back(
         parts.service, supervisor_id, wanted.version, author, expected=expected, dry_run=dry_run
     )
-    response.headers["ETag"] = done.applied.etag
+    if done.applied.etag:
+        response.headers["ETag"] = done.applied.etag
     told = posted(done.applied) | {"to": done.to, "dry_run": dry_run}
     return RolledBack.model_validate(told)

@@ -22,6 +22,7 @@ ANSWER_TIMEOUT_S = 30.0
 TEXT_MAX = 500
 SUPERVISORS = "/druid/indexer/v1/supervisor"
 TASKS = "/druid/indexer/v1/tasks"
+OURS = "/api/v1/supervisors"
 
 _REDIRECTED = 307
 _NOT_HERE = {_REDIRECTED, 502, 503, 504}
@@ -43,6 +44,8 @@ class Answer:
     status: int
     body: bytes
     server: str
+    etag: str = ""
+    """The version of what was asked for, or stored."""
 
     def json(self) -> object:
         """Return the body as JSON values.
@@ -117,9 +120,16 @@ class Client:
             lambda server: self._http.get(f"{server}{path}", params=dict(params or {})), also
         )
 
-    def post(self, path: str, body: bytes = b"", params: Params | None = None) -> Answer:
+    def post(
+        self,
+        path: str,
+        body: bytes = b"",
+        params: Params | None = None,
+        *,
+        headers: Mapping[str, str] | None = None,
+    ) -> Answer:
         """Send JSON text, or nothing; errors as in `get`."""
-        return self._write("POST", path, body, params)
+        return self._write("POST", path, body, params, headers)
 
     def put(self, path: str, body: bytes) -> Answer:
         """Send JSON text in the place of what is there; errors as in `get`."""
@@ -129,11 +139,18 @@ class Client:
         """Ask for the removal of what is there; errors as in `get`."""
         return self._write("DELETE", path, b"", None)
 
-    def _write(self, method: str, path: str, body: bytes, params: Params | None) -> Answer:
-        headers = {"Content-Type": "application/json"}
+    def _write(
+        self,
+        method: str,
+        path: str,
+        body: bytes,
+        params: Params | None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Answer:
+        sent = {"Content-Type": "application/json", **(headers or {})}
         return self._send(
             lambda server: self._http.request(
-                method, f"{server}{path}", content=body, params=dict(params or {}), headers=headers
+                method, f"{server}{path}", content=body, params=dict(params or {}), headers=sent
             ),
             (),
         )
@@ -155,7 +172,8 @@ class Client:
                 raise Unreachable(f"{server} did not answer in good order: {what}") from error
             answered = response.status_code < 400 and response.status_code != _REDIRECTED  # noqa: PLR2004 -- HTTP
             if answered or response.status_code in also:
-                return Answer(response.status_code, response.content, server)
+                etag = response.headers.get("etag", "")
+                return Answer(response.status_code, response.content, server, etag)
             if not _passed_over(response):
                 raise _problem(response, server)
             failures.append(f"{server}: {_problem(response, server)}")
@@ -200,7 +218,9 @@ def _problem(response: httpx.Response, server: str) -> ProblemAnswer:
     detail = str(told.get("detail") or told.get("error") or title or response.reason_phrase)
     listed = told.get("errors")
     errors = [_field_error(each) for each in listed] if isinstance(listed, list) else []
-    return ProblemAnswer(detail, status=response.status_code, title=title, errors=errors)
+    kind = str(told.get("type") or "").rpartition("/")[2]
+    status = response.status_code
+    return ProblemAnswer(detail, status=status, title=title, errors=errors, kind=kind)
 
 
 def _field_error(told: object) -> FieldError:

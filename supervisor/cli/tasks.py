@@ -8,8 +8,9 @@ import typer
 
 from supervisor.cli.answers import TaskRow
 from supervisor.cli.client import TASKS
+from supervisor.cli.form import Format
 from supervisor.cli.options import Output, Server, connect
-from supervisor.cli.output import Format, ago, show_json, show_table
+from supervisor.cli.output import ago, show_json, show_table
 
 commands = typer.Typer(no_args_is_help=True, help="Attempts that read a range and publish it.")
 

@@ -84,6 +84,18 @@ def wait_until_handed_off(
     wait_for(f"waiting until {supervisor_id} has handed off", look, seconds)
 
 
+class Deadline:
+    """Seconds that several waits share."""
+
+    def __init__(self, seconds: float) -> None:
+        """Begin now."""
+        self._at = time.monotonic() + seconds
+
+    def left(self) -> float:
+        """Return what is left of them, 0 at least: so each wait looks once."""
+        return max(0.0, self._at - time.monotonic())
+
+
 def wait_for(what: str, look: Callable[[], str | None], seconds: float) -> None:
     """Call `look` until it returns None; what it returns otherwise says what is missing.
 

@@ -63,7 +63,10 @@ def test_going_to_what_is_there_changes_nothing(changed: World) -> None:
 def test_a_terminated_supervisor_comes_back(changed: World) -> None:
     changed.post(f"{CLICKS}/terminate")
 
-    assert roll_back(changed, 2).json()["version"] == 4
+    seen = roll_back(changed, 2, "?dryRun=true")
+    assert (seen.json()["version"], "etag" in seen.headers) == (4, False)
+    done = roll_back(changed, 2, **{"If-None-Match": "*"})
+    assert (done.json()["version"], done.headers["etag"][:3]) == (4, '"4-')
     assert replicas(changed) == 3
 
 
