@@ -26,6 +26,9 @@ from sqlalchemy import (
     text,
 )
 
+import supervisor.metadata.tables_compaction
+import supervisor.metadata.tables_events
+import supervisor.metadata.tables_keys  # noqa: F401 -- they add their tables
 from supervisor.core.model import GapKind, GenerationState, TaskStatus
 from supervisor.core.spec_exports import ExportFormat
 from supervisor.metadata.columns import (
