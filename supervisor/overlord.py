@@ -43,6 +43,7 @@ from supervisor.eventqueue.operations import Operations
 from supervisor.eventqueue.queues import EventQueues
 from supervisor.export_events import EXPORTS
 from supervisor.exporting import CompareAll, Exporting
+from supervisor.idempotency import Idempotency
 from supervisor.leadership import Leadership
 from supervisor.lifetimes import Lifetimes
 from supervisor.loop import Loop
@@ -56,11 +57,12 @@ from supervisor.quarantine import Quarantine
 from supervisor.reconcile import Pass, Shell, make_pass
 from supervisor.registry import WorkerRegistry
 from supervisor.resets import Resets
-from supervisor.service import Rules, Service, new_token
+from supervisor.service import Service, new_token
 from supervisor.setting_types import allowed_registries
 from supervisor.settings import Settings
 from supervisor.setup import SetupProblem
 from supervisor.signals import Broadcast
+from supervisor.spec_judge import Rules
 from supervisor.swapping import Swapping
 from supervisor.sweep import Sweep
 from supervisor.task_output import TaskOutput
@@ -240,6 +242,7 @@ def _api_of(
             store, clock, service, registry, changed=changed, probe=KafkaProbe(read_secret)
         ),
         chronicle=Chronicle(store, clock),
+        keys=Idempotency(store, clock, term),
         changed=changed,
         version=importlib.metadata.version("tidegate"),
         hosts=hosts,

@@ -28,6 +28,7 @@ from supervisor.ports_compaction import Compactions
 from supervisor.ports_events import Events, Heard
 from supervisor.ports_exports import Exports
 from supervisor.ports_happenings import Happenings
+from supervisor.ports_keys import ActsOnce, Keys
 from supervisor.ports_operations import OperationsTable
 from supervisor.ports_ranges import Generations, OffsetsTable
 from supervisor.ports_segments import Retention, Segments
@@ -300,6 +301,7 @@ class Transaction(Protocol):
     happenings: Happenings
     operations: OperationsTable
     watched: Watched
+    keys: Keys
 
 
 class Store(Protocol):
@@ -326,6 +328,10 @@ class Store(Protocol):
     def on_added(self, heard: Heard) -> None:
         """Tell `heard` of added events, after each commit of this process that added some."""
         ...
+
+
+class ActingStore(Store, ActsOnce, Protocol):
+    """A store in which what a key stands for is done once."""
 
 
 class Streams(Protocol):

@@ -38,7 +38,9 @@ OVERLORD_PORT = 8090
 WORKER_PORT = 8091
 CONFIG_FILE = "tidegate.toml"
 
-_OTHER_NAMES = frozenset({"TIDEGATE_CONFIG", "TIDEGATE_DEBUG", "TIDEGATE_FAILPOINTS"})
+_OTHER_NAMES = frozenset(
+    {"TIDEGATE_CONFIG", "TIDEGATE_DEBUG", "TIDEGATE_FAILPOINTS", "TIDEGATE_PROFILE"}
+)
 _SECRET = "TIDEGATE_SECRET_"  # noqa: S105 -- the start of names of variables, no secret
 
 

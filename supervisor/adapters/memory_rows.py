@@ -14,6 +14,7 @@ from supervisor.core.compaction import Compaction, CompactionRule
 from supervisor.core.events import FailedEvent, QueueName, QueueRow, StoredEvent
 from supervisor.core.exports import Export
 from supervisor.core.happenings import Happening
+from supervisor.core.idempotency import KeyRow
 from supervisor.core.lag import Lag
 from supervisor.core.model import (
     AuditEntry,
@@ -114,6 +115,7 @@ class Tables:
     lag: Rows[tuple[str, datetime], Lag] = field(default_factory=Rows)
     operations: Rows[int, Operation] = field(default_factory=Rows)
     happenings: Rows[int, Happening] = field(default_factory=Rows)
+    keys: Rows[tuple[str, str], KeyRow] = field(default_factory=Rows)
     lease: Rows[str, Lease] = field(default_factory=Rows)
     """One row."""
     queues: Rows[QueueName, QueueRow] = field(default_factory=Rows)

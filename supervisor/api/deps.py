@@ -13,6 +13,7 @@ from supervisor.core.errors import NotAllowed
 from supervisor.dry_run import Looking
 from supervisor.early_handoff import EarlyHandoff
 from supervisor.eventqueue.operations import Operations
+from supervisor.idempotency import Idempotency
 from supervisor.lifetimes import Lifetimes
 from supervisor.publishing import Publishing
 from supervisor.quarantine import Quarantine
@@ -42,6 +43,7 @@ class ApiParts:
     swapping: Swapping
     looking: Looking
     chronicle: Chronicle
+    keys: Idempotency
     changed: Broadcast
     version: str
     """Of this Tidegate."""

@@ -6,6 +6,7 @@ from fastapi import APIRouter, Query
 from starlette.concurrency import run_in_threadpool
 
 from supervisor.api.deps import Document, Parts
+from supervisor.api.preconditions import Precondition
 from supervisor.api.sampler import sampled
 from supervisor.api.supervisors import SPEC_BODY
 from supervisor.core.errors import Refused, Unavailable
@@ -20,6 +21,7 @@ router = APIRouter(prefix="/api/v1/supervisors", tags=["supervisors"])
 async def validate(
     document: Document,
     parts: Parts,
+    expected: Precondition,
     sample: Annotated[
         int, Query(ge=0, le=ROWS_MAX, description="Show so many records as rows, too.")
     ] = 0,
@@ -27,9 +29,9 @@ async def validate(
     connect: Annotated[bool, Query(description="Look at the topics, for some seconds.")] = True,
 ) -> DryRunView:
     """Tell what a POST of this spec would do: errors, changes, what restarts, what Kafka holds."""
-    verdict = await run_in_threadpool(
-        parts.looking.dry_run.judge, document, connect=connect or sample > 0
-    )
+    judge = parts.looking.dry_run.judge
+    look = connect or sample > 0
+    verdict = await run_in_threadpool(judge, document, connect=look, expected=expected)
     if not sample or not verdict.valid or verdict.spec is None or verdict.seen is None:
         return dry_run_view(verdict)
     within = SamplerConfig().within

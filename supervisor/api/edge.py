@@ -85,7 +85,7 @@ class Gate:
             self._check_names(request)
             if _has_body(request):
                 _check_type(request)
-                receive = _replay(await _read(request, receive), receive)
+                receive = replayed(await _read(request, receive), receive)
         except _Refusal as refused:
             response = answer(refused.problem, str(refused), request.url.path)
             await response(scope, receive, send)
@@ -163,7 +163,7 @@ def _too_large(size_bytes_max: int) -> _Refusal:
     return _Refusal(TOO_LARGE, f"{status.phrase}: at most {size_bytes_max} bytes are taken")
 
 
-def _replay(body: bytes, receive: Receive) -> Receive:
+def replayed(body: bytes, receive: Receive) -> Receive:
     """Return a `receive` that gives the whole body first, then what comes after it."""
     given = False
 

@@ -24,6 +24,7 @@ from supervisor.core.errors import (
     FieldError,
     InvalidOffsets,
     InvalidSpec,
+    KeyTakenOver,
     LeaseLost,
     MetadataBusy,
     MetadataUnavailable,
@@ -54,6 +55,7 @@ from supervisor.core.events import (
 )
 from supervisor.core.exports import ExportUnavailable, NotExportable
 from supervisor.core.operations import OperationNotFound
+from supervisor.core.preconditions import PreconditionFailed
 from supervisor.core.snippets import NotExported
 from supervisor.early_handoff import UnknownGroups
 from supervisor.eventqueue.operations import (
@@ -64,9 +66,11 @@ from supervisor.eventqueue.operations import (
 )
 from supervisor.eventqueue.processor import ProcessorClosed
 from supervisor.forgetting import NotForgettable
+from supervisor.idempotency import AnswerLost, KeyInUse, KeyReused
 from supervisor.ports_probe import SourceUnreadable
 from supervisor.publishing import UnusableFiles
 from supervisor.quarantine import RecordNotFound
+from supervisor.rollback import VersionNotFound
 from supervisor.sampling import (
     NoWorker,
     SampleFailed,
@@ -139,6 +143,7 @@ PROBLEMS: Mapping[type[SupervisorError], Problem] = MappingProxyType(
     {
         AlreadyInState: Problem(400, "already-in-state", "The supervisor is what it should become"),
         BadCursor: Problem(400, "bad-cursor", "This is no cursor of this list"),
+        AnswerLost: Problem(409, "idempotency-answer-lost", "The answer to this key got lost"),
         CompactionNotFound: Problem(404, "compaction-not-found", "There is no such compaction"),
         DataSourceNotFound: Problem(404, "data-source-not-found", "There is no such table"),
         EmptyEvent: Problem(400, "empty-event", "An event says nothing"),
@@ -150,6 +155,9 @@ PROBLEMS: Mapping[type[SupervisorError], Problem] = MappingProxyType(
         InvalidOffsets: Problem(400, "invalid-offsets", "Reading cannot go on at these offsets"),
         InvalidRequest: Problem(400, "invalid-request", "The request is not acceptable"),
         InvalidSpec: Problem(400, "invalid-spec", "The spec is not acceptable"),
+        KeyInUse: Problem(409, "idempotency-key-in-use", "The first request still runs"),
+        KeyReused: Problem(422, "idempotency-key-reused", "The key stands for another request"),
+        KeyTakenOver: Problem(409, "idempotency-key-taken-over", "A repeat acts in its place"),
         LeaseLost: Problem(503, "not-the-leader", "Another overlord leads"),
         MetadataBusy: Problem(503, "metadata-busy", "The metadata database is busy"),
         MetadataUnavailable: Problem(
@@ -167,6 +175,7 @@ PROBLEMS: Mapping[type[SupervisorError], Problem] = MappingProxyType(
         NotExported: Problem(409, "not-exported", "The table is not exported in this format"),
         NotExportable: Problem(409, "not-exportable", "The table does not fit into the format"),
         OperationNotFound: Problem(404, "operation-not-found", "There is no such operation"),
+        PreconditionFailed: Problem(412, "precondition-failed", "The spec is another version now"),
         ProcessorClosed: Problem(503, "queue-closed", "The event queue is closed here"),
         QueueDead: Problem(503, "event-queue-dead", "An event queue is damaged"),
         QueueNotDead: Problem(409, "queue-not-dead", "There is nothing to repair"),
@@ -198,6 +207,7 @@ PROBLEMS: Mapping[type[SupervisorError], Problem] = MappingProxyType(
         UnknownGroups: Problem(400, "unknown-groups", "There is no such task group"),
         UnusableFiles: Problem(400, "unusable-files", "The offered files do not fit the range"),
         WorkerNotFound: Problem(404, "worker-not-found", "There is no such worker"),
+        VersionNotFound: Problem(404, "version-not-found", "There is no such version"),
         WorkerFenced: Problem(409, "worker-fenced", "A newer incarnation of the worker runs"),
         WorkerUnavailable: Problem(503, "worker-unavailable", "A worker does not answer"),
     }

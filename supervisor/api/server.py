@@ -1,7 +1,7 @@
 """The overlord's HTTP server, built from its parts; nothing connects here.
 
-    request ─► SecurityHeaders ─► Gate (host, origin, type, size) ─► route ─► service or views
-                                    └──────── refused ────────────────┴─► problems
+    request ─► SecurityHeaders ─► Gate (host, origin, type, size) ─► OncePerKey ─► route ─► service
+                                    └──────── refused ───────────────────┴───────────┴─► problems
 
 Everything that is not a route's own answer is a problem (`problems.py`).
 """
@@ -31,6 +31,7 @@ from supervisor.api import (
     quarantine,
     queues,
     resets,
+    rollback,
     sampler,
     segments,
     status,
@@ -41,6 +42,7 @@ from supervisor.api import (
 )
 from supervisor.api.deps import ApiParts
 from supervisor.api.edge import Gate, SecurityHeaders
+from supervisor.api.idempotency import OncePerKey
 from supervisor.api.leader import to_the_leader
 from supervisor.api.openapi import described
 from supervisor.api.problems import render_bug, render_error, render_http, render_invalid
@@ -55,6 +57,7 @@ ROUTERS = (
     handoffs.router,
     resets.router,
     for_all.router,
+    rollback.router,
     tasks.router,
     task_verbs.router,
     workers.router,
@@ -98,7 +101,11 @@ def build_routes(hosts: Sequence[str] = ()) -> FastAPI:
         version="v1",
         docs_url=None,  # these pages load scripts from elsewhere
         redoc_url=None,
-        middleware=[Middleware(SecurityHeaders), Middleware(Gate, hosts=tuple(hosts))],
+        middleware=[
+            Middleware(SecurityHeaders),
+            Middleware(Gate, hosts=tuple(hosts)),
+            Middleware(OncePerKey),
+        ],
     )
     api.add_exception_handler(LeaseLost, to_the_leader)
     api.add_exception_handler(SupervisorError, render_error)

@@ -10,8 +10,11 @@ from pydantic import Field, JsonValue
 
 from supervisor.api.deps import Author, Document, Parts
 from supervisor.api.operations import named
+from supervisor.api.preconditions import Precondition
 from supervisor.core.changes import Effect
 from supervisor.core.model import SpecVersion
+from supervisor.core.preconditions import etag_of
+from supervisor.spec_judge import Applied, Stored
 from supervisor.views import SupervisorRow
 from supervisor.views_dry_run import DryRunView, dry_run_view
 from supervisor.views_status import SupervisorStatus
@@ -88,6 +91,8 @@ class HistoryRow(Wire):
     spec: dict[str, object]
     version: str
     """When it was stored, as in Druid."""
+    version_number: int
+    """Counts from 1, as in the answer to a POST."""
 
 
 @router.post("", response_model_exclude_unset=True, openapi_extra=SPEC_BODY)
@@ -95,6 +100,7 @@ def post_spec(
     document: Document,
     author: Author,
     parts: Parts,
+    expected: Precondition,
     response: Response,
     *,
     dry_run: DryRunAsked = False,
@@ -102,8 +108,19 @@ def post_spec(
 ) -> Posted | DryRunView:
     """Create a supervisor, or give it a new spec version unless the newest says the same."""
     if dry_run:
-        return dry_run_view(parts.looking.dry_run.judge(document))
-    done = parts.service.apply_spec(document, author)
+        return dry_run_view(parts.looking.dry_run.judge(document, expected=expected))
+    done = parts.service.apply_spec(document, author, expected)
+    return Posted.model_validate(posted(done, response))
+
+
+def posted(done: Applied, response: Response) -> dict[str, object]:
+    """Return the members of `Posted`, and fill in the headers that go with them.
+
+    What there is nothing to say of is left out.
+    """
+    if done.etag:
+        response.headers["ETag"] = done.etag
+    named(response, done.operation)
     told: dict[str, object] = {
         "id": done.supervisor_id,
         "modified": done.modified,
@@ -119,8 +136,7 @@ def post_spec(
         told["warnings"] = done.warnings
     if done.operation is not None:
         told["operation_id"] = done.operation
-        named(response, done.operation)
-    return Posted.model_validate(told)
+    return told
 
 
 @router.get("")
@@ -156,10 +172,18 @@ def get_histories(parts: Parts) -> dict[str, list[HistoryRow]]:
     return {k: _history(versions) for k, versions in parts.service.histories().items()}
 
 
-@router.get("/{supervisor_id}")
-def get_spec(supervisor_id: str, parts: Parts) -> dict[str, object]:
-    """Return the newest spec with its defaults written out."""
-    return parts.service.spec(supervisor_id).normalised()
+@router.get(
+    "/{supervisor_id}",
+    response_model=dict[str, object],
+    responses={304: {"description": "If-None-Match names the newest version"}},
+)
+def get_spec(supervisor_id: str, parts: Parts, expected: Precondition) -> Response:
+    """Return the newest spec with its defaults written out, and its version as ETag."""
+    newest, spec = parts.service.newest(supervisor_id)
+    headers = {"ETag": etag_of(newest)}
+    if expected.knows(newest):
+        return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
+    return JSONResponse(spec.normalised(), headers=headers)
 
 
 @router.get("/{supervisor_id}/status", response_model_exclude_unset=True)
@@ -207,6 +231,7 @@ def _history(versions: list[SpecVersion]) -> list[HistoryRow]:
         HistoryRow(
             spec=_tombstone(tables) if v.spec is None else v.spec.normalised(),
             version=iso_utc(v.created_at),
+            version_number=v.version,
         )
         for v in versions
     ]
@@ -224,33 +249,41 @@ def _tombstone(data_sources: list[str]) -> dict[str, object]:
 
 @router.post("/{supervisor_id}/suspend")
 def suspend(
-    supervisor_id: str, author: Author, parts: Parts, response: Response
+    supervisor_id: str, author: Author, parts: Parts, expected: Precondition, response: Response
 ) -> dict[str, object]:
     """Start nothing new; groups that read now hand off and publish what they have."""
-    done = parts.service.suspend(supervisor_id, author)
-    named(response, done.operation)
-    return done.spec.normalised()
+    return _told(parts.service.suspend(supervisor_id, author, expected), response)
 
 
 @router.post("/{supervisor_id}/resume")
 def resume(
-    supervisor_id: str, author: Author, parts: Parts, response: Response
+    supervisor_id: str, author: Author, parts: Parts, expected: Precondition, response: Response
 ) -> dict[str, object]:
     """Go on where it stopped."""
-    done = parts.service.resume(supervisor_id, author)
-    named(response, done.operation)
-    return done.spec.normalised()
+    return _told(parts.service.resume(supervisor_id, author, expected), response)
+
+
+def _told(stored: Stored, response: Response) -> dict[str, object]:
+    version = stored.version
+    assert version.spec is not None
+    response.headers["ETag"] = etag_of(version)
+    named(response, stored.operation)
+    return version.spec.normalised()
 
 
 @router.post("/{supervisor_id}/terminate")
-def terminate(supervisor_id: str, author: Author, parts: Parts, response: Response) -> Named:
+def terminate(
+    supervisor_id: str, author: Author, parts: Parts, expected: Precondition, response: Response
+) -> Named:
     """End a supervisor: its tasks hand off and publish, its history and its table stay."""
-    operation = parts.service.terminate(supervisor_id, author)
+    operation = parts.service.terminate(supervisor_id, author, expected)
     named(response, operation)
     return Named(id=supervisor_id, operation_id=operation)
 
 
 @router.post("/{supervisor_id}/shutdown", deprecated=True)
-def shutdown(supervisor_id: str, author: Author, parts: Parts, response: Response) -> Named:
+def shutdown(
+    supervisor_id: str, author: Author, parts: Parts, expected: Precondition, response: Response
+) -> Named:
     """Do what terminate does, under Druid's older name."""
-    return terminate(supervisor_id, author, parts, response)
+    return terminate(supervisor_id, author, parts, expected, response)

@@ -27,6 +27,7 @@ WORKERS = "/druid/indexer/v1/workers"
 WORKER = "/druid/indexer/v1/worker"
 OPERATIONS = "/api/v1/operations"
 OPERATION = "Tidegate-Operation"
+OURS = "/api/v1/supervisors"
 
 _REDIRECTED = 307
 _NOT_HERE = {_REDIRECTED, 502, 503, 504}
@@ -55,6 +56,11 @@ class Answer:
     def operation(self) -> str | None:
         """What is now under way: `/api/v1/operations/{id}` tells when it is done."""
         return self.headers.get(OPERATION.lower())
+
+    @property
+    def etag(self) -> str:
+        """The version of what was asked for, or stored; empty: none was told."""
+        return self.headers.get("etag", "")
 
     def json(self) -> object:
         """Return the body as JSON values.
@@ -129,9 +135,16 @@ class Client:
             lambda server: self._http.get(f"{server}{path}", params=dict(params or {})), also
         )
 
-    def post(self, path: str, body: bytes = b"", params: Params | None = None) -> Answer:
+    def post(
+        self,
+        path: str,
+        body: bytes = b"",
+        params: Params | None = None,
+        *,
+        headers: Mapping[str, str] | None = None,
+    ) -> Answer:
         """Send JSON text, or nothing; errors as in `get`."""
-        return self._write("POST", path, body, params)
+        return self._write("POST", path, body, params, headers)
 
     def put(self, path: str, body: bytes) -> Answer:
         """Send JSON text in the place of what is there; errors as in `get`."""
@@ -141,11 +154,18 @@ class Client:
         """Ask for the removal of what is there; errors as in `get`."""
         return self._write("DELETE", path, b"", None)
 
-    def _write(self, method: str, path: str, body: bytes, params: Params | None) -> Answer:
-        headers = {"Content-Type": "application/json"}
+    def _write(
+        self,
+        method: str,
+        path: str,
+        body: bytes,
+        params: Params | None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Answer:
+        sent = {"Content-Type": "application/json", **(headers or {})}
         return self._send(
             lambda server: self._http.request(
-                method, f"{server}{path}", content=body, params=dict(params or {}), headers=headers
+                method, f"{server}{path}", content=body, params=dict(params or {}), headers=sent
             ),
             (),
         )
@@ -213,7 +233,9 @@ def _problem(response: httpx.Response, server: str) -> ProblemAnswer:
     detail = str(told.get("detail") or told.get("error") or title or response.reason_phrase)
     listed = told.get("errors")
     errors = [_field_error(each) for each in listed] if isinstance(listed, list) else []
-    return ProblemAnswer(detail, status=response.status_code, title=title, errors=errors)
+    kind = str(told.get("type") or "").rpartition("/")[2]
+    status = response.status_code
+    return ProblemAnswer(detail, status=status, title=title, errors=errors, kind=kind)
 
 
 def _field_error(told: object) -> FieldError:

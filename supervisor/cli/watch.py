@@ -11,8 +11,9 @@ import typer
 
 from supervisor.cli.answers import Lenient
 from supervisor.cli.client import Client, path_of
+from supervisor.cli.form import Format
 from supervisor.cli.options import Output, Server, SupervisorId, connect
-from supervisor.cli.output import Format, say, show_json, show_text
+from supervisor.cli.output import say, show_json, show_text
 from supervisor.cli.problems import Unreachable
 
 API = "/api/v1/supervisors"
@@ -34,7 +35,10 @@ class _Explanation(Lenient):
 def explain(
     supervisor_id: SupervisorId, server: Server = None, output: Output = Format.TABLE
 ) -> None:
-    """Say why a supervisor stands as it does, what it waits for, and what comes next."""
+    """Say why a supervisor stands as it does, what it waits for, and what comes next.
+
+    Example: tidegate supervisor explain clicks
+    """
     with connect(server) as client:
         answer = client.get(path_of(API, supervisor_id, "explain"))
     if output is Format.JSON:
@@ -59,7 +63,10 @@ def watch(
     server: Server = None,
     output: Output = Format.TABLE,
 ) -> None:
-    """Print what happens as it happens, until Ctrl-C; a lost connection is made again."""
+    """Print what happens as it happens, until Ctrl-C; a lost connection is made again.
+
+    Example: tidegate supervisor watch clicks --count 10
+    """
     with connect(server) as client:
         for number, event in enumerate(_events(client, supervisor_id, after), 1):
             if output is Format.JSON:

@@ -26,6 +26,7 @@ from supervisor.early_handoff import EarlyHandoff
 from supervisor.endings import Endings
 from supervisor.eventqueue.meters import Meters
 from supervisor.eventqueue.operations import Operations
+from supervisor.idempotency import Idempotency
 from supervisor.leadership import Leadership
 from supervisor.lifetimes import Lifetimes
 from supervisor.loop import Loop
@@ -37,8 +38,9 @@ from supervisor.quarantine import Quarantine
 from supervisor.reconcile import Pass, Shell, make_pass
 from supervisor.registry import WorkerRegistry
 from supervisor.resets import Resets
-from supervisor.service import Rules, Service, new_token
+from supervisor.service import Service, new_token
 from supervisor.signals import Broadcast
+from supervisor.spec_judge import Rules
 from supervisor.swapping import Swapping
 from supervisor.views import Views
 from supervisor.watching import Watching
@@ -51,6 +53,7 @@ URL = "http://localhost:8090"
 SUPERVISORS = "/druid/indexer/v1/supervisor"
 TASKS = "/druid/indexer/v1"
 Json = dict[str, object]
+Reach = Callable[[str], None]
 
 
 ENDS_LATER = timedelta(seconds=60)
@@ -234,6 +237,7 @@ def _parts_of(
         swapping=Swapping(store, clock, term, endings, segments, changed, compacting.assign),
         quarantine=Quarantine(store, DuckRecords(folder)),
         resets=Resets(store, streams, clock, leadership, loop, changed, endings),
+        keys=Idempotency(store, clock, term),
         chronicle=Chronicle(store, clock),
         looking=Looking.of(store, clock, service, registry, changed=changed, probe=streams),
         changed=changed,
@@ -244,9 +248,13 @@ def _parts_of(
     )
 
 
+def _idle(_: str) -> None:
+    """Do nothing at the places that are passed."""
+
+
 @contextmanager
 def a_world(
-    folder: Path, migrated: Path, *, leads: bool = True, rules: Rules = RULES
+    folder: Path, migrated: Path, *, leads: bool = True, rules: Rules = RULES, reach: Reach = _idle
 ) -> Iterator[World]:
     """Build an overlord over a copy of `migrated`; its loop runs until the block ends."""
     database = Path(shutil.copy(migrated, folder / "metadata.db"))
@@ -267,25 +275,28 @@ def a_world(
         loop=loop,
         changed=changed,
         rules=rules,
+        reach=reach,
     )
     journals = AgentJournals()
     watching = Watching(store, clock, leadership.term, loop)
     views = Views(sources, registry, loop, leadership, clock, "/warehouse", journals, watching)
     wired = _Wired(store, clock, leadership, streams, registry, changed, loop, endings)
     parts = _parts_of(wired, service, views, journals, folder)
-    client = TestClient(create_api(parts), URL, raise_server_exceptions=False)
-    with _leading(leadership, loop, leads=leads), client:
+    with _served(parts, leadership, loop, leads=leads) as client:
         known = (store, clock, streams, loop, leadership, changed, journals, client, watching)
         yield World(database, *known)
     store.close()
 
 
 @contextmanager
-def _leading(leadership: Leadership, loop: Loop, *, leads: bool) -> Iterator[None]:
+def _served(
+    parts: ApiParts, leadership: Leadership, loop: Loop, *, leads: bool
+) -> Iterator[TestClient]:
     if leads:
         leadership.step()
         loop.start()
-    yield
+    with TestClient(create_api(parts), URL, raise_server_exceptions=False) as client:
+        yield client
     if leads:
         loop.stop()
 
