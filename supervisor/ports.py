@@ -22,6 +22,7 @@ from supervisor.core.model import (
 )
 from supervisor.core.observed import StreamState, WorkerView
 from supervisor.core.spec import SupervisorSpec
+from supervisor.ports_access import Access
 from supervisor.ports_compaction import Compactions
 from supervisor.ports_events import Events, Heard
 from supervisor.ports_exports import Exports
@@ -258,6 +259,7 @@ class Transaction(Protocol):
     lease: LeaseTable
     events: Events
     installation: Installation
+    access: Access
 
 
 class Store(Protocol):
@@ -268,7 +270,7 @@ class Store(Protocol):
         ...
 
     def writing(self) -> AbstractContextManager[Transaction]:
-        """Open a writing transaction without a term: lease changes only."""
+        """Open a writing transaction without a term: lease, principals, denied tries."""
         ...
 
     def leading(self, term: int) -> AbstractContextManager[Transaction]:

@@ -29,6 +29,7 @@ from supervisor.desired import desired_state
 from supervisor.export_events import follow
 from supervisor.leadership import Leadership
 from supervisor.loop import Loop
+from supervisor.ownership import newest_table
 from supervisor.ports import Clock, Store, Transaction
 from supervisor.registry import WorkerRegistry
 from supervisor.signals import Broadcast
@@ -93,8 +94,12 @@ class Service:
 
     # -- specs ---------------------------------------------------------------------------------
 
-    def apply_spec(self, document: object, author: str) -> Applied:
+    def apply_spec(
+        self, document: object, author: str, allowed: Callable[[str], None] = lambda _: None
+    ) -> Applied:
         """Store a spec as the next version, unless it equals the newest one.
+
+        `allowed` raises for a table that the caller may not change: the spec's and the old one's.
 
         Raises:
             InvalidSpec: with every field that is wrong.
@@ -102,12 +107,15 @@ class Service:
         """
         read = read_spec(document)
         spec = read.spec
+        allowed(spec.data_source)
         self._check_brokers(spec)
         self._check_registries(spec)
         self._check_exports(spec)
 
         def apply(tx: Transaction) -> Applied:
             newest = tx.specs.newest(spec.id)
+            if (before := newest_table(tx, spec.id)) is not None:
+                allowed(before)
             if newest is not None and newest.spec == spec:
                 return Applied(spec.id, newest.version, False, read.warnings)
             changes = _changes(newest, spec)

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 
+from supervisor.adapters.memory_access import MemoryAccess
 from supervisor.adapters.memory_compactions import MemoryCompactions
 from supervisor.adapters.memory_events import MemoryEvents
 from supervisor.adapters.memory_exports import MemoryExports
@@ -37,6 +38,7 @@ from supervisor.ports import (
     Transaction,
     WorkersTable,
 )
+from supervisor.ports_access import Access
 from supervisor.ports_compaction import Compactions
 from supervisor.ports_events import Events, Heard
 from supervisor.ports_exports import Exports
@@ -62,6 +64,7 @@ class MemoryTransaction:
     lease: LeaseTable
     events: Events
     installation: Installation
+    access: Access
 
     @classmethod
     def on(cls, tables: Tables, events: Events) -> "MemoryTransaction":
@@ -81,6 +84,7 @@ class MemoryTransaction:
             lease=MemoryLease(tables),
             events=events,
             installation=MemoryInstallation(),
+            access=MemoryAccess(tables),
         )
 
 
@@ -99,7 +103,7 @@ class MemoryStore:
         return self._reading()
 
     def writing(self) -> AbstractContextManager[Transaction]:
-        """Open a writing transaction without a term: lease changes only."""
+        """Open a writing transaction without a term: lease, principals, denied tries."""
         return self._writing()
 
     def leading(self, term: int) -> AbstractContextManager[Transaction]:

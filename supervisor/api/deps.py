@@ -5,7 +5,9 @@ from typing import Annotated, cast
 
 from fastapi import Depends, Header, Request
 
+from supervisor.authentication import Authentication
 from supervisor.compacting import Compacting
+from supervisor.core.access import Actor, Caller
 from supervisor.core.documents import parse_document
 from supervisor.core.errors import NotAllowed
 from supervisor.early_handoff import EarlyHandoff
@@ -39,6 +41,8 @@ class ApiParts:
     changed: Broadcast
     version: str
     """Of this Tidegate."""
+    authentication: Authentication | None = None
+    """None: nobody is asked who it is."""
     hosts: tuple[str, ...] = ()
     """Names, or `name:port`, beside loopback's under which clients reach this overlord."""
 
@@ -47,13 +51,19 @@ def _parts(request: Request) -> ApiParts:
     return cast("ApiParts", request.app.state.parts)
 
 
+def _caller(request: Request) -> Caller:
+    caller: Caller = request.state.caller
+    return caller
+
+
 def _author(
+    caller: Annotated[Caller, Depends(_caller)],
     x_druid_author: Annotated[
         str, Header(description="Who asks; a comment in the audit log, proves nothing.")
     ] = "",
 ) -> str:
     shown = "".join(c for c in x_druid_author if c.isprintable())[:AUTHOR_SHOWN_MAX]
-    return shown or "anonymous"
+    return (shown or "anonymous") if caller.is_anyone else Actor.of(caller, shown)
 
 
 async def _document(request: Request) -> dict[str, object]:
@@ -69,6 +79,7 @@ def _token(authorization: Annotated[str, Header(description="`Bearer` and a toke
 
 
 Parts = Annotated[ApiParts, Depends(_parts)]
+Asking = Annotated[Caller, Depends(_caller)]
 Author = Annotated[str, Depends(_author)]
 Document = Annotated[dict[str, object], Depends(_document)]
 Token = Annotated[str, Depends(_token)]

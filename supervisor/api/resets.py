@@ -9,8 +9,10 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from pydantic import Field
 
+from supervisor.api.access import SUPERVISOR, needs
 from supervisor.api.deps import Author, Document, Parts
 from supervisor.api.problems import InvalidRequest
+from supervisor.core.access import Permission
 from supervisor.core.errors import FieldError
 from supervisor.core.model import GapKind
 from supervisor.core.moves import Move
@@ -83,7 +85,7 @@ class Moved(Wire):
     discarded: list[GivenUp]
 
 
-@router.post("/{supervisor_id}/reset")
+@router.post("/{supervisor_id}/reset", dependencies=[needs(Permission.RESET, SUPERVISOR)])
 def reset(supervisor_id: str, author: Author, parts: Parts, *, dry_run: DryRun = False) -> Moved:
     """Forget where reading stands and begin again at the earliest or latest offsets.
 
@@ -93,7 +95,11 @@ def reset(supervisor_id: str, author: Author, parts: Parts, *, dry_run: DryRun =
     return _moved(parts.resets.reset(supervisor_id, author, dry_run=dry_run))
 
 
-@router.post("/{supervisor_id}/resetOffsets", openapi_extra=OFFSETS_BODY)
+@router.post(
+    "/{supervisor_id}/resetOffsets",
+    openapi_extra=OFFSETS_BODY,
+    dependencies=[needs(Permission.RESET, SUPERVISOR)],
+)
 def reset_offsets(
     supervisor_id: str, document: Document, author: Author, parts: Parts, *, dry_run: DryRun = False
 ) -> Moved:

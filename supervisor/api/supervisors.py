@@ -8,9 +8,20 @@ from fastapi import APIRouter, Query
 from fastapi.responses import JSONResponse
 from pydantic import Field, JsonValue
 
-from supervisor.api.deps import Author, Document, Parts
+from supervisor.api.access import (
+    HISTORY,
+    LISTED,
+    SPEC,
+    SUPERVISOR,
+    SUPERVISOR_EVER,
+    applying,
+    needs,
+)
+from supervisor.api.deps import Asking, Author, Document, Parts
+from supervisor.core.access import Caller, Permission
 from supervisor.core.changes import Effect
 from supervisor.core.model import SpecVersion
+from supervisor.ownership import Ownership
 from supervisor.views import SupervisorRow
 from supervisor.views_status import SupervisorStatus
 from supervisor.views_tasks import ParseError
@@ -72,10 +83,15 @@ class HistoryRow(Wire):
     """When it was stored, as in Druid."""
 
 
-@router.post("", response_model_exclude_unset=True, openapi_extra=SPEC_BODY)
-def post_spec(document: Document, author: Author, parts: Parts) -> Posted:
+@router.post(
+    "",
+    response_model_exclude_unset=True,
+    openapi_extra=SPEC_BODY,
+    dependencies=[needs(Permission.APPLY, SPEC)],
+)
+def post_spec(document: Document, author: Author, asking: Asking, parts: Parts) -> Posted:
     """Create a supervisor, or give it a new spec version unless the newest says the same."""
-    done = parts.service.apply_spec(document, author)
+    done = parts.service.apply_spec(document, author, applying(asking))
     told: dict[str, object] = {
         "id": done.supervisor_id,
         "modified": done.modified,
@@ -92,14 +108,26 @@ def post_spec(document: Document, author: Author, parts: Parts) -> Posted:
     return Posted.model_validate(told)
 
 
-@router.get("")
+@router.get("", dependencies=[needs(Permission.READ, LISTED)])
 def list_supervisors(
-    parts: Parts, *, full: bool = False, state: bool = False, system: bool = False
+    parts: Parts,
+    asking: Asking,
+    *,
+    full: bool = False,
+    state: bool = False,
+    system: bool = False,
 ) -> list[str] | list[dict[str, object]]:
     """List the ids, or rows: `full` with specs, `state` without, `system` with specs as text."""
     if not (full or state or system):
-        return parts.service.supervisor_ids()
-    return [_row(row, full=full, system=system) for row in parts.views.rows()]
+        if asking.reads_all:
+            return parts.service.supervisor_ids()
+        tables = Ownership(parts.views.sources.store).of_supervisors()
+        return [found for found, table in tables.items() if asking.may_read(table)]
+    return [
+        _row(row, full=full, system=system)
+        for row in parts.views.rows()
+        if asking.may_read(row.spec.data_source)
+    ]
 
 
 def _row(row: SupervisorRow, *, full: bool, system: bool) -> dict[str, object]:
@@ -119,19 +147,24 @@ def _row(row: SupervisorRow, *, full: bool, system: bool) -> dict[str, object]:
     return found
 
 
-@router.get("/history")
-def get_histories(parts: Parts) -> dict[str, list[HistoryRow]]:
+@router.get("/history", dependencies=[needs(Permission.READ, LISTED)])
+def get_histories(parts: Parts, asking: Asking) -> dict[str, list[HistoryRow]]:
     """Return every stored version by id, newest first, terminated supervisors included."""
-    return {k: _history(versions) for k, versions in parts.service.histories().items()}
+    shown = {k: _readable(found, asking) for k, found in parts.service.histories().items()}
+    return {k: _history(versions) for k, versions in shown.items() if versions}
 
 
-@router.get("/{supervisor_id}")
+@router.get("/{supervisor_id}", dependencies=[needs(Permission.READ, SUPERVISOR)])
 def get_spec(supervisor_id: str, parts: Parts) -> dict[str, object]:
     """Return the newest spec with its defaults written out."""
     return parts.service.spec(supervisor_id).normalised()
 
 
-@router.get("/{supervisor_id}/status", response_model_exclude_unset=True)
+@router.get(
+    "/{supervisor_id}/status",
+    response_model_exclude_unset=True,
+    dependencies=[needs(Permission.READ, SUPERVISOR)],
+)
 def get_status(supervisor_id: str, parts: Parts) -> SupervisorStatus:
     """Return state, tasks, offsets and lag, and why it stands so."""
     return parts.views.status(supervisor_id)
@@ -141,6 +174,7 @@ def get_status(supervisor_id: str, parts: Parts) -> SupervisorStatus:
     "/{supervisor_id}/health",
     response_model=Health,
     responses={503: {"model": Health, "description": "Unhealthy"}},
+    dependencies=[needs(Permission.READ, SUPERVISOR)],
 )
 def get_health(supervisor_id: str, parts: Parts) -> JSONResponse:
     """Answer 200 if the supervisor is healthy, 503 if not."""
@@ -149,25 +183,34 @@ def get_health(supervisor_id: str, parts: Parts) -> JSONResponse:
     return JSONResponse({"healthy": healthy}, status)
 
 
-@router.get("/{supervisor_id}/stats")
+@router.get("/{supervisor_id}/stats", dependencies=[needs(Permission.READ, SUPERVISOR)])
 def get_stats(supervisor_id: str, parts: Parts) -> dict[str, dict[str, dict[str, object]]]:
     """Return group -> task -> counters of the live tasks."""
     return parts.views.stats(supervisor_id)
 
 
-@router.get("/{supervisor_id}/parseErrors")
+@router.get("/{supervisor_id}/parseErrors", dependencies=[needs(Permission.READ, SUPERVISOR_EVER)])
 def get_parse_errors(supervisor_id: str, parts: Parts) -> list[ParseError]:
     """Return samples of the records that became no row, newest first."""
     return parts.views.parse_errors(supervisor_id)
 
 
-@router.get("/{supervisor_id}/history")
+@router.get("/{supervisor_id}/history", dependencies=[needs(Permission.READ, HISTORY)])
 def get_history(
-    supervisor_id: str, parts: Parts, count: Annotated[int | None, Query(ge=1)] = None
+    supervisor_id: str,
+    parts: Parts,
+    asking: Asking,
+    count: Annotated[int | None, Query(ge=1)] = None,
 ) -> list[HistoryRow]:
     """Return the stored versions, newest first; `count` of them, else all."""
     # All are read: a tombstone names the tables of the specs before it.
-    return _history(parts.service.history(supervisor_id))[:count]
+    return _history(_readable(parts.service.history(supervisor_id), asking))[:count]
+
+
+def _readable(versions: list[SpecVersion], asking: Caller) -> list[SpecVersion]:
+    """Return what the caller may read; tombstones, if that is anything."""
+    found = [v for v in versions if v.spec is None or asking.may_read(v.spec.data_source)]
+    return found if any(v.spec is not None for v in found) or asking.reads_all else []
 
 
 def _history(versions: list[SpecVersion]) -> list[HistoryRow]:
@@ -191,26 +234,30 @@ def _tombstone(data_sources: list[str]) -> dict[str, object]:
     }
 
 
-@router.post("/{supervisor_id}/suspend")
+@router.post("/{supervisor_id}/suspend", dependencies=[needs(Permission.SUSPEND, SUPERVISOR)])
 def suspend(supervisor_id: str, author: Author, parts: Parts) -> dict[str, object]:
     """Start nothing new; groups that read now hand off and publish what they have."""
     return parts.service.suspend(supervisor_id, author).normalised()
 
 
-@router.post("/{supervisor_id}/resume")
+@router.post("/{supervisor_id}/resume", dependencies=[needs(Permission.SUSPEND, SUPERVISOR)])
 def resume(supervisor_id: str, author: Author, parts: Parts) -> dict[str, object]:
     """Go on where it stopped."""
     return parts.service.resume(supervisor_id, author).normalised()
 
 
-@router.post("/{supervisor_id}/terminate")
+@router.post("/{supervisor_id}/terminate", dependencies=[needs(Permission.TERMINATE, SUPERVISOR)])
 def terminate(supervisor_id: str, author: Author, parts: Parts) -> Named:
     """End a supervisor: its tasks hand off and publish, its history and its table stay."""
     parts.service.terminate(supervisor_id, author)
     return Named(id=supervisor_id)
 
 
-@router.post("/{supervisor_id}/shutdown", deprecated=True)
+@router.post(
+    "/{supervisor_id}/shutdown",
+    deprecated=True,
+    dependencies=[needs(Permission.TERMINATE, SUPERVISOR)],
+)
 def shutdown(supervisor_id: str, author: Author, parts: Parts) -> Named:
     """Do what terminate does, under Druid's older name."""
     return terminate(supervisor_id, author, parts)

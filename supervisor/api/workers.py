@@ -3,8 +3,11 @@
 from fastapi import APIRouter
 from fastapi.responses import JSONResponse, PlainTextResponse
 
-from supervisor.api.deps import Parts
+from supervisor.api.access import LISTED, needs
+from supervisor.api.deps import Asking, Parts
+from supervisor.core.access import Caller, Permission
 from supervisor.core.errors import LeaseLost
+from supervisor.ownership import Ownership
 from supervisor.views_workers import Capacity, WorkerLine
 from tasks.wire import Wire
 
@@ -17,7 +20,7 @@ class IsLeader(Wire):
     leader: bool
 
 
-@router.get("/leader", response_class=PlainTextResponse)
+@router.get("/leader", response_class=PlainTextResponse, dependencies=[needs(Permission.SIGNED_IN)])
 def get_leader(parts: Parts) -> str:
     """Return the leader's address as text."""
     url = parts.service.leader_url()
@@ -30,6 +33,7 @@ def get_leader(parts: Parts) -> str:
     "/isLeader",
     response_model=IsLeader,
     responses={404: {"model": IsLeader, "description": "Another overlord leads"}},
+    dependencies=[needs(Permission.SIGNED_IN)],
 )
 def is_leader(parts: Parts) -> JSONResponse:
     """Answer 200 on the overlord that leads, 404 on the others."""
@@ -37,13 +41,22 @@ def is_leader(parts: Parts) -> JSONResponse:
     return JSONResponse({"leader": leads}, 200 if leads else 404)
 
 
-@router.get("/workers")
-def list_workers(parts: Parts) -> list[WorkerLine]:
+@router.get("/workers", dependencies=[needs(Permission.READ, LISTED)])
+def list_workers(parts: Parts, asking: Asking) -> list[WorkerLine]:
     """List the workers with their slots and what runs on them."""
-    return parts.views.workers()
+    lines = parts.views.workers()
+    return lines if asking.reads_all else [_without_foreign(line, parts, asking) for line in lines]
 
 
-@router.get("/totalWorkerCapacity")
+def _without_foreign(line: WorkerLine, parts: Parts, asking: Caller) -> WorkerLine:
+    tables = Ownership(parts.views.sources.store)
+    owners = {task: tables.of_task(task) for task in line.running_tasks}
+    tasks = [task for task, table in owners.items() if table and asking.may_read(table)]
+    groups = sorted({task.rpartition("_")[0] for task in tasks})
+    return line.model_copy(update={"running_tasks": tasks, "availability_groups": groups})
+
+
+@router.get("/totalWorkerCapacity", dependencies=[needs(Permission.SIGNED_IN)])
 def get_capacity(parts: Parts) -> Capacity:
     """Return the slots there are and those in use."""
     return parts.views.capacity()

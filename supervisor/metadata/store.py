@@ -18,6 +18,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from supervisor.core.errors import LeaseLost, MetadataBusy
+from supervisor.metadata.access import SqlAccess
 from supervisor.metadata.audit import SqlAudit
 from supervisor.metadata.compactions import SqlCompactions
 from supervisor.metadata.engine import WRITES, Bounds, create_engine
@@ -43,6 +44,7 @@ from supervisor.ports import (
     Transaction,
     WorkersTable,
 )
+from supervisor.ports_access import Access
 from supervisor.ports_compaction import Compactions
 from supervisor.ports_events import Events, Heard
 from supervisor.ports_exports import Exports
@@ -68,6 +70,7 @@ class SqlTransaction:
     lease: LeaseTable
     events: Events
     installation: Installation
+    access: Access
 
     @classmethod
     def on(cls, connection: Connection, events: Events) -> "SqlTransaction":
@@ -87,6 +90,7 @@ class SqlTransaction:
             lease=SqlLease(connection),
             events=events,
             installation=SqlInstallation(connection),
+            access=SqlAccess(connection),
         )
 
 
@@ -107,7 +111,7 @@ class SqlStore:
         return self._reading()
 
     def writing(self) -> AbstractContextManager[Transaction]:
-        """Open a writing transaction without a term: lease changes only."""
+        """Open a writing transaction without a term: lease, principals, denied tries."""
         return self._writing()
 
     def leading(self, term: int) -> AbstractContextManager[Transaction]:

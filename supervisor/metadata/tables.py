@@ -7,6 +7,7 @@
                  └─ publications ── segments ── segment_spans      retention_rules, exports
                                        └ column_sets        compactions, compaction_rules
     event_queues ── event_positions, events, events_failed         deferred work
+    principals, denied_tries      who may call, and what was refused
     leader_term, leader_renewal   one row each: who may write, and whether it lives (P1)
 
 What is searched or guarded is a column; long lists that are only shown are JSON.
@@ -25,6 +26,7 @@ from sqlalchemy import (
     text,
 )
 
+import supervisor.metadata.tables_access
 import supervisor.metadata.tables_compaction
 import supervisor.metadata.tables_events  # noqa: F401 -- same
 from supervisor.core.model import GapKind, GenerationState, TaskStatus

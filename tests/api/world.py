@@ -12,8 +12,10 @@ from fastapi.testclient import TestClient
 
 from supervisor.adapters.manual_clock import ManualClock
 from supervisor.adapters.memory_streams import MemoryStreams
+from supervisor.adapters.passwords import Argon2Passwords
 from supervisor.adapters.raw_records import DuckRecords
 from supervisor.api.server import ApiParts, create_api
+from supervisor.authentication import AccessRules, Authentication
 from supervisor.compacting import Compacting
 from supervisor.core.events import QueueConfig
 from supervisor.core.observed import Limits
@@ -44,9 +46,11 @@ URL = "http://localhost:8090"
 SUPERVISORS = "/druid/indexer/v1/supervisor"
 TASKS = "/druid/indexer/v1"
 Json = dict[str, object]
+Asked = AccessRules | None
 
 
-ENDS_LATER = timedelta(seconds=60)
+PASSWORDS = Argon2Passwords(memory_kib=8, passes=1)
+ENDS_LATER, DAY = timedelta(seconds=60), timedelta(days=1)
 RULES = Rules(
     kafka_allow=("localhost",),
     pause_lease=timedelta(seconds=60),
@@ -177,20 +181,22 @@ def task_ids(agents: list[Agent]) -> Iterator[tuple[Agent, str]]:
 
 @contextmanager
 def a_world(
-    folder: Path, migrated: Path, *, leads: bool = True, rules: Rules = RULES
+    folder: Path, migrated: Path, *, leads: bool = True, rules: Rules = RULES, access: Asked = None
 ) -> Iterator[World]:
-    """Build an overlord over a copy of `migrated`; its loop runs until the block ends."""
-    database = folder / "metadata.db"
-    shutil.copy(migrated, database)
+    """Build an overlord over a copy of `migrated`; its loop runs until the block ends.
+
+    With `access` callers are asked who they are; argon2 has its smallest parameters then.
+    """
+    database = Path(shutil.copy(migrated, folder / "metadata.db"))
     store = SqlStore(f"sqlite:///{database}", lease_ttl=timedelta(seconds=60))
     clock = ManualClock(NOON)
-    leadership = Leadership(store, clock, holder="one", url=URL, ttl=timedelta(days=1))
+    leadership = Leadership(store, clock, holder="one", url=URL, ttl=DAY)
     changed, streams = Broadcast(), MemoryStreams(clock)
-    led_since = leadership.led_since
-    registry = WorkerRegistry(clock, worker_timeout=timedelta(days=1), led_since=led_since)
+    registry = WorkerRegistry(clock, worker_timeout=DAY, led_since=leadership.led_since)
     sources, endings = Sources(store, streams, registry, Limits()), Endings(QueueConfig())
-    shell = Shell(sources, clock, new_token, endings)
-    loop = Loop(_passes(shell, leadership, changed), clock, threads=2)
+    loop = Loop(
+        _passes(Shell(sources, clock, new_token, endings), leadership, changed), clock, threads=2
+    )
     service = Service(
         store=store,
         clock=clock,
@@ -218,6 +224,7 @@ def a_world(
         handoffs=EarlyHandoff(store, clock, leadership, loop),
         version="1.2.3",
         hosts=("tidegate.example",),
+        authentication=None if access is None else _authentication(store, clock, access),
     )
     if leads:
         leadership.step()
@@ -227,6 +234,10 @@ def a_world(
     if leads:
         loop.stop()
     store.close()
+
+
+def _authentication(store: SqlStore, clock: ManualClock, access: AccessRules) -> Authentication:
+    return Authentication(store, clock, PASSWORDS, access)
 
 
 def _passes(
