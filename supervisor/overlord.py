@@ -20,16 +20,19 @@ from apscheduler.schedulers.background import BackgroundScheduler
 from supervisor.adapters.clock import SystemClock
 from supervisor.adapters.journals_http import HttpJournals
 from supervisor.adapters.kafka import KafkaStreams
+from supervisor.adapters.passwords import Argon2Passwords
 from supervisor.adapters.raw_records import DuckRecords
 from supervisor.adapters.secret import read_secret
 from supervisor.adapters.warehouse import LocalWarehouse
 from supervisor.api.server import ApiParts
+from supervisor.authentication import AccessRules, Authentication
 from supervisor.compacting import Compacting
 from supervisor.core.errors import LeaseLost, SupervisorError
 from supervisor.core.events import QueueConfig
 from supervisor.core.exports import queue_name
 from supervisor.core.observed import Limits
 from supervisor.core.spec_exports import ExportFormat
+from supervisor.core.throttle import Lockout, Rate
 from supervisor.early_handoff import EarlyHandoff
 from supervisor.endings import TASK_OUTPUT, Endings
 from supervisor.eventqueue.meters import Meters
@@ -68,6 +71,11 @@ WAKE_PERIOD = timedelta(seconds=30)
 """How soon a lost wake-up is made up for."""
 COMPACTION_PERIOD = timedelta(seconds=30)
 """How often tables are looked at for small files, and waiting compactions are given out."""
+
+
+BURST_S = 10
+"""A caller may ask so many seconds' worth of requests at once."""
+DENIED_PERIOD = timedelta(seconds=5)
 
 
 @dataclass(frozen=True)
@@ -113,6 +121,7 @@ class Overlord:
         ):
             job = self._while_leading(chore)
             scheduler.add_job(job, "interval", seconds=period.total_seconds())
+        scheduler.add_job(self._write_denied, "interval", seconds=DENIED_PERIOD.total_seconds())
         scheduler.start()
         self.leadership.start(
             on_lead=lambda: self._begin_term(scheduler),
@@ -137,6 +146,14 @@ class Overlord:
 
         return run
 
+    def _write_denied(self) -> None:
+        """Write what was refused here, leading or not."""
+        try:
+            if self.api.authentication is not None:
+                self.api.authentication.flush()
+        except SupervisorError as error:
+            log.warning("denied tries were not written", error=str(error))
+
     def stop(self, scheduler: BackgroundScheduler) -> None:
         """End in good order: no pass and no handler runs on, the lease is free for the next."""
         scheduler.shutdown(wait=False)
@@ -144,6 +161,7 @@ class Overlord:
         self.queues.stop()
         self.streams.stop()
         self.leadership.stop()
+        self._write_denied()
         self.store.close()
 
 
@@ -160,10 +178,7 @@ def wire_overlord(
     clock, warehouse = SystemClock(), settings.warehouse.absolute()
     formats = table_formats(warehouse, settings.metadata_url)
     changed = Broadcast()
-    leadership = Leadership(
-        store, clock, holder=f"{url}#{os.getpid()}", url=url, ttl=settings.lease_ttl
-    )
-    store.on_fenced(leadership.lost)
+    leadership = _leadership_of(settings, store, clock, url)
     registry = _registry_of(settings, clock, leadership)
     streams = KafkaStreams(clock, read_secret, on_news=lambda found: loop.wake(found))  # noqa: PLW0108 -- made below
     sources = Sources(store, streams, registry, limits_of(settings))
@@ -187,11 +202,10 @@ def wire_overlord(
     for each, tables in formats.items():
         exporting = Exporting(each, tables, chores.sweep.warehouse, reach)
         queues.for_every_container(queue_name(each), exporting, EXPORTS)
-    journals = HttpJournals()
     api = ApiParts(
         service=service,
         publishing=Publishing(store, clock, leadership, loop, changed, endings, reach),
-        views=Views(sources, registry, loop, leadership, clock, str(warehouse), journals),
+        views=Views(sources, registry, loop, leadership, clock, str(warehouse), HttpJournals()),
         lifetimes=chores.lifetimes,
         handoffs=EarlyHandoff(store, clock, leadership, loop),
         resets=Resets(store, streams, clock, leadership, loop, changed, endings),
@@ -202,6 +216,8 @@ def wire_overlord(
         changed=changed,
         version=importlib.metadata.version("tidegate"),
         hosts=_names(url, settings.host),
+        tls=settings.trust(),
+        authentication=_authentication_of(settings, store, clock),
     )
     return Overlord(store, leadership, service, loop, streams, queues, chores=chores, api=api)
 
@@ -235,6 +251,13 @@ def table_formats(warehouse: Path, metadata_url: str) -> dict[ExportFormat, Tabl
     if find_spec("deltalake"):
         found[ExportFormat.DELTA] = _OnFirstUse(delta)
     return found
+
+
+def _leadership_of(settings: Settings, store: SqlStore, clock: SystemClock, url: str) -> Leadership:
+    holder = f"{url}#{os.getpid()}"
+    leadership = Leadership(store, clock, holder=holder, url=url, ttl=settings.lease_ttl)
+    store.on_fenced(leadership.lost)
+    return leadership
 
 
 def _registry_of(settings: Settings, clock: SystemClock, leadership: Leadership) -> WorkerRegistry:
@@ -324,6 +347,21 @@ def limits_of(settings: Settings) -> Limits:
         raise SetupProblem(
             str(error), "lower TIDEGATE_PAUSE_TIMEOUT or raise TIDEGATE_PAUSE_LEASE"
         ) from error
+
+
+def _authentication_of(
+    settings: Settings, store: SqlStore, clock: SystemClock
+) -> Authentication | None:
+    if not settings.asks_who:
+        return None
+    lockout = Lockout(settings.lockout_failures, settings.lockout.total_seconds())
+    rate = Rate(settings.rate_limit, settings.rate_limit * BURST_S)
+    return Authentication(store, clock, passwords_of(settings), AccessRules(lockout, rate))
+
+
+def passwords_of(settings: Settings) -> Argon2Passwords:
+    """Return what hashes passwords as the operator has set."""
+    return Argon2Passwords(settings.password_memory, settings.password_passes)
 
 
 def _names(url: str, host: str) -> tuple[str, ...]:

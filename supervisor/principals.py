@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from supervisor.core.access import (
+    DeniedTry,
     Grant,
     Kind,
     Principal,
@@ -125,6 +126,20 @@ class Principals:
         """Return every principal, by name, revoked ones too."""
         with self.store.reading() as tx:
             return tx.access.all()
+
+    def grants(self, name: str) -> tuple[Grant, ...]:
+        """Return what a principal may do now.
+
+        Raises:
+            PrincipalRefused: there is none of this name that may be used.
+        """
+        with self.store.reading() as tx:
+            return self._live(tx, name).grants
+
+    def denied(self, limit: int) -> list[DeniedTry]:
+        """Return calls that were refused, newest first."""
+        with self.store.reading() as tx:
+            return tx.access.denied(limit)
 
     def has_admin(self) -> bool:
         """Tell whether anybody may do everything."""

@@ -9,7 +9,7 @@ from threading import Thread
 
 import uvicorn
 
-from tasks.chat import create_app
+from tasks.chat import Listing, create_app
 from tasks.options import WorkerOptions
 from tasks.roster import Roster
 
@@ -32,13 +32,18 @@ class ControlServer:
         )
         self.url = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
         config = uvicorn.Config(
-            create_app(roster, threads_max=options.threads_max),
+            create_app(
+                roster,
+                threads_max=options.threads_max,
+                listing=Listing(options.token, to_anybody=options.lists_to_anybody),
+            ),
             log_config=None,
             access_log=False,
             lifespan="on",
             timeout_keep_alive=30,
             timeout_graceful_shutdown=2,
             limit_concurrency=options.threads_max * 8,
+            proxy_headers=False,
         )
         self._server = uvicorn.Server(config)
         self._thread: Thread | None = None

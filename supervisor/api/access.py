@@ -15,7 +15,7 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.routing import APIRoute
 from starlette.routing import BaseRoute
 
-from supervisor.api.deps import ApiParts
+from supervisor.api.deps import WORKERS_HEADER, ApiParts
 from supervisor.core.access import Caller, Permission
 from supervisor.core.errors import (
     NoHistory,
@@ -214,7 +214,7 @@ def secured(document: dict[str, object], routes: Sequence[BaseRoute]) -> dict[st
     components["securitySchemes"] = {
         "bearer": {"type": "http", "scheme": "bearer"},
         "basic": {"type": "http", "scheme": "basic"},
-        "worker": {"type": "apiKey", "in": "header", "name": "X-Tidegate-Token"},
+        "worker": {"type": "apiKey", "in": "header", "name": WORKERS_HEADER},
     }
     paths = cast("dict[str, dict[str, dict[str, object]]]", document["paths"])
     for route in api_routes(routes):

@@ -14,6 +14,7 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from supervisor.api.access import told_route
+from supervisor.api.deps import WORKERS_HEADER
 from supervisor.api.edge import INTERNAL_PATH
 from supervisor.api.problems import render_error
 from supervisor.authentication import Authentication, Credentials
@@ -27,8 +28,6 @@ from supervisor.core.access import (
 )
 from supervisor.core.errors import NotAllowed, SupervisorError
 
-WORKERS_HEADER = "X-Tidegate-Token"
-"""Of a worker's calls, beside a task's token in Authorization."""
 LOOKS_AT_ONCE = 4
 PROOFS_AT_ONCE = 2
 PROOFS_WAITING_MAX = 16

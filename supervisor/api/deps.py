@@ -1,5 +1,6 @@
 """What routes are given: the parts of this process, the author, the body."""
 
+import ssl
 from dataclasses import dataclass
 from typing import Annotated, cast
 
@@ -22,6 +23,8 @@ from supervisor.swapping import Swapping
 from supervisor.views import Views
 
 AUTHOR_SHOWN_MAX = 200
+WORKERS_HEADER = "X-Tidegate-Token"
+"""Of a worker's calls, beside a task's token in Authorization."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,8 @@ class ApiParts:
     """Of this Tidegate."""
     authentication: Authentication | None = None
     """None: nobody is asked who it is."""
+    tls: ssl.SSLContext | bool = True
+    """Whom a follower trusts to be the leader; True: the system's authorities."""
     hosts: tuple[str, ...] = ()
     """Names, or `name:port`, beside loopback's under which clients reach this overlord."""
 

@@ -5,6 +5,7 @@ that may have been carried out is never sent twice.
 """
 
 import json
+import ssl
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
@@ -23,7 +24,7 @@ TEXT_MAX = 500
 SUPERVISORS = "/druid/indexer/v1/supervisor"
 TASKS = "/druid/indexer/v1/tasks"
 
-_REDIRECTED = 307
+_REDIRECTED, _UNKNOWN = 307, 401
 _NOT_HERE = {_REDIRECTED, 502, 503, 504}
 
 T = TypeVar("T")
@@ -80,14 +81,25 @@ class Answer:
 class Client:
     """A connection to whichever overlord answers."""
 
-    def __init__(self, servers: Sequence[str]) -> None:
-        """Connect to nothing yet; `servers` are base addresses, tried in order."""
+    def __init__(
+        self,
+        servers: Sequence[str],
+        authorization: str | None = None,
+        tls: ssl.SSLContext | bool = True,
+    ) -> None:
+        """Connect to nothing yet; `servers` are base addresses, tried in order.
+
+        Credentials go to these alone: a leader that is none of them is not followed then.
+        """
         self._servers = tuple(server.rstrip("/") for server in servers)
+        self._follows = authorization is None
         self._http = httpx.Client(
             timeout=httpx.Timeout(ANSWER_TIMEOUT_S, connect=CONNECT_TIMEOUT_S),
             follow_redirects=False,
-            headers={"Accept": "application/json, application/problem+json"},
+            headers={"Accept": "application/json, application/problem+json"}
+            | ({} if authorization is None else {"Authorization": authorization}),
             trust_env=False,  # a proxy of the environment knows no loopback
+            verify=tls,
         )
 
     def __enter__(self) -> Self:
@@ -160,8 +172,14 @@ class Client:
                 raise _problem(response, server)
             failures.append(f"{server}: {_problem(response, server)}")
             leader = _leader(response)
-            if leader is not None and leader not in tried and leader not in waiting:
+            if leader in waiting:
+                waiting.remove(leader)
                 waiting.insert(0, leader)
+            elif leader is not None and leader not in tried:
+                if self._follows:
+                    waiting.insert(0, leader)
+                else:
+                    failures.append(f"{leader} leads, and is none of TIDEGATE_OVERLORDS")
         raise Unreachable(
             "no overlord can be reached: " + "; ".join(failures) + ". Start one (`tidegate dev` "
             "or `tidegate overlord`), or name one with --server or TIDEGATE_OVERLORDS."
@@ -200,6 +218,8 @@ def _problem(response: httpx.Response, server: str) -> ProblemAnswer:
     detail = str(told.get("detail") or told.get("error") or title or response.reason_phrase)
     listed = told.get("errors")
     errors = [_field_error(each) for each in listed] if isinstance(listed, list) else []
+    if response.status_code == _UNKNOWN:
+        detail += ". The command sends TIDEGATE_TOKEN, or what TIDEGATE_TOKEN_FILE holds"
     return ProblemAnswer(detail, status=response.status_code, title=title, errors=errors)
 
 

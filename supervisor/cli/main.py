@@ -12,7 +12,16 @@ from typing import Annotated
 
 import typer
 
-from supervisor.cli import compaction, exports, quarantine, queues, segments, supervisors, tasks
+from supervisor.cli import (
+    access,
+    compaction,
+    exports,
+    quarantine,
+    queues,
+    segments,
+    supervisors,
+    tasks,
+)
 from supervisor.cli.doctor import doctor
 from supervisor.cli.forget import forget
 from supervisor.cli.handoff import handoff
@@ -41,6 +50,7 @@ app.add_typer(queues.commands, name="queue")
 app.add_typer(quarantine.commands, name="quarantine")
 app.add_typer(exports.commands, name="export")
 app.add_typer(compaction.commands, name="compaction")
+app.add_typer(access.commands, name="access")
 supervisors.commands.command()(init)
 supervisors.commands.command()(forget)
 supervisors.commands.command()(reset)

@@ -56,4 +56,6 @@ SupervisorId = Annotated[
 
 def connect(server: str | None) -> Client:
     """Return a client for the named overlord, or for those of the settings."""
-    return Client((server,) if server is not None else load_settings().overlords)
+    settings = load_settings()
+    servers = (server,) if server is not None else settings.overlords
+    return Client(servers, settings.authorization(), settings.trust())

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import httpx
 
-from supervisor.api.authenticate import WORKERS_HEADER
+from supervisor.api.deps import WORKERS_HEADER
 from supervisor.authentication import AccessRules
 from supervisor.core.access import Grant, Kind, Role
 from supervisor.core.throttle import Lockout, Rate

@@ -12,11 +12,12 @@ from fastapi import APIRouter
 from fastapi.routing import APIRoute
 
 from supervisor.api.access import Needs, Undeclared, api_routes, needs, needs_of
-from supervisor.api.authenticate import WORKERS_HEADER
+from supervisor.api.deps import WORKERS_HEADER
 from supervisor.api.server import build_routes
 from supervisor.core.access import PERMISSIONS, Kind, Permission, Role
 from tests.api.guarded import FOREIGN, OWN, Guarded, a_guarded_world, grants_of
 from tests.api.world import SUPERVISORS, spec_document
+from tests.tidy.test_docs import columns, text_of
 
 ROUTES = [
     pytest.param(method, route, id=f"{method} {route.path}")
@@ -251,3 +252,11 @@ def test_a_spec_needs_the_permission_on_its_table_and_on_the_one_before(
     assert allowed.status_code == 200, allowed.text
     read_only = guarded.ask("POST", SUPERVISORS, tokens["viewer"], _spec(OWN))
     assert read_only.status_code == 403
+
+
+def test_the_page_tells_which_role_may_do_what() -> None:
+    rows = columns(text_of("docs/reference/api.md"), "Roles")
+    first = {
+        permission.value: role.value for role in reversed(Role) for permission in PERMISSIONS[role]
+    }
+    assert {permission: role for permission, role, _ in rows} == first

@@ -12,13 +12,14 @@ from pathlib import Path
 import httpx
 import pytest
 
-from supervisor.api.authenticate import WORKERS_HEADER
+from supervisor.api.deps import WORKERS_HEADER
 from supervisor.authentication import DENIED_KINDS_MAX
 from supervisor.core.access import Grant, Kind, Role
 from supervisor.core.throttle import Rate
 from supervisor.principals import PrincipalRefused, fingerprint
 from tests.api.guarded import ACCESS, CALM, Guarded, a_guarded_world, bearer, grants_of
 from tests.api.world import SUPERVISORS, spec_document
+from tests.cli.overlord import Reply, overlord
 
 PASSWORD = "correct horse battery"
 ADMIN = grants_of(Role.ADMIN, "*")
@@ -277,3 +278,21 @@ def test_a_page_of_another_site_cannot_use_a_browsers_password(guarded: Guarded)
     headers = basic("alice", PASSWORD) | {"Origin": "https://evil.example"}
     posted = guarded.world.client.post(f"{SUPERVISORS}/clicks/suspend", headers=headers)
     assert (posted.status_code, posted.json()["type"]) == (403, "/problems/cross-origin")
+
+
+def test_a_follower_passes_the_callers_credentials_on_to_the_leader(
+    tmp_path: Path, migrated: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Goal: the leader asks who calls as well, and the follower tells nobody else."""
+    with a_guarded_world(tmp_path, migrated, leads=False) as guarded, overlord() as leader:
+        token = guarded.token("ci", *ADMIN)
+        leader.on("GET", f"{SUPERVISORS}/clicks/status", Reply({"passed": "on"}))
+        with guarded.world.store.writing() as tx:
+            tx.lease.take(None, "two", leader.url)
+        guarded.world.leadership.step()
+        passed = ask(guarded, bearer(token), f"{SUPERVISORS}/clicks/status")
+        refused = ask(guarded, bearer("tdg_wrong"), f"{SUPERVISORS}/clicks/status")
+        assert refused.status_code == 401
+        assert (passed.status_code, passed.json()) == (200, {"passed": "on"})
+        assert [asked.authorization for asked in leader.asked] == [f"Bearer {token}"]
+    assert token not in "".join(capfd.readouterr())

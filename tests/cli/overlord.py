@@ -30,6 +30,7 @@ class Asked:
     query: dict[str, list[str]]
     body: bytes
     content_type: str | None
+    authorization: str | None = None
 
 
 @dataclass
@@ -80,7 +81,8 @@ class _Handler(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         path, kind = unquote(parts.path), self.headers.get("Content-Type")
         assert isinstance(self.server, _Server)
-        asked = Asked(method, path, parse_qs(parts.query), body, kind)
+        authorization = self.headers.get("Authorization")
+        asked = Asked(method, path, parse_qs(parts.query), body, kind, authorization)
         reply = self.server.overlord.reply_to(asked)
         text = reply.body if isinstance(reply.body, str) else json.dumps(reply.body)
         if reply.content_type == JSON:
