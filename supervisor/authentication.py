@@ -25,6 +25,7 @@ from supervisor.core.access import (
     TooManyRequests,
     Unauthenticated,
 )
+from supervisor.core.errors import SupervisorError
 from supervisor.core.throttle import (
     Bucket,
     Failures,
@@ -238,10 +239,16 @@ class Authentication:
     def flush(self) -> None:
         """Write what was noted since the last flush: one row for tries that are alike."""
         with self._lock:
-            noted, self._denied = list(self._denied.values()), {}
-        if noted:
+            noted, self._denied = self._denied, {}
+        if not noted:
+            return
+        try:
             with self._store.writing() as tx:
-                tx.access.deny(noted)
+                tx.access.deny(list(noted.values()))
+        except SupervisorError:
+            with self._lock:  # for the next time
+                self._denied = dict([*self._denied.items(), *noted.items()][:DENIED_KINDS_MAX])
+            raise
 
 
 def _caller(row: Principal, address: str) -> Caller:

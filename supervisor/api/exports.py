@@ -49,6 +49,7 @@ def list_exports_of(data_source: str, parts: Parts) -> ExportList:
 def list_snippets(
     data_source: str,
     parts: Parts,
+    asking: Asking,
     request: Request,
     reader: Annotated[Reader | None, Query(description="Only for this one.")] = None,
 ) -> Snippets:
@@ -61,5 +62,9 @@ def list_snippets(
             raise NotExported(data_source, FORMAT_OF[reader])
         usable = [reader]
     overlord = str(request.base_url).rstrip("/")
-    made = [Snippet(reader=each, code=snippet(each, data_source, overlord)) for each in usable]
+    known = not asking.is_anyone
+    made = [
+        Snippet(reader=each, code=snippet(each, data_source, overlord, with_token=known))
+        for each in usable
+    ]
     return Snippets(data_source=data_source, snippets=made)

@@ -12,6 +12,7 @@ from supervisor.api.deps import WORKERS_HEADER
 from supervisor.authentication import AccessRules
 from supervisor.core.access import Grant, Kind, Role
 from supervisor.core.throttle import Lockout, Rate
+from supervisor.ports_access import Passwords
 from supervisor.principals import Principals
 from tests.api.world import PASSWORDS, World, a_world
 
@@ -55,8 +56,13 @@ def grants_of(role: Role, tables: str = OWN) -> tuple[Grant, ...]:
 
 @contextmanager
 def a_guarded_world(
-    folder: Path, migrated: Path, access: AccessRules = ACCESS, *, leads: bool = True
+    folder: Path,
+    migrated: Path,
+    access: AccessRules = ACCESS,
+    *,
+    leads: bool = True,
+    passwords: Passwords = PASSWORDS,
 ) -> Iterator[Guarded]:
     """Build an overlord that asks who calls."""
-    with a_world(folder, migrated, access=access, leads=leads) as world:
-        yield Guarded(world, Principals(world.store, world.clock, PASSWORDS))
+    with a_world(folder, migrated, access=(access, passwords), leads=leads) as world:
+        yield Guarded(world, Principals(world.store, world.clock, passwords))

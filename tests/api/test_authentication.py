@@ -4,7 +4,9 @@ Source: faults.md S20, S22, S23.
 """
 
 import base64
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -12,14 +14,16 @@ from pathlib import Path
 import httpx
 import pytest
 
+from supervisor.api.authenticate import PROOFS_AT_ONCE, PROOFS_WAITING_MAX
 from supervisor.api.deps import WORKERS_HEADER
 from supervisor.authentication import DENIED_KINDS_MAX
 from supervisor.core.access import Grant, Kind, Role
-from supervisor.core.throttle import Rate
+from supervisor.core.throttle import Lockout, Rate
 from supervisor.principals import PrincipalRefused, fingerprint
 from tests.api.guarded import ACCESS, CALM, Guarded, a_guarded_world, bearer, grants_of
 from tests.api.world import SUPERVISORS, spec_document
 from tests.cli.overlord import Reply, overlord
+from tests.waiting import wait_until
 
 PASSWORD = "correct horse battery"
 ADMIN = grants_of(Role.ADMIN, "*")
@@ -296,3 +300,64 @@ def test_a_follower_passes_the_callers_credentials_on_to_the_leader(
         assert (passed.status_code, passed.json()) == (200, {"passed": "on"})
         assert [asked.authorization for asked in leader.asked] == [f"Bearer {token}"]
     assert token not in "".join(capfd.readouterr())
+
+
+class SlowPasswords:
+    """Passwords whose checking lasts until it is let go on, and that tells how many are checked."""
+
+    def __init__(self) -> None:
+        self.go_on = threading.Event()
+        self._lock = threading.Lock()
+        self.at_once = self.most = self.checked = 0
+
+    def hash(self, password: str) -> str:
+        return f"hash of {password}"
+
+    def verify(self, secret: str, password: str) -> bool:
+        with self._lock:
+            self.at_once += 1
+            self.checked += 1
+            self.most = max(self.most, self.at_once)
+        assert self.go_on.wait(60)
+        with self._lock:
+            self.at_once -= 1
+        return secret == f"hash of {password}"
+
+
+def test_a_flood_of_passwords_takes_two_threads_and_the_rest_goes_on(
+    tmp_path: Path, migrated: Path
+) -> None:
+    """Goal: who has a token is served while passwords are checked, and no queue grows."""
+    passwords = SlowPasswords()
+    lenient = replace(ACCESS, lockout=Lockout(failures_max=1_000, lasts_s=60))
+    with a_guarded_world(tmp_path, migrated, lenient, passwords=passwords) as guarded:
+        token = guarded.token("ci", *ADMIN)
+        with ThreadPoolExecutor(40) as pool:
+            asked = [pool.submit(ask, guarded, basic(f"u{n}", PASSWORD)) for n in range(40)]
+            wait_until(lambda: sum(one.done() for one in asked) >= 40 - PROOFS_WAITING_MAX)
+            assert ask(guarded, bearer(token)).status_code == 200
+            assert passwords.at_once == PROOFS_AT_ONCE
+            passwords.go_on.set()
+            answers = [one.result().status_code for one in asked]
+    assert answers.count(429) == 40 - PROOFS_WAITING_MAX
+    assert answers.count(401) == PROOFS_WAITING_MAX
+    assert passwords.most == PROOFS_AT_ONCE
+
+
+def test_a_name_that_nobody_has_costs_as_much_as_one_that_somebody_has(
+    tmp_path: Path, migrated: Path
+) -> None:
+    """Goal: the time of an answer does not tell who there is.  Source: faults.md S23."""
+    passwords = SlowPasswords()
+    passwords.go_on.set()
+    with a_guarded_world(tmp_path, migrated, passwords=passwords) as guarded:
+        guarded.principals.add_user("alice", PASSWORD, ADMIN, "test")
+        guarded.principals.add_user("gone", PASSWORD, ADMIN, "test")
+        guarded.principals.revoke("gone", "test")
+        guarded.token("ci", *ADMIN)
+        told = set()
+        for number, name in enumerate(("alice", "gone", "nobody", "ci"), 1):
+            answer = ask(guarded, basic(name, "wrong-password"))
+            told.add((answer.status_code, answer.text))
+            assert passwords.checked == number
+        assert len(told) == 1

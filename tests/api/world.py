@@ -28,6 +28,7 @@ from supervisor.lifetimes import Lifetimes
 from supervisor.loop import Loop
 from supervisor.metadata.store import SqlStore
 from supervisor.observe import Sources
+from supervisor.ports_access import Passwords
 from supervisor.publishing import Publishing
 from supervisor.quarantine import Quarantine
 from supervisor.reconcile import Pass, Shell, make_pass
@@ -46,7 +47,7 @@ URL = "http://localhost:8090"
 SUPERVISORS = "/druid/indexer/v1/supervisor"
 TASKS = "/druid/indexer/v1"
 Json = dict[str, object]
-Asked = AccessRules | None
+Asked = tuple[AccessRules, Passwords] | None
 
 
 PASSWORDS = Argon2Passwords(memory_kib=8, passes=1)
@@ -224,7 +225,7 @@ def a_world(
         handoffs=EarlyHandoff(store, clock, leadership, loop),
         version="1.2.3",
         hosts=("tidegate.example",),
-        authentication=None if access is None else _authentication(store, clock, access),
+        authentication=access and _authentication(store, clock, *access),
     )
     if leads:
         leadership.step()
@@ -236,8 +237,10 @@ def a_world(
     store.close()
 
 
-def _authentication(store: SqlStore, clock: ManualClock, access: AccessRules) -> Authentication:
-    return Authentication(store, clock, PASSWORDS, access)
+def _authentication(
+    store: SqlStore, clock: ManualClock, rules: AccessRules, passwords: Passwords
+) -> Authentication:
+    return Authentication(store, clock, passwords, rules)
 
 
 def _passes(
