@@ -314,6 +314,7 @@ class SlowPasswords:
         return f"hash of {password}"
 
     def verify(self, secret: str, password: str) -> bool:
+        assert secret.startswith("hash of "), "anything else is refused at once, which can be seen"
         with self._lock:
             self.at_once += 1
             self.checked += 1
