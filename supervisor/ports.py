@@ -24,6 +24,7 @@ from supervisor.core.model import (
 )
 from supervisor.core.observed import StreamState, WorkerView
 from supervisor.core.spec import SupervisorSpec
+from supervisor.ports_access import Access
 from supervisor.ports_compaction import Compactions
 from supervisor.ports_events import Events, Heard
 from supervisor.ports_exports import Exports
@@ -302,6 +303,7 @@ class Transaction(Protocol):
     operations: OperationsTable
     watched: Watched
     keys: Keys
+    access: Access
 
 
 class Store(Protocol):
@@ -312,7 +314,7 @@ class Store(Protocol):
         ...
 
     def writing(self) -> AbstractContextManager[Transaction]:
-        """Open a writing transaction without a term: lease changes only."""
+        """Open a writing transaction without a term: lease, principals, denied tries."""
         ...
 
     def leading(self, term: int) -> AbstractContextManager[Transaction]:

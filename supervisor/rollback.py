@@ -6,6 +6,7 @@ from supervisor.core.errors import Refused
 from supervisor.core.model import SpecVersion
 from supervisor.core.operations import OperationKind
 from supervisor.core.preconditions import WHATEVER, Expected
+from supervisor.ownership import Allowed, everything
 from supervisor.service import Service
 from supervisor.spec_judge import Applied
 
@@ -43,6 +44,7 @@ def roll_back(
     author: str,
     *,
     expected: Expected = WHATEVER,
+    allowed: Allowed = everything,
     dry_run: bool = False,
 ) -> RolledBack:
     """Store the spec of version `to` once more, judged like any spec that is posted.
@@ -52,6 +54,7 @@ def roll_back(
         VersionNotFound: there is no such version, or it is a tombstone.
         InvalidSpec: it is not acceptable any more, or changes what cannot change.
         PreconditionFailed: the newest version is not as `expected`.
+        NotAllowed: the caller may not change its table, or the present one.
         LeaseLost: this overlord does not lead.
     """
     history = service.history(supervisor_id)
@@ -61,6 +64,8 @@ def roll_back(
         raise VersionNotFound(supervisor_id, to, history)
     document = spec.normalised()
     if dry_run:
-        return RolledBack(service.preview(document, expected), to)
-    done = service.apply_spec(document, author, expected, OperationKind.ROLLBACK)
+        return RolledBack(service.preview(document, expected, allowed), to)
+    done = service.apply_spec(
+        document, author, expected, what=OperationKind.ROLLBACK, allowed=allowed
+    )
     return RolledBack(done, to)

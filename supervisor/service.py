@@ -24,6 +24,7 @@ from supervisor.desired import desired_state
 from supervisor.export_events import follow
 from supervisor.leadership import Leadership
 from supervisor.loop import Loop
+from supervisor.ownership import Allowed, allowed_before, everything
 from supervisor.ports import Clock, Store, Transaction
 from supervisor.registry import WorkerRegistry
 from supervisor.signals import Broadcast
@@ -76,20 +77,25 @@ class Service:
         document: object,
         author: str,
         expected: Expected = WHATEVER,
+        *,
         what: OperationKind = OperationKind.APPLY,
+        allowed: Allowed = everything,
     ) -> Applied:
         """Store a spec as the next version, unless it equals the newest one.
+
+        `allowed` raises for a table that the caller may not change: the spec's and the old one's.
 
         Raises:
             InvalidSpec: with every field that is wrong.
             PreconditionFailed: the newest version is not as `expected`.
             LeaseLost: this overlord does not lead.
         """
-        read = self.read(document)
+        read = self.read(document, allowed)
         spec = read.spec
 
         def apply(tx: Transaction) -> Applied:
             newest = tx.specs.newest(spec.id)
+            allowed_before(tx, spec.id, allowed)
             expected.check(spec.id, newest)
             if newest is not None and newest.spec == spec:
                 return unchanged(newest, read)
@@ -110,17 +116,21 @@ class Service:
         self._loop.wake(spec.id)
         return done
 
-    def preview(self, document: object, expected: Expected = WHATEVER) -> Applied:
+    def preview(
+        self, document: object, expected: Expected = WHATEVER, allowed: Allowed = everything
+    ) -> Applied:
         """Return what `apply_spec` would do now, and store nothing; errors as there."""
-        read = self.read(document)
+        read = self.read(document, allowed)
         with self._store.reading() as tx:
             newest = tx.specs.newest(read.spec.id)
+            allowed_before(tx, read.spec.id, allowed)
         expected.check(read.spec.id, newest)
         return foreseen(newest, read)
 
-    def read(self, document: object) -> ReadSpec:
+    def read(self, document: object, allowed: Allowed = everything) -> ReadSpec:
         """Read a spec that may be applied here; nothing is stored.  Raises as `apply_spec`."""
         read = read_spec(document)
+        allowed(read.spec.data_source)
         self.check(read.spec)
         return read
 

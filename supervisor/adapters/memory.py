@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
+from supervisor.adapters.memory_access import MemoryAccess
 from supervisor.adapters.memory_compactions import MemoryCompactions
 from supervisor.adapters.memory_events import MemoryEvents
 from supervisor.adapters.memory_exports import MemoryExports
@@ -42,6 +43,7 @@ from supervisor.ports import (
     Transaction,
     WorkersTable,
 )
+from supervisor.ports_access import Access
 from supervisor.ports_compaction import Compactions
 from supervisor.ports_events import Events, Heard
 from supervisor.ports_exports import Exports
@@ -75,6 +77,7 @@ class MemoryTransaction:
     operations: OperationsTable
     watched: Watched
     keys: Keys
+    access: Access
 
     @classmethod
     def on(cls, tables: Tables, events: Events, happenings: Happenings) -> "MemoryTransaction":
@@ -99,6 +102,7 @@ class MemoryTransaction:
             operations=MemoryOperations(tables),
             watched=MemoryWatched(tables),
             keys=MemoryKeys(tables),
+            access=MemoryAccess(tables),
         )
 
 
@@ -119,7 +123,7 @@ class MemoryStore:
         return self._reading()
 
     def writing(self) -> AbstractContextManager[Transaction]:
-        """Open a writing transaction without a term: lease changes only."""
+        """Open a writing transaction without a term: lease, principals, denied tries."""
         return self._writing()
 
     def leading(self, term: int) -> AbstractContextManager[Transaction]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import Generic, TypeVar
 
+from supervisor.core.access import DeniedTry, Principal
 from supervisor.core.compaction import Compaction, CompactionRule
 from supervisor.core.events import FailedEvent, QueueName, QueueRow, StoredEvent
 from supervisor.core.exports import Export
@@ -123,6 +124,8 @@ class Tables:
     """Queue id -> its rows, ascending."""
     failed: Rows[tuple[QueueName, int], FailedEvent] = field(default_factory=Rows)
     """(Queue, number) -> what was set aside."""
+    principals: Rows[str, Principal] = field(default_factory=Rows)
+    denied: Rows[int, DeniedTry] = field(default_factory=Rows)
 
     def draft(self) -> "Tables":
         """Begin a change that nobody sees yet."""

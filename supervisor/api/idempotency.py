@@ -1,6 +1,6 @@
 """Idempotency-Key on every action of the public API, in one place.
 
-It stands behind the gate, which has read the body whole, and behind whoever tells callers apart.
+It stands behind what proves who calls, and behind what has read the body whole.
 An answer is stored before it leaves.  Not stored is what says nothing about the action: 5xx, a
 redirect to the leader, and a caller that was not let in.
 """
@@ -16,6 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from supervisor.api.edge import INTERNAL_PATH, replayed
 from supervisor.api.leader import to_the_leader
 from supervisor.api.problems import RETRY_AFTER_S, InvalidRequest, render_error
+from supervisor.core.access import Caller
 from supervisor.core.errors import FieldError, LeaseLost, SupervisorError
 from supervisor.core.idempotency import KEY_CHARACTERS_MAX, Claim, StoredAnswer, digest_of, is_key
 from supervisor.idempotency import Asked, Idempotency, KeyInUse
@@ -120,7 +121,10 @@ def _asked(request: Request, body: bytes) -> Asked:
         told = f"is not one key of 1 to {KEY_CHARACTERS_MAX} visible ASCII characters"
         hint = "a UUID does, drawn anew for each action"
         raise InvalidRequest([FieldError(f"/header/{HEADER}", told, hint)])
-    who = (request.headers.get(name, "") for name in ("authorization", "x-druid-author"))
+    caller: Caller = request.state.caller
+    # Who was proved, whatever it says of itself; where nobody is asked, what there is.
+    claimed = (request.headers.get(name, "") for name in ("authorization", "x-druid-author"))
+    who = claimed if caller.is_anyone else ("principal", caller.name)
     url = request.url
     what = (request.method.encode(), url.path.encode(), url.query.encode(), body)
     return Asked(digest_of(*(name.encode() for name in who)), given[0], digest_of(*what))

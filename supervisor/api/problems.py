@@ -18,6 +18,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from supervisor.compacting import NotCompactable
+from supervisor.core.access import TooManyRequests, Unauthenticated
 from supervisor.core.cursors import BadCursor
 from supervisor.core.errors import (
     AlreadyInState,
@@ -68,6 +69,7 @@ from supervisor.eventqueue.processor import ProcessorClosed
 from supervisor.forgetting import NotForgettable
 from supervisor.idempotency import AnswerLost, KeyInUse, KeyReused
 from supervisor.ports_probe import SourceUnreadable
+from supervisor.principals import PrincipalRefused
 from supervisor.publishing import UnusableFiles
 from supervisor.quarantine import RecordNotFound
 from supervisor.rollback import VersionNotFound
@@ -89,6 +91,7 @@ log = structlog.get_logger()
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_AFTER_S = "1"
+ASK_WHO = 'Bearer realm="tidegate", Basic realm="tidegate", charset="UTF-8"'
 SECURITY_HEADERS: Mapping[str, str] = MappingProxyType(
     {
         "Content-Security-Policy": "default-src 'self'; frame-ancestors 'none'",
@@ -176,6 +179,7 @@ PROBLEMS: Mapping[type[SupervisorError], Problem] = MappingProxyType(
         NotExportable: Problem(409, "not-exportable", "The table does not fit into the format"),
         OperationNotFound: Problem(404, "operation-not-found", "There is no such operation"),
         PreconditionFailed: Problem(412, "precondition-failed", "The spec is another version now"),
+        PrincipalRefused: Problem(400, "principal-refused", "The principal is not acceptable"),
         ProcessorClosed: Problem(503, "queue-closed", "The event queue is closed here"),
         QueueDead: Problem(503, "event-queue-dead", "An event queue is damaged"),
         QueueNotDead: Problem(409, "queue-not-dead", "There is nothing to repair"),
@@ -197,9 +201,11 @@ PROBLEMS: Mapping[type[SupervisorError], Problem] = MappingProxyType(
         SupervisorNotFound: Problem(404, "supervisor-not-found", "There is no such supervisor"),
         TaskNotFound: Problem(404, "task-not-found", "There is no such task"),
         TooManyLooks: Problem(503, "too-many-looks", "Others look at topics already"),
+        TooManyRequests: Problem(429, "too-many-requests", "The caller has to wait"),
         TooManyOutstandingBytes: Problem(
             503, "too-many-outstanding-bytes", "An event queue is too far behind"
         ),
+        Unauthenticated: Problem(401, "unauthenticated", "The caller is not known"),
         Unavailable: Problem(503, "unavailable", "Something outside does not answer"),
         UndecodableEvent: Problem(
             400, "undecodable-event", "This is no event that this version knows"
@@ -251,14 +257,22 @@ def render_error(
     problem = next(PROBLEMS[kind] for kind in type(error).__mro__ if kind in PROBLEMS)
     members = {to_camel(k): _plain(v) for k, v in vars(error).items() if not k.startswith("_")}
     members |= dict(more or {})
-    later = problem.status == HTTPStatus.SERVICE_UNAVAILABLE
     return answer(
         problem,
         str(error),
         path,
         members=members,
-        headers={"Retry-After": RETRY_AFTER_S} if later else None,
+        headers=_headers(problem, error),
     )
+
+
+def _headers(problem: Problem, error: SupervisorError) -> dict[str, str]:
+    if isinstance(error, TooManyRequests):
+        return {"Retry-After": str(error.retry_after_s)}
+    if isinstance(error, Unauthenticated):
+        return {"WWW-Authenticate": ASK_WHO}
+    later = problem.status == HTTPStatus.SERVICE_UNAVAILABLE
+    return {"Retry-After": RETRY_AFTER_S} if later else {}
 
 
 def _plain(value: object) -> object:

@@ -1,7 +1,9 @@
 """The overlord's HTTP server, built from its parts; nothing connects here.
 
-    request ─► SecurityHeaders ─► Gate (host, origin, type, size) ─► OncePerKey ─► route ─► service
-                                    └──────── refused ───────────────────┴───────────┴─► problems
+    request ─► SecurityHeaders ─► Names ─► Authenticate ─► Bodies ─► OncePerKey ─► Needs ─► route
+                                    └──────── refused ──┴───────────┴────────────┴─────┴► problems
+
+`Needs` is what each route declares of permissions; without it the overlord does not start.
 
 Everything that is not a route's own answer is a problem (`problems.py`).
 """
@@ -40,8 +42,10 @@ from supervisor.api import (
     tasks,
     workers,
 )
+from supervisor.api.access import open_paths, secured
+from supervisor.api.authenticate import Authenticate
 from supervisor.api.deps import ApiParts
-from supervisor.api.edge import Gate, SecurityHeaders
+from supervisor.api.edge import Bodies, Names, SecurityHeaders
 from supervisor.api.idempotency import OncePerKey
 from supervisor.api.leader import to_the_leader
 from supervisor.api.openapi import described
@@ -84,7 +88,7 @@ class Api(FastAPI):
 
     def openapi(self) -> dict[str, object]:
         """Return the OpenAPI document."""
-        return described(super().openapi())
+        return secured(described(super().openapi()), self.routes)
 
 
 def create_api(parts: ApiParts) -> FastAPI:
@@ -103,7 +107,9 @@ def build_routes(hosts: Sequence[str] = ()) -> FastAPI:
         redoc_url=None,
         middleware=[
             Middleware(SecurityHeaders),
-            Middleware(Gate, hosts=tuple(hosts)),
+            Middleware(Names, hosts=tuple(hosts)),
+            Middleware(Authenticate),
+            Middleware(Bodies),
             Middleware(OncePerKey),
         ],
     )
@@ -114,4 +120,5 @@ def build_routes(hosts: Sequence[str] = ()) -> FastAPI:
     api.add_exception_handler(Exception, render_bug)
     for router in ROUTERS:
         api.include_router(router)
+    api.state.open_paths = open_paths(api.routes)
     return api

@@ -9,7 +9,7 @@ from typer._completion_shared import get_completion_script
 
 from supervisor.cli.client import SUPERVISORS
 from supervisor.cli.output import show_text
-from supervisor.cli.profiles import overlords_in_force, use_profile
+from supervisor.cli.profiles import overlords_in_force, settings_for, use_profile
 from supervisor.core.errors import SupervisorError
 
 TIMEOUT_S = 1.0
@@ -48,8 +48,16 @@ def complete_ids(context: typer.Context, incomplete: str) -> list[str]:
     use_profile(context.find_root().params.get("profile"))
     named = context.params.get("server")
     try:
-        server = overlords_in_force(named if isinstance(named, str) else None)[0].value
-        answer = httpx.get(f"{server.rstrip('/')}{SUPERVISORS}", timeout=TIMEOUT_S, trust_env=False)
+        asked = overlords_in_force(named if isinstance(named, str) else None)[:1]
+        settings = settings_for(asked)
+        who = settings.authorization()
+        answer = httpx.get(
+            f"{asked[0].value.rstrip('/')}{SUPERVISORS}",
+            headers={} if who is None else {"Authorization": who},
+            timeout=TIMEOUT_S,
+            trust_env=False,
+            verify=settings.trust(),
+        )
         found: object = answer.json()
     except (SupervisorError, httpx.HTTPError, httpx.InvalidURL, ValueError):
         return []

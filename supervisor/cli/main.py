@@ -14,6 +14,7 @@ from typing import Annotated
 import typer
 
 from supervisor.cli import (
+    access,
     compaction,
     config,
     exports,
@@ -65,6 +66,7 @@ app.add_typer(queues.commands, name="queue")
 app.add_typer(quarantine.commands, name="quarantine")
 app.add_typer(exports.commands, name="export")
 app.add_typer(compaction.commands, name="compaction")
+app.add_typer(access.commands, name="access")
 app.add_typer(config.commands, name="config")
 tasks.commands.command()(logs)
 for _verb in (apply, diff, sample, rollback, suspend, resume, terminate, init):

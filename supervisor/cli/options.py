@@ -10,7 +10,13 @@ from supervisor.cli.client import Client
 from supervisor.cli.completion import complete_ids
 from supervisor.cli.form import Format, keep_form
 from supervisor.cli.output import say
-from supervisor.cli.profiles import FLAG, OVERLORDS, overlords_in_force, profile_name
+from supervisor.cli.profiles import (
+    FLAG,
+    OVERLORDS,
+    overlords_in_force,
+    profile_name,
+    settings_for,
+)
 
 
 def _address(text: str | None) -> str | None:
@@ -65,8 +71,12 @@ TaskId = Annotated[str, typer.Argument(metavar="ID", help="Id of the task.", sho
 
 
 def connect(server: str | None) -> Client:
-    """Return a client for the named overlord, or for those of environment, profile, settings."""
+    """Return a client for the named overlord, or for those of environment, profile, settings.
+
+    A profile's token goes to the profile's overlords alone.
+    """
     chosen, named = overlords_in_force(server), profile_name()
     if chosen[0].source == OVERLORDS and named is not None and named.source == FLAG:
         say(f"note: {OVERLORDS} counts before {FLAG}: this asks {chosen[0].value}")
-    return Client([each.value for each in chosen])
+    settings = settings_for(chosen)
+    return Client([each.value for each in chosen], settings.authorization(), settings.trust())

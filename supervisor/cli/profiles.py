@@ -13,7 +13,7 @@ token_file = "~/.config/tidegate/prod.token"
 
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,11 +24,13 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from supervisor.cli.problems import CommandFailed
 from supervisor.core.spec_fields import nearest
 from supervisor.setting_types import http_urls
-from supervisor.settings import load_settings
+from supervisor.settings import Settings, load_settings
 
 VARIABLE = "TIDEGATE_PROFILE"
 OVERLORDS = "TIDEGATE_OVERLORDS"
 FLAG = "--profile"
+_OF_PROFILE = "profile "
+_WHO = ("TIDEGATE_TOKEN", "TIDEGATE_TOKEN_FILE", "TIDEGATE_USER")
 
 _flag: ContextVar[str | None] = ContextVar("profile", default=None)
 
@@ -130,10 +132,22 @@ def overlords_in_force(flag: str | None) -> tuple[Chosen, ...]:
     if (named := profile_in_force().overlords) is not None:
         chosen = profile_name()
         assert chosen is not None
-        return tuple(Chosen(url, f"profile {chosen.value}") for url in named)
+        return tuple(Chosen(url, f"{_OF_PROFILE}{chosen.value}") for url in named)
     settings = load_settings()
     source = "tidegate.toml" if "overlords" in settings.model_fields_set else "default"
     return tuple(Chosen(url, source) for url in settings.overlords)
+
+
+def settings_for(chosen: Sequence[Chosen]) -> Settings:
+    """Return the settings, with the profile's token if these are the profile's overlords.
+
+    A token, or a user, of the environment counts before it.
+    """
+    settings, own = load_settings(), profile_in_force().token_file
+    ours = chosen[0].source.startswith(_OF_PROFILE) and own is not None
+    if not ours or own is None or any(os.environ.get(name) for name in _WHO):
+        return settings
+    return settings.model_copy(update={"token_file": own.expanduser()})
 
 
 def _refused(path: Path, error: ValidationError) -> CommandFailed:

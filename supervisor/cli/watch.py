@@ -87,7 +87,7 @@ def _events(
         for url in client.servers:
             begin = {} if last is None else {"after": str(last)}
             try:
-                for found in _stream(f"{url}{STREAM}", {**params, **begin}):
+                for found in _stream(client, f"{url}{STREAM}", {**params, **begin}):
                     last, pause = int(found[0]), _PAUSE_FIRST_S
                     yield found[1]
             except httpx.ConnectError as error:
@@ -100,9 +100,10 @@ def _events(
         pause = min(pause * 2, _PAUSE_S)
 
 
-def _stream(url: str, params: dict[str, str]) -> Iterator[tuple[str, dict[str, object]]]:
-    timeout = httpx.Timeout(5.0, read=_SILENT_S)
-    with httpx.stream("GET", url, params=params, timeout=timeout, trust_env=False) as answer:
+def _stream(
+    client: Client, url: str, params: dict[str, str]
+) -> Iterator[tuple[str, dict[str, object]]]:
+    with client.stream(url, params, _SILENT_S) as answer:
         if answer.is_client_error:
             answer.read()
             raise Unreachable(f"{url} refuses: {answer.text[:500]}")

@@ -20,6 +20,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from supervisor.core.errors import KeyTakenOver, LeaseLost, MetadataBusy
+from supervisor.metadata.access import SqlAccess
 from supervisor.metadata.audit import SqlAudit
 from supervisor.metadata.compactions import SqlCompactions
 from supervisor.metadata.engine import WRITES, Bounds, create_engine
@@ -49,6 +50,7 @@ from supervisor.ports import (
     Transaction,
     WorkersTable,
 )
+from supervisor.ports_access import Access
 from supervisor.ports_compaction import Compactions
 from supervisor.ports_events import Events, Heard
 from supervisor.ports_exports import Exports
@@ -82,6 +84,7 @@ class SqlTransaction:
     operations: OperationsTable
     watched: Watched
     keys: Keys
+    access: Access
 
     @classmethod
     def on(cls, connection: Connection, events: Events, happenings: Happenings) -> "SqlTransaction":
@@ -107,6 +110,7 @@ class SqlTransaction:
             operations=SqlOperations(connection, ranges),
             watched=SqlWatched(connection),
             keys=SqlKeys(connection),
+            access=SqlAccess(connection),
         )
 
 
@@ -131,7 +135,7 @@ class SqlStore:
         return self._reading()
 
     def writing(self) -> AbstractContextManager[Transaction]:
-        """Open a writing transaction without a term: lease changes only."""
+        """Open a writing transaction without a term: lease, principals, denied tries."""
         return self._writing()
 
     def leading(self, term: int) -> AbstractContextManager[Transaction]:

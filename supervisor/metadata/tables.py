@@ -9,6 +9,7 @@
     event_queues ── event_positions, events, events_failed         deferred work
     happenings ── happening_counter   operations, supervisor_states, lag_samples   what happened
     request_keys        which requests were carried out already
+    principals, denied_tries      who may call, and what was refused
     leader_term, leader_renewal   one row each: who may write, and whether it lives (P1)
 
 What is searched or guarded is a column; long lists that are only shown are JSON.
@@ -27,6 +28,7 @@ from sqlalchemy import (
     text,
 )
 
+import supervisor.metadata.tables_access
 import supervisor.metadata.tables_chronicle
 import supervisor.metadata.tables_compaction
 import supervisor.metadata.tables_events

@@ -34,6 +34,11 @@ class Asked:
     headers: dict[str, str] = field(default_factory=dict)
     """By lower-case name."""
 
+    @property
+    def authorization(self) -> str | None:
+        """The header by which the command says who it is."""
+        return self.headers.get("authorization")
+
 
 @dataclass
 class Overlord:

@@ -20,8 +20,9 @@ def profiles(server: Overlord, tmp_path: Path) -> Path:
     path.write_text(
         f'[profiles.here]\noverlords = ["{server.url}/"]\noutput = "name"\n'
         '[profiles.there]\noverlords = ["http://127.0.0.1:1"]\n'
-        'token_file = "/run/token"\n'
+        f'token_file = "{tmp_path}/token"\n'
     )
+    (tmp_path / "token").write_text("tdg_profile\n")
     return path
 
 
@@ -68,7 +69,7 @@ def test_a_flag_counts_before_the_environment_and_that_before_the_profile(
     told = rows(tidegate, *show)
     assert told["overlord"] == ("http://127.0.0.1:1", "profile there")
     assert told["profile"] == ("there", "--profile")
-    assert told["token_file"] == ("/run/token", "profile there")
+    assert told["token_file"] == (str(profiles.parents[2] / "token"), "profile there")
     assert rows(tidegate, "config", "show")["overlord"] == ("http://127.0.0.1:8090", "default")
     Path("tidegate.toml").write_text('overlords = ["http://10.0.0.1:8090"]\n')
     settings = rows(tidegate, "config", "show")
@@ -124,3 +125,22 @@ def test_without_a_file_there_are_no_profiles(tidegate: Tidegate) -> None:
 
     assert (ended.code, ended.out.split()) == (0, ["NAME", "OVERLORDS", "IN", "FORCE"])
     assert "config.toml would hold them" in ended.err
+
+
+def test_a_token_of_a_profile_goes_to_its_overlords_alone(
+    tidegate: Tidegate, server: Overlord, profiles: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with overlord() as there:
+        there.on("GET", BASE, Reply([ROW]))
+        profiles.write_text(profiles.read_text().replace("http://127.0.0.1:1", there.url))
+        ask = ("--profile", "there", "supervisor", "list")
+        assert tidegate(*ask).code == 0, "the environment names another overlord"
+        monkeypatch.delenv("TIDEGATE_OVERLORDS")
+        assert tidegate(*ask, "--server", server.url).code == 0
+        assert tidegate(*ask).code == 0
+        monkeypatch.setenv("TIDEGATE_TOKEN", "tdg_variable")
+        assert tidegate(*ask).code == 0
+
+        assert [asked.authorization for asked in server.asked] == [None, None]
+        sent = [asked.authorization for asked in there.asked]
+        assert sent == ["Bearer tdg_profile", "Bearer tdg_variable"]
