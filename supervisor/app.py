@@ -8,33 +8,43 @@ import logging
 import os
 import signal
 import socket
+import ssl
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import TextIO, cast
+from typing import TextIO, TypedDict, cast
 from urllib.parse import urlsplit
 
 import structlog
 import uvicorn
 
+from supervisor.adapters.clock import SystemClock
 from supervisor.adapters.warehouse import LocalWarehouse
 from supervisor.api.server import create_api
 from supervisor.core.errors import MetadataUnavailable, SchemaTooNew
+from supervisor.dev_options import DevOptions
 from supervisor.metadata.migrate import migrate
 from supervisor.metadata.store import SqlStore
 from supervisor.overlord import wire_overlord
+from supervisor.patience_http import ImpatientProtocol
+from supervisor.principals import Principals
 from supervisor.setting_types import allowed_registries
-from supervisor.settings import OVERLORD_PORT, WORKER_PORT, DevOptions, Settings, stable_worker_id
+from supervisor.settings import OVERLORD_PORT, WORKER_PORT, Settings, stable_worker_id
 from supervisor.setup import SetupProblem
 from supervisor.signals import Broadcast
 from supervisor.warehouse_owner import take_possession
+from supervisor.wiring import passwords_of
 from tasks.failpoints import FailpointsError, Reach, reach_of
 from tasks.log_stream import LossyStream
 from tasks.runtime.errors import RuntimePartError
 
 log = structlog.get_logger()
 
+CONNECTIONS_MAX = 1_000
+"""Beyond so many connections and requests the next is answered with 503."""
 GRACEFUL_S = 2
 """How long open requests may go on after SIGTERM; a long poll is simply asked again."""
 
@@ -131,6 +141,71 @@ def open_store(settings: Settings) -> SqlStore:
         ) from error
 
 
+class Tls(TypedDict, total=False):
+    """Of uvicorn's settings."""
+
+    ssl_certfile: str
+    ssl_keyfile: str
+
+
+def tls_of(settings: Settings) -> Tls:
+    """Return what makes uvicorn serve HTTPS; empty: nothing does.
+
+    Raises:
+        SetupProblem: certificate and key are not both there, or do not fit.
+    """
+    cert, key = settings.tls_cert, settings.tls_key
+    if cert is None and key is None:
+        if not settings.on_loopback:
+            log.warning("no TLS: passwords, tokens and data can be read on their way")
+        return {}
+    if cert is None or key is None:
+        raise SetupProblem(
+            "TLS needs a certificate and its key", "set TIDEGATE_TLS_CERT and TIDEGATE_TLS_KEY"
+        )
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(cert, key, password=lambda: b"")
+    except (OSError, ssl.SSLError) as error:
+        raise SetupProblem(
+            f"{cert} and {key} cannot be used for TLS: {error}",
+            "name a certificate with its chain, and its key without a password, both as PEM",
+        ) from error
+    return {"ssl_certfile": str(cert), "ssl_keyfile": str(key)}
+
+
+def require_admin(settings: Settings, store: SqlStore) -> None:
+    """Return if an overlord that asks who calls has somebody who may answer.
+
+    Raises:
+        SetupProblem: there is no administrator.
+    """
+    if settings.asks_who and not principals_of(settings, store).has_admin():
+        why = "TIDEGATE_AUTH=required" if settings.on_loopback else f"TIDEGATE_HOST={settings.host}"
+        raise SetupProblem(
+            f"with {why} callers are asked who they are, and nobody may administer this overlord",
+            "make an administrator: tidegate access token create admin --role admin --on '*'",
+        )
+
+
+def principals_of(settings: Settings, store: SqlStore) -> Principals:
+    """Return the verbs of `tidegate access` over a metadata database."""
+    return Principals(store, SystemClock(), passwords_of(settings))
+
+
+@contextmanager
+def open_principals(settings: Settings) -> Iterator[Principals]:
+    """Open the metadata database for `tidegate access`; no overlord need run.
+
+    Raises:
+        SetupProblem: it is newer than this version, or cannot be reached.
+    """
+    store = open_store(settings)
+    try:
+        yield principals_of(settings, store)
+    finally:
+        store.close()
+
+
 def run_overlord(settings: Settings) -> int:
     """Serve until SIGTERM or SIGINT; return the exit code.
 
@@ -140,10 +215,12 @@ def run_overlord(settings: Settings) -> int:
     configure_logging()
     reach = failpoints()
     settings.allowed_brokers()
+    tls = tls_of(settings)
     bound = listen(settings.host, settings.port or OVERLORD_PORT)
     writable_folder(settings.data_dir, "TIDEGATE_DATA_DIR")
     writable_folder(settings.warehouse, "TIDEGATE_WAREHOUSE")
     store = open_store(settings)
+    require_admin(settings, store)
     take_possession(store, LocalWarehouse(settings.warehouse.absolute()))
     overlord = wire_overlord(settings, store, settings.url(OVERLORD_PORT), reach)
     scheduler = overlord.start()
@@ -154,6 +231,11 @@ def run_overlord(settings: Settings) -> int:
             log_config=None,
             access_log=False,
             timeout_graceful_shutdown=GRACEFUL_S,
+            http=ImpatientProtocol,
+            ws="none",
+            limit_concurrency=CONNECTIONS_MAX,
+            proxy_headers=False,  # else a caller on this machine could name any address as its own
+            **tls,
         )
         return _serve(uvicorn.Server(config), bound, overlord.api.changed)
     finally:
@@ -224,6 +306,9 @@ def run_worker(settings: Settings) -> int:
             registry_allow=allowed_registries(
                 settings.registry_allow, on_loopback=settings.on_loopback
             ),
+            token=settings.token(),
+            tls=settings.trust(),
+            lists_to_anybody=settings.on_loopback,
         ),
         java=settings.java,
         jars_dir=settings.data_dir.absolute() / "jars",

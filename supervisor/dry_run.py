@@ -9,13 +9,16 @@ from dataclasses import dataclass, field, replace
 
 from supervisor.core.changes import NO_CHANGES, Changes
 from supervisor.core.errors import FieldError, InvalidSpec
+from supervisor.core.preconditions import WHATEVER, Expected
 from supervisor.core.restarts import Restarts, restarts_of, told_of
 from supervisor.core.spec import SupervisorSpec
+from supervisor.ownership import Allowed, allowed_before, everything
 from supervisor.ports import Clock, Store, Workers
 from supervisor.ports_probe import Probe, Probed, SourceUnreadable
 from supervisor.sampling import Sampling
-from supervisor.service import Service, changes_to, new_token
+from supervisor.service import Service, new_token
 from supervisor.signals import Broadcast
+from supervisor.spec_judge import changes_to
 
 
 @dataclass(frozen=True)
@@ -63,14 +66,23 @@ class DryRun:
     look: Callable[[SupervisorSpec], Probed]
     """Looks at the topics of a spec, within some seconds; raises SourceUnreadable."""
 
-    def judge(self, document: object, *, connect: bool = True) -> Verdict:
+    def judge(
+        self,
+        document: object,
+        *,
+        connect: bool = True,
+        expected: Expected = WHATEVER,
+        allowed: Allowed = everything,
+    ) -> Verdict:
         """Return what a POST of `document` would do; with `connect` its topics are looked at.
 
         Raises:
             LeaseLost: this overlord does not lead.
+            NotAllowed: the caller may not apply it.
+            PreconditionFailed: the stored version is not as `expected`.
             TooManyLooks: others look at topics already.
         """
-        verdict = self._judged(document)
+        verdict = self._judged(document, expected, allowed)
         if verdict.spec is None or not connect:
             return verdict
         try:
@@ -78,16 +90,18 @@ class DryRun:
         except SourceUnreadable as error:
             return replace(verdict, trouble=str(error))
 
-    def _judged(self, document: object) -> Verdict:
+    def _judged(self, document: object, expected: Expected, allowed: Allowed) -> Verdict:
         self.service.require_leader()
         try:
-            read = self.service.read(document)
+            read = self.service.read(document, allowed)
         except InvalidSpec as error:
             return Verdict(errors=error.errors)
         spec = read.spec
         with self.store.reading() as tx:
             newest = tx.specs.newest(spec.id)
             groups = len(tx.generations.live(spec.id))
+            allowed_before(tx, spec.id, allowed)
+        expected.check(spec.id, newest)
         exists = newest is not None and newest.spec is not None
         try:
             changes = changes_to(newest, spec)

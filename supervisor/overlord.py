@@ -4,16 +4,13 @@ lease ── a term begins ──► look at every supervisor, every queue, ever
 timers ── only wake ──► passes, queues, sweep, retention      they hold no truth (H2)
 """
 
-import functools
 import importlib.metadata
 import os
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
-from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
-from urllib.parse import urlsplit
 
 import structlog
 from apscheduler.schedulers.background import BackgroundScheduler
@@ -33,7 +30,6 @@ from supervisor.compacting import Compacting
 from supervisor.core.errors import LeaseLost, SupervisorError
 from supervisor.core.events import QueueConfig
 from supervisor.core.exports import queue_name
-from supervisor.core.observed import Limits
 from supervisor.core.spec_exports import ExportFormat
 from supervisor.dry_run import Looking
 from supervisor.early_handoff import EarlyHandoff
@@ -43,39 +39,42 @@ from supervisor.eventqueue.operations import Operations
 from supervisor.eventqueue.queues import EventQueues
 from supervisor.export_events import EXPORTS
 from supervisor.exporting import CompareAll, Exporting
+from supervisor.idempotency import Idempotency
 from supervisor.leadership import Leadership
 from supervisor.lifetimes import Lifetimes
 from supervisor.loop import Loop
-from supervisor.metadata.engine import bounded_url
 from supervisor.metadata.store import SqlStore
 from supervisor.observe import Sources
-from supervisor.ports_exports import OpenTable, TableFormat
+from supervisor.ports_exports import TableFormat
 from supervisor.ports_warehouse import Warehouse
 from supervisor.publishing import Publishing
 from supervisor.quarantine import Quarantine
 from supervisor.reconcile import Pass, Shell, make_pass
 from supervisor.registry import WorkerRegistry
 from supervisor.resets import Resets
-from supervisor.service import Rules, Service, new_token
+from supervisor.service import Service, new_token
 from supervisor.setting_types import allowed_registries
 from supervisor.settings import Settings
-from supervisor.setup import SetupProblem
 from supervisor.signals import Broadcast
+from supervisor.spec_judge import Rules
 from supervisor.swapping import Swapping
 from supervisor.sweep import Sweep
 from supervisor.task_output import TaskOutput
 from supervisor.views import Views
 from supervisor.watching import LAG_PERIOD, Watching
+from supervisor.wiring import authentication_of, limits_of, names_of, table_formats
 
 log = structlog.get_logger()
 
 PASS_THREADS = 4
-CATALOG_WAIT = timedelta(seconds=10)
 """How long one statement of the Iceberg catalog may take, and wait for a lock."""
 WAKE_PERIOD = timedelta(seconds=30)
 """How soon a lost wake-up is made up for."""
 COMPACTION_PERIOD = timedelta(seconds=30)
 """How often tables are looked at for small files, and waiting compactions are given out."""
+
+
+DENIED_PERIOD = timedelta(seconds=5)
 
 
 @dataclass(frozen=True)
@@ -122,6 +121,7 @@ class Overlord:
         ):
             job = self._while_leading(chore)
             scheduler.add_job(job, "interval", seconds=period.total_seconds())
+        scheduler.add_job(self._write_denied, "interval", seconds=DENIED_PERIOD.total_seconds())
         scheduler.start()
         self.leadership.start(
             on_lead=lambda: self._begin_term(scheduler),
@@ -146,6 +146,14 @@ class Overlord:
 
         return run
 
+    def _write_denied(self) -> None:
+        """Write what was refused here, leading or not."""
+        try:
+            if self.api.authentication is not None:
+                self.api.authentication.flush()
+        except SupervisorError as error:
+            log.warning("denied tries were not written", error=str(error))
+
     def stop(self, scheduler: BackgroundScheduler) -> None:
         """End in good order: no pass and no handler runs on, the lease is free for the next."""
         scheduler.shutdown(wait=False)
@@ -153,6 +161,7 @@ class Overlord:
         self.queues.stop()
         self.streams.stop()
         self.leadership.stop()
+        self._write_denied()
         self.store.close()
 
 
@@ -168,10 +177,7 @@ def wire_overlord(
     """
     clock, changed, warehouse = SystemClock(), Broadcast(), settings.warehouse.absolute()
     formats = table_formats(warehouse, settings.metadata_url)
-    leadership = Leadership(
-        store, clock, holder=f"{url}#{os.getpid()}", url=url, ttl=settings.lease_ttl
-    )
-    store.on_fenced(leadership.lost)
+    leadership = _leadership_of(settings, store, clock, url)
     registry = _registry_of(settings, clock, leadership)
     streams = KafkaStreams(clock, read_secret, on_news=lambda found: loop.wake(found))  # noqa: PLW0108 -- made below
     sources = Sources(store, streams, registry, limits_of(settings))
@@ -195,7 +201,13 @@ def wire_overlord(
     views = Views(
         sources, registry, loop, leadership, clock, str(warehouse), HttpJournals(), watching
     )
-    api = _api_of(made, service, views, chores, operations, hosts=_names(url, settings.host))
+    api = _api_of(made, service, views, chores, operations)
+    api = replace(
+        api,
+        hosts=names_of(url, settings.host),
+        tls=settings.trust(),
+        authentication=authentication_of(settings, store, clock),
+    )
     return Overlord(store, leadership, service, loop, streams, queues, chores=chores, api=api)
 
 
@@ -213,13 +225,7 @@ class _Made(NamedTuple):
 
 
 def _api_of(
-    made: _Made,
-    service: Service,
-    views: Views,
-    chores: Chores,
-    operations: Operations,
-    *,
-    hosts: tuple[str, ...],
+    made: _Made, service: Service, views: Views, chores: Chores, operations: Operations
 ) -> ApiParts:
     store, clock, leadership, registry, loop, changed, endings, reach = made
     term, compacting = leadership.term, chores.compacting
@@ -240,9 +246,9 @@ def _api_of(
             store, clock, service, registry, changed=changed, probe=KafkaProbe(read_secret)
         ),
         chronicle=Chronicle(store, clock),
+        keys=Idempotency(store, clock, term),
         changed=changed,
         version=importlib.metadata.version("tidegate"),
-        hosts=hosts,
     )
 
 
@@ -257,35 +263,11 @@ def _consume_exports(
         queues.for_every_container(queue_name(each), exporting, EXPORTS)
 
 
-class _OnFirstUse:
-    """A table format whose library is loaded with the first export: it takes its memory."""
-
-    def __init__(self, load: Callable[[], TableFormat]) -> None:
-        self._load = functools.cache(load)
-
-    def open(self, data_source: str) -> OpenTable:
-        return self._load().open(data_source)
-
-
-def table_formats(warehouse: Path, metadata_url: str) -> dict[ExportFormat, TableFormat]:
-    """Return the formats whose libraries are installed, over the files of a warehouse."""
-
-    def delta() -> TableFormat:
-        from supervisor.adapters.delta import DeltaFormat
-
-        return DeltaFormat(warehouse)
-
-    def iceberg() -> TableFormat:
-        from supervisor.adapters.iceberg import IcebergFormat
-
-        return IcebergFormat(warehouse, bounded_url(metadata_url, CATALOG_WAIT))
-
-    found: dict[ExportFormat, TableFormat] = {}
-    if find_spec("pyiceberg"):
-        found[ExportFormat.ICEBERG] = _OnFirstUse(iceberg)
-    if find_spec("deltalake"):
-        found[ExportFormat.DELTA] = _OnFirstUse(delta)
-    return found
+def _leadership_of(settings: Settings, store: SqlStore, clock: SystemClock, url: str) -> Leadership:
+    holder = f"{url}#{os.getpid()}"
+    leadership = Leadership(store, clock, holder=holder, url=url, ttl=settings.lease_ttl)
+    store.on_fenced(leadership.lost)
+    return leadership
 
 
 def _registry_of(settings: Settings, clock: SystemClock, leadership: Leadership) -> WorkerRegistry:
@@ -360,28 +342,3 @@ def _loop_of(shell: Shell, leadership: Leadership, changed: Broadcast) -> tuple[
     watching = Watching(shell.sources.store, shell.clock, leadership.term, loop)
     loop.after_pass = watching.after_pass
     return loop, watching
-
-
-def limits_of(settings: Settings) -> Limits:
-    """Return what the decisions need of the settings.
-
-    Raises:
-        SetupProblem: they contradict each other.
-    """
-    try:
-        return Limits(
-            period=settings.supervisor_period,
-            pause_lease=settings.pause_lease,
-            pause_timeout=settings.pause_timeout,
-            progress_timeout=settings.progress_timeout,
-        )
-    except ValueError as error:
-        raise SetupProblem(
-            str(error), "lower TIDEGATE_PAUSE_TIMEOUT or raise TIDEGATE_PAUSE_LEASE"
-        ) from error
-
-
-def _names(url: str, host: str) -> tuple[str, ...]:
-    """Return the names under which clients may call; an address that means all is no name."""
-    own = {urlsplit(url).hostname or "", host} - {"", "0.0.0.0", "::"}  # noqa: S104 -- left out
-    return tuple(sorted(own))

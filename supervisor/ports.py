@@ -24,10 +24,12 @@ from supervisor.core.model import (
 )
 from supervisor.core.observed import StreamState, WorkerView
 from supervisor.core.spec import SupervisorSpec
+from supervisor.ports_access import Access
 from supervisor.ports_compaction import Compactions
 from supervisor.ports_events import Events, Heard
 from supervisor.ports_exports import Exports
 from supervisor.ports_happenings import Happenings
+from supervisor.ports_keys import ActsOnce, Keys
 from supervisor.ports_operations import OperationsTable
 from supervisor.ports_ranges import Generations, OffsetsTable
 from supervisor.ports_segments import Retention, Segments
@@ -300,6 +302,8 @@ class Transaction(Protocol):
     happenings: Happenings
     operations: OperationsTable
     watched: Watched
+    keys: Keys
+    access: Access
 
 
 class Store(Protocol):
@@ -310,7 +314,7 @@ class Store(Protocol):
         ...
 
     def writing(self) -> AbstractContextManager[Transaction]:
-        """Open a writing transaction without a term: lease changes only."""
+        """Open a writing transaction without a term: lease, principals, denied tries."""
         ...
 
     def leading(self, term: int) -> AbstractContextManager[Transaction]:
@@ -326,6 +330,10 @@ class Store(Protocol):
     def on_added(self, heard: Heard) -> None:
         """Tell `heard` of added events, after each commit of this process that added some."""
         ...
+
+
+class ActingStore(Store, ActsOnce, Protocol):
+    """A store in which what a key stands for is done once."""
 
 
 class Streams(Protocol):

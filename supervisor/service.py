@@ -6,73 +6,43 @@ then wake the loop; they never wait for Kafka, a worker or a pass.
 
 import secrets
 from collections.abc import Callable
-from dataclasses import dataclass
-from datetime import timedelta
 from typing import TypeVar
 
-from supervisor.core.changes import NO_CHANGES, Changes, compare, forbidden
 from supervisor.core.errors import (
     AlreadyInState,
-    InvalidSpec,
     MetadataBusy,
     NoHistory,
     StateMoved,
-    SupervisorNotFound,
     WorkerFenced,
 )
 from supervisor.core.model import AuditEntry, SpecVersion, WorkerRow
 from supervisor.core.operations import Operation, OperationKind
+from supervisor.core.preconditions import WHATEVER, Expected
 from supervisor.core.spec import SupervisorSpec
-from supervisor.core.spec_exports import ExportFormat
 from supervisor.core.spec_reader import ReadSpec, read_spec
-from supervisor.core.spec_rules import forbidden_brokers, forbidden_registries, lacking_exports
 from supervisor.desired import desired_state
 from supervisor.export_events import follow
 from supervisor.leadership import Leadership
 from supervisor.loop import Loop
+from supervisor.ownership import Allowed, allowed_before, everything
 from supervisor.ports import Clock, Store, Transaction
 from supervisor.registry import WorkerRegistry
 from supervisor.signals import Broadcast
+from supervisor.spec_judge import (
+    Applied,
+    Rules,
+    Stored,
+    applied,
+    changes_to,
+    existing,
+    foreseen,
+    unchanged,
+)
 from tasks.contract import RunState, SyncRequest, SyncResponse
 
 TRIES = 100
 """Rounds of a race for the next version of one spec; each round, one of the racers wins."""
 _Done = TypeVar("_Done")
-
-
-@dataclass(frozen=True)
-class Rules:
-    """What the operator allows."""
-
-    kafka_allow: tuple[str, ...] | None
-    """Broker hosts that specs may name; None allows all (loopback only)."""
-    pause_lease: timedelta
-    registry_allow: tuple[str, ...] | None = ()
-    """Schema registries that specs may name; None allows all (loopback only)."""
-    exports: frozenset[ExportFormat] = frozenset(ExportFormat)
-    """Formats that can be written here."""
-
-
-@dataclass(frozen=True)
-class Applied:
-    """What a POST of a spec did."""
-
-    supervisor_id: str
-    version: int
-    modified: bool
-    warnings: tuple[str, ...]
-    changes: Changes = NO_CHANGES
-    """Against the version before; none if there was none, or only a tombstone."""
-    operation: str | None = None
-    """Its id; None: nothing was stored."""
-
-
-@dataclass(frozen=True)
-class Switched:
-    """What suspend or resume did."""
-
-    spec: SupervisorSpec
-    operation: str
 
 
 class Service:
@@ -102,41 +72,65 @@ class Service:
 
     # -- specs ---------------------------------------------------------------------------------
 
-    def apply_spec(self, document: object, author: str) -> Applied:
+    def apply_spec(
+        self,
+        document: object,
+        author: str,
+        expected: Expected = WHATEVER,
+        *,
+        what: OperationKind = OperationKind.APPLY,
+        allowed: Allowed = everything,
+    ) -> Applied:
         """Store a spec as the next version, unless it equals the newest one.
+
+        `allowed` raises for a table that the caller may not change: the spec's and the old one's.
 
         Raises:
             InvalidSpec: with every field that is wrong.
+            PreconditionFailed: the newest version is not as `expected`.
             LeaseLost: this overlord does not lead.
         """
-        read = self.read(document)
+        read = self.read(document, allowed)
         spec = read.spec
 
         def apply(tx: Transaction) -> Applied:
             newest = tx.specs.newest(spec.id)
+            allowed_before(tx, spec.id, allowed)
+            expected.check(spec.id, newest)
             if newest is not None and newest.spec == spec:
-                return Applied(spec.id, newest.version, False, read.warnings)
+                return unchanged(newest, read)
             changes = changes_to(newest, spec)
             is_new = newest is None or newest.terminated
-            asked = self._append(
+            stored = self._append(
                 tx,
-                (OperationKind.APPLY, spec.id, author),
+                (what, spec.id, author),
                 spec,
                 after=0 if newest is None else newest.version,
                 disturbs=is_new or changes.restarts,
             )
             self._follow_exports(tx, spec)
-            version = asked.spec_version or 0
-            return Applied(spec.id, version, True, read.warnings, changes, asked.id)
+            return applied(stored, read, changes)
 
-        applied = self._judged(apply)
-        self._reach("apply:committed")
+        done = self._judged(apply)
+        self._reach(f"{what}:committed")
         self._loop.wake(spec.id)
-        return applied
+        return done
 
-    def read(self, document: object) -> ReadSpec:
+    def preview(
+        self, document: object, expected: Expected = WHATEVER, allowed: Allowed = everything
+    ) -> Applied:
+        """Return what `apply_spec` would do now, and store nothing; errors as there."""
+        read = self.read(document, allowed)
+        with self._store.reading() as tx:
+            newest = tx.specs.newest(read.spec.id)
+            allowed_before(tx, read.spec.id, allowed)
+        expected.check(read.spec.id, newest)
+        return foreseen(newest, read)
+
+    def read(self, document: object, allowed: Allowed = everything) -> ReadSpec:
         """Read a spec that may be applied here; nothing is stored.  Raises as `apply_spec`."""
         read = read_spec(document)
+        allowed(read.spec.data_source)
         self.check(read.spec)
         return read
 
@@ -146,14 +140,7 @@ class Service:
         Raises:
             InvalidSpec: naming the hosts, or the format of an export.
         """
-        rules = self._rules
-        for errors in (
-            forbidden_brokers(spec, rules.kafka_allow),
-            forbidden_registries(spec, rules.registry_allow),
-            lacking_exports(spec, rules.exports),
-        ):
-            if errors:
-                raise InvalidSpec(errors)
+        self._rules.check(spec)
 
     def _judged(self, write: Callable[[Transaction], _Done]) -> _Done:
         """Write what follows from the newest version; if another came first, judge anew (H8)."""
@@ -169,41 +156,41 @@ class Service:
         if spec.data_schema.exports or tx.exports.of(spec.data_source):
             follow(tx, spec.data_source, self._clock.now())
 
-    def suspend(self, supervisor_id: str, author: str) -> Switched:
+    def suspend(self, supervisor_id: str, author: str, expected: Expected = WHATEVER) -> Stored:
         """Start nothing new; what reads hands off and publishes."""
-        return self._set_suspended(supervisor_id, author, suspended=True)
+        return self._set_suspended(supervisor_id, author, expected, suspended=True)
 
-    def resume(self, supervisor_id: str, author: str) -> Switched:
+    def resume(self, supervisor_id: str, author: str, expected: Expected = WHATEVER) -> Stored:
         """Go on where it stopped."""
-        return self._set_suspended(supervisor_id, author, suspended=False)
+        return self._set_suspended(supervisor_id, author, expected, suspended=False)
 
-    def _set_suspended(self, supervisor_id: str, author: str, *, suspended: bool) -> Switched:
+    def _set_suspended(
+        self, supervisor_id: str, author: str, expected: Expected, *, suspended: bool
+    ) -> Stored:
         verb = OperationKind.SUSPEND if suspended else OperationKind.RESUME
 
-        def change(tx: Transaction) -> Switched:
-            newest = _existing(tx, supervisor_id)
-            if newest.spec is None:
-                raise SupervisorNotFound(supervisor_id)
-            if newest.spec.suspended == suspended:
+        def change(tx: Transaction) -> Stored:
+            newest, spec = existing(tx, supervisor_id)
+            if spec.suspended == suspended:
                 raise AlreadyInState(supervisor_id, "suspended" if suspended else "running")
-            spec = newest.spec.model_copy(update={"suspended": suspended})
+            expected.check(supervisor_id, newest)
+            wanted = spec.model_copy(update={"suspended": suspended})
             wish = (verb, supervisor_id, author)
-            return Switched(spec, self._append(tx, wish, spec, after=newest.version).id)
+            return self._append(tx, wish, wanted, after=newest.version)
 
         done = self._judged(change)
         self._reach(f"{verb}:committed")
         self._loop.wake(supervisor_id)
         return done
 
-    def terminate(self, supervisor_id: str, author: str) -> str:
+    def terminate(self, supervisor_id: str, author: str, expected: Expected = WHATEVER) -> str:
         """End a supervisor: a tombstone, then its tasks hand off; return the operation's id."""
 
         def end(tx: Transaction) -> str:
-            newest = _existing(tx, supervisor_id)
-            if newest.spec is None:
-                raise SupervisorNotFound(supervisor_id)
+            newest, _ = existing(tx, supervisor_id)
+            expected.check(supervisor_id, newest)
             wish = (OperationKind.TERMINATE, supervisor_id, author)
-            return self._append(tx, wish, None, after=newest.version).id
+            return self._append(tx, wish, None, after=newest.version).operation
 
         operation = self._judged(end)
         self._reach("terminate:committed")
@@ -218,7 +205,7 @@ class Service:
         *,
         after: int,
         disturbs: bool = True,
-    ) -> Operation:
+    ) -> Stored:
         """Store a version; `wish` is the verb, the supervisor and who asks."""
         what, supervisor_id, author = wish
         now = self._clock.now()
@@ -230,7 +217,7 @@ class Service:
         )
         stored = tx.operations.add(operation)
         self._reach(f"{what}:in-transaction")
-        return stored
+        return Stored(version, stored.id)
 
     def supervisor_ids(self) -> list[str]:
         """Return the ids of supervisors that are not terminated."""
@@ -238,16 +225,17 @@ class Service:
             return [v.supervisor_id for v in tx.specs.all_newest() if not v.terminated]
 
     def spec(self, supervisor_id: str) -> SupervisorSpec:
-        """Return the newest spec.
+        """Return the newest spec; errors as in `newest`."""
+        return self.newest(supervisor_id)[1]
+
+    def newest(self, supervisor_id: str) -> tuple[SpecVersion, SupervisorSpec]:
+        """Return the newest version and its spec.
 
         Raises:
             SupervisorNotFound: never stored, or terminated.
         """
         with self._store.reading() as tx:
-            newest = tx.specs.newest(supervisor_id)
-        if newest is None or newest.spec is None:
-            raise SupervisorNotFound(supervisor_id)
-        return newest.spec
+            return existing(tx, supervisor_id)
 
     def history(self, supervisor_id: str, limit: int | None = None) -> list[SpecVersion]:
         """Return the versions of one id, newest first, tombstones included.
@@ -354,23 +342,3 @@ def _places_of(answer: SyncResponse) -> list[str]:
 def new_token() -> str:
     """Return the secret of one task: 32 random bytes as text."""
     return secrets.token_urlsafe(32)
-
-
-def _existing(tx: Transaction, supervisor_id: str) -> SpecVersion:
-    newest = tx.specs.newest(supervisor_id)
-    if newest is None:
-        raise SupervisorNotFound(supervisor_id)
-    return newest
-
-
-def changes_to(newest: SpecVersion | None, spec: SupervisorSpec) -> Changes:
-    """Return what `spec` changes.
-
-    Raises:
-        InvalidSpec: it changes what cannot change while offsets are stored (H5).
-    """
-    if newest is None or newest.spec is None:
-        return NO_CHANGES
-    if errors := forbidden(newest.spec, spec):
-        raise InvalidSpec(errors)
-    return compare(newest.spec, spec)

@@ -26,20 +26,23 @@ from pydantic_settings import (
     BaseSettings,
     InitSettingsSource,
     PydanticBaseSettingsSource,
-    SettingsConfigDict,
 )
 
 from supervisor.core.spec_fields import Duration, LongDuration, format_duration, nearest
 from supervisor.setting_types import Addresses, Folder, http_url, http_urls
+from supervisor.settings_access import PREFIX, TOKEN, AccessSettings
 from supervisor.setup import SetupProblem
 
-PREFIX = "TIDEGATE_"
 OVERLORD_PORT = 8090
 WORKER_PORT = 8091
 CONFIG_FILE = "tidegate.toml"
 
-_OTHER_NAMES = frozenset({"TIDEGATE_CONFIG", "TIDEGATE_DEBUG", "TIDEGATE_FAILPOINTS"})
+_OTHER_NAMES = frozenset(
+    {"TIDEGATE_CONFIG", "TIDEGATE_DEBUG", "TIDEGATE_FAILPOINTS", "TIDEGATE_PROFILE", TOKEN}
+)
 _SECRET = "TIDEGATE_SECRET_"  # noqa: S105 -- the start of names of variables, no secret
+_TESTS = "TIDEGATE_TEST_"
+"""Of variables that only tests read."""
 
 
 def _unit(text: str) -> JsonDict:
@@ -50,12 +53,8 @@ def _shown_as(default: str, unit: str = "") -> JsonDict:
     return {"default": default, "unit": unit}
 
 
-class Settings(BaseSettings):
+class Settings(AccessSettings):
     """What an operator may set; one instance per process, never changed."""
-
-    model_config = SettingsConfigDict(
-        env_prefix=PREFIX, env_ignore_empty=True, frozen=True, extra="forbid"
-    )
 
     data_dir: Folder = Field(
         default=Path(".tidegate"),
@@ -208,6 +207,11 @@ class Settings(BaseSettings):
         return init_settings, env_settings, file
 
     @property
+    def asks_who(self) -> bool:
+        """An overlord asks its callers who they are."""
+        return self.auth == "required" or not self.on_loopback
+
+    @property
     def on_loopback(self) -> bool:
         """Only this machine reaches what listens on `host`."""
         try:
@@ -235,24 +239,8 @@ class Settings(BaseSettings):
             return self.advertised_url
         everywhere = self.host in {"0.0.0.0", "::"}  # noqa: S104 -- a comparison
         host = socket.gethostname() if everywhere else self.host
-        return f"http://{f'[{host}]' if ':' in host else host}:{self.port or default_port}"
-
-
-@dataclass(frozen=True)
-class DevOptions:
-    """What one `tidegate dev` is asked for, beside the settings."""
-
-    sample: bool = False
-    """Fill a topic with a sample stream, and supervise it."""
-    demo: bool = False
-    """With the sample: go on to the first publish, verify it and show a query."""
-    once: bool = False
-    """End when the demo has been shown."""
-    kafka: str | None = None
-    """`host:port` of the user's own broker; None: one is started."""
-    task_duration: timedelta = timedelta(seconds=60)
-    rate: int = 200
-    """Records a second of the sample stream."""
+        scheme = "http" if self.tls_cert is None else "https"
+        return f"{scheme}://{f'[{host}]' if ':' in host else host}:{self.port or default_port}"
 
 
 def load_settings(**given: object) -> Settings:
@@ -298,7 +286,11 @@ def misspelt(environment: Mapping[str, str]) -> dict[str, str]:
     """Return variables that look like a setting and are none -> the setting probably meant."""
     known = {f"{PREFIX}{name.upper()}" for name in Settings.model_fields}
     unknown = (
-        {name for name in environment if name.startswith(PREFIX) and not name.startswith(_SECRET)}
+        {
+            name
+            for name in environment
+            if name.startswith(PREFIX) and not name.startswith((_SECRET, _TESTS))
+        }
         - known
         - _OTHER_NAMES
     )
@@ -318,7 +310,9 @@ class SettingRow:
 
 def settings_table() -> tuple[SettingRow, ...]:
     """Return every setting, in the order of the reference."""
-    return tuple(_row(name, field) for name, field in Settings.model_fields.items())
+    fields = Settings.model_fields
+    names = sorted(fields, key=AccessSettings.model_fields.__contains__)  # these last
+    return tuple(_row(name, fields[name]) for name in names)
 
 
 def as_markdown(rows: Iterable[SettingRow]) -> str:

@@ -10,19 +10,31 @@ from datetime import datetime
 from supervisor.core.bounds import is_completed
 from supervisor.core.errors import Refused, TaskNotFound
 from supervisor.core.model import SpecVersion, TaskStatus
+from supervisor.core.preconditions import Expected
 from supervisor.core.spec import SupervisorSpec
 from supervisor.core.submitted import TYPE, bounded_supervisor
+from supervisor.ownership import Allowed, everything
 from supervisor.ports import Store, Transaction
 from supervisor.service import Service
+from supervisor.task_stops import WHY
 from supervisor.views_tasks import EPOCH, TaskLocation, TaskRow, TaskStatusView
 from tasks.wire import iso_utc
-
-STOPPED = "Shutdown request from user"
-"""Druid's words."""
 
 
 class TaskExists(Refused):
     """A task or a supervisor has this id already."""
+
+    def __init__(self, task_id: str) -> None:
+        """Say so in Druid's words, and what to do."""
+        super().__init__(f"Task[{task_id}] already exists: leave the id out, or choose another")
+
+
+class _Unused(Expected):
+    """Expects, where the first version is written, that there never was one: not even ended."""
+
+    def check(self, supervisor_id: str, newest: SpecVersion | None) -> None:
+        if newest is not None:
+            raise TaskExists(supervisor_id)
 
 
 @dataclass(frozen=True)
@@ -32,10 +44,12 @@ class SubmittedTasks:
     store: Store
     service: Service
 
-    def submit(self, document: dict[str, object], author: str, suffix: str) -> str:
+    def submit(
+        self, document: dict[str, object], author: str, suffix: str, allowed: Allowed = everything
+    ) -> str:
         """Begin to read the ranges that a task names; return its id.
 
-        `suffix` makes an id of a task that has none.
+        `suffix` makes an id of a task that has none; `allowed` is as `apply_spec`'s.
 
         Raises:
             NotOffered, InvalidSpec: it is no such task, or one that cannot be run.
@@ -44,11 +58,9 @@ class SubmittedTasks:
         """
         task_id, spec = bounded_supervisor(document, suffix)
         with self.store.reading() as tx:
-            if tx.specs.newest(task_id) is not None or tx.tasks.get(task_id) is not None:
-                raise TaskExists(
-                    f"Task[{task_id}] already exists: leave the id out, or choose another"
-                )
-        self.service.apply_spec(spec, author)
+            if tx.tasks.get(task_id) is not None:
+                raise TaskExists(task_id)
+        self.service.apply_spec(spec, author, _Unused(), allowed=allowed)
         return task_id
 
     def status(self, task_id: str) -> TaskStatusView:
@@ -95,7 +107,7 @@ def _row(
     status = TaskStatus.SUCCESS if done else TaskStatus.RUNNING if running else TaskStatus.FAILED
     created = iso_utc(first.created_at)
     lasted = -1 if finished is None else int((finished - first.created_at).total_seconds() * 1000)
-    why = STOPPED if status is TaskStatus.FAILED else ""
+    why = WHY if status is TaskStatus.FAILED else ""
     return TaskRow(
         id=task_id,
         group_id=task_id,

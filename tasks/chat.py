@@ -7,6 +7,7 @@ refused (409) and a repeated one changes nothing; every task has a token; a paus
 import hmac
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Annotated
 
@@ -101,7 +102,28 @@ Task = Annotated[TaskRunner, Depends(_task)]
 Rank = Annotated[tuple[int, int], Depends(_rank)]
 
 
-def create_app(roster: Roster, *, threads_max: int) -> FastAPI:
+@dataclass(frozen=True)
+class Listing:
+    """Who is told which tasks there are: anybody, or who has the worker's own token."""
+
+    token: str | None = field(default=None, repr=False)
+    to_anybody: bool = True
+
+    def check(self, authorization: str | None) -> None:
+        """Return if the caller may be told."""
+        if self.to_anybody:
+            return
+        scheme, _, token = (authorization or "").partition(" ")
+        if scheme.lower() != "bearer" or not token:
+            raise Answer(401, "give the worker's token: Authorization: Bearer ...")
+        if self.token is None or not hmac.compare_digest(token.encode(), self.token.encode()):
+            raise Answer(403, "this is not the token of this worker")
+
+
+ANYBODY = Listing()
+
+
+def create_app(roster: Roster, *, threads_max: int, listing: Listing = ANYBODY) -> FastAPI:
     """Return the control API over `roster`."""
 
     @asynccontextmanager
@@ -113,6 +135,7 @@ def create_app(roster: Roster, *, threads_max: int) -> FastAPI:
         title="Tidegate worker", docs_url=None, redoc_url=None, openapi_url=None, lifespan=lifespan
     )
     app.state.chat = Chat(roster)
+    app.state.listing = listing
     app.add_middleware(BodyLimit, bytes_max=_BODY_BYTES_MAX)
     app.add_exception_handler(Answer, _render)
     app.add_exception_handler(RequestValidationError, _render_invalid)
@@ -201,7 +224,12 @@ def _health() -> bool:
     return True
 
 
-def _tasks(request: Request) -> list[str]:
+def _tasks(
+    request: Request, authorization: Annotated[str | None, Header(max_length=2_000)] = None
+) -> list[str]:
+    listing = request.app.state.listing
+    assert isinstance(listing, Listing)
+    listing.check(authorization)
     return _chat(request).task_ids()
 
 

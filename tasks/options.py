@@ -1,6 +1,7 @@
 """What a worker is told when it starts: names, folders, addresses, bounds with their units."""
 
 import re
+import ssl
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
@@ -35,6 +36,12 @@ class WorkerOptions:
     """Brokers (`host` or `host:port`) that a task may name; None: any."""
     registry_allow: tuple[str, ...] | None = None
     """Schema registries (`host` or `host:port`) that a task may name; None: any."""
+    token: str | None = field(default=None, repr=False)
+    """What it sends to overlords that ask who calls."""
+    tls: ssl.SSLContext | bool = True
+    """Whom it trusts to be an overlord; True: the system's authorities."""
+    lists_to_anybody: bool = True
+    """Whether the control API tells its tasks without the token above: on loopback only."""
     limits: Limits = field(default_factory=Limits)
     long_poll: timedelta = timedelta(seconds=10)
     """How long an overlord may keep a sync that has no news."""

@@ -5,6 +5,7 @@ a connection, the next address is tried, beginning with the one that a follower 
 Anything else is OverlordUnavailable: a sentence for people, and the caller tries again.
 """
 
+import ssl
 from collections.abc import Sequence
 from datetime import timedelta
 from types import TracebackType
@@ -31,6 +32,8 @@ from tasks.wire import Wire
 FENCED = "/problems/worker-fenced"
 """`type` of the problem that tells an old incarnation to stop."""
 
+WORKERS_HEADER = "X-Tidegate-Token"
+"""Takes the worker's token; Authorization is a task's."""
 _CONNECT_S = 2.0
 _PUBLISH_S = 30.0
 _TEXT_MAX = 500
@@ -45,6 +48,8 @@ class HttpOverlord:
             and one of a compaction.
         answer_s: how long an answer may take beyond the wait that the request allows.
         bytes_max: a longer answer is none.
+        token: the worker's own, beside a task's; overlords on loopback ask for none.
+        tls: whom to trust to be an overlord; True: the system's authorities.
     """
 
     def __init__(
@@ -54,13 +59,21 @@ class HttpOverlord:
         connections_max: int = 64,
         answer_s: float = 5.0,
         bytes_max: int = 64 * 1024 * 1024,
+        token: str | None = None,
+        tls: ssl.SSLContext | bool = True,
     ) -> None:
         self._addresses = tuple(address.rstrip("/") for address in addresses)
         self._leader = self._addresses[0]
         self._answer_s = answer_s
         self._bytes_max = bytes_max
         limits = httpx.Limits(max_connections=connections_max, max_keepalive_connections=8)
-        self._client = httpx.Client(limits=limits, follow_redirects=False, trust_env=False)
+        self._client = httpx.Client(
+            limits=limits,
+            follow_redirects=False,
+            trust_env=False,
+            verify=tls,
+            headers={} if token is None else {WORKERS_HEADER: token},
+        )
 
     def __enter__(self) -> Self:
         """Nothing connects before the first call."""

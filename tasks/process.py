@@ -87,7 +87,7 @@ def _serve(setup: WorkerSetup, read_secret: ReadSecret) -> int:
         )
         engine.warm()
         log.info("spark is warm", worker=options.worker_id, java=java.version, jvm=runtime.pid)
-        with HttpOverlord(options.overlords) as overlord:
+        with HttpOverlord(options.overlords, token=options.token, tls=options.tls) as overlord:
             outside = Outside(
                 engine=engine,
                 stream=KafkaStream(read_secret),

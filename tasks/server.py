@@ -9,7 +9,7 @@ from threading import Thread
 
 import uvicorn
 
-from tasks.chat import create_app
+from tasks.chat import Listing, create_app
 from tasks.options import WorkerOptions
 from tasks.roster import Roster
 from tasks.task_logs import TaskLogs
@@ -35,7 +35,8 @@ class ControlServer:
             socket.gethostname() if options.host in _ANY else options.host
         )
         self.url = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-        app = create_app(roster, threads_max=options.threads_max)
+        listing = Listing(options.token, to_anybody=options.lists_to_anybody)
+        app = create_app(roster, threads_max=options.threads_max, listing=listing)
         address = self.url.removeprefix("http://")
         add_worker_routes(app, roster, logs or TaskLogs(options.data_dir), address)
         config = uvicorn.Config(
@@ -46,6 +47,7 @@ class ControlServer:
             timeout_keep_alive=30,
             timeout_graceful_shutdown=2,
             limit_concurrency=options.threads_max * 8,
+            proxy_headers=False,
         )
         self._server = uvicorn.Server(config)
         self._thread: Thread | None = None

@@ -51,7 +51,7 @@ class Health(_Part):
 class Dependency(_Part):
     """What must be so before a service is started."""
 
-    condition: Literal["service_started", "service_healthy"]
+    condition: Literal["service_started", "service_healthy", "service_completed_successfully"]
 
 
 class Service(_Part):
@@ -77,16 +77,26 @@ class Service(_Part):
     tmpfs: list[str] = Field(default_factory=list)
     environment: dict[str, str] = Field(default_factory=dict)
     depends_on: dict[str, Dependency] = Field(default_factory=dict)
-    healthcheck: Health
+    check: Health | None = Field(default=None, alias="healthcheck")
 
     @property
     def role(self) -> str | None:
-        """The command of ours that it runs; None for a foreign image."""
-        return self.command[0] if self.build is not None else None
+        """The command of ours that it runs for good; None for a foreign image, and what ends."""
+        return self.command[0] if self.build is not None and self.check is not None else None
+
+    @property
+    def healthcheck(self) -> Health:
+        """How it tells that it is healthy."""
+        assert self.check is not None
+        return self.check
 
     def mounts(self) -> dict[str, str]:
         """Return path in the container -> name of the volume."""
-        return {path: name for name, path in (each.split(":") for each in self.volumes)}
+        return {path: name for name, path, *_ in (each.split(":") for each in self.volumes)}
+
+    def written(self) -> set[str]:
+        """Return the paths of volumes that it may write to."""
+        return {path for path, *rest in (v.split(":")[1:] for v in self.volumes) if rest != ["ro"]}
 
     def in_memory(self) -> set[str]:
         """Return the paths that are gone when the container is."""

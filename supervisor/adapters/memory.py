@@ -7,13 +7,16 @@ Nothing outlives the process.
 import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 
+from supervisor.adapters.memory_access import MemoryAccess
 from supervisor.adapters.memory_compactions import MemoryCompactions
 from supervisor.adapters.memory_events import MemoryEvents
 from supervisor.adapters.memory_exports import MemoryExports
 from supervisor.adapters.memory_generations import MemoryGenerations
 from supervisor.adapters.memory_happenings import KEPT, MemoryHappenings
+from supervisor.adapters.memory_keys import MemoryKeys
 from supervisor.adapters.memory_lease import MemoryLease, require_term
 from supervisor.adapters.memory_offsets import MemoryOffsets
 from supervisor.adapters.memory_operations import MemoryOperations
@@ -29,7 +32,7 @@ from supervisor.adapters.memory_specs import MemorySpecs
 from supervisor.adapters.memory_tasks import MemoryTasks
 from supervisor.adapters.memory_watched import MemoryWatched
 from supervisor.adapters.memory_workers import MemoryWorkers
-from supervisor.core.errors import MetadataBusy
+from supervisor.core.errors import KeyTakenOver, MetadataBusy
 from supervisor.ports import (
     Audit,
     Installation,
@@ -40,10 +43,12 @@ from supervisor.ports import (
     Transaction,
     WorkersTable,
 )
+from supervisor.ports_access import Access
 from supervisor.ports_compaction import Compactions
 from supervisor.ports_events import Events, Heard
 from supervisor.ports_exports import Exports
 from supervisor.ports_happenings import Happenings
+from supervisor.ports_keys import Keys
 from supervisor.ports_operations import OperationsTable
 from supervisor.ports_ranges import Generations, OffsetsTable
 from supervisor.ports_segments import Retention, Segments
@@ -71,6 +76,8 @@ class MemoryTransaction:
     happenings: Happenings
     operations: OperationsTable
     watched: Watched
+    keys: Keys
+    access: Access
 
     @classmethod
     def on(cls, tables: Tables, events: Events, happenings: Happenings) -> "MemoryTransaction":
@@ -94,6 +101,8 @@ class MemoryTransaction:
             happenings=happenings,
             operations=MemoryOperations(tables),
             watched=MemoryWatched(tables),
+            keys=MemoryKeys(tables),
+            access=MemoryAccess(tables),
         )
 
 
@@ -107,13 +116,14 @@ class MemoryStore:
         self._turn = threading.Lock()
         self._lock_timeout_s = lock_timeout_s
         self._heard: Heard | None = None
+        self._acts_for: ContextVar[str | None] = ContextVar("acts_for", default=None)
 
     def reading(self) -> AbstractContextManager[Transaction]:
         """Open a transaction that only reads: one consistent view."""
         return self._reading()
 
     def writing(self) -> AbstractContextManager[Transaction]:
-        """Open a writing transaction without a term: lease changes only."""
+        """Open a writing transaction without a term: lease, principals, denied tries."""
         return self._writing()
 
     def leading(self, term: int) -> AbstractContextManager[Transaction]:
@@ -124,6 +134,15 @@ class MemoryStore:
             MetadataBusy: another writer did not end in time.
         """
         return self._writing(term)
+
+    @contextmanager
+    def acting_for(self, claim_id: str) -> Iterator[None]:
+        """Mark the claim as acted in each leader's transaction that this context opens."""
+        before = self._acts_for.set(claim_id)
+        try:
+            yield
+        finally:
+            self._acts_for.reset(before)
 
     def on_added(self, heard: Heard) -> None:
         """Tell `heard`, in place of the one before, after each commit that added events."""
@@ -144,6 +163,9 @@ class MemoryStore:
         try:
             if term is not None:
                 require_term(draft, term)
+                claim = self._acts_for.get()
+                if claim is not None and not MemoryKeys(draft).act(claim):
+                    raise KeyTakenOver("another request with the same Idempotency-Key acts instead")
             events = MemoryEvents(draft)
             happenings = MemoryHappenings(draft, kept=self._happenings_kept)
             yield MemoryTransaction.on(draft, events, happenings)

@@ -10,10 +10,12 @@ from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import Generic, TypeVar
 
+from supervisor.core.access import DeniedTry, Principal
 from supervisor.core.compaction import Compaction, CompactionRule
 from supervisor.core.events import FailedEvent, QueueName, QueueRow, StoredEvent
 from supervisor.core.exports import Export
 from supervisor.core.happenings import Happening
+from supervisor.core.idempotency import KeyRow
 from supervisor.core.lag import Lag
 from supervisor.core.model import (
     AuditEntry,
@@ -114,6 +116,7 @@ class Tables:
     lag: Rows[tuple[str, datetime], Lag] = field(default_factory=Rows)
     operations: Rows[int, Operation] = field(default_factory=Rows)
     happenings: Rows[int, Happening] = field(default_factory=Rows)
+    keys: Rows[tuple[str, str], KeyRow] = field(default_factory=Rows)
     lease: Rows[str, Lease] = field(default_factory=Rows)
     """One row."""
     queues: Rows[QueueName, QueueRow] = field(default_factory=Rows)
@@ -121,6 +124,8 @@ class Tables:
     """Queue id -> its rows, ascending."""
     failed: Rows[tuple[QueueName, int], FailedEvent] = field(default_factory=Rows)
     """(Queue, number) -> what was set aside."""
+    principals: Rows[str, Principal] = field(default_factory=Rows)
+    denied: Rows[int, DeniedTry] = field(default_factory=Rows)
 
     def draft(self) -> "Tables":
         """Begin a change that nobody sees yet."""

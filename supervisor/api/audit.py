@@ -1,11 +1,14 @@
-"""Who changed what."""
+"""Who changed what, and what was refused to whom."""
 
 from typing import Annotated
 
 from fastapi import APIRouter, Query
 
+from supervisor.api.access import needs
 from supervisor.api.deps import Parts
+from supervisor.core.access import Permission
 from supervisor.views_chronicle import AuditPage
+from tasks.wire import Instant, Wire
 
 router = APIRouter(prefix="/api/v1", tags=["history"])
 
@@ -15,7 +18,19 @@ Cursor = Annotated[str | None, Query(description="The `next` of the page before.
 Text = Annotated[str | None, Query(max_length=1_000)]
 
 
-@router.get("/audit")
+class DeniedRow(Wire):
+    """Tries that were refused alike within a short time; `name` is empty if nobody has it."""
+
+    first_at: Instant
+    last_at: Instant
+    times: int
+    name: str
+    address: str
+    what: str
+    why: str
+
+
+@router.get("/audit", dependencies=[needs(Permission.AUDIT)])
 def list_audit(
     parts: Parts,
     *,
@@ -29,3 +44,13 @@ def list_audit(
     return parts.chronicle.audit(
         limit, cursor, supervisor_id=supervisor, action=action, actor=actor
     )
+
+
+@router.get("/audit/denied", dependencies=[needs(Permission.AUDIT)])
+def list_denied(parts: Parts, limit: Limit = 100) -> list[DeniedRow]:
+    """List what was refused for want of credentials or permission, newest first."""
+    if parts.authentication is not None:
+        parts.authentication.flush()
+    with parts.views.sources.store.reading() as tx:
+        found = tx.access.denied(limit)
+    return [DeniedRow.model_validate(vars(each)) for each in found]

@@ -5,7 +5,9 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from pydantic import AfterValidator, Field
 
-from supervisor.api.deps import Author, Parts
+from supervisor.api.access import COMPACTION, DATA_SOURCE, LISTED, needs
+from supervisor.api.deps import Asking, Author, Parts
+from supervisor.core.access import Permission
 from supervisor.core.intervals import FORM, parse_interval
 from supervisor.views_compaction import (
     CompactionRuleView,
@@ -40,13 +42,13 @@ class WantedNow(Wanted):
     )
 
 
-@router.get(f"{TABLE}/compaction")
+@router.get(f"{TABLE}/compaction", dependencies=[needs(Permission.READ, DATA_SOURCE)])
 def get_rule(data_source: str, parts: Parts) -> CompactionRuleView:
     """Tell how a table is compacted by itself."""
     return rule_view(data_source, parts.compacting.rule(data_source))
 
 
-@router.put(f"{TABLE}/compaction")
+@router.put(f"{TABLE}/compaction", dependencies=[needs(Permission.COMPACT, DATA_SOURCE)])
 def put_rule(
     data_source: str, wanted: WantedRule, author: Author, parts: Parts
 ) -> CompactionRuleView:
@@ -55,39 +57,45 @@ def put_rule(
     return rule_view(data_source, parts.compacting.set_rule(data_source, target, skip, author))
 
 
-@router.delete(f"{TABLE}/compaction")
+@router.delete(f"{TABLE}/compaction", dependencies=[needs(Permission.COMPACT, DATA_SOURCE)])
 def drop_rule(data_source: str, author: Author, parts: Parts) -> CompactionRuleView:
     """Compact a table only when it is asked for; what is being compacted goes on."""
     parts.compacting.drop_rule(data_source, author)
     return rule_view(data_source, parts.compacting.rule(data_source))
 
 
-@router.post(f"{TABLE}/compact")
+@router.post(f"{TABLE}/compact", dependencies=[needs(Permission.COMPACT, DATA_SOURCE)])
 def compact(data_source: str, wanted: WantedNow, author: Author, parts: Parts) -> Compactions:
     """Begin to compact the small files of a table; answer with what was begun."""
     within = None if wanted.interval is None else parse_interval(wanted.interval)
     return compaction_views(parts.compacting.compact(data_source, wanted.target(), author, within))
 
 
-@router.get("/compactions")
+@router.get("/compactions", dependencies=[needs(Permission.READ, LISTED)])
 def list_compactions(
     parts: Parts,
+    asking: Asking,
     data_source: Annotated[
         str | None, Query(alias="dataSource", description="Only those of this table.")
     ] = None,
     limit: Annotated[int, Query(ge=1, le=SHOWN_MAX)] = SHOWN,
 ) -> Compactions:
     """List the newest compactions, newest first."""
-    return compaction_views(parts.compacting.recent(data_source, limit))
+    if asking.reads_all:
+        return compaction_views(parts.compacting.recent(data_source, limit))
+    found = parts.compacting.recent(data_source, SHOWN_MAX)
+    return compaction_views([row for row in found if asking.may_read(row.data_source)][:limit])
 
 
-@router.get("/compactions/{compaction}")
+@router.get("/compactions/{compaction}", dependencies=[needs(Permission.READ, COMPACTION)])
 def get_compaction(compaction: str, parts: Parts) -> CompactionView:
     """Tell what became of one compaction."""
     return compaction_view(parts.compacting.get(compaction))
 
 
-@router.post("/compactions/{compaction}/cancel")
+@router.post(
+    "/compactions/{compaction}/cancel", dependencies=[needs(Permission.COMPACT, COMPACTION)]
+)
 def cancel(compaction: str, author: Author, parts: Parts) -> CompactionView:
     """Give up a compaction that waits or runs; its files stay what the table is made of."""
     return compaction_view(parts.compacting.cancel(compaction, author))

@@ -4,7 +4,9 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
 
-from supervisor.api.deps import Parts
+from supervisor.api.access import DATA_SOURCE, LISTED, SUPERVISOR_EVER, needs
+from supervisor.api.deps import Asking, Parts
+from supervisor.core.access import Permission
 from supervisor.views_files import DataSources, TableFiles
 from supervisor.views_ledger import Ledger, PlansView
 from supervisor.views_warehouse import WarehouseFiles
@@ -14,13 +16,14 @@ router = APIRouter(prefix="/api/v1", tags=["tables"])
 PLANS_MAX = 200
 
 
-@router.get("/datasources")
-def list_data_sources(parts: Parts) -> DataSources:
+@router.get("/datasources", dependencies=[needs(Permission.READ, LISTED)])
+def list_data_sources(parts: Parts, asking: Asking) -> DataSources:
     """List the tables."""
-    return parts.views.data_sources()
+    found = parts.views.data_sources().data_sources
+    return DataSources(data_sources=[table for table in found if asking.may_read(table)])
 
 
-@router.get("/datasources/{data_source}/files")
+@router.get("/datasources/{data_source}/files", dependencies=[needs(Permission.READ, DATA_SOURCE)])
 def list_files(
     data_source: str,
     parts: Parts,
@@ -33,19 +36,23 @@ def list_files(
     return parts.views.files(data_source, with_journaled=include is not None)
 
 
-@router.get("/files")
+@router.get("/files", dependencies=[needs(Permission.READ)])
 def list_warehouse(parts: Parts) -> WarehouseFiles:
     """List what may lie in the warehouse: files by name, folders of tasks that are not settled."""
     return parts.views.warehouse_files()
 
 
-@router.get("/supervisors/{supervisor_id}/ledger")
+@router.get(
+    "/supervisors/{supervisor_id}/ledger", dependencies=[needs(Permission.READ, SUPERVISOR_EVER)]
+)
 def get_ledger(supervisor_id: str, parts: Parts) -> Ledger:
     """Return all that a supervisor has committed and published, also of a terminated one."""
     return parts.views.ledger(supervisor_id)
 
 
-@router.get("/supervisors/{supervisor_id}/plans")
+@router.get(
+    "/supervisors/{supervisor_id}/plans", dependencies=[needs(Permission.READ, SUPERVISOR_EVER)]
+)
 def get_plans(
     supervisor_id: str, parts: Parts, limit: Annotated[int, Query(ge=1, le=PLANS_MAX)] = 50
 ) -> PlansView:

@@ -1,18 +1,22 @@
 """What routes are given: the parts of this process, the author, the body."""
 
+import ssl
 from dataclasses import dataclass
 from typing import Annotated, cast
 
 from fastapi import Depends, Header, Request
 
 from supervisor.administration import Administration
+from supervisor.authentication import Authentication
 from supervisor.chronicle import Chronicle
 from supervisor.compacting import Compacting
+from supervisor.core.access import Actor, Caller
 from supervisor.core.documents import parse_document
 from supervisor.core.errors import NotAllowed
 from supervisor.dry_run import Looking
 from supervisor.early_handoff import EarlyHandoff
 from supervisor.eventqueue.operations import Operations
+from supervisor.idempotency import Idempotency
 from supervisor.lifetimes import Lifetimes
 from supervisor.publishing import Publishing
 from supervisor.quarantine import Quarantine
@@ -23,6 +27,8 @@ from supervisor.swapping import Swapping
 from supervisor.views import Views
 
 AUTHOR_SHOWN_MAX = 200
+WORKERS_HEADER = "X-Tidegate-Token"
+"""Of a worker's calls, beside a task's token in Authorization."""
 
 
 @dataclass(frozen=True)
@@ -42,9 +48,14 @@ class ApiParts:
     swapping: Swapping
     looking: Looking
     chronicle: Chronicle
+    keys: Idempotency
     changed: Broadcast
     version: str
     """Of this Tidegate."""
+    authentication: Authentication | None = None
+    """None: nobody is asked who it is."""
+    tls: ssl.SSLContext | bool = True
+    """Whom a follower trusts to be the leader; True: the system's authorities."""
     hosts: tuple[str, ...] = ()
     """Names, or `name:port`, beside loopback's under which clients reach this overlord."""
 
@@ -53,13 +64,19 @@ def _parts(request: Request) -> ApiParts:
     return cast("ApiParts", request.app.state.parts)
 
 
+def _caller(request: Request) -> Caller:
+    caller: Caller = request.state.caller
+    return caller
+
+
 def _author(
+    caller: Annotated[Caller, Depends(_caller)],
     x_druid_author: Annotated[
         str, Header(description="Who asks; a comment in the audit log, proves nothing.")
     ] = "",
 ) -> str:
     shown = "".join(c for c in x_druid_author if c.isprintable())[:AUTHOR_SHOWN_MAX]
-    return shown or "anonymous"
+    return (shown or "anonymous") if caller.is_anyone else Actor.of(caller, shown)
 
 
 async def _document(request: Request) -> dict[str, object]:
@@ -75,6 +92,7 @@ def _token(authorization: Annotated[str, Header(description="`Bearer` and a toke
 
 
 Parts = Annotated[ApiParts, Depends(_parts)]
+Asking = Annotated[Caller, Depends(_caller)]
 Author = Annotated[str, Depends(_author)]
 Document = Annotated[dict[str, object], Depends(_document)]
 Token = Annotated[str, Depends(_token)]

@@ -5,9 +5,12 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from starlette.concurrency import run_in_threadpool
 
-from supervisor.api.deps import Document, Parts
+from supervisor.api.access import SPEC, applying, needs
+from supervisor.api.deps import Asking, Document, Parts
+from supervisor.api.preconditions import Precondition
 from supervisor.api.sampler import sampled
 from supervisor.api.supervisors import SPEC_BODY
+from supervisor.core.access import Permission
 from supervisor.core.errors import Refused, Unavailable
 from supervisor.core.sample_request import SamplerConfig, SampleRequest
 from supervisor.views_dry_run import DryRunView, dry_run_view
@@ -16,10 +19,17 @@ from tasks.sample_contract import ROWS_MAX
 router = APIRouter(prefix="/api/v1/supervisors", tags=["supervisors"])
 
 
-@router.post("/validate", response_model_exclude_unset=True, openapi_extra=SPEC_BODY)
+@router.post(
+    "/validate",
+    response_model_exclude_unset=True,
+    openapi_extra=SPEC_BODY,
+    dependencies=[needs(Permission.APPLY, SPEC)],
+)
 async def validate(
     document: Document,
+    asking: Asking,
     parts: Parts,
+    expected: Precondition,
     sample: Annotated[
         int, Query(ge=0, le=ROWS_MAX, description="Show so many records as rows, too.")
     ] = 0,
@@ -28,7 +38,11 @@ async def validate(
 ) -> DryRunView:
     """Tell what a POST of this spec would do: errors, changes, what restarts, what Kafka holds."""
     verdict = await run_in_threadpool(
-        parts.looking.dry_run.judge, document, connect=connect or sample > 0
+        parts.looking.dry_run.judge,
+        document,
+        connect=connect or sample > 0,
+        expected=expected,
+        allowed=applying(asking),
     )
     if not sample or not verdict.valid or verdict.spec is None or verdict.seen is None:
         return dry_run_view(verdict)

@@ -21,6 +21,8 @@ BODY_TIMEOUT_S = 30.0
 INTERNAL_PATH = "/internal/"
 INTERNAL_SIZE_BYTES_MAX = 16 * 1024 * 1024
 """A worker's word: a publish names each file with its spans, a sync each task with its samples."""
+HSTS = "max-age=31536000"
+"""Only over TLS: said in the clear, anybody on the way could have said it."""
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 HOST_REFUSED = Problem(403, "host-not-allowed", "This overlord does not go by that name")
@@ -62,13 +64,15 @@ class SecurityHeaders:
                 headers = MutableHeaders(scope=message)
                 for name, value in SECURITY_HEADERS.items():
                     headers.setdefault(name, value)
+                if scope["scheme"] == "https":
+                    headers.setdefault("Strict-Transport-Security", HSTS)
             await send(message)
 
         await self._app(scope, receive, send_with_headers)
 
 
-class Gate:
-    """Lets requests through that name us, come from our own pages or none, and are bounded."""
+class Names:
+    """Lets requests through that name us, and come from our own pages or none."""
 
     def __init__(self, app: ASGIApp, hosts: Sequence[str] = ()) -> None:
         """`hosts` are the names beside loopback's under which clients reach us."""
@@ -83,14 +87,9 @@ class Gate:
         request = Request(scope)
         try:
             self._check_names(request)
-            if _has_body(request):
-                _check_type(request)
-                receive = _replay(await _read(request, receive), receive)
         except _Refusal as refused:
             response = answer(refused.problem, str(refused), request.url.path)
             await response(scope, receive, send)
-            return
-        except _Gone:
             return
         await self._app(scope, receive, send)
 
@@ -108,8 +107,34 @@ class Gate:
                 same = urlsplit(origin).netloc.lower() == host
             except ValueError:
                 same = False
-            if not same:
+            if not same:  # also with basic auth, which a browser adds by itself
                 raise _Refusal(ORIGIN_REFUSED, f"origin {origin[:100]!a} is not this overlord's")
+
+
+class Bodies:
+    """Reads bodies whole, and lets those through that are JSON and bounded."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        """Wrap the application."""
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request, or refuse it."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        request = Request(scope)
+        try:
+            if _has_body(request):
+                _check_type(request)
+                receive = replayed(await _read(request, receive), receive)
+        except _Refusal as refused:
+            response = answer(refused.problem, str(refused), request.url.path)
+            await response(scope, receive, send)
+            return
+        except _Gone:
+            return
+        await self._app(scope, receive, send)
 
 
 def _without_port(host: str) -> str:
@@ -163,7 +188,7 @@ def _too_large(size_bytes_max: int) -> _Refusal:
     return _Refusal(TOO_LARGE, f"{status.phrase}: at most {size_bytes_max} bytes are taken")
 
 
-def _replay(body: bytes, receive: Receive) -> Receive:
+def replayed(body: bytes, receive: Receive) -> Receive:
     """Return a `receive` that gives the whole body first, then what comes after it."""
     given = False
 

@@ -5,6 +5,7 @@ older than what is kept ──► one event `trimmed` tells the hole
 """
 
 import asyncio
+import math
 from collections.abc import AsyncIterator
 from typing import Annotated
 
@@ -12,9 +13,11 @@ from fastapi import APIRouter, Header, Query
 from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
+from supervisor.api.access import LISTED, Shown, needs
 from supervisor.api.audit import Cursor, Limit, Text
-from supervisor.api.deps import ApiParts, Parts
+from supervisor.api.deps import ApiParts, Asking, Parts
 from supervisor.api.problems import InvalidRequest
+from supervisor.core.access import Caller, Permission
 from supervisor.core.errors import FieldError, Unavailable
 from supervisor.core.happenings import Numbered
 from supervisor.views_chronicle import EventsPage, event_view
@@ -25,17 +28,28 @@ HEARTBEAT_S = 15.0
 """Proxies and clients take a silent connection for a dead one; a comment is no event."""
 LOOK_S = 1.0
 """How soon a stream ends once the process is to end."""
+KNOWN_S = 600.0
+"""So long a stream goes on for a caller who had to prove who it is: then it is asked again, for
+it may have been revoked.  Clients connect anew by themselves, and go on behind the last event."""
 RETRY_MS = 1_000
 _ID_MAX = 2**63 - 1
 _DIGITS_MAX = 18
 
 
-@router.get("")
+@router.get("", dependencies=[needs(Permission.READ, LISTED)])
 def list_events(
-    parts: Parts, *, supervisor: Text = None, limit: Limit = 100, cursor: Cursor = None
+    parts: Parts,
+    asking: Asking,
+    *,
+    supervisor: Text = None,
+    limit: Limit = 100,
+    cursor: Cursor = None,
 ) -> EventsPage:
     """List what happened, newest first; of one supervisor if asked."""
-    return parts.chronicle.events(limit, cursor, supervisor_id=supervisor)
+    page = parts.chronicle.events(limit, cursor, supervisor_id=supervisor)
+    shown = Shown.to(asking, parts)
+    found = [each for each in page.events if shown.supervisor(each.supervisor_id)]
+    return page.model_copy(update={"events": found})
 
 
 @router.get(
@@ -47,9 +61,11 @@ def list_events(
             "content": {"text/event-stream": {"schema": {"type": "string"}}},
         }
     },
+    dependencies=[needs(Permission.READ, LISTED)],
 )
 async def stream_events(
     parts: Parts,
+    asking: Asking,
     *,
     supervisor: Text = None,
     after: Annotated[
@@ -66,7 +82,7 @@ async def stream_events(
     if begin > newest:
         hint = "begin at an id that the list tells, or leave it out"
         raise InvalidRequest([FieldError("/query/after", f"the newest event is {newest}", hint)])
-    told = _told(parts, begin, trimmed, supervisor)
+    told = _told(parts, asking, begin, trimmed, supervisor)
     headers = {"X-Accel-Buffering": "no"}  # a proxy that collects would hold events back
     return StreamingResponse(told, media_type="text/event-stream", headers=headers)
 
@@ -78,7 +94,7 @@ def _id_of(text: str) -> int:
 
 
 async def _told(
-    parts: ApiParts, after: int, trimmed: int, supervisor: str | None
+    parts: ApiParts, asking: Caller, after: int, trimmed: int, supervisor: str | None
 ) -> AsyncIterator[str]:
     feed = parts.chronicle.feed
     clock = asyncio.get_running_loop().time
@@ -86,13 +102,18 @@ async def _told(
     try:
         yield f"retry: {RETRY_MS}\n\n"
         spoke = clock()
-        while not parts.changed.closed:
+        until = math.inf if asking.is_anyone else clock() + KNOWN_S
+        while not parts.changed.closed and clock() < until:
             if after < trimmed:
                 yield _trimmed(after, trimmed)
                 after = trimmed
             woken.clear()  # before the look: what comes after it wakes us again
             rows, trimmed = await _next_rows(parts, after, trimmed)
-            for row in rows:
+            shown = await _shown(parts, asking, rows)
+            if shown is None:
+                await _wait(woken)
+                continue
+            for row in shown:
                 if supervisor in {None, row.happening.supervisor_id}:
                     yield _event(row)
                     spoke = clock()
@@ -107,6 +128,21 @@ async def _told(
             await _wait(woken)
     finally:
         feed.leave(woken)
+
+
+async def _shown(parts: ApiParts, asking: Caller, rows: list[Numbered]) -> list[Numbered] | None:
+    """Return what the caller may see; None: the database does not say at the moment."""
+    if asking.reads_all:
+        return rows
+    may = Shown.to(asking, parts)
+
+    def look() -> list[Numbered]:
+        return [row for row in rows if may.supervisor(row.happening.supervisor_id)]
+
+    try:
+        return await run_in_threadpool(look)
+    except Unavailable:
+        return None
 
 
 async def _next_rows(parts: ApiParts, after: int, trimmed: int) -> tuple[list[Numbered], int]:

@@ -2,13 +2,15 @@
 
 from fastapi import APIRouter
 
+from supervisor.api.access import SUPERVISOR_EVER, needs
 from supervisor.api.deps import Parts
+from supervisor.core.access import Permission
 from supervisor.views_explain import Explanation, explain
 
 router = APIRouter(prefix="/api/v1/supervisors/{supervisor_id}", tags=["supervisors"])
 
 
-@router.get("/explain")
+@router.get("/explain", dependencies=[needs(Permission.READ, SUPERVISOR_EVER)])
 def get_explanation(supervisor_id: str, parts: Parts) -> Explanation:
     """Say in sentences how a supervisor stands and why, and what comes next."""
     status = parts.views.status(supervisor_id)

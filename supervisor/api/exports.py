@@ -4,7 +4,9 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
 
-from supervisor.api.deps import Parts
+from supervisor.api.access import DATA_SOURCE, LISTED, needs
+from supervisor.api.deps import Asking, Parts
+from supervisor.core.access import Permission
 from supervisor.core.snippets import FORMAT_OF, NotExported, Reader, snippet
 from supervisor.views_exports import ExportList
 from tasks.wire import Wire
@@ -26,22 +28,28 @@ class Snippets(Wire):
     snippets: list[Snippet]
 
 
-@router.get("/exports")
-def list_exports(parts: Parts) -> ExportList:
+@router.get("/exports", dependencies=[needs(Permission.READ, LISTED)])
+def list_exports(parts: Parts, asking: Asking) -> ExportList:
     """List the exports of all tables, and how each stands."""
-    return ExportList(exports=parts.views.exports())
+    found = parts.views.exports()
+    return ExportList(exports=[row for row in found if asking.may_read(row.data_source)])
 
 
-@router.get("/datasources/{data_source}/exports")
+@router.get(
+    "/datasources/{data_source}/exports", dependencies=[needs(Permission.READ, DATA_SOURCE)]
+)
 def list_exports_of(data_source: str, parts: Parts) -> ExportList:
     """List the exports of a table, and how each stands."""
     return ExportList(exports=parts.views.exports(data_source))
 
 
-@router.get("/datasources/{data_source}/snippets")
+@router.get(
+    "/datasources/{data_source}/snippets", dependencies=[needs(Permission.READ, DATA_SOURCE)]
+)
 def list_snippets(
     data_source: str,
     parts: Parts,
+    asking: Asking,
     request: Request,
     reader: Annotated[Reader | None, Query(description="Only for this one.")] = None,
 ) -> Snippets:
@@ -54,5 +62,9 @@ def list_snippets(
             raise NotExported(data_source, FORMAT_OF[reader])
         usable = [reader]
     overlord = str(request.base_url).rstrip("/")
-    made = [Snippet(reader=each, code=snippet(each, data_source, overlord)) for each in usable]
+    known = not asking.is_anyone
+    made = [
+        Snippet(reader=each, code=snippet(each, data_source, overlord, with_token=known))
+        for each in usable
+    ]
     return Snippets(data_source=data_source, snippets=made)

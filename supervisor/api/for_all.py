@@ -4,7 +4,9 @@ from typing import Literal
 
 from fastapi import APIRouter
 
+from supervisor.api.access import needs
 from supervisor.api.deps import Author, Parts
+from supervisor.core.access import Permission
 from supervisor.for_all import ForAll
 from tasks.wire import Wire
 
@@ -17,21 +19,21 @@ class Done(Wire):
     status: Literal["success"] = "success"
 
 
-@router.post("/suspendAll")
+@router.post("/suspendAll", dependencies=[needs(Permission.SUSPEND)])
 def suspend_all(author: Author, parts: Parts) -> Done:
     """Suspend every supervisor that runs; each hands off and publishes what it has."""
     ForAll(parts.service).suspend(author)
     return Done()
 
 
-@router.post("/resumeAll")
+@router.post("/resumeAll", dependencies=[needs(Permission.SUSPEND)])
 def resume_all(author: Author, parts: Parts) -> Done:
     """Resume every supervisor that is suspended."""
     ForAll(parts.service).resume(author)
     return Done()
 
 
-@router.post("/terminateAll")
+@router.post("/terminateAll", dependencies=[needs(Permission.TERMINATE)])
 def terminate_all(author: Author, parts: Parts) -> Done:
     """End every supervisor: their tasks hand off and publish, their tables stay."""
     ForAll(parts.service).terminate(author)

@@ -2,14 +2,16 @@
 
 from fastapi import APIRouter
 
+from supervisor.api.access import SUPERVISOR_EVER, needs
 from supervisor.api.audit import Cursor, Limit
 from supervisor.api.deps import Parts
+from supervisor.core.access import Permission
 from supervisor.views_generations import GenerationsPage
 
 router = APIRouter(prefix="/api/v1/supervisors/{supervisor_id}", tags=["history"])
 
 
-@router.get("/generations")
+@router.get("/generations", dependencies=[needs(Permission.READ, SUPERVISOR_EVER)])
 def list_generations(
     supervisor_id: str, parts: Parts, *, limit: Limit = 50, cursor: Cursor = None
 ) -> GenerationsPage:

@@ -6,9 +6,11 @@ from typing import Annotated
 from fastapi import APIRouter, Response
 from pydantic import Field
 
+from supervisor.api.access import SUPERVISOR, needs
 from supervisor.api.deps import Author, Parts
 from supervisor.api.operations import named
 from supervisor.api.problems import InvalidRequest
+from supervisor.core.access import Permission
 from supervisor.core.errors import FieldError
 from tasks.wire import Wire
 
@@ -26,6 +28,7 @@ class WantedGroups(Wire):
     status_code=HTTPStatus.ACCEPTED,
     response_class=Response,
     responses={202: {"description": "Asked for; the next pass begins it"}},
+    dependencies=[needs(Permission.HAND_OFF, SUPERVISOR)],
 )
 def hand_off(supervisor_id: str, wanted: WantedGroups, author: Author, parts: Parts) -> Response:
     """Publish what these groups have read before their taskDuration is over.

@@ -5,8 +5,10 @@ import asyncio
 from fastapi import APIRouter, Request
 from starlette.concurrency import run_in_threadpool
 
+from supervisor.api.access import needs
 from supervisor.api.deps import Parts, Token
 from supervisor.api.problems import InvalidRequest
+from supervisor.core.access import Permission
 from supervisor.core.errors import FieldError
 from tasks.contract import (
     CompactedFile,
@@ -21,7 +23,7 @@ router = APIRouter(prefix="/internal/v1", tags=["workers"])
 WAIT_S_MAX = 20.0
 
 
-@router.post("/workers/{worker}/sync")
+@router.post("/workers/{worker}/sync", dependencies=[needs(Permission.WORK)])
 async def sync(worker: str, body: SyncRequest, request: Request, parts: Parts) -> SyncResponse:
     """Take a worker's report; answer what it should run, at once if that is news to it."""
     if worker != body.worker_id:
@@ -52,7 +54,7 @@ def _synced(parts: Parts, body: SyncRequest) -> SyncResponse:
     return parts.looking.sampling.listed(parts.service.sync(body), body.worker_id)
 
 
-@router.post("/compactions/{compaction}/publish")
+@router.post("/compactions/{compaction}/publish", dependencies=[needs(Permission.WORK)])
 def publish_compaction(
     compaction: str, body: CompactedFile, token: Token, parts: Parts
 ) -> PublishAnswer:
@@ -60,7 +62,7 @@ def publish_compaction(
     return parts.swapping.publish(compaction, token, body)
 
 
-@router.post("/tasks/{task}/publish")
+@router.post("/tasks/{task}/publish", dependencies=[needs(Permission.WORK)])
 def publish(task: str, body: PublishRequest, token: Token, parts: Parts) -> PublishAnswer:
     """Judge a task's publish request and, if it is its turn, make its files the table's rows."""
     return parts.publishing.publish(task, token, body)

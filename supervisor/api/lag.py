@@ -5,8 +5,10 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
+from supervisor.api.access import SUPERVISOR_EVER, needs
 from supervisor.api.deps import Parts
 from supervisor.api.problems import InvalidRequest
+from supervisor.core.access import Permission
 from supervisor.core.errors import FieldError
 from supervisor.core.spec_fields import Duration
 from supervisor.views_lag import LagHistory
@@ -17,7 +19,7 @@ STEP_MIN = timedelta(minutes=1)
 Moment = Annotated[datetime | None, Query(examples=["2026-01-05T12:00:00Z"])]
 
 
-@router.get("/lag")
+@router.get("/lag", dependencies=[needs(Permission.READ, SUPERVISOR_EVER)])
 def get_lag(
     supervisor_id: str,
     parts: Parts,

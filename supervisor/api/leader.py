@@ -64,7 +64,8 @@ def _redirected(request: Request, error: LeaseLost, there: str) -> Response:
 async def _asked(request: Request, there: str) -> Response:
     headers = {name: request.headers[name] for name in _TOLD if name in request.headers}
     timeout = httpx.Timeout(ANSWER_S, connect=CONNECT_S)
-    async with httpx.AsyncClient(timeout=timeout, trust_env=False) as client:
+    tls = request.app.state.parts.tls
+    async with httpx.AsyncClient(timeout=timeout, trust_env=False, verify=tls) as client:
         heard = await client.request(request.method, there, headers=headers | {PASSED_ON: "1"})
     kept = {name: heard.headers[name] for name in _HEARD if name in heard.headers}
     return Response(heard.content, heard.status_code, kept)

@@ -21,8 +21,10 @@ from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 from prometheus_client.registry import Collector
 from starlette.responses import Response
 
+from supervisor.api.access import needs
 from supervisor.api.deps import Parts
 from supervisor.compacting import Compacting
+from supervisor.core.access import Permission
 from supervisor.core.events import QueueName, QueueState
 from supervisor.core.exports import ExportState
 from supervisor.eventqueue.meters import BATCH_BOUNDS_S, BatchTimes
@@ -92,7 +94,7 @@ _REFUSED = "refused_total"
 _BATCHES = "batch_seconds"
 
 
-@router.get("/metrics", response_class=Response)
+@router.get("/metrics", response_class=Response, dependencies=[needs(Permission.READ)])
 def get_metrics(parts: Parts) -> Response:
     """Return the metrics of this overlord, in Prometheus' text format."""
     registry = CollectorRegistry(auto_describe=False)

@@ -2,8 +2,10 @@
 
 from fastapi import APIRouter, Response
 
+from supervisor.api.access import LISTED, OPERATION, Shown, needs
 from supervisor.api.audit import Cursor, Limit, Text
-from supervisor.api.deps import Parts
+from supervisor.api.deps import Asking, Parts
+from supervisor.core.access import Permission
 from supervisor.views_operations import OperationsPage, OperationView
 
 router = APIRouter(prefix="/api/v1/operations", tags=["history"])
@@ -18,15 +20,23 @@ def named(response: Response, operation_id: str | None) -> None:
         response.headers[HEADER] = operation_id
 
 
-@router.get("")
+@router.get("", dependencies=[needs(Permission.READ, LISTED)])
 def list_operations(
-    parts: Parts, *, supervisor: Text = None, limit: Limit = 50, cursor: Cursor = None
+    parts: Parts,
+    asking: Asking,
+    *,
+    supervisor: Text = None,
+    limit: Limit = 50,
+    cursor: Cursor = None,
 ) -> OperationsPage:
     """List what was asked of supervisors and how far it is, newest first."""
-    return parts.chronicle.operations(limit, cursor, supervisor_id=supervisor)
+    page = parts.chronicle.operations(limit, cursor, supervisor_id=supervisor)
+    shown = Shown.to(asking, parts)
+    found = [each for each in page.operations if shown.supervisor(each.supervisor)]
+    return page.model_copy(update={"operations": found})
 
 
-@router.get("/{operation}")
+@router.get("/{operation}", dependencies=[needs(Permission.READ, OPERATION)])
 def get_operation(operation: str, parts: Parts) -> OperationView:
     """Tell how far one operation is, and what it waits for."""
     return parts.chronicle.operation(operation)

@@ -18,12 +18,14 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from supervisor.compacting import NotCompactable
+from supervisor.core.access import TooManyRequests, Unauthenticated
 from supervisor.core.cursors import BadCursor
 from supervisor.core.errors import (
     AlreadyInState,
     FieldError,
     InvalidOffsets,
     InvalidSpec,
+    KeyTakenOver,
     LeaseLost,
     MetadataBusy,
     MetadataUnavailable,
@@ -54,6 +56,7 @@ from supervisor.core.events import (
 )
 from supervisor.core.exports import ExportUnavailable, NotExportable
 from supervisor.core.operations import OperationNotFound
+from supervisor.core.preconditions import PreconditionFailed
 from supervisor.core.snippets import NotExported
 from supervisor.early_handoff import UnknownGroups
 from supervisor.eventqueue.operations import (
@@ -64,9 +67,12 @@ from supervisor.eventqueue.operations import (
 )
 from supervisor.eventqueue.processor import ProcessorClosed
 from supervisor.forgetting import NotForgettable
+from supervisor.idempotency import AnswerLost, KeyInUse, KeyReused
 from supervisor.ports_probe import SourceUnreadable
+from supervisor.principals import PrincipalRefused
 from supervisor.publishing import UnusableFiles
 from supervisor.quarantine import RecordNotFound
+from supervisor.rollback import VersionNotFound
 from supervisor.sampling import (
     NoWorker,
     SampleFailed,
@@ -86,6 +92,7 @@ log = structlog.get_logger()
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_AFTER_S = "1"
+ASK_WHO = 'Bearer realm="tidegate", Basic realm="tidegate", charset="UTF-8"'
 SECURITY_HEADERS: Mapping[str, str] = MappingProxyType(
     {
         "Content-Security-Policy": "default-src 'self'; frame-ancestors 'none'",
@@ -140,6 +147,7 @@ PROBLEMS: Mapping[type[SupervisorError], Problem] = MappingProxyType(
     {
         AlreadyInState: Problem(400, "already-in-state", "The supervisor is what it should become"),
         BadCursor: Problem(400, "bad-cursor", "This is no cursor of this list"),
+        AnswerLost: Problem(409, "idempotency-answer-lost", "The answer to this key got lost"),
         CompactionNotFound: Problem(404, "compaction-not-found", "There is no such compaction"),
         DataSourceNotFound: Problem(404, "data-source-not-found", "There is no such table"),
         EmptyEvent: Problem(400, "empty-event", "An event says nothing"),
@@ -151,6 +159,9 @@ PROBLEMS: Mapping[type[SupervisorError], Problem] = MappingProxyType(
         InvalidOffsets: Problem(400, "invalid-offsets", "Reading cannot go on at these offsets"),
         InvalidRequest: Problem(400, "invalid-request", "The request is not acceptable"),
         InvalidSpec: Problem(400, "invalid-spec", "The spec is not acceptable"),
+        KeyInUse: Problem(409, "idempotency-key-in-use", "The first request still runs"),
+        KeyReused: Problem(422, "idempotency-key-reused", "The key stands for another request"),
+        KeyTakenOver: Problem(409, "idempotency-key-taken-over", "A repeat acts in its place"),
         LeaseLost: Problem(503, "not-the-leader", "Another overlord leads"),
         MetadataBusy: Problem(503, "metadata-busy", "The metadata database is busy"),
         MetadataUnavailable: Problem(
@@ -168,6 +179,8 @@ PROBLEMS: Mapping[type[SupervisorError], Problem] = MappingProxyType(
         NotExported: Problem(409, "not-exported", "The table is not exported in this format"),
         NotExportable: Problem(409, "not-exportable", "The table does not fit into the format"),
         OperationNotFound: Problem(404, "operation-not-found", "There is no such operation"),
+        PreconditionFailed: Problem(412, "precondition-failed", "The spec is another version now"),
+        PrincipalRefused: Problem(400, "principal-refused", "The principal is not acceptable"),
         ProcessorClosed: Problem(503, "queue-closed", "The event queue is closed here"),
         QueueDead: Problem(503, "event-queue-dead", "An event queue is damaged"),
         QueueNotDead: Problem(409, "queue-not-dead", "There is nothing to repair"),
@@ -190,9 +203,11 @@ PROBLEMS: Mapping[type[SupervisorError], Problem] = MappingProxyType(
         TaskExists: Problem(400, "task-exists", "The id is taken"),
         TaskNotFound: Problem(404, "task-not-found", "There is no such task"),
         TooManyLooks: Problem(503, "too-many-looks", "Others look at topics already"),
+        TooManyRequests: Problem(429, "too-many-requests", "The caller has to wait"),
         TooManyOutstandingBytes: Problem(
             503, "too-many-outstanding-bytes", "An event queue is too far behind"
         ),
+        Unauthenticated: Problem(401, "unauthenticated", "The caller is not known"),
         Unavailable: Problem(503, "unavailable", "Something outside does not answer"),
         UndecodableEvent: Problem(
             400, "undecodable-event", "This is no event that this version knows"
@@ -200,6 +215,7 @@ PROBLEMS: Mapping[type[SupervisorError], Problem] = MappingProxyType(
         UnknownGroups: Problem(400, "unknown-groups", "There is no such task group"),
         UnusableFiles: Problem(400, "unusable-files", "The offered files do not fit the range"),
         WorkerNotFound: Problem(404, "worker-not-found", "There is no such worker"),
+        VersionNotFound: Problem(404, "version-not-found", "There is no such version"),
         WorkerFenced: Problem(409, "worker-fenced", "A newer incarnation of the worker runs"),
         WorkerUnavailable: Problem(503, "worker-unavailable", "A worker does not answer"),
     }
@@ -243,14 +259,22 @@ def render_error(
     problem = next(PROBLEMS[kind] for kind in type(error).__mro__ if kind in PROBLEMS)
     members = {to_camel(k): _plain(v) for k, v in vars(error).items() if not k.startswith("_")}
     members |= dict(more or {})
-    later = problem.status == HTTPStatus.SERVICE_UNAVAILABLE
     return answer(
         problem,
         str(error),
         path,
         members=members,
-        headers={"Retry-After": RETRY_AFTER_S} if later else None,
+        headers=_headers(problem, error),
     )
+
+
+def _headers(problem: Problem, error: SupervisorError) -> dict[str, str]:
+    if isinstance(error, TooManyRequests):
+        return {"Retry-After": str(error.retry_after_s)}
+    if isinstance(error, Unauthenticated):
+        return {"WWW-Authenticate": ASK_WHO}
+    later = problem.status == HTTPStatus.SERVICE_UNAVAILABLE
+    return {"Retry-After": RETRY_AFTER_S} if later else {}
 
 
 def _plain(value: object) -> object:

@@ -4,7 +4,9 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query
 
+from supervisor.api.access import SUPERVISOR_EVER, needs
 from supervisor.api.deps import Parts
+from supervisor.core.access import Permission
 from supervisor.ports_quarantine import RecordPlace, WantedRecords
 from supervisor.quarantine import Quarantined, QuarantinedRecord
 
@@ -16,7 +18,7 @@ _PARTITION_MAX = 2**31 - 1
 _PLACE = r"^[A-Za-z0-9._-]{1,249}:[0-9]{1,9}:[0-9]{1,18}$"
 
 
-@router.get("")
+@router.get("", dependencies=[needs(Permission.READ, SUPERVISOR_EVER)])
 def list_quarantined(
     supervisor_id: str,
     parts: Parts,
@@ -37,7 +39,7 @@ def list_quarantined(
     return parts.quarantine.page(supervisor_id, wanted, limit)
 
 
-@router.get("/{topic}/{partition}/{offset}")
+@router.get("/{topic}/{partition}/{offset}", dependencies=[needs(Permission.READ, SUPERVISOR_EVER)])
 def get_quarantined(
     supervisor_id: str,
     topic: str,

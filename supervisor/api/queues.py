@@ -1,17 +1,22 @@
 """Event queues: how they stand, what was set aside, and the verbs of an operator."""
 
 import base64
+import functools
 import json
+from collections.abc import Callable
 from typing import Annotated
 
 from fastapi import APIRouter, Query
 from pydantic import JsonValue
 
-from supervisor.api.deps import Author, Parts
+from supervisor.api.access import LISTED, QUEUE, needs
+from supervisor.api.deps import Asking, Author, Parts
+from supervisor.core.access import Caller, Permission
 from supervisor.core.events import FailedEvent, QueueName
 from supervisor.eventqueue.meters import Latency
 from supervisor.eventqueue.operations import Repaired, ReplayedAll
 from supervisor.eventqueue.shown import OldestEvent, QueueView
+from supervisor.ownership import Ownership
 from tasks.wire import Instant, Seconds, Wire
 
 router = APIRouter(prefix="/api/v1/queues", tags=["queues"])
@@ -121,25 +126,41 @@ class RepairedView(Wire):
     """Counted as added and nowhere to be found."""
 
 
-@router.get("")
-def list_queues(parts: Parts) -> list[QueueState]:
+@router.get("", dependencies=[needs(Permission.READ, LISTED)])
+def list_queues(parts: Parts, asking: Asking) -> list[QueueState]:
     """List the event queues and how they stand, by container and name."""
-    return [_state(view) for view in parts.queues.rows()]
+    shown = _shown(parts, asking)
+    return [_state(view) for view in parts.queues.rows() if shown(view.row.queue)]
 
 
-@router.get("/failed")
-def list_all_failed_events(parts: Parts, limit: Limit = 100) -> list[FailedRow]:
+def _shown(parts: Parts, asking: Caller) -> Callable[[QueueName], bool]:
+    """Return whether the caller may see a queue; each container is looked up once."""
+    if asking.reads_all:
+        return lambda _: True
+    tables = functools.cache(Ownership(parts.views.sources.store).of_container)
+
+    def shown(queue: QueueName) -> bool:
+        owners = tables(queue.container)
+        return bool(owners) and all(asking.may_read(table) for table in owners)
+
+    return shown
+
+
+@router.get("/failed", dependencies=[needs(Permission.READ, LISTED)])
+def list_all_failed_events(parts: Parts, asking: Asking, limit: Limit = 100) -> list[FailedRow]:
     """List the events of all queues that were set aside, oldest first."""
-    return [_row(failed) for failed in parts.queues.failed(None, limit)]
+    shown = _shown(parts, asking)
+    found = parts.queues.failed(None, limit if asking.reads_all else FAILED_MAX)
+    return [_row(failed) for failed in found if shown(failed.queue)][:limit]
 
 
-@router.get("/{container}/{name}")
+@router.get("/{container}/{name}", dependencies=[needs(Permission.READ, QUEUE)])
 def get_queue(container: str, name: str, parts: Parts) -> QueueState:
     """Return how one event queue stands."""
     return _state(parts.queues.show(QueueName(container, name)))
 
 
-@router.get("/{container}/{name}/failed")
+@router.get("/{container}/{name}/failed", dependencies=[needs(Permission.READ, QUEUE)])
 def list_failed_events(
     container: str, name: str, parts: Parts, limit: Limit = 100
 ) -> list[FailedRow]:
@@ -147,7 +168,7 @@ def list_failed_events(
     return [_row(failed) for failed in parts.queues.failed(QueueName(container, name), limit)]
 
 
-@router.get("/{container}/{name}/failed/{seq}")
+@router.get("/{container}/{name}/failed/{seq}", dependencies=[needs(Permission.READ, QUEUE)])
 def get_failed_event(container: str, name: str, seq: int, parts: Parts) -> FailedView:
     """Return one event that was set aside, with its payload."""
     failed = parts.queues.failed_event(QueueName(container, name), seq)
@@ -155,14 +176,16 @@ def get_failed_event(container: str, name: str, seq: int, parts: Parts) -> Faile
     return FailedView(**dict(_row(failed)), payload=told, payload_base64=text)
 
 
-@router.post("/{container}/{name}/failed/replay")
+@router.post("/{container}/{name}/failed/replay", dependencies=[needs(Permission.REPLAY, QUEUE)])
 def replay_failed_events(container: str, name: str, author: Author, parts: Parts) -> ReplayedView:
     """Queue the failed events of a queue again, oldest first; what cannot be stays."""
     done: ReplayedAll = parts.queues.replay_all(QueueName(container, name), author)
     return ReplayedView(replayed=done.replayed, left=done.left)
 
 
-@router.post("/{container}/{name}/failed/{seq}/replay")
+@router.post(
+    "/{container}/{name}/failed/{seq}/replay", dependencies=[needs(Permission.REPLAY, QUEUE)]
+)
 def replay_failed_event(
     container: str, name: str, seq: int, author: Author, parts: Parts
 ) -> Replayed:
@@ -171,14 +194,14 @@ def replay_failed_event(
     return Replayed(container=container, name=name, seq=seq)
 
 
-@router.delete("/{container}/{name}/failed/{seq}")
+@router.delete("/{container}/{name}/failed/{seq}", dependencies=[needs(Permission.REPAIR, QUEUE)])
 def drop_failed_event(container: str, name: str, seq: int, author: Author, parts: Parts) -> Dropped:
     """Delete a failed event: its work is never done."""
     parts.queues.drop(QueueName(container, name), seq, author)
     return Dropped(container=container, name=name, seq=seq)
 
 
-@router.post("/{container}/{name}/repair")
+@router.post("/{container}/{name}/repair", dependencies=[needs(Permission.REPAIR, QUEUE)])
 def repair_queue(container: str, name: str, author: Author, parts: Parts) -> RepairedView:
     """Make a dead queue live again: sound events keep their order, damaged ones are set aside."""
     done: Repaired = parts.queues.repair(QueueName(container, name), author)

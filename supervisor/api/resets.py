@@ -9,9 +9,11 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 from pydantic import Field
 
+from supervisor.api.access import SUPERVISOR, needs
 from supervisor.api.deps import Author, Document, Parts
 from supervisor.api.operations import named
 from supervisor.api.problems import InvalidRequest
+from supervisor.core.access import Permission
 from supervisor.core.errors import FieldError
 from supervisor.core.model import GapKind
 from supervisor.core.moves import Move
@@ -86,7 +88,7 @@ class Moved(Wire):
     """Null for a dry run."""
 
 
-@router.post("/{supervisor_id}/reset")
+@router.post("/{supervisor_id}/reset", dependencies=[needs(Permission.RESET, SUPERVISOR)])
 def reset(
     supervisor_id: str, author: Author, parts: Parts, response: Response, *, dry_run: DryRun = False
 ) -> Moved:
@@ -100,7 +102,11 @@ def reset(
     return _moved(done)
 
 
-@router.post("/{supervisor_id}/resetOffsets", openapi_extra=OFFSETS_BODY)
+@router.post(
+    "/{supervisor_id}/resetOffsets",
+    openapi_extra=OFFSETS_BODY,
+    dependencies=[needs(Permission.RESET, SUPERVISOR)],
+)
 def reset_offsets(
     supervisor_id: str,
     document: Document,

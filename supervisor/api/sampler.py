@@ -5,8 +5,10 @@ import asyncio
 from fastapi import APIRouter
 from starlette.concurrency import run_in_threadpool
 
+from supervisor.api.access import SPEC, needs
 from supervisor.api.deps import ApiParts, Document, Parts, Token
 from supervisor.api.problems import InvalidRequest
+from supervisor.core.access import Permission
 from supervisor.core.errors import FieldError
 from supervisor.core.sample_request import SampleRequest, read_sample
 from supervisor.ports_probe import Probed
@@ -40,7 +42,10 @@ class Taken(Wire):
 
 
 @router.post(
-    "/druid/indexer/v1/sampler", response_model_exclude_unset=True, openapi_extra=SAMPLER_BODY
+    "/druid/indexer/v1/sampler",
+    response_model_exclude_unset=True,
+    openapi_extra=SAMPLER_BODY,
+    dependencies=[needs(Permission.APPLY, SPEC)],
 )
 async def sample(document: Document, parts: Parts) -> SampleView:
     """Read some records of a topic and show the rows that a task would make of them."""
@@ -48,7 +53,7 @@ async def sample(document: Document, parts: Parts) -> SampleView:
     return await sampled(parts, request)
 
 
-@router.post("/internal/v1/samples/{sample_id}")
+@router.post("/internal/v1/samples/{sample_id}", dependencies=[needs(Permission.WORK)])
 def answer_sample(sample_id: str, body: SampleAnswer, token: Token, parts: Parts) -> Taken:
     """Take what a worker read for whoever waits."""
     if sample_id != body.sample_id:

@@ -8,7 +8,9 @@ from typing import Annotated, Self
 from fastapi import APIRouter, Query
 from pydantic import AfterValidator, Field, model_validator
 
+from supervisor.api.access import DATA_SOURCE, SUPERVISOR_EVER, needs
 from supervisor.api.deps import Author, Parts
+from supervisor.core.access import Permission
 from supervisor.core.intervals import FORM, parse_interval
 from supervisor.core.spec_fields import wrong
 from supervisor.segment_life import Selection
@@ -60,25 +62,25 @@ class Which(Wire):
         return Selection(ids=self.segment_ids, interval=interval)
 
 
-@router.post(f"{DRUID}/markUnused")
+@router.post(f"{DRUID}/markUnused", dependencies=[needs(Permission.DELETE, DATA_SOURCE)])
 def mark_unused(data_source: str, which: Which, author: Author, parts: Parts) -> Marked:
     """Take segments out of their table; their files are deleted after the grace time."""
     return _marked(parts.lifetimes.segments.mark_unused(data_source, which.selection(), author))
 
 
-@router.post(f"{DRUID}/markUsed")
+@router.post(f"{DRUID}/markUsed", dependencies=[needs(Permission.DELETE, DATA_SOURCE)])
 def mark_used(data_source: str, which: Which, author: Author, parts: Parts) -> Marked:
     """Put segments back into their table, unless their grace time is over."""
     return _marked(parts.lifetimes.segments.mark_used(data_source, which.selection(), author))
 
 
-@router.delete(DRUID)
+@router.delete(DRUID, dependencies=[needs(Permission.DELETE, DATA_SOURCE)])
 def mark_all_unused(data_source: str, author: Author, parts: Parts) -> Marked:
     """Take every segment out of a table; what is published later is not touched."""
     return _marked(parts.lifetimes.segments.mark_unused(data_source, Selection(), author))
 
 
-@router.post(DRUID)
+@router.post(DRUID, dependencies=[needs(Permission.DELETE, DATA_SOURCE)])
 def mark_all_used(data_source: str, author: Author, parts: Parts) -> Marked:
     """Put back every segment of a table whose grace time is not over."""
     return _marked(parts.lifetimes.segments.mark_used(data_source, Selection(), author))
@@ -88,7 +90,7 @@ def _marked(changed: int) -> Marked:
     return Marked(num_changed_segments=changed, segment_state_changed=changed > 0)
 
 
-@router.get(f"{OURS}/segments")
+@router.get(f"{OURS}/segments", dependencies=[needs(Permission.READ, DATA_SOURCE)])
 def list_segments(
     data_source: str,
     parts: Parts,
@@ -101,13 +103,13 @@ def list_segments(
     return table_segments(data_source, found, parts.lifetimes.segments.grace)
 
 
-@router.get(f"{OURS}/retention")
+@router.get(f"{OURS}/retention", dependencies=[needs(Permission.READ, DATA_SOURCE)])
 def get_retention(data_source: str, parts: Parts) -> RetentionView:
     """Tell how long a table keeps its rows."""
     return retention_of(data_source, parts.lifetimes.retention.rule(data_source))
 
 
-@router.put(f"{OURS}/retention")
+@router.put(f"{OURS}/retention", dependencies=[needs(Permission.DELETE, DATA_SOURCE)])
 def put_retention(data_source: str, keep: Keeping, author: Author, parts: Parts) -> RetentionView:
     """Keep the rows of a table for so long, and take out at once what is older."""
     return retention_of(
@@ -115,7 +117,7 @@ def put_retention(data_source: str, keep: Keeping, author: Author, parts: Parts)
     )
 
 
-@router.delete(f"{OURS}/retention")
+@router.delete(f"{OURS}/retention", dependencies=[needs(Permission.DELETE, DATA_SOURCE)])
 def drop_retention(data_source: str, author: Author, parts: Parts) -> RetentionView:
     """Keep the rows of a table for ever; what was taken out before stays so."""
     parts.lifetimes.retention.drop(data_source, author)
@@ -128,7 +130,11 @@ class ForgottenSupervisor(Wire):
     id: str
 
 
-@router.post("/api/v1/supervisors/{supervisor_id}/forget", tags=["supervisors"])
+@router.post(
+    "/api/v1/supervisors/{supervisor_id}/forget",
+    tags=["supervisors"],
+    dependencies=[needs(Permission.FORGET, SUPERVISOR_EVER)],
+)
 def forget(supervisor_id: str, author: Author, parts: Parts) -> ForgottenSupervisor:
     """Forget where a terminated supervisor stood, and its history; its table stays as it is."""
     parts.lifetimes.forgetting.forget(supervisor_id, author)

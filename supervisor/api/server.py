@@ -1,7 +1,9 @@
 """The overlord's HTTP server, built from its parts; nothing connects here.
 
-    request ─► SecurityHeaders ─► Gate (host, origin, type, size) ─► route ─► service or views
-                                    └──────── refused ────────────────┴─► problems
+    request ─► SecurityHeaders ─► Names ─► Authenticate ─► Bodies ─► OncePerKey ─► Needs ─► route
+                                    └──────── refused ──┴───────────┴────────────┴─────┴► problems
+
+`Needs` is what each route declares of permissions; without it the overlord does not start.
 
 Everything that is not a route's own answer is a problem (`problems.py`).
 """
@@ -31,6 +33,7 @@ from supervisor.api import (
     quarantine,
     queues,
     resets,
+    rollback,
     sampler,
     segments,
     status,
@@ -39,8 +42,11 @@ from supervisor.api import (
     tasks,
     workers,
 )
+from supervisor.api.access import open_paths, secured
+from supervisor.api.authenticate import Authenticate
 from supervisor.api.deps import ApiParts
-from supervisor.api.edge import Gate, SecurityHeaders
+from supervisor.api.edge import Bodies, Names, SecurityHeaders
+from supervisor.api.idempotency import OncePerKey
 from supervisor.api.leader import to_the_leader
 from supervisor.api.openapi import described
 from supervisor.api.problems import render_bug, render_error, render_http, render_invalid
@@ -55,6 +61,7 @@ ROUTERS = (
     handoffs.router,
     resets.router,
     for_all.router,
+    rollback.router,
     tasks.router,
     task_verbs.router,
     workers.router,
@@ -81,7 +88,7 @@ class Api(FastAPI):
 
     def openapi(self) -> dict[str, object]:
         """Return the OpenAPI document."""
-        return described(super().openapi())
+        return secured(described(super().openapi()), self.routes)
 
 
 def create_api(parts: ApiParts) -> FastAPI:
@@ -98,7 +105,13 @@ def build_routes(hosts: Sequence[str] = ()) -> FastAPI:
         version="v1",
         docs_url=None,  # these pages load scripts from elsewhere
         redoc_url=None,
-        middleware=[Middleware(SecurityHeaders), Middleware(Gate, hosts=tuple(hosts))],
+        middleware=[
+            Middleware(SecurityHeaders),
+            Middleware(Names, hosts=tuple(hosts)),
+            Middleware(Authenticate),
+            Middleware(Bodies),
+            Middleware(OncePerKey),
+        ],
     )
     api.add_exception_handler(LeaseLost, to_the_leader)
     api.add_exception_handler(SupervisorError, render_error)
@@ -107,4 +120,5 @@ def build_routes(hosts: Sequence[str] = ()) -> FastAPI:
     api.add_exception_handler(Exception, render_bug)
     for router in ROUTERS:
         api.include_router(router)
+    api.state.open_paths = open_paths(api.routes)
     return api

@@ -3,8 +3,11 @@
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
 
-from supervisor.api.deps import Parts
+from supervisor.api.access import needs
+from supervisor.api.deps import Asking, Parts
 from supervisor.api.problems import render_error
+from supervisor.core.access import Permission
+from supervisor.core.errors import Unavailable
 from supervisor.core.events import QueueDead, QueueRow
 from tasks.wire import Wire
 
@@ -20,7 +23,7 @@ class ProcessStatus(Wire):
     leader_url: str | None
 
 
-@router.get("")
+@router.get("", dependencies=[needs(Permission.SIGNED_IN)])
 def get_process_status(parts: Parts) -> ProcessStatus:
     """Return the version, and who leads."""
     return ProcessStatus(
@@ -31,11 +34,13 @@ def get_process_status(parts: Parts) -> ProcessStatus:
     )
 
 
-@router.get("/health", response_model=bool)
-def get_process_health(request: Request, parts: Parts) -> Response:
+@router.get("/health", response_model=bool, dependencies=[needs(Permission.OPEN)])
+def get_process_health(request: Request, parts: Parts, asking: Asking) -> Response:
     """Answer `true` while the metadata database answers and no event queue is dead, else 503."""
     parts.views.check()
     if dead := [_error(row) for row in parts.queues.dead()]:
+        if not asking.reads_all:  # anybody may ask, and names are not for anybody
+            return render_error(request, Unavailable("an event queue is dead"))
         listed = [vars(error) | {"detail": str(error)} for error in dead]
         return render_error(request, dead[0], {"dead": listed})
     return JSONResponse(True)
@@ -47,13 +52,13 @@ class SelfDiscovered(Wire):
     self_discovered: bool = True
 
 
-@router.get("/selfDiscovered/status")
+@router.get("/selfDiscovered/status", dependencies=[needs(Permission.SIGNED_IN)])
 def get_self_discovered() -> SelfDiscovered:
     """Answer that this overlord serves, as Druid's once they are announced."""
     return SelfDiscovered()
 
 
-@router.get("/selfDiscovered", response_class=Response)
+@router.get("/selfDiscovered", response_class=Response, dependencies=[needs(Permission.SIGNED_IN)])
 def is_self_discovered() -> Response:
     """Answer 200 with no body, for load balancers."""
     return Response()

@@ -8,10 +8,24 @@ from fastapi import APIRouter, Query, Response
 from fastapi.responses import JSONResponse
 from pydantic import Field, JsonValue
 
-from supervisor.api.deps import Author, Document, Parts
+from supervisor.api.access import (
+    HISTORY,
+    LISTED,
+    SPEC,
+    SUPERVISOR,
+    SUPERVISOR_EVER,
+    applying,
+    needs,
+)
+from supervisor.api.deps import Asking, Author, Document, Parts
 from supervisor.api.operations import named
+from supervisor.api.preconditions import Precondition
+from supervisor.core.access import Caller, Permission
 from supervisor.core.changes import Effect
 from supervisor.core.model import SpecVersion
+from supervisor.core.preconditions import etag_of
+from supervisor.ownership import Ownership
+from supervisor.spec_judge import Applied, Stored
 from supervisor.views import SupervisorRow
 from supervisor.views_dry_run import DryRunView, dry_run_view
 from supervisor.views_status import SupervisorStatus
@@ -88,22 +102,44 @@ class HistoryRow(Wire):
     spec: dict[str, object]
     version: str
     """When it was stored, as in Druid."""
+    version_number: int
+    """Counts from 1, as in the answer to a POST."""
 
 
-@router.post("", response_model_exclude_unset=True, openapi_extra=SPEC_BODY)
+@router.post(
+    "",
+    response_model_exclude_unset=True,
+    openapi_extra=SPEC_BODY,
+    dependencies=[needs(Permission.APPLY, SPEC)],
+)
 def post_spec(
     document: Document,
     author: Author,
+    asking: Asking,
     parts: Parts,
-    response: Response,
     *,
+    expected: Precondition,
+    response: Response,
     dry_run: DryRunAsked = False,
     skip_restart_if_unmodified: Skip = True,  # noqa: ARG001 -- it is always so
 ) -> Posted | DryRunView:
     """Create a supervisor, or give it a new spec version unless the newest says the same."""
+    allowed = applying(asking)
     if dry_run:
-        return dry_run_view(parts.looking.dry_run.judge(document))
-    done = parts.service.apply_spec(document, author)
+        judged = parts.looking.dry_run.judge(document, expected=expected, allowed=allowed)
+        return dry_run_view(judged)
+    done = parts.service.apply_spec(document, author, expected, allowed=allowed)
+    return Posted.model_validate(posted(done, response))
+
+
+def posted(done: Applied, response: Response) -> dict[str, object]:
+    """Return the members of `Posted`, and fill in the headers that go with them.
+
+    What there is nothing to say of is left out.
+    """
+    if done.etag:
+        response.headers["ETag"] = done.etag
+    named(response, done.operation)
     told: dict[str, object] = {
         "id": done.supervisor_id,
         "modified": done.modified,
@@ -119,18 +155,29 @@ def post_spec(
         told["warnings"] = done.warnings
     if done.operation is not None:
         told["operation_id"] = done.operation
-        named(response, done.operation)
-    return Posted.model_validate(told)
+    return told
 
 
-@router.get("")
+@router.get("", dependencies=[needs(Permission.READ, LISTED)])
 def list_supervisors(
-    parts: Parts, *, full: bool = False, state: bool = False, system: bool = False
+    parts: Parts,
+    asking: Asking,
+    *,
+    full: bool = False,
+    state: bool = False,
+    system: bool = False,
 ) -> list[str] | list[dict[str, object]]:
     """List the ids, or rows: `full` with specs, `state` without, `system` with specs as text."""
     if not (full or state or system):
-        return parts.service.supervisor_ids()
-    return [_row(row, full=full, system=system) for row in parts.views.rows()]
+        if asking.reads_all:
+            return parts.service.supervisor_ids()
+        tables = Ownership(parts.views.sources.store).of_supervisors()
+        return [found for found, table in tables.items() if asking.may_read(table)]
+    return [
+        _row(row, full=full, system=system)
+        for row in parts.views.rows()
+        if asking.may_read(row.spec.data_source)
+    ]
 
 
 def _row(row: SupervisorRow, *, full: bool, system: bool) -> dict[str, object]:
@@ -150,19 +197,33 @@ def _row(row: SupervisorRow, *, full: bool, system: bool) -> dict[str, object]:
     return found
 
 
-@router.get("/history")
-def get_histories(parts: Parts) -> dict[str, list[HistoryRow]]:
+@router.get("/history", dependencies=[needs(Permission.READ, LISTED)])
+def get_histories(parts: Parts, asking: Asking) -> dict[str, list[HistoryRow]]:
     """Return every stored version by id, newest first, terminated supervisors included."""
-    return {k: _history(versions) for k, versions in parts.service.histories().items()}
+    shown = {k: _readable(found, asking) for k, found in parts.service.histories().items()}
+    return {k: _history(versions) for k, versions in shown.items() if versions}
 
 
-@router.get("/{supervisor_id}")
-def get_spec(supervisor_id: str, parts: Parts) -> dict[str, object]:
-    """Return the newest spec with its defaults written out."""
-    return parts.service.spec(supervisor_id).normalised()
+@router.get(
+    "/{supervisor_id}",
+    response_model=dict[str, object],
+    responses={304: {"description": "If-None-Match names the newest version"}},
+    dependencies=[needs(Permission.READ, SUPERVISOR)],
+)
+def get_spec(supervisor_id: str, parts: Parts, expected: Precondition) -> Response:
+    """Return the newest spec with its defaults written out, and its version as ETag."""
+    newest, spec = parts.service.newest(supervisor_id)
+    headers = {"ETag": etag_of(newest)}
+    if expected.knows(newest):
+        return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
+    return JSONResponse(spec.normalised(), headers=headers)
 
 
-@router.get("/{supervisor_id}/status", response_model_exclude_unset=True)
+@router.get(
+    "/{supervisor_id}/status",
+    response_model_exclude_unset=True,
+    dependencies=[needs(Permission.READ, SUPERVISOR)],
+)
 def get_status(supervisor_id: str, parts: Parts) -> SupervisorStatus:
     """Return state, tasks, offsets and lag, and why it stands so."""
     return parts.views.status(supervisor_id)
@@ -172,6 +233,7 @@ def get_status(supervisor_id: str, parts: Parts) -> SupervisorStatus:
     "/{supervisor_id}/health",
     response_model=Health,
     responses={503: {"model": Health, "description": "Unhealthy"}},
+    dependencies=[needs(Permission.READ, SUPERVISOR)],
 )
 def get_health(supervisor_id: str, parts: Parts) -> JSONResponse:
     """Answer 200 if the supervisor is healthy, 503 if not."""
@@ -180,25 +242,34 @@ def get_health(supervisor_id: str, parts: Parts) -> JSONResponse:
     return JSONResponse({"healthy": healthy}, status)
 
 
-@router.get("/{supervisor_id}/stats")
+@router.get("/{supervisor_id}/stats", dependencies=[needs(Permission.READ, SUPERVISOR)])
 def get_stats(supervisor_id: str, parts: Parts) -> dict[str, dict[str, StatsLeaf]]:
     """Return group -> task -> counters of the live tasks, and how fast they grow."""
     return parts.views.stats(supervisor_id)
 
 
-@router.get("/{supervisor_id}/parseErrors")
+@router.get("/{supervisor_id}/parseErrors", dependencies=[needs(Permission.READ, SUPERVISOR_EVER)])
 def get_parse_errors(supervisor_id: str, parts: Parts) -> list[ParseError]:
     """Return samples of the records that became no row, newest first."""
     return parts.views.parse_errors(supervisor_id)
 
 
-@router.get("/{supervisor_id}/history")
+@router.get("/{supervisor_id}/history", dependencies=[needs(Permission.READ, HISTORY)])
 def get_history(
-    supervisor_id: str, parts: Parts, count: Annotated[int | None, Query(ge=1)] = None
+    supervisor_id: str,
+    parts: Parts,
+    asking: Asking,
+    count: Annotated[int | None, Query(ge=1)] = None,
 ) -> list[HistoryRow]:
     """Return the stored versions, newest first; `count` of them, else all."""
     # All are read: a tombstone names the tables of the specs before it.
-    return _history(parts.service.history(supervisor_id))[:count]
+    return _history(_readable(parts.service.history(supervisor_id), asking))[:count]
+
+
+def _readable(versions: list[SpecVersion], asking: Caller) -> list[SpecVersion]:
+    """Return what the caller may read; tombstones, if that is anything."""
+    found = [v for v in versions if v.spec is None or asking.may_read(v.spec.data_source)]
+    return found if any(v.spec is not None for v in found) or asking.reads_all else []
 
 
 def _history(versions: list[SpecVersion]) -> list[HistoryRow]:
@@ -207,6 +278,7 @@ def _history(versions: list[SpecVersion]) -> list[HistoryRow]:
         HistoryRow(
             spec=_tombstone(tables) if v.spec is None else v.spec.normalised(),
             version=iso_utc(v.created_at),
+            version_number=v.version,
         )
         for v in versions
     ]
@@ -222,35 +294,47 @@ def _tombstone(data_sources: list[str]) -> dict[str, object]:
     }
 
 
-@router.post("/{supervisor_id}/suspend")
+@router.post("/{supervisor_id}/suspend", dependencies=[needs(Permission.SUSPEND, SUPERVISOR)])
 def suspend(
-    supervisor_id: str, author: Author, parts: Parts, response: Response
+    supervisor_id: str, author: Author, parts: Parts, expected: Precondition, response: Response
 ) -> dict[str, object]:
     """Start nothing new; groups that read now hand off and publish what they have."""
-    done = parts.service.suspend(supervisor_id, author)
-    named(response, done.operation)
-    return done.spec.normalised()
+    return _told(parts.service.suspend(supervisor_id, author, expected), response)
 
 
-@router.post("/{supervisor_id}/resume")
+@router.post("/{supervisor_id}/resume", dependencies=[needs(Permission.SUSPEND, SUPERVISOR)])
 def resume(
-    supervisor_id: str, author: Author, parts: Parts, response: Response
+    supervisor_id: str, author: Author, parts: Parts, expected: Precondition, response: Response
 ) -> dict[str, object]:
     """Go on where it stopped."""
-    done = parts.service.resume(supervisor_id, author)
-    named(response, done.operation)
-    return done.spec.normalised()
+    return _told(parts.service.resume(supervisor_id, author, expected), response)
 
 
-@router.post("/{supervisor_id}/terminate")
-def terminate(supervisor_id: str, author: Author, parts: Parts, response: Response) -> Named:
+def _told(stored: Stored, response: Response) -> dict[str, object]:
+    version = stored.version
+    assert version.spec is not None
+    response.headers["ETag"] = etag_of(version)
+    named(response, stored.operation)
+    return version.spec.normalised()
+
+
+@router.post("/{supervisor_id}/terminate", dependencies=[needs(Permission.TERMINATE, SUPERVISOR)])
+def terminate(
+    supervisor_id: str, author: Author, parts: Parts, expected: Precondition, response: Response
+) -> Named:
     """End a supervisor: its tasks hand off and publish, its history and its table stay."""
-    operation = parts.service.terminate(supervisor_id, author)
+    operation = parts.service.terminate(supervisor_id, author, expected)
     named(response, operation)
     return Named(id=supervisor_id, operation_id=operation)
 
 
-@router.post("/{supervisor_id}/shutdown", deprecated=True)
-def shutdown(supervisor_id: str, author: Author, parts: Parts, response: Response) -> Named:
+@router.post(
+    "/{supervisor_id}/shutdown",
+    deprecated=True,
+    dependencies=[needs(Permission.TERMINATE, SUPERVISOR)],
+)
+def shutdown(
+    supervisor_id: str, author: Author, parts: Parts, expected: Precondition, response: Response
+) -> Named:
     """Do what terminate does, under Druid's older name."""
-    return terminate(supervisor_id, author, parts, response)
+    return terminate(supervisor_id, author, parts, expected, response)

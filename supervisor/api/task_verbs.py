@@ -11,11 +11,14 @@ from typing import Annotated, NoReturn
 from fastapi import APIRouter, Body, Query
 from pydantic import Field
 
-from supervisor.api.deps import Author, Document, Parts
+from supervisor.api.access import DATA_SOURCE, LISTED, SPEC, TASK, applying, needs
+from supervisor.api.deps import Asking, Author, Document, Parts
 from supervisor.api.problems import InvalidRequest
 from supervisor.api.tasks import interval_of, submitted_of
+from supervisor.core.access import Permission
 from supervisor.core.errors import FieldError, NotOffered, SegmentsMoved, TaskNotFound
 from supervisor.core.intervals import FORM
+from supervisor.ownership import Ownership
 from supervisor.views_tasks import TaskShort
 from tasks.wire import Wire
 
@@ -58,7 +61,7 @@ class LockFilter(Wire):
     context: dict[str, object] | None = None
 
 
-@router.post("/task/{task_id}/shutdown")
+@router.post("/task/{task_id}/shutdown", dependencies=[needs(Permission.STOP_TASK, TASK)])
 def stop_task(task_id: str, author: Author, parts: Parts) -> TaskNamed:
     """End a task as FAILED; another one reads its range.  One that has ended stays as it is."""
     try:
@@ -68,25 +71,35 @@ def stop_task(task_id: str, author: Author, parts: Parts) -> TaskNamed:
     return TaskNamed(task=task_id)
 
 
-@router.post("/datasources/{data_source}/shutdownAllTasks")
+@router.post(
+    "/datasources/{data_source}/shutdownAllTasks",
+    dependencies=[needs(Permission.STOP_TASK, DATA_SOURCE)],
+)
 def stop_tasks(data_source: str, author: Author, parts: Parts) -> DataSourceNamed:
     """End every task of a table; others read their ranges, as long as its supervisors run."""
     parts.administration.tasks.stop_all(data_source, author)
     return DataSourceNamed(data_source=data_source)
 
 
-@router.post("/taskStatus")
+@router.post("/taskStatus", dependencies=[needs(Permission.READ, LISTED)])
 def get_task_statuses(
     task_ids: Annotated[list[str], Body(max_length=IDS_MAX, examples=[["index_kafka_a_b_c"]])],
     parts: Parts,
+    asking: Asking,
 ) -> dict[str, TaskShort]:
     """Return id -> short status; ids that no task has are left out."""
     if not task_ids:
         raise InvalidRequest([FieldError("", "no task is named", "send a list of ids")])
-    return parts.views.short_statuses(task_ids)
+    found = parts.views.short_statuses(task_ids)
+    if asking.reads_all:
+        return found
+    tables = Ownership(parts.views.sources.store).of_tasks(found)
+    return {task: row for task, row in found.items() if asking.may_read(tables[task])}
 
 
-@router.get("/task/{task_id}/segments", response_model=None)
+@router.get(
+    "/task/{task_id}/segments", response_model=None, dependencies=[needs(Permission.READ, TASK)]
+)
 def list_task_segments(task_id: str, parts: Parts) -> NoReturn:
     """Answer 404, as Druid does since it removed this: the table's segments name their task."""
     row = parts.views.task_status(task_id).status
@@ -96,15 +109,15 @@ def list_task_segments(task_id: str, parts: Parts) -> NoReturn:
     )
 
 
-@router.post("/task", openapi_extra=TASK_BODY)
-def post_task(document: Document, author: Author, parts: Parts) -> TaskNamed:
+@router.post("/task", openapi_extra=TASK_BODY, dependencies=[needs(Permission.APPLY, SPEC)])
+def post_task(document: Document, author: Author, asking: Asking, parts: Parts) -> TaskNamed:
     """Read a given range of a topic once: a task of type `index_kafka` becomes a supervisor."""
     submitted = submitted_of(parts)
     suffix = "".join(secrets.choice(ascii_lowercase) for _ in range(_SUFFIX_LETTERS))
-    return TaskNamed(task=submitted.submit(document, author, suffix))
+    return TaskNamed(task=submitted.submit(document, author, suffix, applying(asking)))
 
 
-@router.post("/action", response_model=None)
+@router.post("/action", response_model=None, dependencies=[needs(Permission.SIGNED_IN)])
 def post_action() -> NoReturn:
     """Refuse: what Druid's tasks ask of their overlord, Tidegate's ask by their own API."""
     raise NotOffered(
@@ -113,7 +126,9 @@ def post_action() -> NoReturn:
     )
 
 
-@router.delete("/pendingSegments/{data_source}")
+@router.delete(
+    "/pendingSegments/{data_source}", dependencies=[needs(Permission.DELETE, DATA_SOURCE)]
+)
 def delete_pending(
     data_source: str, interval: Annotated[str, Query(description=FORM)]
 ) -> PendingDeleted:
@@ -123,7 +138,7 @@ def delete_pending(
     return PendingDeleted(num_deleted=0)
 
 
-@router.post("/lockedIntervals/v2")
+@router.post("/lockedIntervals/v2", dependencies=[needs(Permission.SIGNED_IN)])
 def list_locked(
     filters: Annotated[list[LockFilter], Body(max_length=IDS_MAX), Field(min_length=1)],
 ) -> dict[str, list[str]]:

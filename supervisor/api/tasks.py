@@ -5,8 +5,10 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from fastapi.responses import PlainTextResponse, Response
 
-from supervisor.api.deps import Parts
+from supervisor.api.access import LISTED, TASK, needs
+from supervisor.api.deps import Asking, Parts
 from supervisor.api.problems import InvalidRequest
+from supervisor.core.access import Permission
 from supervisor.core.errors import FieldError, TaskNotFound
 from supervisor.core.intervals import FORM, Interval, parse_interval
 from supervisor.submitted_tasks import SubmittedTasks
@@ -14,9 +16,9 @@ from supervisor.views_tasks import TASK_TYPE, TaskFilter, TaskRow, TaskStatusVie
 
 router = APIRouter(prefix="/druid/indexer/v1", tags=["tasks"])
 
-ROWS_DEFAULT = 1_000
+ROWS_DEFAULT, ROWS_MAX = 1_000, 10_000
 OFFSET_MAX = 2**53
-Most = Annotated[int, Query(ge=1, le=10_000, description="At most so many rows.")]
+Most = Annotated[int, Query(ge=1, le=ROWS_MAX, description="At most so many rows.")]
 Type = Annotated[str | None, Query(description="Of another type than index_kafka there is none.")]
 Created = Annotated[
     str | None,
@@ -36,13 +38,14 @@ Offset = Annotated[
 ]
 
 
-@router.get("/tasks")
+@router.get("/tasks", dependencies=[needs(Permission.READ, LISTED)])
 def list_tasks(
     parts: Parts,
+    asking: Asking,
     state: TaskFilter | None = None,
     datasource: str | None = None,
-    created: Created = None,
     *,
+    created: Created = None,
     max: Most = ROWS_DEFAULT,  # noqa: A002 -- Druid's name
     type: Type = None,  # noqa: A002 -- Druid's name
 ) -> list[TaskRow]:
@@ -50,7 +53,11 @@ def list_tasks(
     within = None if created is None else interval_of(created, "createdTimeInterval")
     if type not in {None, TASK_TYPE}:
         return []
-    return parts.views.tasks(state, datasource, max, within)
+    if asking.reads_all:
+        return parts.views.tasks(state, datasource, max, within)
+    # What the caller may read, among the newest.
+    found = parts.views.tasks(state, datasource, ROWS_MAX, within)
+    return [row for row in found if asking.may_read(row.data_source)][:max]
 
 
 def interval_of(text: str, name: str) -> Interval:
@@ -65,51 +72,59 @@ def interval_of(text: str, name: str) -> Interval:
         raise InvalidRequest([FieldError(f"/query/{name}", str(error), FORM)]) from None
 
 
-@router.get("/runningTasks")
+@router.get("/runningTasks", dependencies=[needs(Permission.READ, LISTED)])
 def list_running(
     parts: Parts,
+    asking: Asking,
     datasource: str | None = None,
+    *,
     max: Most = ROWS_DEFAULT,  # noqa: A002
     type: Type = None,  # noqa: A002
 ) -> list[TaskRow]:
     """List tasks that their workers report."""
-    return list_tasks(parts, TaskFilter.RUNNING, datasource, max=max, type=type)
+    return list_tasks(parts, asking, TaskFilter.RUNNING, datasource, max=max, type=type)
 
 
-@router.get("/pendingTasks")
+@router.get("/pendingTasks", dependencies=[needs(Permission.READ, LISTED)])
 def list_pending(
     parts: Parts,
+    asking: Asking,
     datasource: str | None = None,
+    *,
     max: Most = ROWS_DEFAULT,  # noqa: A002
     type: Type = None,  # noqa: A002
 ) -> list[TaskRow]:
     """List tasks that are assigned and not yet reported by their workers."""
-    return list_tasks(parts, TaskFilter.PENDING, datasource, max=max, type=type)
+    return list_tasks(parts, asking, TaskFilter.PENDING, datasource, max=max, type=type)
 
 
-@router.get("/waitingTasks")
+@router.get("/waitingTasks", dependencies=[needs(Permission.READ, LISTED)])
 def list_waiting(
     parts: Parts,
+    asking: Asking,
     datasource: str | None = None,
+    *,
     max: Most = ROWS_DEFAULT,  # noqa: A002
     type: Type = None,  # noqa: A002
 ) -> list[TaskRow]:
     """List tasks that wait for locks: none ever does, since nothing is locked here."""
-    return list_tasks(parts, TaskFilter.WAITING, datasource, max=max, type=type)
+    return list_tasks(parts, asking, TaskFilter.WAITING, datasource, max=max, type=type)
 
 
-@router.get("/completeTasks")
+@router.get("/completeTasks", dependencies=[needs(Permission.READ, LISTED)])
 def list_complete(
     parts: Parts,
+    asking: Asking,
     datasource: str | None = None,
+    *,
     n: Most = ROWS_DEFAULT,
     type: Type = None,  # noqa: A002
 ) -> list[TaskRow]:
     """List tasks that have ended."""
-    return list_tasks(parts, TaskFilter.COMPLETE, datasource, max=n, type=type)
+    return list_tasks(parts, asking, TaskFilter.COMPLETE, datasource, max=n, type=type)
 
 
-@router.get("/task/{task_id}")
+@router.get("/task/{task_id}", dependencies=[needs(Permission.READ, TASK)])
 def get_task(task_id: str, parts: Parts) -> dict[str, object]:
     """Return what a task was told to do: `{task, payload}`."""
     try:
@@ -118,7 +133,7 @@ def get_task(task_id: str, parts: Parts) -> dict[str, object]:
         return submitted_of(parts).payload(task_id)
 
 
-@router.get("/task/{task_id}/reports")
+@router.get("/task/{task_id}/reports", dependencies=[needs(Permission.READ, TASK)])
 def get_task_reports(task_id: str, parts: Parts) -> dict[str, object]:
     """Return what a task has counted so far, or had counted when it ended, in Druid's shapes."""
     return parts.administration.reports.reports(task_id)
@@ -128,6 +143,7 @@ def get_task_reports(task_id: str, parts: Parts) -> dict[str, object]:
     "/task/{task_id}/log",
     response_class=PlainTextResponse,
     responses={503: {"description": "Its worker, which keeps it, does not answer"}},
+    dependencies=[needs(Permission.READ, TASK)],
 )
 def get_task_log(task_id: str, parts: Parts, offset: Offset = 0) -> Response:
     """Return a piece of a task's log, as text; its worker keeps it for some time after the end.
@@ -139,7 +155,7 @@ def get_task_log(task_id: str, parts: Parts, offset: Offset = 0) -> Response:
     return Response(part.content, 200, headers, "text/plain; charset=utf-8")
 
 
-@router.get("/task/{task_id}/status")
+@router.get("/task/{task_id}/status", dependencies=[needs(Permission.READ, TASK)])
 def get_task_status(task_id: str, parts: Parts) -> TaskStatusView:
     """Return one task's row; a bounded supervisor is a task as well, under its own id."""
     try:

@@ -5,8 +5,11 @@ from typing import Literal, NoReturn
 from fastapi import APIRouter
 from fastapi.responses import JSONResponse, PlainTextResponse
 
-from supervisor.api.deps import Author, Parts
+from supervisor.api.access import LISTED, needs
+from supervisor.api.deps import Asking, Author, Parts
+from supervisor.core.access import Caller, Permission
 from supervisor.core.errors import LeaseLost, NotOffered
+from supervisor.ownership import Ownership
 from supervisor.views_workers import Capacity, WorkerLine
 from supervisor.worker_stands import address_of
 from tasks.wire import Wire
@@ -34,7 +37,7 @@ class WorkerBehaviour(Wire):
     auto_scaler: None = None
 
 
-@router.get("/leader", response_class=PlainTextResponse)
+@router.get("/leader", response_class=PlainTextResponse, dependencies=[needs(Permission.SIGNED_IN)])
 def get_leader(parts: Parts) -> str:
     """Return the leader's address as text."""
     url = parts.service.leader_url()
@@ -47,6 +50,7 @@ def get_leader(parts: Parts) -> str:
     "/isLeader",
     response_model=IsLeader,
     responses={404: {"model": IsLeader, "description": "Another overlord leads"}},
+    dependencies=[needs(Permission.SIGNED_IN)],
 )
 def is_leader(parts: Parts) -> JSONResponse:
     """Answer 200 on the overlord that leads, 404 on the others."""
@@ -54,19 +58,28 @@ def is_leader(parts: Parts) -> JSONResponse:
     return JSONResponse({"leader": leads}, 200 if leads else 404)
 
 
-@router.get("/workers")
-def list_workers(parts: Parts) -> list[WorkerLine]:
+@router.get("/workers", dependencies=[needs(Permission.READ, LISTED)])
+def list_workers(parts: Parts, asking: Asking) -> list[WorkerLine]:
     """List the workers with their slots and what runs on them."""
-    return parts.views.workers()
+    lines = parts.views.workers()
+    return lines if asking.reads_all else [_without_foreign(line, parts, asking) for line in lines]
 
 
-@router.get("/worker")
+def _without_foreign(line: WorkerLine, parts: Parts, asking: Caller) -> WorkerLine:
+    tables = Ownership(parts.views.sources.store)
+    owners = {task: tables.of_task(task) for task in line.running_tasks}
+    tasks = [task for task, table in owners.items() if table and asking.may_read(table)]
+    groups = sorted({task.rpartition("_")[0] for task in tasks})
+    return line.model_copy(update={"running_tasks": tasks, "availability_groups": groups})
+
+
+@router.get("/worker", dependencies=[needs(Permission.SIGNED_IN)])
 def get_behaviour() -> WorkerBehaviour:
     """Return how workers are chosen: always the one with the most free slots."""
     return WorkerBehaviour()
 
 
-@router.post("/worker", response_model=None)
+@router.post("/worker", response_model=None, dependencies=[needs(Permission.WORKERS)])
 def set_behaviour() -> NoReturn:
     """Refuse: how workers are chosen is not configurable."""
     raise NotOffered(
@@ -76,25 +89,25 @@ def set_behaviour() -> NoReturn:
     )
 
 
-@router.get("/worker/history")
+@router.get("/worker/history", dependencies=[needs(Permission.SIGNED_IN)])
 def get_behaviour_history() -> list[dict[str, object]]:
     """Answer that it never changed."""
     return []
 
 
-@router.post("/worker/{host}/enable")
+@router.post("/worker/{host}/enable", dependencies=[needs(Permission.WORKERS)])
 def enable_worker(host: str, author: Author, parts: Parts) -> dict[str, str]:
     """Let a worker take tasks again; `host` is its `host:port`, or its id."""
     return {address_of(parts.administration.workers.enable(host, author)): "enabled"}
 
 
-@router.post("/worker/{host}/disable")
+@router.post("/worker/{host}/disable", dependencies=[needs(Permission.WORKERS)])
 def disable_worker(host: str, author: Author, parts: Parts) -> dict[str, str]:
     """Give a worker nothing new; it finishes what it has.  It stays so over restarts."""
     return {address_of(parts.administration.workers.disable(host, author)): "disabled"}
 
 
-@router.get("/totalWorkerCapacity")
+@router.get("/totalWorkerCapacity", dependencies=[needs(Permission.SIGNED_IN)])
 def get_capacity(parts: Parts) -> Capacity:
     """Return the slots there are and those in use."""
     return parts.views.capacity()

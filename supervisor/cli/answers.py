@@ -17,6 +17,7 @@ class SupervisorRow(Lenient):
     """One supervisor of the list."""
 
     id: str
+    data_source: str = ""
     state: str
     detailed_state: str = ""
     healthy: bool = True
@@ -149,6 +150,7 @@ class SpecVersion(Lenient):
     """One row of a history."""
 
     version: str
+    version_number: int | None = None
     spec: dict[str, JsonValue]
 
 

@@ -7,8 +7,9 @@ import typer
 
 from supervisor.cli.answers import Lenient
 from supervisor.cli.client import Params
+from supervisor.cli.form import Format
 from supervisor.cli.options import Output, Server, connect
-from supervisor.cli.output import Format, say, show_json, show_table
+from supervisor.cli.output import say, show_json, show_table
 
 AUDIT = "/api/v1/audit"
 

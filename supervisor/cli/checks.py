@@ -147,7 +147,9 @@ def check_port(name: str, port: int, path: str) -> Check:
         return Check(name, Result.OK, f"port {port} is free")
     try:
         answer = httpx.get(f"http://{LOOPBACK}:{port}{path}", timeout=_ASK_S, trust_env=False)
-        ours = answer.status_code < 400 and answer.headers["content-type"].endswith("json")  # noqa: PLR2004 -- HTTP
+        asks = 'realm="tidegate"' in answer.headers.get("www-authenticate", "")
+        answered = asks or answer.status_code < 400  # noqa: PLR2004 -- HTTP
+        ours = answered and answer.headers["content-type"].endswith("json")
     except (httpx.HTTPError, KeyError):
         ours = False
     if ours:

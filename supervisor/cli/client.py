@@ -5,7 +5,9 @@ that may have been carried out is never sent twice.
 """
 
 import json
+import ssl
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Self, TypeVar
@@ -27,8 +29,9 @@ WORKERS = "/druid/indexer/v1/workers"
 WORKER = "/druid/indexer/v1/worker"
 OPERATIONS = "/api/v1/operations"
 OPERATION = "Tidegate-Operation"
+OURS = "/api/v1/supervisors"
 
-_REDIRECTED = 307
+_REDIRECTED, _UNKNOWN = 307, 401
 _NOT_HERE = {_REDIRECTED, 502, 503, 504}
 
 T = TypeVar("T")
@@ -55,6 +58,11 @@ class Answer:
     def operation(self) -> str | None:
         """What is now under way: `/api/v1/operations/{id}` tells when it is done."""
         return self.headers.get(OPERATION.lower())
+
+    @property
+    def etag(self) -> str:
+        """The version of what was asked for, or stored; empty: none was told."""
+        return self.headers.get("etag", "")
 
     def json(self) -> object:
         """Return the body as JSON values.
@@ -92,14 +100,25 @@ class Answer:
 class Client:
     """A connection to whichever overlord answers."""
 
-    def __init__(self, servers: Sequence[str]) -> None:
-        """Connect to nothing yet; `servers` are base addresses, tried in order."""
+    def __init__(
+        self,
+        servers: Sequence[str],
+        authorization: str | None = None,
+        tls: ssl.SSLContext | bool = True,
+    ) -> None:
+        """Connect to nothing yet; `servers` are base addresses, tried in order.
+
+        Credentials go to these alone: a leader that is none of them is not followed then.
+        """
         self._servers = tuple(server.rstrip("/") for server in servers)
+        self._follows = authorization is None
         self._http = httpx.Client(
             timeout=httpx.Timeout(ANSWER_TIMEOUT_S, connect=CONNECT_TIMEOUT_S),
             follow_redirects=False,
-            headers={"Accept": "application/json, application/problem+json"},
+            headers={"Accept": "application/json, application/problem+json"}
+            | ({} if authorization is None else {"Authorization": authorization}),
             trust_env=False,  # a proxy of the environment knows no loopback
+            verify=tls,
         )
 
     def __enter__(self) -> Self:
@@ -118,6 +137,17 @@ class Client:
         """The addresses that are tried."""
         return self._servers
 
+    def stream(
+        self, url: str, params: Params, silent_s: float
+    ) -> AbstractContextManager[httpx.Response]:
+        """Follow a stream of events at one of the servers; it is dead if it is silent for longer.
+
+        Errors of httpx are the caller's, who connects again.
+        """
+        timeout = httpx.Timeout(CONNECT_TIMEOUT_S, read=silent_s)
+        headers = {"Accept": "text/event-stream"}
+        return self._http.stream("GET", url, params=params, timeout=timeout, headers=headers)
+
     def get(self, path: str, params: Params | None = None, *, also: Sequence[int] = ()) -> Answer:
         """Ask.  A status in `also` is an answer like any other.
 
@@ -129,9 +159,16 @@ class Client:
             lambda server: self._http.get(f"{server}{path}", params=dict(params or {})), also
         )
 
-    def post(self, path: str, body: bytes = b"", params: Params | None = None) -> Answer:
+    def post(
+        self,
+        path: str,
+        body: bytes = b"",
+        params: Params | None = None,
+        *,
+        headers: Mapping[str, str] | None = None,
+    ) -> Answer:
         """Send JSON text, or nothing; errors as in `get`."""
-        return self._write("POST", path, body, params)
+        return self._write("POST", path, body, params, headers)
 
     def put(self, path: str, body: bytes) -> Answer:
         """Send JSON text in the place of what is there; errors as in `get`."""
@@ -141,11 +178,18 @@ class Client:
         """Ask for the removal of what is there; errors as in `get`."""
         return self._write("DELETE", path, b"", None)
 
-    def _write(self, method: str, path: str, body: bytes, params: Params | None) -> Answer:
-        headers = {"Content-Type": "application/json"}
+    def _write(
+        self,
+        method: str,
+        path: str,
+        body: bytes,
+        params: Params | None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Answer:
+        sent = {"Content-Type": "application/json", **(headers or {})}
         return self._send(
             lambda server: self._http.request(
-                method, f"{server}{path}", content=body, params=dict(params or {}), headers=headers
+                method, f"{server}{path}", content=body, params=dict(params or {}), headers=sent
             ),
             (),
         )
@@ -173,8 +217,14 @@ class Client:
                 raise _problem(response, server)
             failures.append(f"{server}: {_problem(response, server)}")
             leader = _leader(response)
-            if leader is not None and leader not in tried and leader not in waiting:
+            if leader in waiting:
+                waiting.remove(leader)
                 waiting.insert(0, leader)
+            elif leader is not None and leader not in tried:
+                if self._follows:
+                    waiting.insert(0, leader)
+                else:
+                    failures.append(f"{leader} leads, and is none of TIDEGATE_OVERLORDS")
         raise Unreachable(
             "no overlord can be reached: " + "; ".join(failures) + ". Start one (`tidegate dev` "
             "or `tidegate overlord`), or name one with --server or TIDEGATE_OVERLORDS."
@@ -213,7 +263,11 @@ def _problem(response: httpx.Response, server: str) -> ProblemAnswer:
     detail = str(told.get("detail") or told.get("error") or title or response.reason_phrase)
     listed = told.get("errors")
     errors = [_field_error(each) for each in listed] if isinstance(listed, list) else []
-    return ProblemAnswer(detail, status=response.status_code, title=title, errors=errors)
+    if response.status_code == _UNKNOWN:
+        detail += ". The command sends TIDEGATE_TOKEN, or what TIDEGATE_TOKEN_FILE holds"
+    kind = str(told.get("type") or "").rpartition("/")[2]
+    status = response.status_code
+    return ProblemAnswer(detail, status=status, title=title, errors=errors, kind=kind)
 
 
 def _field_error(told: object) -> FieldError:

@@ -8,8 +8,9 @@ import typer
 
 from supervisor.cli.answers import Lenient
 from supervisor.cli.client import Client, path_of
+from supervisor.cli.form import Format
 from supervisor.cli.options import Output, Server, Wait, connect
-from supervisor.cli.output import Format, say, show_json, show_table, show_text
+from supervisor.cli.output import say, show_json, show_table, show_text
 from supervisor.cli.problems import FAILED
 from supervisor.cli.segment_life import TABLES, Table, Within, a_period
 from supervisor.cli.wait import wait_for

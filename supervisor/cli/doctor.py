@@ -6,8 +6,9 @@ from typing import Annotated
 import typer
 
 from supervisor.cli.check import Check, Result
+from supervisor.cli.form import Format
 from supervisor.cli.options import Output, Server, connect
-from supervisor.cli.output import Format, show_json, show_table, show_text
+from supervisor.cli.output import show_json, show_table, show_text
 from supervisor.cli.problems import FAILED
 from supervisor.settings import load_settings
 from supervisor.setup import SetupProblem

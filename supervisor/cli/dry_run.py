@@ -1,10 +1,9 @@
 """`tidegate supervisor apply --dry-run` and `diff`: what a spec would do, without doing it."""
 
 import json
-import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -12,9 +11,12 @@ from pydantic import JsonValue
 
 from supervisor.cli.answers import Lenient, SpecChange
 from supervisor.cli.client import Client
+from supervisor.cli.form import Format, form
+from supervisor.cli.many import each, show_each
 from supervisor.cli.options import Output, Server, connect
-from supervisor.cli.output import Format, say, show_json, show_table, show_text
+from supervisor.cli.output import say, show_json, show_table
 from supervisor.cli.problems import FAILED, CommandFailed, ProblemAnswer
+from supervisor.cli.spec_files import SpecFile, read_one
 from supervisor.core.documents import parse_document
 from supervisor.core.errors import FieldError, InvalidSpec
 from supervisor.core.spec_reader import read_spec
@@ -40,7 +42,8 @@ DryRun = Annotated[
     ),
 ]
 File = Annotated[
-    str, typer.Option("--file", "-f", metavar="FILE", help="The spec, JSON; - reads stdin.")
+    str,
+    typer.Option("--file", "-f", metavar="FILE", help="The spec, JSON or YAML; - reads stdin."),
 ]
 
 
@@ -87,35 +90,85 @@ class Verdict(Lenient):
     restarts_what: str = ""
 
 
-def dry_run(body: bytes, where: Where, server: str | None, output: Format) -> None:
-    """Print what applying `body` would do.
+def dry_run(
+    specs: Sequence[SpecFile],
+    where: Where,
+    server: str | None,
+    output: Format,
+    *,
+    headers: Mapping[str, str],
+) -> None:
+    """Print what applying each spec would do; exit code 1 if one would be refused.
 
-    Raises:
-        ProblemAnswer: it would be refused, with every reason.
+    `headers` are those that it would be applied with.
     """
+    alone = len(specs) == 1
+    named = {spec.name: spec for spec in specs}
+    judging = _Judging(output, headers, alone=alone)
     if where is Where.CLIENT:
-        _read_here(body, output)
-        return
-    with connect(server) as client:
-        told, verdict = _asked(client, body, look=True)
-    if output is Format.JSON:
-        show_json(told)
-        if not verdict.valid:
-            raise typer.Exit(FAILED)
-        return
-    _refuse(verdict)
-    for warning in verdict.warnings:
-        say(f"warning: {warning}")
-    _show_changes(verdict)
-    if verdict.connect is not None:
-        _show_connection(verdict.connect)
-    show_text(f"{verdict.id} would be taken: {verdict.restarts_what}")
+        tried = each(named, lambda name: judging.here(named[name]), alone=alone)
+    else:
+        with connect(server) as client:
+            tried = each(named, lambda name: judging.there(client, named[name]), alone=alone)
+    show_each(tried, output, alone=alone, ids=judging.ids)
+    if judging.refused:  # told as JSON, in the answers
+        raise typer.Exit(FAILED)
+
+
+@dataclass
+class _Judging:
+    """Judges one spec after the other; what a table does not hold is told at once."""
+
+    output: Format
+    headers: Mapping[str, str]
+    alone: bool
+    ids: dict[str, str] = field(default_factory=dict)
+    """File -> the supervisor that it is the spec of."""
+    refused: bool = False
+
+    def here(self, file: SpecFile) -> tuple[object, str]:
+        try:
+            read = read_spec(parse_document(_body(file)))
+        except InvalidSpec as error:
+            raise _refused(error.errors) from error
+        self._tell(file, read.spec.id, read.warnings)
+        told = f"{read.spec.id} is a good spec; no server was asked"
+        return read.spec.normalised(), told
+
+    def there(self, client: Client, file: SpecFile) -> tuple[object, str]:
+        told, verdict = _asked(client, _body(file), look=True, headers=self.headers)
+        if self.output is Format.JSON:
+            self.refused |= not verdict.valid
+            return told, ""
+        _refuse(verdict)
+        self._tell(file, verdict.id or "", verdict.warnings)
+        if form() is not Format.NAME:
+            _show_changes(verdict)
+        if verdict.connect is not None:
+            _show_connection(verdict.connect)
+        return told, f"{verdict.id} would be taken: {verdict.restarts_what}"
+
+    def _tell(self, file: SpecFile, supervisor_id: str, warnings: Sequence[str]) -> None:
+        self.ids[file.name] = supervisor_id
+        if not self.alone:
+            say(f"{file.name}:")
+        for warning in warnings:
+            say(f"warning: {warning}")
+
+
+def _body(file: SpecFile) -> bytes:
+    if isinstance(file.body, CommandFailed):
+        raise file.body
+    return file.body
 
 
 def diff(file: File, server: Server = None, output: Output = Format.TABLE) -> None:
-    """Show what a spec would change; exit code 1 if it differs from the stored one, 0 if not."""
+    """Show what a spec would change; exit code 1 if it differs from the stored one, 0 if not.
+
+    Example: tidegate supervisor diff -f clicks.yaml
+    """
     with connect(server) as client:
-        told, verdict = _asked(client, read_file(file), look=False)
+        told, verdict = _asked(client, read_one(file), look=False)
     if verdict.valid and output is Format.JSON:
         show_json(told)
     else:
@@ -131,35 +184,11 @@ def diff(file: File, server: Server = None, output: Output = Format.TABLE) -> No
         raise typer.Exit(FAILED)
 
 
-def read_file(file: str) -> bytes:
-    """Return the bytes of a file, or of stdin for `-`.
-
-    Raises:
-        CommandFailed: it cannot be read.
-    """
-    if file == "-":
-        return sys.stdin.buffer.read()
-    try:
-        return Path(file).read_bytes()
-    except OSError as error:
-        raise CommandFailed(f"{file} cannot be read: {error.strerror}") from error
-
-
-def _read_here(body: bytes, output: Format) -> None:
-    try:
-        read = read_spec(parse_document(body))
-    except InvalidSpec as error:
-        raise _refused(error.errors) from error
-    for warning in read.warnings:
-        say(f"warning: {warning}")
-    if output is Format.JSON:
-        show_json(read.spec.normalised())
-    else:
-        show_text(f"{read.spec.id} is a good spec; no server was asked")
-
-
-def _asked(client: Client, body: bytes, *, look: bool) -> tuple[object, Verdict]:
-    answer = client.post(VALIDATE, body, {"connect": "true" if look else "false"})
+def _asked(
+    client: Client, body: bytes, *, look: bool, headers: Mapping[str, str] | None = None
+) -> tuple[object, Verdict]:
+    params = {"connect": "true" if look else "false"}
+    answer = client.post(VALIDATE, body, params, headers=headers)
     return answer.json(), answer.read(Verdict)
 
 

@@ -7,8 +7,9 @@ import typer
 
 from supervisor.cli.answers import Lenient
 from supervisor.cli.client import path_of
+from supervisor.cli.form import Format
 from supervisor.cli.options import Output, Server, connect
-from supervisor.cli.output import Format, ago, say, show_json, show_table, show_text
+from supervisor.cli.output import ago, say, show_json, show_table, show_text
 from supervisor.core.snippets import Reader
 
 commands = typer.Typer(no_args_is_help=True, help="Tables in other formats, over the same files.")

@@ -2,8 +2,9 @@
 
 from supervisor.cli.client import path_of
 from supervisor.cli.confirm import confirm
+from supervisor.cli.form import Format
 from supervisor.cli.options import Output, Server, SupervisorId, Yes, connect
-from supervisor.cli.output import Format, show_json, show_text
+from supervisor.cli.output import show_done, show_json
 
 SUPERVISORS_OF_OURS = "/api/v1/supervisors"
 
@@ -18,6 +19,8 @@ def forget(
 
     A new supervisor of the same id then reads its topic from the start, and rows that are still
     in the table come in once more.
+
+    Example: tidegate supervisor forget clicks
     """
     if not yes:
         confirm(
@@ -30,4 +33,4 @@ def forget(
     if output is Format.JSON:
         show_json(answer.json())
     else:
-        show_text(f"{supervisor_id} is forgotten; its table stays")
+        show_done(supervisor_id, f"{supervisor_id} is forgotten; its table stays")

@@ -8,17 +8,18 @@ _SHOWN_MAX = 6
 _SECTIONS = ("dataSchema", "ioConfig", "tuningConfig")
 
 
-def version_rows(versions: Sequence[SpecVersion]) -> Iterator[tuple[str, str, str]]:
-    """Yield (version, what, changed fields) of versions that come newest first."""
+def version_rows(versions: Sequence[SpecVersion]) -> Iterator[tuple[object, ...]]:
+    """Yield (number, time, what, changed fields) of versions that come newest first."""
     older: list[SpecVersion | None] = [*versions[1:], None]
     for version, before in zip(versions, older, strict=True):
+        named = version.version_number, version.version
         if version.spec.get("type") == "noop":
-            yield version.version, "terminated", ""
+            yield *named, "terminated", ""
         elif before is None or before.spec.get("type") == "noop":
-            yield version.version, "created" if before else "oldest shown", ""
+            yield *named, "created" if before else "oldest shown", ""
         else:
             changed = sorted(_changed(_whole(before.spec), _whole(version.spec), ""))
-            yield version.version, _what(changed, version.spec), _listed(changed)
+            yield *named, _what(changed, version.spec), _listed(changed)
 
 
 def _what(changed: Sequence[str], spec: Mapping[str, object]) -> str:

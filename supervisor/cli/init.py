@@ -63,6 +63,8 @@ def init(
 
     Finds the field that holds the time, how it is written, and the type of each column. Read it,
     change what you like, and give it to `tidegate supervisor apply -f`.
+
+    Example: tidegate supervisor init --kafka localhost:9092 --topic clicks > clicks.json
     """
     from supervisor.cli.sampling import sample_topic  # Kafka's client is loaded only when asked
 

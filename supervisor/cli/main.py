@@ -4,6 +4,7 @@ See `problems.py` for the exit codes.  A command that fails in a way that nobody
 in one line; TIDEGATE_DEBUG=1 shows where.
 """
 
+import contextvars
 import importlib.metadata
 import os
 import sys
@@ -13,7 +14,9 @@ from typing import Annotated
 import typer
 
 from supervisor.cli import (
+    access,
     compaction,
+    config,
     exports,
     quarantine,
     queues,
@@ -22,19 +25,25 @@ from supervisor.cli import (
     tasks,
     workers,
 )
+from supervisor.cli.apply import apply
 from supervisor.cli.audit import audit
+from supervisor.cli.completion import completion
 from supervisor.cli.doctor import doctor
 from supervisor.cli.dry_run import diff
 from supervisor.cli.forget import forget
+from supervisor.cli.groups import TopLevel
 from supervisor.cli.handoff import handoff
 from supervisor.cli.init import init
 from supervisor.cli.output import say, show_error, show_text
 from supervisor.cli.problems import FAILED, exit_code
+from supervisor.cli.profiles import use_profile
 from supervisor.cli.query import query
 from supervisor.cli.reset import reset
+from supervisor.cli.rollback import rollback
 from supervisor.cli.sample import sample
 from supervisor.cli.serve import dev, overlord
 from supervisor.cli.task_logs import logs
+from supervisor.cli.verbs import resume, suspend, terminate
 from supervisor.cli.verify import verify
 from supervisor.cli.watch import explain, watch
 from supervisor.core.errors import SupervisorError
@@ -44,6 +53,7 @@ _INTERRUPTED = 130
 app = typer.Typer(
     name="tidegate",
     no_args_is_help=True,
+    cls=TopLevel,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     help="Turn Kafka topics into Parquet tables, each record exactly once.",
@@ -56,16 +66,14 @@ app.add_typer(queues.commands, name="queue")
 app.add_typer(quarantine.commands, name="quarantine")
 app.add_typer(exports.commands, name="export")
 app.add_typer(compaction.commands, name="compaction")
+app.add_typer(access.commands, name="access")
+app.add_typer(config.commands, name="config")
 tasks.commands.command()(logs)
-supervisors.commands.command()(init)
-supervisors.commands.command()(diff)
-supervisors.commands.command()(sample)
-supervisors.commands.command()(forget)
-supervisors.commands.command()(reset)
-supervisors.commands.command()(handoff)
-supervisors.commands.command()(explain)
-supervisors.commands.command()(watch)
-for _command in (audit, verify, query, exports.snippet, doctor, overlord, dev):
+for _verb in (apply, diff, sample, rollback, suspend, resume, terminate, init):
+    supervisors.commands.command()(_verb)
+for _other in (forget, reset, handoff, explain, watch):
+    supervisors.commands.command()(_other)
+for _command in (audit, verify, query, exports.snippet, doctor, completion, overlord, dev):
     app.command()(_command)
 
 
@@ -77,17 +85,29 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def _options(
-    version: Annotated[
+    version: Annotated[  # noqa: ARG001 -- its callback has used it
         bool,
         typer.Option("--version", callback=_version, is_eager=True, help="Print the version."),
     ] = False,
+    profile: Annotated[
+        str | None,
+        typer.Option(
+            "--profile",
+            metavar="NAME",
+            show_default=False,
+            help="Profile to use: see `tidegate config`. [default: TIDEGATE_PROFILE]",
+        ),
+    ] = None,
 ) -> None:
     """Turn Kafka topics into Parquet tables, each record exactly once."""
+    use_profile(profile)
 
 
 def run(arguments: Sequence[str]) -> int:
     """Carry out one command line and return its exit code."""
-    return _guarded(lambda: app(list(arguments), prog_name="tidegate"))
+    # In a context of its own: what one command line chooses (form, profile) ends with it.
+    context = contextvars.copy_context()
+    return context.run(_guarded, lambda: app(list(arguments), prog_name="tidegate"))
 
 
 def _guarded(command: Callable[[], object]) -> int:

@@ -7,8 +7,16 @@ from typing import Annotated
 import typer
 
 from supervisor.cli.client import Client
-from supervisor.cli.output import Format
-from supervisor.settings import load_settings
+from supervisor.cli.completion import complete_ids
+from supervisor.cli.form import Format, keep_form
+from supervisor.cli.output import say
+from supervisor.cli.profiles import (
+    FLAG,
+    OVERLORDS,
+    overlords_in_force,
+    profile_name,
+    settings_for,
+)
 
 
 def _address(text: str | None) -> str | None:
@@ -28,11 +36,12 @@ Server = Annotated[
         metavar="URL",
         callback=_address,
         show_default=False,
-        help="The overlord to talk to. [default: each of TIDEGATE_OVERLORDS in turn]",
+        help="The overlord to talk to. [default: each of TIDEGATE_OVERLORDS, or of the profile]",
     ),
 ]
 Output = Annotated[
-    Format, typer.Option("--output", "-o", help="How to print the answer on stdout.")
+    Format,
+    typer.Option("--output", "-o", callback=keep_form, help="How to print the answer on stdout."),
 ]
 Wait = Annotated[
     float | None,
@@ -50,11 +59,24 @@ WarehouseHere = Annotated[
     typer.Option("--warehouse", help="Where the warehouse is mounted here.", show_default=False),
 ]
 SupervisorId = Annotated[
-    str, typer.Argument(metavar="ID", help="Id of the supervisor.", show_default=False)
+    str,
+    typer.Argument(
+        metavar="ID",
+        help="Id of the supervisor.",
+        show_default=False,
+        autocompletion=complete_ids,
+    ),
 ]
 TaskId = Annotated[str, typer.Argument(metavar="ID", help="Id of the task.", show_default=False)]
 
 
 def connect(server: str | None) -> Client:
-    """Return a client for the named overlord, or for those of the settings."""
-    return Client((server,) if server is not None else load_settings().overlords)
+    """Return a client for the named overlord, or for those of environment, profile, settings.
+
+    A profile's token goes to the profile's overlords alone.
+    """
+    chosen, named = overlords_in_force(server), profile_name()
+    if chosen[0].source == OVERLORDS and named is not None and named.source == FLAG:
+        say(f"note: {OVERLORDS} counts before {FLAG}: this asks {chosen[0].value}")
+    settings = settings_for(chosen)
+    return Client([each.value for each in chosen], settings.authorization(), settings.trust())

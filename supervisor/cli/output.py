@@ -1,4 +1,4 @@
-"""What a command prints: answers on stdout, as a table or as JSON, and talk on stderr.
+"""What a command prints: answers on stdout, as a table or as data, and talk on stderr.
 
 A table is for people: it is as wide as its content when nobody watches, and colours stay away
 with NO_COLOR or without a terminal.  What others wrote cannot steer the terminal.
@@ -10,8 +10,8 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
-from enum import StrEnum
 
+import yaml
 from rich.console import Console
 from rich.progress import (
     BarColumn,
@@ -24,6 +24,7 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
+from supervisor.cli.form import Format, form
 from supervisor.cli.problems import CommandFailed, ProblemAnswer
 from supervisor.core.errors import FieldError, SupervisorError
 from supervisor.setup import SetupProblem
@@ -34,32 +35,48 @@ _YELLOW = {"PENDING", "SUSPENDED", "STOPPING", "offsets only", "note"}
 _GREEN = {"RUNNING", "SUCCESS", "COMPLETED", "proven", "ok"}
 
 
-class Format(StrEnum):
-    """What `-o` takes."""
-
-    TABLE = "table"
-    JSON = "json"
-
-
 def say(text: str) -> None:
     """Tell the user something that is not the answer."""
     talk_console().print(printable(text), soft_wrap=True)
 
 
 def show_json(value: object) -> None:
-    """Print the answer as JSON."""
-    sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False, default=str) + "\n")
+    """Print the answer as data: JSON, or YAML if that was asked for."""
+    text = json.dumps(value, indent=2, ensure_ascii=False, default=str)
+    if form() is not Format.YAML:
+        sys.stdout.write(f"{text}\n")
+        return
+    plain: object = json.loads(text)  # texts, numbers, lists, mappings: nothing that needs a tag
+    yaml.safe_dump(plain, sys.stdout, sort_keys=False, allow_unicode=True, width=_PIPE_WIDTH)
 
 
 def show_text(text: str) -> None:
-    """Print a line of the answer."""
-    _answer_console().print(_painted(text), soft_wrap=True)
+    """Print a line of the answer; nothing if only ids are asked for."""
+    if form() is not Format.NAME:
+        _answer_console().print(_painted(text), soft_wrap=True)
 
 
-def show_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Print the answer as a table; None is shown as nothing."""
+def show_done(name: str, text: str) -> None:
+    """Print what was done; if only ids are asked for, to what."""
+    if form() is Format.NAME:
+        sys.stdout.write(f"{printable(name)}\n")
+    else:
+        show_text(text)
+
+
+def show_table(
+    columns: Sequence[str], rows: Iterable[Sequence[object]], *, wide: Sequence[str] = ()
+) -> None:
+    """Print the answer as a table; None is shown as nothing.
+
+    The first column is the id.  Cells of the columns `wide` stand last in each row.
+    """
+    if form() is Format.NAME:
+        sys.stdout.writelines(f"{printable(str(row[0]))}\n" for row in rows)
+        return
+    columns = (*columns, *wide) if form() is Format.WIDE else columns
     table = Table(box=None, pad_edge=False, header_style="bold", show_edge=False)
-    rows = [tuple(row) for row in rows]
+    rows = [tuple(row)[: len(columns)] for row in rows]
     for position, name in enumerate(columns):
         numbers = bool(rows) and all(isinstance(row[position], int | float | None) for row in rows)
         table.add_column(printable(name), justify="right" if numbers else "left", overflow="fold")
@@ -70,6 +87,8 @@ def show_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None
 
 def show_facts(facts: Iterable[tuple[str, object]]) -> None:
     """Print names and values, one pair a line; pairs without a value are left out."""
+    if form() is Format.NAME:
+        return
     table = Table(box=None, pad_edge=False, show_header=False, show_edge=False)
     table.add_column(style="bold")
     table.add_column(overflow="fold")

@@ -24,13 +24,21 @@ class ProblemAnswer(Refused):
     """An overlord answered with a problem; `title` and `errors` are its own words."""
 
     def __init__(
-        self, detail: str, *, status: int, title: str = "", errors: Sequence[FieldError] = ()
+        self,
+        detail: str,
+        *,
+        status: int,
+        title: str = "",
+        errors: Sequence[FieldError] = (),
+        kind: str = "",
     ) -> None:
         """Keep what the overlord said."""
         super().__init__(detail)
         self.status = status
         self.title = title
         self.errors = tuple(errors)
+        self.kind = kind
+        """The last part of its type, such as already-in-state."""
 
 
 class CommandFailed(Refused):

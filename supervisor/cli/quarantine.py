@@ -8,8 +8,9 @@ import typer
 from supervisor.cli.answers import Quarantined, QuarantinedRecord
 from supervisor.cli.client import Client, path_of
 from supervisor.cli.confirm import confirm
+from supervisor.cli.form import Format
 from supervisor.cli.options import Output, Server, SupervisorId, WarehouseHere, Yes, connect
-from supervisor.cli.output import Format, say, show_facts, show_json, show_table, show_text, size
+from supervisor.cli.output import say, show_facts, show_json, show_table, show_text, size
 from supervisor.cli.problems import CommandFailed
 from supervisor.verify.ledger import Ledger
 from tasks.kafka_client import librdkafka_properties

@@ -8,8 +8,9 @@ from typing import Annotated
 
 import typer
 
+from supervisor.cli.form import Format
 from supervisor.cli.options import Output, Server, WarehouseHere, connect
-from supervisor.cli.output import Format, say, show_json, show_table
+from supervisor.cli.output import say, show_json, show_table
 
 ROWS_MAX = 1_000
 """Rows of a table for people; JSON has them all."""

@@ -9,17 +9,9 @@ from pydantic import JsonValue
 from supervisor.cli.answers import Lenient
 from supervisor.cli.client import Client, path_of
 from supervisor.cli.confirm import confirm
+from supervisor.cli.form import Format
 from supervisor.cli.options import Output, Server, Yes, connect
-from supervisor.cli.output import (
-    Format,
-    ago,
-    say,
-    show_facts,
-    show_json,
-    show_table,
-    show_text,
-    size,
-)
+from supervisor.cli.output import ago, say, show_facts, show_json, show_table, show_text, size
 
 commands = typer.Typer(no_args_is_help=True, help="Deferred work: event queues, failed events.")
 QUEUES = "/api/v1/queues"

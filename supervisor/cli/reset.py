@@ -9,9 +9,11 @@ from pydantic import Field
 from supervisor.cli.answers import Lenient, Status
 from supervisor.cli.client import SUPERVISORS, Client, path_of
 from supervisor.cli.confirm import confirm
-from supervisor.cli.options import Output, Server, SupervisorId, Yes, connect
-from supervisor.cli.output import Format, say, show_json, show_text
+from supervisor.cli.form import Format
+from supervisor.cli.options import Output, Server, SupervisorId, Wait, Yes, connect
+from supervisor.cli.output import say, show_done, show_json, show_text
 from supervisor.cli.problems import CommandFailed
+from supervisor.cli.wait import wait_until_reading
 
 
 class MovedPartition(Lenient):
@@ -76,6 +78,7 @@ def reset(
         bool, typer.Option("--dry-run", help="Say what it would do, and change nothing.")
     ] = False,
     yes: Yes = False,
+    wait: Wait = None,
     server: Server = None,
     output: Output = Format.TABLE,
 ) -> None:
@@ -83,6 +86,8 @@ def reset(
 
     Prints what is skipped, lost or read twice before it asks.  What was read and is not published
     yet is given up.
+
+    Example: tidegate supervisor reset clicks --offset 0=100 --dry-run
     """
     named = dict(_offset(text) for text in offset or ())
     with connect(server) as client:
@@ -99,6 +104,8 @@ def reset(
             say(f"{len(preview.discarded)} range(s) that are being read are given up.")
             confirm(f"Reset {supervisor_id}?")
         answer = client.post(path, body)
+        if wait is not None:
+            wait_until_reading(client, supervisor_id, wait)
     _show(answer.read(Moved), f"{supervisor_id} is reset", output, answer.json())
 
 
@@ -118,4 +125,4 @@ def _show(moved: Moved, last: str, output: Format, told: object) -> None:
         return
     for partition in moved.partitions:
         show_text(partition.told())
-    show_text(last)
+    show_done(moved.id, last)

@@ -11,10 +11,11 @@ from rich.text import Text
 
 from supervisor.cli.answers import Lenient
 from supervisor.cli.client import SUPERVISORS, Client, path_of
-from supervisor.cli.dry_run import read_file
+from supervisor.cli.form import Format
 from supervisor.cli.options import Output, Server, connect
-from supervisor.cli.output import Format, printable, say, show_json, show_table
+from supervisor.cli.output import printable, say, show_json, show_table
 from supervisor.cli.problems import CommandFailed
+from supervisor.cli.spec_files import read_one
 from supervisor.core.documents import parse_document
 from supervisor.core.errors import InvalidSpec
 
@@ -33,7 +34,7 @@ WhichFile = Annotated[
         "-f",
         metavar="FILE",
         show_default=False,
-        help="A spec, JSON, which need not be whole; - reads stdin.",
+        help="A spec, JSON or YAML, which need not be whole; - reads stdin.",
     ),
 ]
 Rows = Annotated[
@@ -85,6 +86,8 @@ def sample(
 
     Give a supervisor's id, or a spec by -f: nothing is stored, and nothing is written. A spec
     without an inputFormat shows the records as they are.
+
+    Example: tidegate supervisor sample clicks --rows 5
     """
     if (supervisor_id is None) == (file is None):
         raise typer.BadParameter("give either the id of a supervisor or -f FILE")
@@ -103,7 +106,7 @@ def _spec_of(client: Client, supervisor_id: str | None, file: str | None) -> obj
     if supervisor_id is not None:
         return client.get(path_of(SUPERVISORS, supervisor_id)).json()
     try:
-        return parse_document(read_file(file or "-"))
+        return parse_document(read_one(file or "-"))
     except InvalidSpec as error:
         raise CommandFailed(f"{file}: {error}") from error
 

@@ -9,8 +9,9 @@ import typer
 from supervisor.cli.answers import Marked, RetentionRule, Segment, Segments
 from supervisor.cli.client import Client, path_of
 from supervisor.cli.confirm import confirm
+from supervisor.cli.form import Format
 from supervisor.cli.options import Output, Server, Yes, connect
-from supervisor.cli.output import Format, ago, show_json, show_table, show_text, size
+from supervisor.cli.output import ago, show_json, show_table, show_text, size
 from supervisor.core.intervals import Interval, parse_interval
 from supervisor.core.spec_fields import parse_duration
 

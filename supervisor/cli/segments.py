@@ -6,8 +6,9 @@ import typer
 
 from supervisor.cli.answers import DataSources, FileRow, Files, Segment
 from supervisor.cli.client import Client, path_of
+from supervisor.cli.form import Format
 from supervisor.cli.options import Output, Server, connect
-from supervisor.cli.output import Format, say, show_json, show_table, size
+from supervisor.cli.output import say, show_json, show_table, size
 from supervisor.cli.segment_life import (
     mark_unused,
     mark_used,

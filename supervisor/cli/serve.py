@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from supervisor.core.spec_fields import parse_duration
-from supervisor.settings import DevOptions, load_settings
+from supervisor.dev_options import DevOptions
+from supervisor.settings import load_settings
 
 Port = Annotated[
     int | None,

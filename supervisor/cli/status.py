@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from supervisor.cli.answers import Payload, Status, TaskState
-from supervisor.cli.output import ago, show_facts, show_table, show_text
+from supervisor.cli.form import Format, form
+from supervisor.cli.output import ago, show_done, show_facts, show_table, show_text
 
 _ERRORS_MAX = 5
 
@@ -12,7 +13,9 @@ _ERRORS_MAX = 5
 def show_status(status: Status, now: datetime) -> None:
     """Print how a supervisor stands; `now` is what times are told against."""
     payload = status.payload
-    show_text(f"{status.id}")
+    show_done(status.id, status.id)
+    if form() is Format.NAME:
+        return
     show_facts(_facts(payload, now))
     if rows := list(_partitions(payload)):
         show_text("")

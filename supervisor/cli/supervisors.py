@@ -1,78 +1,47 @@
 """`tidegate supervisor ...`: what the control plane offers, one command per verb."""
 
-import json
-import sys
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Annotated
 
 import typer
 from pydantic import JsonValue
 
-from supervisor.cli.answers import Applied, SpecVersion, Status, SupervisorRow
-from supervisor.cli.client import SUPERVISORS, Answer, Client, path_of
-from supervisor.cli.confirm import confirm
-from supervisor.cli.dry_run import DryRun, dry_run
+from supervisor.cli.answers import SpecVersion, Status, SupervisorRow
+from supervisor.cli.client import SUPERVISORS, path_of
+from supervisor.cli.form import Format
+from supervisor.cli.groups import OfSupervisors
 from supervisor.cli.history import version_rows
-from supervisor.cli.options import Output, Server, SupervisorId, Wait, Yes, connect
-from supervisor.cli.output import Format, say, show_json, show_table, show_text
+from supervisor.cli.options import Output, Server, SupervisorId, connect
+from supervisor.cli.output import say, show_done, show_json, show_table, show_text
 from supervisor.cli.problems import FAILED, CommandFailed
+from supervisor.cli.selection import All, Ids, InState, OfDataSource, Selection
 from supervisor.cli.status import show_status
-from supervisor.cli.wait import wait_until_at_rest, wait_until_done, wait_until_reading
 from supervisor.core.spec_schema import spec_schema
 
-commands = typer.Typer(no_args_is_help=True, help="Streams that are turned into tables.")
+commands = typer.Typer(
+    no_args_is_help=True, cls=OfSupervisors, help="Streams that are turned into tables."
+)
 
 _UNHEALTHY = 503
-_SHOWN_MAX = 80
-"""Characters of a value that `apply` has changed."""
-
-
-@commands.command()
-def apply(
-    file: Annotated[
-        str,
-        typer.Option("--file", "-f", metavar="FILE", help="The spec, JSON; - reads stdin."),
-    ],
-    wait: Wait = None,
-    server: Server = None,
-    output: Output = Format.TABLE,
-    *,
-    dry: DryRun = None,
-) -> None:
-    """Create a supervisor from a spec, or change one; an unchanged spec changes nothing."""
-    body = _read(file)
-    if dry is not None:
-        dry_run(body, dry, server, output)
-        return
-    with connect(server) as client:
-        answer = client.post(SUPERVISORS, body, {"skipRestartIfUnmodified": "true"})
-        applied = answer.read(Applied)
-        for warning in applied.warnings:
-            say(f"warning: {warning}")
-        if wait is not None:
-            left = _wait_first(client, answer, wait)
-            wait_until_reading(client, applied.id, left)
-    if output is Format.JSON:
-        show_json(answer.json())
-    else:
-        for change in applied.changes:
-            show_text(
-                f"{change.field}: {_short(change.old)} -> {_short(change.new)} ({change.effect})"
-            )
-        unchanged = applied.modified is False
-        show_text(f"{applied.id} is unchanged" if unchanged else f"{applied.id} is applied")
 
 
 @commands.command()
 def schema() -> None:
-    """Print the JSON Schema of a spec, for editors: they complete and check while you type."""
+    """Print the JSON Schema of a spec, for editors: they complete and check while you type.
+
+    Example: tidegate supervisor schema > supervisor-spec.schema.json
+    """
     show_json(spec_schema())
 
 
 @commands.command("list")
 def list_all(server: Server = None, output: Output = Format.TABLE) -> None:
-    """List all supervisors and how they stand."""
+    """List all supervisors and how they stand.
+
+    Examples: tidegate supervisor list -o wide
+
+    tidegate supervisor list -o name | xargs tidegate supervisor status
+    """
     with connect(server) as client:
         answer = client.get(SUPERVISORS, {"state": "true"})
     if output is Format.JSON:
@@ -83,27 +52,69 @@ def list_all(server: Server = None, output: Output = Format.TABLE) -> None:
         say("There is no supervisor yet: `tidegate supervisor init` makes a spec from a topic.")
     show_table(
         ("ID", "STATE", "DETAIL", "HEALTHY"),
-        ((r.id, r.state, r.detailed_state, "yes" if r.healthy else "no") for r in rows),
+        (
+            (
+                r.id,
+                r.state,
+                r.detailed_state,
+                "yes" if r.healthy else "no",
+                r.data_source,
+                "yes" if r.suspended else "no",
+            )
+            for r in rows
+        ),
+        wide=("TABLE", "SUSPENDED"),
     )
 
 
 @commands.command()
-def get(supervisor_id: SupervisorId, server: Server = None, output: Output = Format.JSON) -> None:  # noqa: ARG001 -- a spec is JSON, whatever is asked
-    """Print the spec as it is in force, as JSON."""
+def get(supervisor_id: SupervisorId, server: Server = None, output: Output = Format.JSON) -> None:
+    """Print the spec as it is in force: JSON, or -o yaml.
+
+    What it prints can be edited and applied again.
+
+    Example: tidegate supervisor get clicks -o yaml > clicks.yaml
+    """
     with connect(server) as client:
-        show_json(client.get(path_of(SUPERVISORS, supervisor_id)).json())
+        answer = client.get(path_of(SUPERVISORS, supervisor_id))
+    if output is Format.JSON:
+        show_json(answer.json())
+        return
+    spec = answer.read(dict[str, JsonValue])
+    show_table(
+        ("ID", "TYPE", "SUSPENDED", "ETAG"),
+        [(supervisor_id, spec.get("type"), "yes" if spec.get("suspended") else "no", answer.etag)],
+    )
 
 
 @commands.command()
 def status(
-    supervisor_id: SupervisorId, server: Server = None, output: Output = Format.TABLE
+    supervisor_ids: Ids = None,
+    *,
+    all_: All = False,
+    data_source: OfDataSource = None,
+    state: InState = None,
+    server: Server = None,
+    output: Output = Format.TABLE,
 ) -> None:
-    """Show how a supervisor stands and why: offsets, lag, tasks, when it publishes next."""
+    """Show how supervisors stand and why: offsets, lag, tasks, when they publish next.
+
+    Examples: tidegate supervisor status clicks
+
+    tidegate supervisor status --state UNHEALTHY_TASKS
+    """
+    chosen = Selection(supervisor_ids or (), all_, data_source, state)
+    chosen.check()
     with connect(server) as client:
-        answer = client.get(path_of(SUPERVISORS, supervisor_id, "status"))
+        ids = chosen.choose(client)
+        answers = [client.get(path_of(SUPERVISORS, each, "status")) for each in ids]
     if output is Format.JSON:
-        show_json(answer.json())
-    else:
+        told = [answer.json() for answer in answers]
+        show_json(told[0] if chosen.alone else told)
+        return
+    for number, answer in enumerate(answers):
+        if number:
+            show_text("")
         show_status(answer.read(Status), datetime.now(UTC))
 
 
@@ -111,7 +122,10 @@ def status(
 def health(
     supervisor_id: SupervisorId, server: Server = None, output: Output = Format.TABLE
 ) -> None:
-    """Tell whether a supervisor is healthy; exit code 1 if it is not."""
+    """Tell whether a supervisor is healthy; exit code 1 if it is not.
+
+    Example: tidegate supervisor health clicks || echo "look at clicks"
+    """
     with connect(server) as client:
         path = path_of(SUPERVISORS, supervisor_id, "health")
         answer = client.get(path, also=(_UNHEALTHY,))
@@ -122,7 +136,7 @@ def health(
     if output is Format.JSON:
         show_json(told)
     else:
-        show_text(f"{supervisor_id} is {'healthy' if healthy else 'not healthy'}")
+        show_done(supervisor_id, f"{supervisor_id} is {'healthy' if healthy else 'not healthy'}")
     if not healthy:
         raise typer.Exit(FAILED)
 
@@ -136,7 +150,10 @@ def history(
     server: Server = None,
     output: Output = Format.TABLE,
 ) -> None:
-    """List the versions of a spec, newest first, and what each changed."""
+    """List the versions of a spec, newest first, and what each changed.
+
+    Example: tidegate supervisor history clicks -n 5
+    """
     with connect(server) as client:
         path = path_of(SUPERVISORS, supervisor_id, "history")
         answer = client.get(path, {} if count is None else {"count": count})
@@ -144,90 +161,4 @@ def history(
         show_json(answer.json())
     else:
         versions = answer.read(list[SpecVersion])
-        show_table(("VERSION", "WHAT", "CHANGED"), version_rows(versions))
-
-
-@commands.command()
-def suspend(
-    supervisor_id: SupervisorId,
-    wait: Wait = None,
-    server: Server = None,
-    output: Output = Format.TABLE,
-) -> None:
-    """Suspend a supervisor: its groups hand off and publish, and nothing new starts."""
-    with connect(server) as client:
-        answer = client.post(path_of(SUPERVISORS, supervisor_id, "suspend"))
-        if wait is not None:
-            _wait_for_rest(client, supervisor_id, answer, wait)
-    if output is Format.JSON:
-        show_json(answer.json())
-    else:
-        show_text(f"{supervisor_id} is suspended")
-
-
-@commands.command()
-def resume(
-    supervisor_id: SupervisorId,
-    wait: Wait = None,
-    server: Server = None,
-    output: Output = Format.TABLE,
-) -> None:
-    """Resume a suspended supervisor where it stopped."""
-    with connect(server) as client:
-        answer = client.post(path_of(SUPERVISORS, supervisor_id, "resume"))
-        if wait is not None:
-            left = _wait_first(client, answer, wait)
-            wait_until_reading(client, supervisor_id, left)
-    if output is Format.JSON:
-        show_json(answer.json())
-    else:
-        show_text(f"{supervisor_id} runs")
-
-
-@commands.command()
-def terminate(
-    supervisor_id: SupervisorId,
-    yes: Yes = False,
-    wait: Wait = None,
-    server: Server = None,
-    output: Output = Format.TABLE,
-) -> None:
-    """End a supervisor: what it has read is published, and its table stays."""
-    if not yes:
-        confirm(f"Terminate {supervisor_id}?")
-    with connect(server) as client:
-        answer = client.post(path_of(SUPERVISORS, supervisor_id, "terminate"))
-        if wait is not None:
-            _wait_for_rest(client, supervisor_id, answer, wait)
-    if output is Format.JSON:
-        show_json(answer.json())
-    else:
-        show_text(f"{supervisor_id} is terminated; its table stays")
-
-
-def _wait_first(client: Client, answer: Answer, seconds: float) -> float:
-    """Wait for the operation of an answer; return what is left of the time."""
-    if answer.operation is None:  # nothing was to be done, or the overlord is an older one
-        return seconds
-    return wait_until_done(client, answer.operation, seconds)
-
-
-def _wait_for_rest(client: Client, supervisor_id: str, answer: Answer, seconds: float) -> None:
-    if answer.operation is None:
-        wait_until_at_rest(client, supervisor_id, seconds)
-    else:
-        wait_until_done(client, answer.operation, seconds)
-
-
-def _short(value: JsonValue) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= _SHOWN_MAX else f"{text[:_SHOWN_MAX]}..."
-
-
-def _read(file: str) -> bytes:
-    if file == "-":
-        return sys.stdin.buffer.read()
-    try:
-        return Path(file).read_bytes()
-    except OSError as error:
-        raise CommandFailed(f"{file} cannot be read: {error.strerror}") from error
+        show_table(("NUMBER", "VERSION", "WHAT", "CHANGED"), version_rows(versions))

@@ -9,8 +9,9 @@ import typer
 
 from supervisor.cli.answers import TaskRow, TaskStatus
 from supervisor.cli.client import TASK, TASKS, path_of
+from supervisor.cli.form import Format
 from supervisor.cli.options import Output, Server, TaskId, connect
-from supervisor.cli.output import Format, ago, show_facts, show_json, show_table, show_text
+from supervisor.cli.output import ago, show_done, show_facts, show_json, show_table
 
 commands = typer.Typer(no_args_is_help=True, help="Attempts that read a range and publish it.")
 _NO_REPORTS = (HTTPStatus.NOT_FOUND, HTTPStatus.SERVICE_UNAVAILABLE)
@@ -103,7 +104,7 @@ def stop(task_id: TaskId, server: Server = None, output: Output = Format.TABLE) 
     if output is Format.JSON:
         show_json(answer.json())
     else:
-        show_text(f"{task_id} has ended")
+        show_done(task_id, f"{task_id} has ended")
 
 
 def _row(task: TaskRow, now: datetime) -> tuple[object, ...]:

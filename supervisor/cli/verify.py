@@ -6,8 +6,9 @@ from typing import Annotated
 import typer
 
 from supervisor.cli.client import Client, path_of
+from supervisor.cli.form import Format
 from supervisor.cli.options import Output, Server, WarehouseHere, connect
-from supervisor.cli.output import Format, progress_bar, say, show_json, show_table, show_text
+from supervisor.cli.output import progress_bar, say, show_json, show_table, show_text
 from supervisor.cli.problems import FAILED
 from supervisor.cli.segments import files_of
 from supervisor.cli.verify_files import show_inventory, stands, take_stock

@@ -111,6 +111,39 @@ def wait_until_done(client: Client, operation: str, seconds: float) -> float:
     return max(0.0, deadline - time.monotonic())
 
 
+def wait_until_applied(
+    client: Client, supervisor_id: str, operation: str | None, seconds: float
+) -> None:
+    """Wait until what was stored has come true, and the supervisor reads, or rests.
+
+    Without an operation nothing was to be done, or the overlord is an older one.
+    """
+    left = seconds if operation is None else wait_until_done(client, operation, seconds)
+    wait_until_reading(client, supervisor_id, left)
+
+
+def wait_until_stopped(
+    client: Client, supervisor_id: str, operation: str | None, seconds: float
+) -> None:
+    """Wait until all that read has published; an older overlord names no operation."""
+    if operation is None:
+        wait_until_at_rest(client, supervisor_id, seconds)
+    else:
+        wait_until_done(client, operation, seconds)
+
+
+class Deadline:
+    """Seconds that several waits share."""
+
+    def __init__(self, seconds: float) -> None:
+        """Begin now."""
+        self._at = time.monotonic() + seconds
+
+    def left(self) -> float:
+        """Return what is left of them, 0 at least: so each wait looks once."""
+        return max(0.0, self._at - time.monotonic())
+
+
 def wait_for(what: str, look: Callable[[], str | None], seconds: float) -> None:
     """Call `look` until it returns None; what it returns otherwise says what is missing.
 

@@ -11,8 +11,9 @@ import typer
 
 from supervisor.cli.answers import Lenient
 from supervisor.cli.client import Client, path_of
+from supervisor.cli.form import Format
 from supervisor.cli.options import Output, Server, SupervisorId, connect
-from supervisor.cli.output import Format, say, show_json, show_text
+from supervisor.cli.output import say, show_json, show_text
 from supervisor.cli.problems import Unreachable
 
 API = "/api/v1/supervisors"
@@ -34,7 +35,10 @@ class _Explanation(Lenient):
 def explain(
     supervisor_id: SupervisorId, server: Server = None, output: Output = Format.TABLE
 ) -> None:
-    """Say why a supervisor stands as it does, what it waits for, and what comes next."""
+    """Say why a supervisor stands as it does, what it waits for, and what comes next.
+
+    Example: tidegate supervisor explain clicks
+    """
     with connect(server) as client:
         answer = client.get(path_of(API, supervisor_id, "explain"))
     if output is Format.JSON:
@@ -59,7 +63,10 @@ def watch(
     server: Server = None,
     output: Output = Format.TABLE,
 ) -> None:
-    """Print what happens as it happens, until Ctrl-C; a lost connection is made again."""
+    """Print what happens as it happens, until Ctrl-C; a lost connection is made again.
+
+    Example: tidegate supervisor watch clicks --count 10
+    """
     with connect(server) as client:
         for number, event in enumerate(_events(client, supervisor_id, after), 1):
             if output is Format.JSON:
@@ -80,7 +87,7 @@ def _events(
         for url in client.servers:
             begin = {} if last is None else {"after": str(last)}
             try:
-                for found in _stream(f"{url}{STREAM}", {**params, **begin}):
+                for found in _stream(client, f"{url}{STREAM}", {**params, **begin}):
                     last, pause = int(found[0]), _PAUSE_FIRST_S
                     yield found[1]
             except httpx.ConnectError as error:
@@ -93,9 +100,10 @@ def _events(
         pause = min(pause * 2, _PAUSE_S)
 
 
-def _stream(url: str, params: dict[str, str]) -> Iterator[tuple[str, dict[str, object]]]:
-    timeout = httpx.Timeout(5.0, read=_SILENT_S)
-    with httpx.stream("GET", url, params=params, timeout=timeout, trust_env=False) as answer:
+def _stream(
+    client: Client, url: str, params: dict[str, str]
+) -> Iterator[tuple[str, dict[str, object]]]:
+    with client.stream(url, params, _SILENT_S) as answer:
         if answer.is_client_error:
             answer.read()
             raise Unreachable(f"{url} refuses: {answer.text[:500]}")

@@ -6,8 +6,9 @@ import typer
 
 from supervisor.cli.answers import WorkerLine
 from supervisor.cli.client import WORKER, WORKERS, path_of
+from supervisor.cli.form import Format
 from supervisor.cli.options import Output, Server, connect
-from supervisor.cli.output import Format, say, show_json, show_table, show_text
+from supervisor.cli.output import say, show_done, show_json, show_table
 from supervisor.cli.serve import DataDir, Host, Port, Slots, worker
 
 commands = typer.Typer(invoke_without_command=True)
@@ -80,4 +81,4 @@ def _change(worker_id: str, verb: str, server: str | None, output: Format) -> No
     if output is Format.JSON:
         show_json(answer.json())
     else:
-        show_text(f"{worker_id} is {verb}d")
+        show_done(worker_id, f"{worker_id} is {verb}d")

@@ -144,6 +144,10 @@ class StateMoved(Refused):
     """A guarded write found another state than it expected: somebody was there first."""
 
 
+class KeyTakenOver(Refused):
+    """An action took so long that a repeat with its Idempotency-Key acts in its place."""
+
+
 class SchemaTooNew(Refused):
     """The metadata database was migrated by a newer Tidegate than this one."""
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from supervisor.core.access import Actor
 from supervisor.core.spec import SupervisorSpec
 from tasks.contract import (
     Counters,
@@ -306,6 +307,12 @@ class AuditEntry:
     action: str
     subject: str
     detail: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Put what goes beside the actor into the detail, which the change's own facts win."""
+        if isinstance(self.actor, Actor):
+            object.__setattr__(self, "detail", {**self.actor.beside, **self.detail})
+            object.__setattr__(self, "actor", str(self.actor))
 
 
 @dataclass(frozen=True)

@@ -43,6 +43,7 @@ class OperationKind(StrEnum):
     """What can be asked for."""
 
     APPLY = "apply"
+    ROLLBACK = "rollback"
     SUSPEND = "suspend"
     RESUME = "resume"
     TERMINATE = "terminate"
@@ -117,7 +118,7 @@ def judge_operation(operation: Operation, facts: OperationFacts) -> Progress:
             return _handoff(operation, facts)
         case OperationKind.SUSPEND | OperationKind.TERMINATE:
             return _bounded(facts, _rest(operation, facts))
-        case OperationKind.RESUME | OperationKind.APPLY:
+        case OperationKind.RESUME | OperationKind.APPLY | OperationKind.ROLLBACK:
             if not operation.disturbs:
                 return _done(operation.at)
             return _bounded(facts, _runs(operation, facts))

@@ -55,6 +55,20 @@ from urllib.request import urlopen
 with urlopen("{overlord}/api/v1/datasources/{table}/exports") as answer:
     exports = {{each["format"]: each for each in json.load(answer)["exports"]}}
 """
+_PLAIN = "import json\nfrom urllib.request import urlopen\n"
+_KNOWN = """\
+import json
+import os
+from urllib.request import Request, urlopen
+
+token = {{"Authorization": "Bearer " + os.environ["TIDEGATE_TOKEN"]}}
+"""
+_ASKED = '"{overlord}/api/v1/datasources/{table}/'
+_WITH_TOKEN = (
+    (_PLAIN, _KNOWN),
+    (f'urlopen({_ASKED}files")', f'urlopen(Request({_ASKED}files", headers=token))'),
+    (f'urlopen({_ASKED}exports")', f'urlopen(Request({_ASKED}exports", headers=token))'),
+)
 # Arrow reads here through its own file system.  Through one of Python's (deltalake's, or the open
 # file that pandas.read_parquet hands over) its threads can abort the interpreter at its exit: one
 # still asks for the lock that is gone.
@@ -91,9 +105,14 @@ _CODE: Mapping[Reader, str] = MappingProxyType(
 )
 
 
-def snippet(reader: Reader, data_source: str, overlord: str) -> str:
+def snippet(reader: Reader, data_source: str, overlord: str, *, with_token: bool = False) -> str:
     """Return Python that reads a table; `overlord` is the URL to ask, without a slash at its end.
 
-    The rows are in `rows`, in the reader's own kind of table.
+    The rows are in `rows`, in the reader's own kind of table.  With a token, it sends the one of
+    the environment.
     """
-    return _CODE[reader].format(overlord=overlord, table=data_source)
+    code = _CODE[reader]
+    if with_token:
+        for plain, known in _WITH_TOKEN:
+            code = code.replace(plain, known)
+    return code.format(overlord=overlord, table=data_source)

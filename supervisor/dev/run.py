@@ -26,7 +26,8 @@ from supervisor.dev.demo import Demo
 from supervisor.dev.ports import LOOPBACK, free_port, is_free
 from supervisor.dev.processes import ChildFailed, ChildSpec, ProcessGroup
 from supervisor.dev.sample import TOPIC, sample_spec
-from supervisor.settings import OVERLORD_PORT, DevOptions, Settings
+from supervisor.dev_options import DevOptions
+from supervisor.settings import OVERLORD_PORT, Settings
 from supervisor.setup import SetupProblem
 from tasks.runtime.errors import JarsError, RuntimePartError
 from tasks.runtime.jars import FORMATS, KAFKA, SPARK, Part, ensure_jars
@@ -190,6 +191,9 @@ class Dev:
             "TIDEGATE_HOST": LOOPBACK,
             "TIDEGATE_PORT": str(port),
             "TIDEGATE_ADVERTISED_URL": "",
+            "TIDEGATE_AUTH": "auto",
+            "TIDEGATE_TLS_CERT": "",
+            "TIDEGATE_TLS_KEY": "",
             "TIDEGATE_JAVA": self._settings.java,
         }
         return ChildSpec(

@@ -11,6 +11,7 @@ repositories have told of is numbered after them.
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -18,7 +19,8 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
-from supervisor.core.errors import LeaseLost, MetadataBusy
+from supervisor.core.errors import KeyTakenOver, LeaseLost, MetadataBusy
+from supervisor.metadata.access import SqlAccess
 from supervisor.metadata.audit import SqlAudit
 from supervisor.metadata.compactions import SqlCompactions
 from supervisor.metadata.engine import WRITES, Bounds, create_engine
@@ -27,6 +29,7 @@ from supervisor.metadata.exports import SqlExports
 from supervisor.metadata.generations import SqlGenerations
 from supervisor.metadata.happenings import KEPT, SqlHappenings
 from supervisor.metadata.installation import SqlInstallation
+from supervisor.metadata.keys import SqlKeys
 from supervisor.metadata.lease import SqlLease, require_term
 from supervisor.metadata.offsets import SqlOffsets
 from supervisor.metadata.operations import SqlOperations
@@ -47,10 +50,12 @@ from supervisor.ports import (
     Transaction,
     WorkersTable,
 )
+from supervisor.ports_access import Access
 from supervisor.ports_compaction import Compactions
 from supervisor.ports_events import Events, Heard
 from supervisor.ports_exports import Exports
 from supervisor.ports_happenings import Happenings
+from supervisor.ports_keys import Keys
 from supervisor.ports_operations import OperationsTable
 from supervisor.ports_ranges import Generations, OffsetsTable
 from supervisor.ports_segments import Retention, Segments
@@ -78,6 +83,8 @@ class SqlTransaction:
     happenings: Happenings
     operations: OperationsTable
     watched: Watched
+    keys: Keys
+    access: Access
 
     @classmethod
     def on(cls, connection: Connection, events: Events, happenings: Happenings) -> "SqlTransaction":
@@ -102,6 +109,8 @@ class SqlTransaction:
             happenings=happenings,
             operations=SqlOperations(connection, ranges),
             watched=SqlWatched(connection),
+            keys=SqlKeys(connection),
+            access=SqlAccess(connection),
         )
 
 
@@ -119,13 +128,14 @@ class SqlStore:
         self._turn = threading.Lock()
         self._heard: Heard | None = None
         self._fenced: Callable[[int], None] | None = None
+        self._acts_for: ContextVar[str | None] = ContextVar("acts_for", default=None)
 
     def reading(self) -> AbstractContextManager[Transaction]:
         """Open a transaction that only reads: one consistent view."""
         return self._reading()
 
     def writing(self) -> AbstractContextManager[Transaction]:
-        """Open a writing transaction without a term: lease changes only."""
+        """Open a writing transaction without a term: lease, principals, denied tries."""
         return self._writing()
 
     def leading(self, term: int) -> AbstractContextManager[Transaction]:
@@ -137,6 +147,15 @@ class SqlStore:
             MetadataUnavailable: the database cannot be reached.
         """
         return self._writing(term)
+
+    @contextmanager
+    def acting_for(self, claim_id: str) -> Iterator[None]:
+        """Mark the claim as acted in each leader's transaction that this context opens."""
+        before = self._acts_for.set(claim_id)
+        try:
+            yield
+        finally:
+            self._acts_for.reset(before)
 
     def on_added(self, heard: Heard) -> None:
         """Tell `heard`, in place of the one before, after each commit that added events."""
@@ -171,6 +190,7 @@ class SqlStore:
             with connection.begin():
                 if term is not None:
                     self._require_term(connection, term)
+                    self._mark(connection)
                 events = SqlEvents(connection)
                 happenings = SqlHappenings(connection, kept=self._happenings_kept)
                 yield SqlTransaction.on(connection, events, happenings)
@@ -178,6 +198,12 @@ class SqlStore:
                 happenings.flush()  # last: see there
         if added and self._heard is not None:
             self._heard(added)
+
+    def _mark(self, connection: Connection) -> None:
+        claim = self._acts_for.get()
+        # The compare: whoever took the key over may be acting, and this must not.
+        if claim is not None and not SqlKeys(connection).act(claim):
+            raise KeyTakenOver("another request with the same Idempotency-Key acts instead")
 
     def _require_term(self, connection: Connection, term: int) -> None:
         try:

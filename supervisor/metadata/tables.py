@@ -8,6 +8,8 @@
                                        └ column_sets        compactions, compaction_rules
     event_queues ── event_positions, events, events_failed         deferred work
     happenings ── happening_counter   operations, supervisor_states, lag_samples   what happened
+    request_keys        which requests were carried out already
+    principals, denied_tries      who may call, and what was refused
     leader_term, leader_renewal   one row each: who may write, and whether it lives (P1)
 
 What is searched or guarded is a column; long lists that are only shown are JSON.
@@ -26,9 +28,11 @@ from sqlalchemy import (
     text,
 )
 
+import supervisor.metadata.tables_access
 import supervisor.metadata.tables_chronicle
 import supervisor.metadata.tables_compaction
-import supervisor.metadata.tables_events  # noqa: F401 -- same
+import supervisor.metadata.tables_events
+import supervisor.metadata.tables_keys  # noqa: F401 -- they add their tables
 from supervisor.core.model import GapKind, GenerationState, TaskStatus
 from supervisor.core.spec_exports import ExportFormat
 from supervisor.metadata.columns import (

@@ -6,14 +6,17 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import httpx
 import pytest
 import uvicorn
 
+from supervisor.core.access import Role
 from supervisor.core.happenings import Happening, HappeningKind
 from supervisor.metadata.store import SqlStore
-from tests.api.world import NOON, SUPERVISORS, TOPIC, Json, World
+from tests.api.guarded import FOREIGN, OWN, a_guarded_world, bearer, grants_of
+from tests.api.world import NOON, SUPERVISORS, TOPIC, Json, World, spec_document
 from tests.conformance.stories import LEASE_TTL
 from tests.waiting import wait_until
 
@@ -58,6 +61,13 @@ def events_of(lines: Iterator[str]) -> Iterator[Json]:
 
 @pytest.fixture
 def served(world: World) -> Iterator[Served]:
+    with serving(world) as made:
+        yield made
+
+
+@contextmanager
+def serving(world: World) -> Iterator[Served]:
+    """Serve a world's API by a real server."""
     bound = socket.create_server(("127.0.0.1", 0))
     config = uvicorn.Config(world.client.app, log_config=None, timeout_graceful_shutdown=2)
     server = uvicorn.Server(config)
@@ -187,3 +197,27 @@ def test_a_hole_that_was_trimmed_is_told(served: Served) -> None:
 def test_an_id_that_is_none_is_refused(world: World, query: str, headers: dict[str, str]) -> None:
     answer = world.client.get(f"{EVENTS}/stream{query}", headers=headers)
     assert (answer.status_code, answer.json()["type"]) == (400, "/problems/invalid-request")
+
+
+def test_a_stream_has_what_its_caller_may_see(tmp_path: Path, migrated: Path) -> None:
+    foreign = spec_document(topic=FOREIGN) | {"id": FOREIGN}
+    section = foreign["spec"]
+    assert isinstance(section, dict)
+    section["dataSchema"] = section["dataSchema"] | {"dataSource": FOREIGN}
+    with a_guarded_world(tmp_path, migrated) as guarded, serving(guarded.world) as served:
+        viewer = guarded.token("viewer", *grants_of(Role.VIEWER))
+        everybody = guarded.token("all", *grants_of(Role.ADMIN, "*"))
+        for document in (foreign, spec_document()):
+            assert guarded.ask("POST", SUPERVISORS, everybody, document).status_code == 200
+        served.tell(replace(FACT, supervisor_id=FOREIGN), replace(FACT, supervisor_id=OWN))
+        seen = {}
+        for token in (viewer, everybody):
+            with served.follow("?after=0", **bearer(token)) as events:
+                owners = set()
+                for told in events:
+                    assert isinstance(told["data"], dict)
+                    owners.add(told["data"]["supervisorId"])
+                    if (told["event"], told["data"]["supervisorId"]) == ("state-changed", OWN):
+                        break
+            seen[token] = owners
+        assert seen == {viewer: {OWN}, everybody: {OWN, FOREIGN}}

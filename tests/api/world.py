@@ -3,46 +3,34 @@
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
-from typing import NamedTuple
 
 import httpx
 from fastapi.testclient import TestClient
 
 from supervisor.adapters.manual_clock import ManualClock
-from supervisor.adapters.memory_streams import MemoryStreams
-from supervisor.adapters.raw_records import DuckRecords
-from supervisor.administration import Administration
+from supervisor.adapters.passwords import Argon2Passwords
 from supervisor.api.server import ApiParts, create_api
-from supervisor.chronicle import Chronicle
-from supervisor.compacting import Compacting
+from supervisor.authentication import AccessRules, Authentication
 from supervisor.core.events import QueueConfig
 from supervisor.core.observed import Limits
-from supervisor.core.spec_io import KafkaIoConfig
-from supervisor.dry_run import Looking
-from supervisor.early_handoff import EarlyHandoff
 from supervisor.endings import Endings
-from supervisor.eventqueue.meters import Meters
-from supervisor.eventqueue.operations import Operations
 from supervisor.leadership import Leadership
-from supervisor.lifetimes import Lifetimes
 from supervisor.loop import Loop
 from supervisor.metadata.store import SqlStore
 from supervisor.observe import Sources
-from supervisor.ports_probe import Probe, Probed, SourceUnreadable
-from supervisor.publishing import Publishing
-from supervisor.quarantine import Quarantine
+from supervisor.ports_access import Passwords
 from supervisor.reconcile import Pass, Shell, make_pass
 from supervisor.registry import WorkerRegistry
-from supervisor.resets import Resets
-from supervisor.service import Rules, Service, new_token
+from supervisor.service import Service, new_token
 from supervisor.signals import Broadcast
-from supervisor.swapping import Swapping
+from supervisor.spec_judge import Rules
 from supervisor.views import Views
 from supervisor.watching import Watching
 from tests.api.agents import NOON, TOPIC, Agent, AgentJournals, post_json
+from tests.api.wired import DAY, LookedAt, Wired, parts_of
 from tests.waiting import wait_until
 
 __all__ = ["NOON", "TOPIC", "Agent", "AgentJournals", "World", "post_json"]
@@ -51,10 +39,11 @@ URL = "http://localhost:8090"
 SUPERVISORS = "/druid/indexer/v1/supervisor"
 TASKS = "/druid/indexer/v1"
 Json = dict[str, object]
+Reach = Callable[[str], None]
+Asked = tuple[AccessRules, Passwords] | None
 
 
-ENDS_LATER = timedelta(seconds=60)
-DAY = timedelta(days=1)
+PASSWORDS = Argon2Passwords(memory_kib=8, passes=1)
 RULES = Rules(
     kafka_allow=("localhost",),
     pause_lease=timedelta(seconds=60),
@@ -85,21 +74,6 @@ def spec_document(task_count: int = 2, replicas: int = 2, **io_config: object) -
             | io_config,
         },
     }
-
-
-class LookedAt(MemoryStreams):
-    """Topics in memory, which answer who looks at them; or as a test says."""
-
-    instead: Probe | None = None
-
-    def look(self, source: KafkaIoConfig, within: timedelta) -> Probed:
-        """Return what there is; see `ports_probe.Probe`."""
-        if self.instead is not None:
-            return self.instead.look(source, within)
-        seen = self.seen(source)
-        if seen.trouble is not None:
-            raise SourceUnreadable(seen.detail)
-        return Probed(seen.earliest, seen.latest, seen.stable)
 
 
 @dataclass
@@ -203,52 +177,24 @@ def task_ids(agents: list[Agent]) -> Iterator[tuple[Agent, str]]:
             yield agent, task_id
 
 
-class _Wired(NamedTuple):
-    """What the parts of an API are made from."""
-
-    store: SqlStore
-    clock: ManualClock
-    leadership: Leadership
-    streams: LookedAt
-    registry: WorkerRegistry
-    changed: Broadcast
-    loop: Loop
-    endings: Endings
-
-
-def _parts_of(
-    made: _Wired, service: Service, views: Views, journals: AgentJournals, folder: Path
-) -> ApiParts:
-    store, clock, leadership, streams, registry, changed, loop, endings = made
-    term = leadership.term
-    lifetimes = Lifetimes.of(store, clock, term, grace=30 * DAY, delay=ENDS_LATER)
-    segments = lifetimes.segments
-    compacting = Compacting(store, clock, term, registry, endings, changed, new_token)
-    return ApiParts(
-        service=service,
-        publishing=Publishing(store, clock, leadership, loop, changed, endings),
-        views=views,
-        queues=Operations(store, clock, term, Meters(), lambda _: None, lambda _: QueueConfig()),
-        lifetimes=lifetimes,
-        compacting=compacting,
-        swapping=Swapping(store, clock, term, endings, segments, changed, compacting.assign),
-        quarantine=Quarantine(store, DuckRecords(folder)),
-        resets=Resets(store, streams, clock, leadership, loop, changed, endings),
-        chronicle=Chronicle(store, clock),
-        looking=Looking.of(store, clock, service, registry, changed=changed, probe=streams),
-        changed=changed,
-        handoffs=EarlyHandoff(store, clock, leadership, loop),
-        administration=Administration.of(views, changed, endings, journals),
-        version="1.2.3",
-        hosts=("tidegate.example",),
-    )
+def _idle(_: str) -> None:
+    """Do nothing at the places that are passed."""
 
 
 @contextmanager
 def a_world(
-    folder: Path, migrated: Path, *, leads: bool = True, rules: Rules = RULES
+    folder: Path,
+    migrated: Path,
+    *,
+    leads: bool = True,
+    rules: Rules = RULES,
+    reach: Reach = _idle,
+    access: Asked = None,
 ) -> Iterator[World]:
-    """Build an overlord over a copy of `migrated`; its loop runs until the block ends."""
+    """Build an overlord over a copy of `migrated`; its loop runs until the block ends.
+
+    With `access` callers are asked who they are; argon2 has its smallest parameters then.
+    """
     database = Path(shutil.copy(migrated, folder / "metadata.db"))
     store = SqlStore(f"sqlite:///{database}", lease_ttl=timedelta(seconds=60))
     clock, changed = ManualClock(NOON), Broadcast()
@@ -267,25 +213,30 @@ def a_world(
         loop=loop,
         changed=changed,
         rules=rules,
+        reach=reach,
     )
     journals = AgentJournals()
     watching = Watching(store, clock, leadership.term, loop)
     views = Views(sources, registry, loop, leadership, clock, "/warehouse", journals, watching)
-    wired = _Wired(store, clock, leadership, streams, registry, changed, loop, endings)
-    parts = _parts_of(wired, service, views, journals, folder)
-    client = TestClient(create_api(parts), URL, raise_server_exceptions=False)
-    with _leading(leadership, loop, leads=leads), client:
+    wired = Wired(store, clock, leadership, streams, registry, changed, loop, endings)
+    parts = parts_of(wired, service, views, journals, folder)
+    authentication = access and _authentication(store, clock, *access)
+    parts = replace(parts, authentication=authentication)
+    with _served(parts, leadership, loop, leads=leads) as client:
         known = (store, clock, streams, loop, leadership, changed, journals, client, watching)
         yield World(database, *known)
     store.close()
 
 
 @contextmanager
-def _leading(leadership: Leadership, loop: Loop, *, leads: bool) -> Iterator[None]:
+def _served(
+    parts: ApiParts, leadership: Leadership, loop: Loop, *, leads: bool
+) -> Iterator[TestClient]:
     if leads:
         leadership.step()
         loop.start()
-    yield
+    with TestClient(create_api(parts), URL, raise_server_exceptions=False) as client:
+        yield client
     if leads:
         loop.stop()
 
@@ -293,6 +244,12 @@ def _leading(leadership: Leadership, loop: Loop, *, leads: bool) -> Iterator[Non
 def _registry_of(clock: ManualClock, leadership: Leadership) -> WorkerRegistry:
     led_since = leadership.led_since
     return WorkerRegistry(clock, worker_timeout=timedelta(days=1), led_since=led_since)
+
+
+def _authentication(
+    store: SqlStore, clock: ManualClock, rules: AccessRules, passwords: Passwords
+) -> Authentication:
+    return Authentication(store, clock, passwords, rules)
 
 
 def _passes(

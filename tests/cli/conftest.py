@@ -45,6 +45,8 @@ def tidegate(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TIDEGATE_OVERLORDS", server.url)
     monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.delenv("TIDEGATE_PROFILE", raising=False)
 
     def ended(*arguments: str) -> Ended:
         code = run(arguments)

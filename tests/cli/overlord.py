@@ -31,6 +31,13 @@ class Asked:
     query: dict[str, list[str]]
     body: bytes
     content_type: str | None
+    headers: dict[str, str] = field(default_factory=dict)
+    """By lower-case name."""
+
+    @property
+    def authorization(self) -> str | None:
+        """The header by which the command says who it is."""
+        return self.headers.get("authorization")
 
 
 @dataclass
@@ -81,7 +88,8 @@ class _Handler(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         path, kind = unquote(parts.path), self.headers.get("Content-Type")
         assert isinstance(self.server, _Server)
-        asked = Asked(method, path, parse_qs(parts.query), body, kind)
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        asked = Asked(method, path, parse_qs(parts.query), body, kind, headers)
         reply = self.server.overlord.reply_to(asked)
         text = reply.body if isinstance(reply.body, str) else json.dumps(reply.body)
         if reply.content_type == JSON:

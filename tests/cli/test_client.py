@@ -108,7 +108,7 @@ def test_an_answer_of_another_form_is_told(tidegate: Tidegate, server: Overlord)
     [
         ["frobnicate"],
         ["supervisor", "status"],
-        ["supervisor", "list", "-o", "yaml"],
+        ["supervisor", "list", "-o", "xml"],
         ["supervisor", "list", "--server", "not an address"],
         ["supervisor", "init", "--kafka", "nohost", "--topic", "t"],
         ["dev", "--task-duration", "1 minute"],

@@ -213,3 +213,43 @@ def test_a_sample_wants_an_id_or_a_file_and_passes_reasons_on(
     assert tidegate("supervisor", "sample", "clicks", "-f", file).code == 2
     refused = tidegate("supervisor", "sample", "-f", file)
     assert (refused.code, "topic clicks does not exist" in refused.err) == (1, True)
+
+
+def test_a_dry_run_of_a_folder_tells_of_each_spec(
+    tidegate: Tidegate, server: Overlord, tmp_path: Path
+) -> None:
+    """Goal: a spec that would be refused does not hide the others."""
+    folder = tmp_path / "specs"
+    folder.mkdir()
+    (folder / "a.yaml").write_text("type: kafka\n")
+    (folder / "b.json").write_text(json.dumps(GOOD))
+    wrong = {"pointer": "/spec", "message": "is missing", "hint": ""}
+    bad = verdict(valid=False, errors=[wrong], spec=None)
+    server.on("POST", VALIDATE, bad, verdict(changes=[CHANGE]), bad, verdict())
+
+    ended = tidegate("supervisor", "apply", "-f", "specs", "--dry-run=server", "--only-new")
+    told = tidegate("supervisor", "apply", "-f", "specs", "--dry-run=server", "-o", "json")
+
+    assert (ended.code, "/spec: is missing" in ended.err) == (1, True)
+    assert ended.out.splitlines()[-1] == "clicks would be taken: nothing changes"
+    assert [json.loads(asked.body) for asked in server.asked[:2]] == [{"type": "kafka"}, GOOD]
+    assert {asked.headers["if-none-match"] for asked in server.asked[:2]} == {"*"}
+    assert told.code == 1
+    assert [row["answer"]["valid"] for row in json.loads(told.out)] == [False, True]
+
+
+def test_a_diff_and_a_sample_take_one_spec_in_yaml(
+    tidegate: Tidegate, server: Overlord, tmp_path: Path
+) -> None:
+    (tmp_path / "one.yaml").write_text("type: kafka\n")
+    (tmp_path / "two.yaml").write_text("type: kafka\n---\ntype: kafka\n")
+    server.on("POST", VALIDATE, verdict())
+    server.on("POST", SAMPLER, Reply(SAMPLED))
+
+    assert tidegate("supervisor", "diff", "-f", "one.yaml").code == 0
+    assert tidegate("supervisor", "sample", "-f", "one.yaml").code == 0
+    several = tidegate("supervisor", "diff", "-f", "two.yaml")
+
+    assert json.loads(server.asked[0].body) == {"type": "kafka"}
+    assert json.loads(server.asked[1].body)["spec"] == {"type": "kafka"}
+    assert (several.code, "two.yaml has 2 specs" in several.err) == (1, True)

@@ -112,6 +112,17 @@ def test_a_refusal_is_told_and_nothing_is_asked(tidegate: Tidegate, server: Over
     assert "the offsets of events are not known" in ended.err
 
 
-def status() -> dict[str, object]:
-    payload = {"stream": "events", "state": "RUNNING"}
+def status(**members: object) -> dict[str, object]:
+    payload = {"stream": "events", "state": "RUNNING"} | members
     return {"id": "clicks", "generationTime": "2026-11-21T03:17:03.479Z", "payload": payload}
+
+
+def test_wait_of_reset_ends_when_its_tasks_read_again(tidegate: Tidegate, server: Overlord) -> None:
+    task = {"id": "index_kafka_clicks_0123456789abcde_abcdefgh", "type": "ACTIVE"}
+    server.on("POST", f"{BASE}/reset", answer(moved()))
+    server.on("GET", f"{BASE}/status", Reply(status()), Reply(status(activeTasks=[task])))
+
+    assert tidegate("supervisor", "reset", "clicks", "--yes", "--wait", "30").code == 0
+    assert [a.method for a in server.asked] == ["POST", "GET", "GET"]
+    server.on("GET", f"{BASE}/status", Reply(status()))
+    assert tidegate("supervisor", "reset", "clicks", "--yes", "--wait", "0.1").code == 4

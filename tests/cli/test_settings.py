@@ -155,9 +155,8 @@ def test_a_workers_name_stays_with_its_data_folder() -> None:
 
 
 def test_a_misspelt_variable_is_noticed_and_others_are_left_alone() -> None:
-    found = misspelt(
-        {"TIDEGATE_WARHOUSE": "", "TIDEGATE_SECRET_PORT": "", "TIDEGATE_DEBUG": "", "HOME": ""}
-    )
+    others = ("TIDEGATE_SECRET_PORT", "TIDEGATE_DEBUG", "TIDEGATE_TEST_CACHE", "HOME")
+    found = misspelt(dict.fromkeys(("TIDEGATE_WARHOUSE", *others), ""))
 
     assert found == {"TIDEGATE_WARHOUSE": "TIDEGATE_WAREHOUSE"}
 

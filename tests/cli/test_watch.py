@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from tests.cli.conftest import Tidegate
 from tests.cli.overlord import Asked, Overlord, Reply
 
@@ -69,3 +71,13 @@ def test_a_refusal_ends_it(tidegate: Tidegate, server: Overlord) -> None:
     ended = tidegate("supervisor", "watch", "--after", "9")
     assert ended.code != 0
     assert "the newest event is 3" in ended.err
+
+
+def test_a_stream_is_asked_for_with_the_token(
+    tidegate: Tidegate, server: Overlord, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TIDEGATE_TOKEN", "tdg_x")
+    server.on("GET", "/api/v1/events/stream", Reply(event(1), content_type=SSE))
+
+    assert tidegate("supervisor", "watch", "-n", "1").code == 0
+    assert [asked.authorization for asked in server.asked] == ["Bearer tdg_x"]

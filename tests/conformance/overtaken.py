@@ -7,6 +7,7 @@ The share lock makes the rival wait (P1).  What ends the wait in life is that th
 idles for too long, because it is frozen; here the session is cut, which is what the server does.
 """
 
+import ast
 import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -21,7 +22,7 @@ from sqlalchemy import Connection, text
 import supervisor
 from supervisor.metadata.store import SqlStore, SqlTransaction
 from supervisor.metadata.tables import leader_term
-from supervisor.ports import Store, Transaction
+from supervisor.ports import ActingStore, Transaction
 from supervisor.ports_events import Heard
 from tests.conformance.stories import LEASE_TTL, take_lease
 
@@ -75,6 +76,9 @@ class Overtaken:
 
     def on_added(self, heard: Heard) -> None:
         self.store.on_added(heard)
+
+    def acting_for(self, claim_id: str) -> AbstractContextManager[None]:
+        return self.store.acting_for(claim_id)
 
     def leading(self, term: int) -> AbstractContextManager[Transaction]:
         site = _site(sys._getframe(1), self.step)
@@ -154,5 +158,19 @@ def _site(frame: FrameType | None, step: str) -> Site | None:
     return None
 
 
-def _is_store(store: Overtaken) -> Store:
+def _is_store(store: Overtaken) -> ActingStore:
     return store  # proven by the type checker
+
+
+def uses_of_leading() -> set[tuple[str, str]]:
+    """Return module and function of every transaction of a leader in the product."""
+    return {
+        (file.relative_to(SOURCES).as_posix(), function.name)
+        for file in SOURCES.rglob("*.py")
+        for function in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(function, ast.FunctionDef)
+        for node in ast.walk(function)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "leading"
+    }

@@ -15,8 +15,9 @@ from supervisor.leadership import Leadership
 from supervisor.loop import Loop
 from supervisor.ports import Store
 from supervisor.registry import WorkerRegistry
-from supervisor.service import Rules, Service
+from supervisor.service import Service
 from supervisor.signals import Broadcast
+from supervisor.spec_judge import Rules
 from tests.conformance.stories import NOON, Leader
 from tests.core.snapshots import TOPIC, other_spec, spec
 

@@ -4,7 +4,6 @@ A single thread on SQLite cannot show write skew: this is PostgreSQL (P26).
 Source: P1, I5, D2.
 """
 
-import ast
 import typing
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
@@ -45,15 +44,17 @@ from supervisor.registry import WorkerRegistry
 from supervisor.resets import Resets
 from supervisor.retention import Retention
 from supervisor.segment_life import SegmentLife, Selection
-from supervisor.service import Rules, Service
+from supervisor.service import Service
 from supervisor.signals import Broadcast
+from supervisor.spec_judge import Rules
 from supervisor.sweep import Sweep
 from supervisor.task_output import TaskOutput
 from tasks.contract import SyncRequest
 from tests.api.world import spec_document
 from tests.conformance.compaction_story import Compactions
 from tests.conformance.databases import execute
-from tests.conformance.overtaken import SOURCES, Overtaken
+from tests.conformance.keys_story import keys_are_used
+from tests.conformance.overtaken import Overtaken, uses_of_leading
 from tests.conformance.people_story import People
 from tests.conformance.stories import LEASE_TTL
 from tests.conformance.watching_story import notes
@@ -197,6 +198,7 @@ def test_each_write_of_a_leader_is_refused_when_another_term_begins_inside_it(
 
     A new use of `leading`, or a new action, needs a line in this story.
     """
+    keys_are_used(story)
     _verbs(story)
     _handoff(story)
     _watches(story)
@@ -209,7 +211,7 @@ def test_each_write_of_a_leader_is_refused_when_another_term_begins_inside_it(
     _ends(story)
 
     reached = {(site.module, site.function) for site in story.store.seen}
-    assert reached == _uses_of_leading()
+    assert reached == uses_of_leading()
     actions = {site.what for site in story.store.seen if site.function == "_apply_once"}
     assert actions == {kind.__name__ for kind in typing.get_args(Action)}
     idle = {(site.module, site.function) for site in story.store.idle}
@@ -384,17 +386,3 @@ def test_a_store_that_does_not_lock_the_term_is_found_out(postgresql_url: str) -
         rules.set(TOPIC, HOUR, "ann")
     store.close()
     careless.close()
-
-
-def _uses_of_leading() -> set[tuple[str, str]]:
-    """Return module and function of every transaction of a leader in the product."""
-    return {
-        (file.relative_to(SOURCES).as_posix(), function.name)
-        for file in SOURCES.rglob("*.py")
-        for function in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
-        if isinstance(function, ast.FunctionDef)
-        for node in ast.walk(function)
-        if isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and node.func.attr == "leading"
-    }

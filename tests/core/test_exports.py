@@ -1,5 +1,6 @@
 """What differs between a table and its export, how far behind it is, what does not fit."""
 
+import ast
 from dataclasses import replace
 from datetime import timedelta
 
@@ -22,6 +23,7 @@ from supervisor.core.exports import (
     queue_of,
     state_of,
 )
+from supervisor.core.snippets import Reader, snippet
 from supervisor.core.spec import schema_digest
 from supervisor.core.spec_exports import ExportFormat
 from supervisor.core.spec_reader import read_spec
@@ -143,3 +145,15 @@ def test_what_is_no_format_is_told_with_its_place(value: object, pointer: str, h
     [error] = errors_of(changed(EXPORTS, value))
 
     assert (error.pointer, error.hint) == (pointer, hint)
+
+
+@pytest.mark.parametrize("reader", Reader)
+def test_where_callers_are_known_a_snippet_sends_the_token_of_the_environment(
+    reader: Reader,
+) -> None:
+    plain = snippet(reader, "clicks", "http://o")
+    known = snippet(reader, "clicks", "http://o", with_token=True)
+    ast.parse(known)
+    assert "TOKEN" not in plain
+    assert 'os.environ["TIDEGATE_TOKEN"]' in known
+    assert known.count("headers=token") == 1

@@ -61,7 +61,9 @@ def test_it_rests_once_no_range_of_an_older_version_is_live(kind: OperationKind)
     assert judge_operation(asked(kind), OperationFacts()).finished_at == NOON
 
 
-@pytest.mark.parametrize("kind", [OperationKind.APPLY, OperationKind.RESUME])
+@pytest.mark.parametrize(
+    "kind", [OperationKind.APPLY, OperationKind.RESUME, OperationKind.ROLLBACK]
+)
 def test_it_runs_once_a_range_of_its_version_is_open_and_no_older_one_is(
     kind: OperationKind,
 ) -> None:

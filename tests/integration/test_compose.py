@@ -15,7 +15,8 @@ from starlette.testclient import TestClient
 
 from supervisor.api.server import build_routes
 from supervisor.cli.main import app
-from supervisor.settings import PREFIX, Settings, load_settings, misspelt, settings_table
+from supervisor.settings import Settings, load_settings, misspelt, settings_table
+from supervisor.settings_access import PREFIX
 from tasks.chat import create_app
 from tasks.roster import Roster
 from tasks.runtime.jars import Part, pinned_set, set_name
@@ -63,7 +64,7 @@ def _megabytes(size: str) -> int:
 def test_it_runs_two_overlords_and_two_workers_over_kafka_and_postgresql(compose: Compose) -> None:
     assert set(compose.ours("overlord")) == {"overlord-1", "overlord-2"}
     assert set(compose.ours("worker")) == {"worker-1", "worker-2"}
-    assert set(compose.services) - set(compose.roles) == {"kafka", "postgres"}
+    assert set(compose.services) - set(compose.roles) == {"kafka", "postgres", "access"}
 
 
 @pytest.mark.parametrize("service", ROLES)
@@ -130,8 +131,25 @@ def test_a_workers_health_check_asks_a_route_of_it(service: str) -> None:
     assert str(url.port) == _environment(service)["TIDEGATE_PORT"]
 
 
+def test_one_command_makes_the_tokens_that_the_others_send(compose: Compose) -> None:
+    made = compose.services["access"]
+    folder = made.command[-1]
+
+    assert made.command == ["access", "bootstrap", "--folder", folder]
+    assert made.written() == {folder}
+    for role, file in (("overlord", "admin"), ("worker", "workers")):
+        for each in compose.ours(role).values():
+            assert each.environment["TIDEGATE_TOKEN_FILE"] == f"{folder}/{file}.token"
+            assert folder in each.mounts().keys() - each.written()
+    urls = {
+        each.environment["TIDEGATE_METADATA_URL"]
+        for each in (made, *compose.ours("overlord").values())
+    }
+    assert len(urls) == 1
+
+
 def test_every_published_port_is_this_machines_own(compose: Compose) -> None:
-    """Goal: there is no login yet, so nobody else may reach what is published."""
+    """Goal: nothing is encrypted yet, so nobody else may reach what is published."""
     published = [port.rsplit(":", 2) for each in compose.services.values() for port in each.ports]
 
     assert {address for address, _, _ in published} == {"127.0.0.1"}
@@ -142,7 +160,7 @@ def test_every_published_port_is_this_machines_own(compose: Compose) -> None:
 def test_every_service_is_bounded_and_comes_back(service: str) -> None:
     one = COMPOSE.services[service]
 
-    assert one.restart == "unless-stopped"
+    assert one.restart == ("no" if service == "access" else "unless-stopped")
     assert one.mem_limit is not None
     assert one.stop_grace_period is not None
     assert one.logging["options"] == {"max-size": "10m", "max-file": "3"}
@@ -153,7 +171,7 @@ def test_every_service_is_bounded_and_comes_back(service: str) -> None:
 @pytest.mark.parametrize("service", ROLES)
 def test_our_containers_write_to_mounted_folders_only(service: str) -> None:
     one, environment = COMPOSE.services[service], _environment(service)
-    writable = {*one.mounts(), *one.in_memory()}
+    writable = {*one.written(), *one.in_memory()}
 
     assert one.read_only
     assert one.init
@@ -185,6 +203,9 @@ def test_a_heap_leaves_room_for_the_rest_of_a_worker(compose: Compose) -> None:
 def test_a_service_waits_for_services_of_the_file(compose: Compose) -> None:
     for each in compose.services.values():
         assert each.depends_on.keys() <= compose.services.keys()
+    for overlord in compose.ours("overlord").values():
+        ends = overlord.depends_on["access"].condition
+        assert ends == "service_completed_successfully", "without an administrator none starts"
     for worker in compose.ours("worker").values():
         conditions = {one.condition for one in worker.depends_on.values()}
         assert conditions == {"service_started"}, "one of two overlords is enough"

@@ -4,6 +4,7 @@ What differs from the containers: names and ports are this machine's, folders ar
 Kafka and PostgreSQL come from jars and a wheel.  Kafka gets the settings of the file all the same.
 """
 
+import os
 import re
 import subprocess
 import sys
@@ -52,6 +53,8 @@ class Place:
         ours = {k: self._here(v) for k, v in given.items() if k.startswith("TIDEGATE_")}
         return ours | {
             "TIDEGATE_HOST": LOOPBACK,
+            "TIDEGATE_AUTH": "required",  # as it is beyond loopback
+            "TIDEGATE_TOKEN_FILE": str(self.folder / given["TIDEGATE_TOKEN_FILE"].lstrip("/")),
             "TIDEGATE_PORT": self.address(name, given["TIDEGATE_PORT"]).rpartition(":")[2],
             "TIDEGATE_DATA_DIR": str(self.folder / name / given["TIDEGATE_DATA_DIR"].lstrip("/")),
             "TIDEGATE_WAREHOUSE": str(self.folder / given["TIDEGATE_WAREHOUSE"].lstrip("/")),
@@ -59,6 +62,28 @@ class Place:
             # As in the file: requests that name it must pass.
             "TIDEGATE_ADVERTISED_URL": given.get("TIDEGATE_ADVERTISED_URL", ""),
         }
+
+    def make_tokens(self, service: Service) -> None:
+        """Run the service that makes them, to its end."""
+        command = [
+            str(self.folder / word.lstrip("/")) if word.startswith("/") else word
+            for word in service.command
+        ]
+        Path(command[-1]).mkdir()
+        given = {k: self._here(v) for k, v in service.environment.items()}
+        own = {"TIDEGATE_DATA_DIR": str(self.folder / "tokens"), "TIDEGATE_TOKEN_FILE": ""}
+        subprocess.run(
+            [sys.executable, "-m", "supervisor.cli.main", *command],
+            env=os.environ | given | own,
+            cwd=self.folder,
+            timeout=120,
+            check=True,
+        )
+
+    @property
+    def token(self) -> str:
+        """The administrator's."""
+        return (self.folder / "access" / "admin.token").read_text().strip()
 
     def health_argv(self, name: str, service: Service) -> tuple[str, ...]:
         """Return a role's own health check, asking the port that it has here."""
@@ -108,7 +133,8 @@ class Running:
     def ask(self, name: str, path: str, **headers: str) -> httpx.Response:
         """Ask an overlord."""
         url = f"http://{self.place.address(name, 8090)}{path}"
-        return httpx.get(url, timeout=ASK_TIMEOUT_S, headers=headers)
+        known = {"Authorization": f"Bearer {self.place.token}"}
+        return httpx.get(url, timeout=ASK_TIMEOUT_S, headers=known | headers)
 
     def leaders(self) -> list[str]:
         """Return the overlords that say that they lead."""
@@ -183,6 +209,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
         addresses["postgres:5432"] = f"{LOOPBACK}:{server.port}"
         place = Place(tmp_path_factory.mktemp("compose"), addresses)
         _start_kafka(stack, compose, place)
+        place.make_tokens(compose.services["access"])
         children = {
             name: _start_role(stack, place, name, service)
             for role in ("overlord", "worker")

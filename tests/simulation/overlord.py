@@ -16,8 +16,9 @@ from supervisor.publishing import Publishing
 from supervisor.reconcile import Pass, Shell, make_pass
 from supervisor.registry import WorkerRegistry
 from supervisor.resets import Resets
-from supervisor.service import Rules, Service
+from supervisor.service import Service
 from supervisor.signals import Broadcast
+from supervisor.spec_judge import Rules
 from tasks.contract import PublishRequest, SyncRequest, SyncResponse
 from tests.simulation.cleaning import DELAY, Cleaner
 from tests.simulation.clocks import ProcessClock

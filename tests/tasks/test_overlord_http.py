@@ -107,6 +107,14 @@ def test_a_sync_brings_the_desired_tasks(servers: list[Server], overlord: HttpOv
     assert headers["Content-Type"] == "application/json"
 
 
+def test_a_worker_says_who_it_is_beside_the_token_of_a_task(servers: list[Server]) -> None:
+    with HttpOverlord([servers[0].url], token="tdg_of-the-worker") as overlord:
+        overlord.sync(SYNC)
+    [(_, headers, _)] = servers[0].asked
+    assert headers["X-Tidegate-Token"] == "tdg_of-the-worker"
+    assert "Authorization" not in headers
+
+
 def test_a_publish_carries_the_token_of_its_task(
     servers: list[Server], overlord: HttpOverlord
 ) -> None:

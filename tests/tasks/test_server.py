@@ -6,8 +6,9 @@ from pathlib import Path
 
 import httpx
 import pytest
+from fastapi.testclient import TestClient
 
-from tasks.chat import UNBOUNDED
+from tasks.chat import UNBOUNDED, Listing, create_app
 from tasks.contract import JournalView, TaskPhase
 from tasks.options import WorkerOptions
 from tasks.runner import TaskRunner
@@ -59,6 +60,24 @@ def test_health_and_task_ids_need_no_token(api: httpx.Client, runner: TaskRunner
     del runner
     assert api.get("/status/health", headers={"Authorization": ""}).json() is True
     assert api.get("/druid/worker/v1/tasks", headers={"Authorization": ""}).json() == ["task-1"]
+
+
+@pytest.mark.parametrize(
+    ("listing", "authorization", "status"),
+    [
+        (Listing("tdg_own", to_anybody=False), "", 401),
+        (Listing("tdg_own", to_anybody=False), "Bearer tdg_other", 403),
+        (Listing("tdg_own", to_anybody=False), "Bearer tdg_own", 200),
+        (Listing(None, to_anybody=False), "Bearer None", 403),
+        (Listing("tdg_own"), "", 200),
+    ],
+)
+def test_beyond_loopback_task_ids_are_told_to_who_has_the_workers_token(
+    site: Site, listing: Listing, authorization: str, status: int
+) -> None:
+    control = TestClient(create_app(site.roster, threads_max=1, listing=listing))
+    given = {"Authorization": authorization}
+    assert control.get("/druid/worker/v1/tasks", headers=given).status_code == status
 
 
 @pytest.mark.usefixtures("runner")

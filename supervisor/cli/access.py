@@ -1,0 +1,243 @@
+"""`tidegate access ...`: who may call an overlord, and what it may do there.
+
+It works on the metadata database itself (TIDEGATE_METADATA_URL): the first administrator needs no
+server, and whoever may run it with that address may do everything anyhow.
+"""
+
+import getpass
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from supervisor.cli.confirm import confirm
+from supervisor.cli.form import Format
+from supervisor.cli.options import Output, Yes
+from supervisor.cli.output import say, show_done, show_json, show_table
+from supervisor.cli.problems import CommandFailed
+from supervisor.core.access import EVERYTHING, Grant, Kind, Principal, Role
+from supervisor.core.spec_fields import parse_duration
+from supervisor.principals import Principals
+from supervisor.settings import load_settings
+
+commands = typer.Typer(no_args_is_help=True, help="Who may call: users, tokens, roles.")
+users = typer.Typer(no_args_is_help=True, help="Users, who have passwords.")
+tokens = typer.Typer(no_args_is_help=True, help="Tokens of programs.")
+worker_tokens = typer.Typer(no_args_is_help=True, help="Tokens of workers.")
+commands.add_typer(users, name="user")
+commands.add_typer(tokens, name="token")
+commands.add_typer(worker_tokens, name="worker-token")
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="Its name.", show_default=False)]
+ToRole = Annotated[Role, typer.Option("--role", help="What it may do there.", show_default=False)]
+On = Annotated[
+    list[str],
+    typer.Option(
+        "--on",
+        metavar="TABLES",
+        show_default=False,
+        help="Tables by name, * for any signs: '*' is everything. May be given several times.",
+    ),
+]
+Expires = Annotated[
+    str | None,
+    typer.Option(
+        "--expires",
+        metavar="DURATION",
+        show_default=False,
+        help="How long it is good for, ISO 8601, such as P90D. [default: until it is revoked]",
+    ),
+]
+ToFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--file", show_default=False, help="Write it to a new file that you alone may read."
+    ),
+]
+
+
+@contextmanager
+def _opened() -> Iterator[Principals]:
+    from supervisor import app
+
+    with app.open_principals(load_settings()) as principals:
+        yield principals
+
+
+def _actor() -> str:
+    return f"local:{getpass.getuser()}"
+
+
+def _grants(role: Role, on: list[str]) -> list[Grant]:
+    return [Grant(role, tables) for tables in on]
+
+
+@users.command("add")
+def add_user(name: Name, role: ToRole, on: On) -> None:
+    """Add a user; the password is asked for, or is the first line of stdin."""
+    if sys.stdin.isatty():
+        password = getpass.getpass("Password: ")
+        if getpass.getpass("Once more: ") != password:
+            raise CommandFailed("the two passwords differ")
+    else:
+        password = sys.stdin.readline().rstrip("\r\n")
+    with _opened() as principals:
+        principals.add_user(name, password, _grants(role, on), _actor())
+    say(f"{name} is {role} on {', '.join(on)}")
+
+
+@tokens.command("create")
+def create_token(
+    name: Name, role: ToRole, on: On, expires: Expires = None, file: ToFile = None
+) -> None:
+    """Make a token and print it, once: what is stored does not tell it."""
+    until = None if expires is None else datetime.now(UTC) + _duration(expires)
+    with _opened() as principals, _written(file) as write:
+        write(principals.add_token(name, _grants(role, on), _actor(), expires_at=until))
+    say(f"{name} is {role} on {', '.join(on)}")
+
+
+@worker_tokens.command("create")
+def create_worker_token(name: Name, expires: Expires = None, file: ToFile = None) -> None:
+    """Make a token for workers, which send it as TIDEGATE_TOKEN, and print it, once."""
+    until = None if expires is None else datetime.now(UTC) + _duration(expires)
+    with _opened() as principals, _written(file) as write:
+        write(principals.add_token(name, (), _actor(), expires_at=until, kind=Kind.WORKER))
+    say(f"{name} is for workers")
+
+
+@commands.command("list")
+def list_principals(output: Output = Format.TABLE) -> None:
+    """List who may call; also who no longer may."""
+    with _opened() as principals:
+        found = principals.all()
+    now = datetime.now(UTC)
+    rows = [
+        {
+            "name": each.name,
+            "kind": each.kind.value,
+            "state": _state(each, now),
+            "grants": [f"{grant.role} on {grant.tables}" for grant in each.grants],
+            "created": each.created_at.isoformat(),
+            "expires": None if each.expires_at is None else each.expires_at.isoformat(),
+        }
+        for each in found
+    ]
+    if output is Format.JSON:
+        show_json(rows)
+        return
+    columns = ("name", "kind", "state", "grants", "created", "expires")
+    told = [row | {"grants": ", ".join(row["grants"] or ())} for row in rows]
+    show_table(columns, [[row[name] for name in columns] for row in told])
+
+
+def _state(each: Principal, now: datetime) -> str:
+    if each.revoked_at is not None:
+        return "revoked"
+    return "live" if each.live(now) else "expired"
+
+
+@commands.command()
+def grant(
+    name: Name,
+    role: ToRole,
+    on: On,
+    *,
+    only: Annotated[
+        bool, typer.Option("--only", help="In place of what it could do before.")
+    ] = False,
+) -> None:
+    """Let a user or a token do more, or, with --only, something else; overlords hear in seconds."""
+    with _opened() as principals:
+        wanted = _grants(role, on)
+        before = () if only else principals.grants(name)
+        after = principals.grant(name, list(dict.fromkeys((*before, *wanted))), _actor())
+    show_done(name, ", ".join(f"{each.role} on {each.tables}" for each in after.grants))
+
+
+@commands.command()
+def revoke(name: Name, yes: Yes = False) -> None:
+    """End a user or a token for good; overlords refuse it within seconds."""
+    if not yes:
+        confirm(f"Revoke {name}? It can never be used again, and nobody else gets this name.")
+    with _opened() as principals:
+        principals.revoke(name, _actor())
+    show_done(name, f"{name} is revoked")
+
+
+@commands.command()
+def denied(
+    limit: Annotated[int, typer.Option("--limit", min=1, max=10_000, help="Rows.")] = 50,
+    output: Output = Format.TABLE,
+) -> None:
+    """List calls that were refused for want of credentials or permission, newest first."""
+    with _opened() as principals:
+        found = [vars(each) for each in principals.denied(limit)]
+    if output is Format.JSON:
+        show_json(found)
+        return
+    columns = ("last_at", "times", "name", "address", "what", "why")
+    show_table(columns, [[row[column] for column in columns] for row in found])
+
+
+@commands.command()
+def bootstrap(
+    folder: Annotated[Path, typer.Option("--folder", help="Takes admin.token and workers.token.")],
+) -> None:
+    """Make a token of an administrator and one for workers, unless their files are there."""
+    everything = (Grant(Role.ADMIN, EVERYTHING),)
+    with _opened() as principals:
+        for name, kind, grants in (
+            ("admin", Kind.TOKEN, everything),
+            ("workers", Kind.WORKER, ()),
+        ):
+            file = folder / f"{name}.token"
+            if file.exists():
+                say(f"{file} is there already")
+                continue
+            with _written(file) as write:
+                write(principals.add_token(name, grants, _actor(), kind=kind))
+
+
+class _Writer:
+    """Writes a token to where it was asked for."""
+
+    def __init__(self, file: Path | None) -> None:
+        self._file = file
+
+    def __call__(self, token: str) -> None:
+        if self._file is None:
+            sys.stdout.write(f"{token}\n")
+            return
+        self._file.write_text(f"{token}\n", encoding="ascii")
+        say(f"the token is in {self._file}")
+
+
+@contextmanager
+def _written(file: Path | None) -> Iterator[_Writer]:
+    """Make the file before the token, and drop it if there is none: a token is told only once."""
+    if file is None:
+        yield _Writer(None)
+        return
+    try:
+        os.close(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    except OSError as error:
+        raise CommandFailed(f"{file} cannot be made: {error.strerror}") from error
+    try:
+        yield _Writer(file)
+    except BaseException:
+        file.unlink(missing_ok=True)
+        raise
+
+
+def _duration(text: str) -> timedelta:
+    try:
+        return parse_duration(text)
+    except ValueError as error:
+        context = getattr(error, "context", None) or {}
+        raise typer.BadParameter(f"{context.get('told')}: {context.get('hint')}") from None

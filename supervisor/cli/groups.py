@@ -1,0 +1,52 @@
+"""Help that shows the commands of a group by what they are for."""
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+import typer
+from typer.core import TyperGroup
+
+_MORE = "More"
+
+
+class Sections(TyperGroup):
+    """A group whose help has headings; a command that none names stands under `More`."""
+
+    sections: ClassVar[Mapping[str, Sequence[str]]] = {}
+
+    def format_commands(  # type: ignore[override]  # its own copy of click has no public name
+        self,
+        ctx: typer.Context,  # noqa: ARG002 -- of its signature
+        formatter: object,
+    ) -> None:
+        """Write the commands, heading by heading."""
+        named = {name for names in self.sections.values() for name in names}
+        rest = [name for name in self.commands if name not in named]
+        for heading, names in (*self.sections.items(), (_MORE, rest)):
+            found = [(name, self.commands[name]) for name in names if name in self.commands]
+            rows = [(name, each.get_short_help_str(56)) for name, each in found if not each.hidden]
+            if rows:
+                with formatter.section(heading):  # type: ignore[attr-defined]  # same
+                    formatter.write_dl(rows)  # type: ignore[attr-defined]  # same
+
+
+class TopLevel(Sections):
+    """`tidegate`."""
+
+    sections: ClassVar[Mapping[str, Sequence[str]]] = {
+        "Supervise": ("supervisor", "task", "quarantine"),
+        "Tables": ("query", "verify", "segment", "compaction", "export", "snippet"),
+        "Operate": ("doctor", "queue", "access", "audit"),
+        "Run": ("dev", "overlord", "worker"),
+        "This command": ("config", "completion"),
+    }
+
+
+class OfSupervisors(Sections):
+    """`tidegate supervisor`."""
+
+    sections: ClassVar[Mapping[str, Sequence[str]]] = {
+        "Specs": ("init", "sample", "diff", "apply", "get", "history", "rollback", "schema"),
+        "How they stand": ("list", "status", "health", "explain", "watch"),
+        "Control": ("suspend", "resume", "handoff", "reset", "terminate", "forget"),
+    }

@@ -1,0 +1,116 @@
+"""How a spec that is to be stored is judged, and what became of it."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from supervisor.core.changes import NO_CHANGES, Changes, compare, forbidden
+from supervisor.core.errors import InvalidSpec, SupervisorNotFound
+from supervisor.core.model import SpecVersion
+from supervisor.core.preconditions import etag_of
+from supervisor.core.spec import SupervisorSpec
+from supervisor.core.spec_exports import ExportFormat
+from supervisor.core.spec_reader import ReadSpec
+from supervisor.core.spec_rules import forbidden_brokers, forbidden_registries, lacking_exports
+from supervisor.ports import Transaction
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What the operator allows."""
+
+    kafka_allow: tuple[str, ...] | None
+    """Broker hosts that specs may name; None allows all (loopback only)."""
+    pause_lease: timedelta
+    registry_allow: tuple[str, ...] | None = ()
+    """Schema registries that specs may name; None allows all (loopback only)."""
+    exports: frozenset[ExportFormat] = frozenset(ExportFormat)
+    """Formats that can be written here."""
+
+    def check(self, spec: SupervisorSpec) -> None:
+        """Refuse what is not allowed.
+
+        Raises:
+            InvalidSpec: naming the hosts, or the format of an export.
+        """
+        for errors in (
+            forbidden_brokers(spec, self.kafka_allow),
+            forbidden_registries(spec, self.registry_allow),
+            lacking_exports(spec, self.exports),
+        ):
+            if errors:
+                raise InvalidSpec(errors)
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A version that was stored, and the operation that tells when it has come true."""
+
+    version: SpecVersion
+    operation: str
+
+
+@dataclass(frozen=True)
+class Applied:
+    """What a POST of a spec did."""
+
+    supervisor_id: str
+    version: int
+    modified: bool
+    warnings: tuple[str, ...]
+    changes: Changes = NO_CHANGES
+    """Against the version before; none if there was none, or only a tombstone."""
+    etag: str = ""
+    """Of the version that is now the newest; empty: there is no spec."""
+    operation: str | None = None
+    """Its id; None: nothing was stored."""
+
+
+def unchanged(newest: SpecVersion, read: ReadSpec) -> Applied:
+    """Return what became of a spec that is the newest already."""
+    return Applied(newest.supervisor_id, newest.version, False, read.warnings, etag=etag_of(newest))
+
+
+def applied(stored: Stored, read: ReadSpec, changes: Changes) -> Applied:
+    """Return what became of a spec that was stored."""
+    version = stored.version
+    named = version.supervisor_id, version.version
+    return Applied(*named, True, read.warnings, changes, etag_of(version), stored.operation)
+
+
+def foreseen(newest: SpecVersion | None, read: ReadSpec) -> Applied:
+    """Return what storing the spec would do now; its tag is that of the present version.
+
+    Raises:
+        InvalidSpec: it changes what cannot change.
+    """
+    if newest is not None and newest.spec == read.spec:
+        return unchanged(newest, read)
+    version = 1 if newest is None else newest.version + 1
+    etag = "" if newest is None or newest.spec is None else etag_of(newest)
+    changes = changes_to(newest, read.spec)
+    return Applied(read.spec.id, version, True, read.warnings, changes, etag)
+
+
+def changes_to(newest: SpecVersion | None, spec: SupervisorSpec) -> Changes:
+    """Return what `spec` changes.
+
+    Raises:
+        InvalidSpec: it changes what cannot change while offsets are stored (H5).
+    """
+    if newest is None or newest.spec is None:
+        return NO_CHANGES
+    if errors := forbidden(newest.spec, spec):
+        raise InvalidSpec(errors)
+    return compare(newest.spec, spec)
+
+
+def existing(tx: Transaction, supervisor_id: str) -> tuple[SpecVersion, SupervisorSpec]:
+    """Return the newest version and its spec.
+
+    Raises:
+        SupervisorNotFound: never stored, or terminated.
+    """
+    newest = tx.specs.newest(supervisor_id)
+    if newest is None or newest.spec is None:
+        raise SupervisorNotFound(supervisor_id)
+    return newest, newest.spec

@@ -1,0 +1,34 @@
+"""The writes of idempotency keys, each overtaken once."""
+
+from collections.abc import Callable
+from typing import Protocol
+
+from supervisor.core.idempotency import Claim, StoredAnswer
+from supervisor.idempotency import Asked, Idempotency
+from tests.conformance.overtaken import Overtaken
+from tests.service.world import World
+
+
+class Told(Protocol):
+    """What a story is told with."""
+
+    store: Overtaken
+    world: World
+
+    def does(self, name: str, act: Callable[[], object]) -> None:
+        """Act until nothing in it is overtaken any more."""
+        ...
+
+    def term(self) -> int:
+        """Return the leader's term."""
+        ...
+
+
+def keys_are_used(story: Told) -> None:
+    """A key is taken, and answered."""
+    keys = Idempotency(story.store, story.world.clock, story.term)
+    begun: list[Claim | StoredAnswer] = []
+    story.does("begin", lambda: begun.append(keys.begin(Asked("ann", "a key", "a digest"))))
+    claim = begun[-1]
+    assert isinstance(claim, Claim)
+    story.does("end", lambda: keys.end(claim, StoredAnswer(200, {}, b"")))
