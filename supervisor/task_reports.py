@@ -4,16 +4,23 @@ RUNNING         soft state of the leader: counters, rates, samples of rejected r
 SUCCESS, FAILED what it had counted when it ended; of the one that published, its samples
 """
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from supervisor.core.errors import Refused, TaskNotFound
 from supervisor.core.model import Generation, Publication, Task, TaskStatus
+from supervisor.core.partition_names import by_name, checkpoints, names_topics
 from supervisor.leadership import Leadership
 from supervisor.ports import Clock, Store
 from supervisor.registry import WorkerRegistry
-from supervisor.views_tasks import ParseError, error_of, parse_errors, row_stats, stats_leaf
+from supervisor.views_tasks import (
+    ParseError,
+    error_of,
+    parse_errors,
+    row_stats,
+    spec_of_range,
+    stats_leaf,
+)
 from tasks.contract import TaskPhase, TaskReport
 from tasks.offsets import Offsets
 
@@ -55,10 +62,12 @@ class TaskReportViews:
             if task is None:
                 raise TaskNotFound(task_id)
             generation = tx.generations.get(task.generation_id)
+            assert generation is not None, "a task belongs to a generation"
             publication = tx.segments.publication(task.generation_id)
-        assert generation is not None, "a task belongs to a generation"
+            spec = spec_of_range(tx, generation, publication)
         if not task.active:
-            return _final(task, generation, publication)
+            several = names_topics(spec, generation.start)
+            return _final(task, generation, publication, topics=several)
         self.leadership.term()
         report = self.registry.report(task.worker_id, task_id)
         if report is None:
@@ -76,12 +85,15 @@ class TaskReportViews:
         return _statistics(report.task_id, payload)
 
 
-def _final(task: Task, generation: Generation, publication: Publication | None) -> Report:
+def _final(
+    task: Task, generation: Generation, publication: Publication | None, *, topics: bool
+) -> Report:
     if task.totals is None:
         raise NoTaskReports(task.id)
     won = publication is not None and publication.task_id == task.id
     shown = [publication] if publication is not None and won else []
     samples = [each for each in shown if each.forgotten_at is None]
+    read = _read(generation.start, task.totals.position)
     payload = {
         "ingestionState": "COMPLETED",
         "unparseableEvents": _events(parse_errors([], samples, SAMPLES_MAX)),
@@ -89,9 +101,9 @@ def _final(task: Task, generation: Generation, publication: Publication | None) 
         "errorMsg": error_of(task),
         "segmentAvailabilityConfirmed": task.status is TaskStatus.SUCCESS,
         "segmentAvailabilityWaitTimeMs": 0,
-        "recordsProcessed": _by_partition(_read(generation.start, task.totals.position)),
+        "recordsProcessed": by_name(read, topics=topics),
     }
-    start = json.dumps({"0": _by_partition(generation.start)}, separators=(",", ":"))
+    start = checkpoints(generation.start, topics=topics)
     context = {"type": "taskContext", "taskId": task.id, "payload": {"checkpoints": start}}
     return _statistics(task.id, payload) | {"taskContext": context}
 
@@ -108,9 +120,3 @@ def _events(errors: list[ParseError]) -> Report:
 def _read(start: Offsets, position: Offsets) -> Offsets:
     """Return how many offsets were read: those of transactions' markers are among them."""
     return {p: max(0, position.get(p, at) - at) for p, at in start.items()}
-
-
-def _by_partition(numbers: Offsets) -> dict[str, int]:
-    """Name partitions as Druid does: by number, or with the topic if there are several."""
-    several = len({p.topic for p in numbers}) > 1
-    return {str(p if several else p.partition): n for p, n in sorted(numbers.items())}

@@ -46,6 +46,7 @@ from supervisor.views_tasks import (
     TaskShort,
     TaskStatusView,
     parse_errors,
+    spec_of_range,
     stats_leaf,
     task_payload,
     task_row,
@@ -226,11 +227,8 @@ class Views:
                 raise TaskNotFound(task_id)
             generation = tx.generations.get(task.generation_id)
             assert generation is not None
-            version = tx.specs.version(task.supervisor_id, generation.spec_version)
             publication = tx.segments.publication(generation.id)
-        # Forgotten: the versions are those of a supervisor that was given the id since.
-        forgotten = publication is not None and publication.forgotten_at is not None
-        spec = None if version is None or forgotten else version.spec
+            spec = spec_of_range(tx, generation, publication)
         return task_payload(task, generation, spec)
 
     def task_status(self, task_id: str) -> TaskStatusView:

@@ -1,6 +1,5 @@
 """Tasks as Druid's clients list them: rows made of rows, counters and samples of reports."""
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from urllib.parse import urlsplit
@@ -8,9 +7,10 @@ from urllib.parse import urlsplit
 from pydantic.alias_generators import to_camel
 
 from supervisor.core.model import Generation, Publication, Task, TaskStatus
+from supervisor.core.partition_names import by_name, checkpoints, names_topics
 from supervisor.core.spec import SupervisorSpec
+from supervisor.ports import Transaction
 from tasks.contract import Counters, RejectSample, TaskReport
-from tasks.offsets import Offsets
 from tasks.wire import Wire, iso_utc
 
 TASK_TYPE = "index_kafka"
@@ -153,6 +153,16 @@ def _location(url: str | None) -> TaskLocation:
     return TaskLocation(host=parts.hostname, port=port, tls_port=-1)
 
 
+def spec_of_range(
+    tx: Transaction, generation: Generation, publication: Publication | None
+) -> SupervisorSpec | None:
+    """Return the spec that a range was cut by; None: its supervisor was forgotten since."""
+    if publication is not None and publication.forgotten_at is not None:
+        return None  # the versions are those of a supervisor that was given the id afterwards
+    version = tx.specs.version(generation.supervisor_id, generation.spec_version)
+    return None if version is None else version.spec
+
+
 def task_payload(
     task: Task, generation: Generation, spec: SupervisorSpec | None
 ) -> dict[str, object]:
@@ -160,7 +170,7 @@ def task_payload(
     base = task.id.rpartition("_")[0]
     topics = {partition.topic for partition in generation.start}
     topic = next(iter(topics), "") if spec is None else spec.io_config.stream
-    several = len(topics) > 1 or (spec is not None and spec.io_config.topic is None)
+    several = names_topics(spec, generation.start)
     end = generation.end or dict.fromkeys(generation.start, UNBOUNDED)
     sections = {} if spec is None else spec.normalised()
     payload: dict[str, object] = {
@@ -174,15 +184,15 @@ def task_payload(
             "taskGroupId": generation.group,
             "baseSequenceName": base,
             "startSequenceNumbers": {
-                **_sequence("start", topic, generation.start, several=several),
+                **_sequence("start", topic, by_name(generation.start, topics=several)),
                 "exclusivePartitions": [],
             },
-            "endSequenceNumbers": _sequence("end", topic, end, several=several),
+            "endSequenceNumbers": _sequence("end", topic, by_name(end, topics=several)),
             "useTransaction": True,
             "multiTopic": several,
             **{name: _member(sections, "ioConfig", name) for name in _IO_SHOWN},
         },
-        "context": {"checkpoints": _checkpoints(generation.start, several=several)},
+        "context": {"checkpoints": checkpoints(generation.start, topics=several)},
         "groupId": f"{TASK_TYPE}_{task.supervisor_id}",
         "dataSource": task.data_source,
         "supervisorId": task.supervisor_id,
@@ -199,15 +209,7 @@ def _member(sections: Mapping[str, object], section: str, name: str) -> object:
     return found.get(name) if isinstance(found, Mapping) else None
 
 
-def _checkpoints(start: Offsets, *, several: bool) -> str:
-    """Return where the task's one sequence begins, as JSON text in the JSON, as Druid does."""
-    named = {str(p if several else p.partition): offset for p, offset in sorted(start.items())}
-    return json.dumps({"0": named}, separators=(",", ":"))
-
-
-def _sequence(kind: str, topic: str, offsets: Offsets, *, several: bool) -> dict[str, object]:
-    named = sorted(offsets.items())
-    by_number = {str(p if several else p.partition): offset for p, offset in named}
+def _sequence(kind: str, topic: str, by_number: Mapping[str, int]) -> dict[str, object]:
     return {
         "type": kind,
         "stream": topic,

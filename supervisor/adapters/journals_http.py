@@ -1,22 +1,16 @@
-"""Asks workers for the journaled files of a task, over their control API.
+"""Asks workers for the journaled files of a task, over their control API."""
 
-A worker that is slow or sends nonsense costs its answer, never the caller: time and size are
-bounded, and no proxy or redirect leads the token elsewhere.
-"""
-
-import time
+from http import HTTPStatus
 from urllib.parse import quote
 
-import httpx
 from pydantic import ValidationError
 
+from supervisor.adapters.worker_http import Asked, WorkerHttp
 from supervisor.core.errors import WorkerUnavailable
 from tasks.contract import JournalView
 
-TIMEOUT = httpx.Timeout(0.8, connect=0.5)
-"""Seconds: a worker that stands still must not hold an answer up for long."""
-WHOLE_S = 5.0
-"""For a worker that sends a little, again and again."""
+PATIENCE_S = 0.8
+"""A worker that stands still must not hold an answer up for long."""
 SIZE_BYTES_MAX = 8 * 1024 * 1024
 
 
@@ -25,16 +19,11 @@ class HttpJournals:
 
     def __init__(self) -> None:
         """Connect to nobody yet."""
-        self._client = httpx.Client(
-            timeout=TIMEOUT,
-            limits=httpx.Limits(max_connections=32, max_keepalive_connections=8),
-            follow_redirects=False,
-            trust_env=False,
-        )
+        self._workers = WorkerHttp(patience_s=PATIENCE_S, connections=32, bytes_max=SIZE_BYTES_MAX)
 
     def close(self) -> None:
         """Close the kept connections."""
-        self._client.close()
+        self._workers.close()
 
     def journal(self, worker_url: str, task_id: str, token: str) -> JournalView:
         """Return the journaled files of one live task.
@@ -43,26 +32,10 @@ class HttpJournals:
             WorkerUnavailable: no usable answer came within a few seconds.
         """
         path = f"/druid/worker/v1/chat/{quote(task_id, safe='')}/journal"
-        # Not compressed: what is read is what was counted.
-        headers = {"Authorization": f"Bearer {token}", "Accept-Encoding": "identity"}
+        got = self._workers.get(Asked(worker_url, path, token, f"{task_id}: its journal"))
+        if got.status != HTTPStatus.OK:
+            raise WorkerUnavailable(f"{task_id}: its worker answered {got.status}")
         try:
-            with self._client.stream("GET", worker_url.rstrip("/") + path, headers=headers) as got:
-                if got.status_code != httpx.codes.OK:
-                    raise WorkerUnavailable(f"{task_id}: its worker answered {got.status_code}")
-                return JournalView.from_json(_read(got, task_id))
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
-            kind = type(error).__name__
-            raise WorkerUnavailable(f"{task_id}: no answer from {worker_url} ({kind})") from error
+            return JournalView.from_json(got.body)
         except ValidationError as error:
             raise WorkerUnavailable(f"{task_id}: its worker sent no journal") from error
-
-
-def _read(response: httpx.Response, task_id: str) -> bytes:
-    body, until = b"", time.monotonic() + WHOLE_S
-    for part in response.iter_raw():
-        body += part
-        if time.monotonic() > until:
-            raise WorkerUnavailable(f"{task_id}: its journal did not come within {WHOLE_S:g} s")
-        if len(body) > SIZE_BYTES_MAX:
-            raise WorkerUnavailable(f"{task_id}: its journal is longer than {SIZE_BYTES_MAX} bytes")
-    return body

@@ -1,8 +1,12 @@
 """Tasks that people submit: posted, polled, stopped, as a scheduler does with Druid."""
 
+from pathlib import Path
+
 import pytest
 
+from supervisor.core.access import Role
 from tests.api.agents import TOPIC
+from tests.api.guarded import FOREIGN, OWN, a_guarded_world, grants_of
 from tests.api.world import TASKS, World, spec_document, task_ids
 
 TASK = f"{TASKS}/task"
@@ -119,3 +123,27 @@ def test_other_tasks_are_refused_with_what_to_do(world: World) -> None:
     answer = world.post(TASK, {"type": "index_parallel", "spec": {}})
     assert answer.status_code == 400
     assert "POST /druid/indexer/v1/supervisor" in answer.json()["error"]
+
+
+def test_a_submitted_task_belongs_to_its_table(tmp_path: Path, migrated: Path) -> None:
+    """Goal: an operator of a table submits and stops there; elsewhere there is nothing to see."""
+    with a_guarded_world(tmp_path, migrated) as guarded:
+        viewer, operator, stranger = (
+            guarded.token("viewer", *grants_of(Role.VIEWER)),
+            guarded.token("operator", *grants_of(Role.OPERATOR)),
+            guarded.token("stranger", *grants_of(Role.OPERATOR, FOREIGN)),
+        )
+        guarded.world.streams.create(TOPIC, 1)
+        assert TOPIC == OWN, "the table of the task"
+        for caller in (viewer, stranger):
+            refused = guarded.ask("POST", TASK, caller, _task(id="nightly"))
+            assert refused.status_code == 403
+        assert guarded.ask("POST", TASK, operator, _task(id="nightly")).status_code == 200
+
+        for path in (f"{TASK}/nightly", f"{TASK}/nightly/status"):
+            assert guarded.ask("GET", path, viewer).status_code == 200
+            assert guarded.ask("GET", path, stranger).status_code == 404
+        stop = f"{TASK}/nightly/shutdown"
+        told = [guarded.ask("POST", stop, caller).status_code for caller in (viewer, stranger)]
+        assert told == [403, 404]
+        assert guarded.ask("POST", stop, operator).status_code == 200

@@ -8,7 +8,7 @@ from datetime import timedelta
 from supervisor.leadership import Leadership
 from tasks.contract import FailureCode, TaskPhase
 from tests.api.agents import Agent
-from tests.api.world import SUPERVISORS, TASKS, TOPIC, World, task_ids
+from tests.api.world import SUPERVISORS, TASKS, TOPIC, World, spec_document, task_ids
 
 TOTALS = {"processed", "processedBytes", "processedWithError", "thrownAway", "unparseable"}
 
@@ -116,6 +116,29 @@ def test_what_a_task_published_is_reported_for_good(world: World) -> None:
     }
     _steps_down(world.leadership)
     assert _reports(world, task_id) == found
+
+
+def test_partitions_of_a_pattern_have_one_name_in_the_report_and_in_the_payload(
+    world: World,
+) -> None:
+    """Fault: a range of one of the topics named its partitions by number in the report alone."""
+    world.streams.create(TOPIC, 1)
+    world.streams.append(TOPIC, 0, 20)
+    world.post(SUPERVISORS, spec_document(1, 1, topic=None, topicPattern="cli.*"))
+    agent = world.agent("w1")
+    world.round([agent])
+    [(_, task_id)] = task_ids([agent])
+    agent.read(task_id, 6)
+    agent.sync()
+    _publishes(world, agent, task_id)
+
+    name = f"{TOPIC}:0"
+    assert _payload(world, task_id)["recordsProcessed"] == {name: 6}
+    context = _reports(world, task_id)["taskContext"]["payload"]
+    task = world.get_object(f"{TASKS}/task/{task_id}")["payload"]
+    assert isinstance(task, dict)
+    assert context == {"checkpoints": task["context"]["checkpoints"]}
+    assert task["ioConfig"]["startSequenceNumbers"]["partitionOffsetMap"] == {name: 0}
 
 
 def _steps_down(leadership: Leadership) -> None:
