@@ -17,6 +17,7 @@ import typer
 
 from supervisor.cli.confirm import confirm
 from supervisor.cli.form import Format
+from supervisor.cli.groups import Sections
 from supervisor.cli.options import Output, Yes
 from supervisor.cli.output import say, show_done, show_json, show_table
 from supervisor.cli.problems import CommandFailed
@@ -25,10 +26,12 @@ from supervisor.core.spec_fields import parse_duration
 from supervisor.principals import Principals
 from supervisor.settings import load_settings
 
-commands = typer.Typer(no_args_is_help=True, help="Who may call: users, tokens, roles.")
-users = typer.Typer(no_args_is_help=True, help="Users, who have passwords.")
-tokens = typer.Typer(no_args_is_help=True, help="Tokens of programs.")
-worker_tokens = typer.Typer(no_args_is_help=True, help="Tokens of workers.")
+commands = typer.Typer(
+    no_args_is_help=True, cls=Sections, help="Who may call: users, tokens, roles."
+)
+users = typer.Typer(no_args_is_help=True, cls=Sections, help="Users, who have passwords.")
+tokens = typer.Typer(no_args_is_help=True, cls=Sections, help="Tokens of programs.")
+worker_tokens = typer.Typer(no_args_is_help=True, cls=Sections, help="Tokens of workers.")
 commands.add_typer(users, name="user")
 commands.add_typer(tokens, name="token")
 commands.add_typer(worker_tokens, name="worker-token")

@@ -9,6 +9,7 @@ import typer
 from supervisor.cli.answers import Lenient
 from supervisor.cli.client import Client, path_of
 from supervisor.cli.form import Format
+from supervisor.cli.groups import Sections
 from supervisor.cli.options import Output, Server, Wait, connect
 from supervisor.cli.output import say, show_json, show_table, show_text
 from supervisor.cli.problems import FAILED
@@ -16,7 +17,9 @@ from supervisor.cli.segment_life import TABLES, Table, Within, a_period
 from supervisor.cli.wait import wait_for
 from supervisor.views_compaction import TARGET_BYTES, TARGET_ROWS
 
-commands = typer.Typer(no_args_is_help=True, help="Rewrite small files of a table as larger ones.")
+commands = typer.Typer(
+    no_args_is_help=True, cls=Sections, help="Rewrite small files of a table as larger ones."
+)
 COMPACTIONS = "/api/v1/compactions"
 
 TargetRows = Annotated[

@@ -5,6 +5,7 @@ import os
 import typer
 
 from supervisor.cli.form import Format
+from supervisor.cli.groups import Sections
 from supervisor.cli.options import Output, Server
 from supervisor.cli.output import say, show_json, show_table
 from supervisor.cli.profiles import (
@@ -16,7 +17,7 @@ from supervisor.cli.profiles import (
     profile_name,
 )
 
-commands = typer.Typer(no_args_is_help=True, help="Profiles of this command line.")
+commands = typer.Typer(no_args_is_help=True, cls=Sections, help="Profiles of this command line.")
 
 
 @commands.command("list")

@@ -8,11 +8,14 @@ import typer
 from supervisor.cli.answers import Lenient
 from supervisor.cli.client import path_of
 from supervisor.cli.form import Format
+from supervisor.cli.groups import Sections
 from supervisor.cli.options import Output, Server, connect
 from supervisor.cli.output import ago, say, show_json, show_table, show_text
 from supervisor.core.snippets import Reader
 
-commands = typer.Typer(no_args_is_help=True, help="Tables in other formats, over the same files.")
+commands = typer.Typer(
+    no_args_is_help=True, cls=Sections, help="Tables in other formats, over the same files."
+)
 TABLES = "/api/v1/datasources"
 
 

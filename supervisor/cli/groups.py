@@ -6,11 +6,13 @@ from typing import ClassVar
 import typer
 from typer.core import TyperGroup
 
-_MORE = "More"
+_ALL, _MORE = "Commands", "More"
+_SENTENCE_MAX = 400
+"""Longer than any first sentence: what does not fit into a line goes on in the next."""
 
 
 class Sections(TyperGroup):
-    """A group whose help has headings; a command that none names stands under `More`."""
+    """A group whose help has headings, and whole sentences; what none names is `More`."""
 
     sections: ClassVar[Mapping[str, Sequence[str]]] = {}
 
@@ -22,9 +24,11 @@ class Sections(TyperGroup):
         """Write the commands, heading by heading."""
         named = {name for names in self.sections.values() for name in names}
         rest = [name for name in self.commands if name not in named]
-        for heading, names in (*self.sections.items(), (_MORE, rest)):
+        last = _MORE if self.sections else _ALL
+        for heading, names in (*self.sections.items(), (last, rest)):
             found = [(name, self.commands[name]) for name in names if name in self.commands]
-            rows = [(name, each.get_short_help_str(56)) for name, each in found if not each.hidden]
+            shown = [(name, each) for name, each in found if not each.hidden]
+            rows = [(name, each.get_short_help_str(_SENTENCE_MAX)) for name, each in shown]
             if rows:
                 with formatter.section(heading):  # type: ignore[attr-defined]  # same
                     formatter.write_dl(rows)  # type: ignore[attr-defined]  # same

@@ -9,13 +9,16 @@ from supervisor.cli.answers import Quarantined, QuarantinedRecord
 from supervisor.cli.client import Client, path_of
 from supervisor.cli.confirm import confirm
 from supervisor.cli.form import Format
+from supervisor.cli.groups import Sections
 from supervisor.cli.options import Output, Server, SupervisorId, WarehouseHere, Yes, connect
 from supervisor.cli.output import say, show_facts, show_json, show_table, show_text, size
 from supervisor.cli.problems import CommandFailed
 from supervisor.verify.ledger import Ledger
 from tasks.kafka_client import librdkafka_properties
 
-commands = typer.Typer(no_args_is_help=True, help="Records that could not be read, as they were.")
+commands = typer.Typer(
+    no_args_is_help=True, cls=Sections, help="Records that could not be read, as they were."
+)
 PAGE = 500
 VALUE_SHOWN = 80
 """Characters of a value in a table; `show` prints all of it."""

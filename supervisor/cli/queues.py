@@ -10,10 +10,13 @@ from supervisor.cli.answers import Lenient
 from supervisor.cli.client import Client, path_of
 from supervisor.cli.confirm import confirm
 from supervisor.cli.form import Format
+from supervisor.cli.groups import Sections
 from supervisor.cli.options import Output, Server, Yes, connect
 from supervisor.cli.output import ago, say, show_facts, show_json, show_table, show_text, size
 
-commands = typer.Typer(no_args_is_help=True, help="Deferred work: event queues, failed events.")
+commands = typer.Typer(
+    no_args_is_help=True, cls=Sections, help="Deferred work: event queues, failed events."
+)
 QUEUES = "/api/v1/queues"
 REASON_SHOWN = 100
 """Characters of a reason in a table; `--seq` shows all of it."""

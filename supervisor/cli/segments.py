@@ -7,6 +7,7 @@ import typer
 from supervisor.cli.answers import DataSources, FileRow, Files, Segment
 from supervisor.cli.client import Client, path_of
 from supervisor.cli.form import Format
+from supervisor.cli.groups import Sections
 from supervisor.cli.options import Output, Server, connect
 from supervisor.cli.output import say, show_json, show_table, size
 from supervisor.cli.segment_life import (
@@ -17,7 +18,9 @@ from supervisor.cli.segment_life import (
     show_segments,
 )
 
-commands = typer.Typer(no_args_is_help=True, help="Published files: together they are the table.")
+commands = typer.Typer(
+    no_args_is_help=True, cls=Sections, help="Published files: together they are the table."
+)
 DATA_SOURCES = "/api/v1/datasources"
 for _command in (mark_unused, mark_used, retention):
     commands.command()(_command)

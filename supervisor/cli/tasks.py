@@ -10,10 +10,13 @@ import typer
 from supervisor.cli.answers import TaskRow, TaskStatus
 from supervisor.cli.client import TASK, TASKS, path_of
 from supervisor.cli.form import Format
+from supervisor.cli.groups import Sections
 from supervisor.cli.options import Output, Server, TaskId, connect
 from supervisor.cli.output import ago, show_done, show_facts, show_json, show_table
 
-commands = typer.Typer(no_args_is_help=True, help="Attempts that read a range and publish it.")
+commands = typer.Typer(
+    no_args_is_help=True, cls=Sections, help="Attempts that read a range and publish it."
+)
 _NO_REPORTS = (HTTPStatus.NOT_FOUND, HTTPStatus.SERVICE_UNAVAILABLE)
 
 

@@ -7,11 +7,12 @@ import typer
 from supervisor.cli.answers import WorkerLine
 from supervisor.cli.client import WORKER, WORKERS, path_of
 from supervisor.cli.form import Format
+from supervisor.cli.groups import Sections
 from supervisor.cli.options import Output, Server, connect
 from supervisor.cli.output import say, show_done, show_json, show_table
 from supervisor.cli.serve import DataDir, Host, Port, Slots, worker
 
-commands = typer.Typer(invoke_without_command=True)
+commands = typer.Typer(invoke_without_command=True, cls=Sections)
 WorkerId = Annotated[
     str,
     typer.Argument(metavar="ID", help="Id of the worker, or its host:port.", show_default=False),
