@@ -57,6 +57,8 @@ def test_a_handoff_tells_each_change_with_its_ids(world: World, lines: list[Line
     world.settle()
 
     mine = [line for line in lines if line.get("generation") == first["generation"]]
+    tokens = [agent.held[task_id].wanted.token for agent, task_id in held]
+    assert not [line for line in lines if any(token in str(line) for token in tokens)]
 
     told = [str(line["event"]) for line in mine]
     assert sorted(told) == [

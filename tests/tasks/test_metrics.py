@@ -102,6 +102,22 @@ def test_a_failed_task_tells_its_code(site: Site) -> None:
     assert value(worker, "step_seconds_count", step="read", outcome="failed") == 1
 
 
+def test_a_batch_beyond_the_end_is_counted_as_taken_back(site: Site) -> None:
+    """Goal: what was read in vain can be told from what became rows."""
+    site.overlord.list(desired("task-1"))
+    worker = site.start()
+    site.overlord.wait_report("task-1", lambda r: r.position == at(5))
+    site.overlord.send("task-1", order(2, end=at(3)))
+    site.overlord.wait_report("task-1", lambda r: r.phase is TaskPhase.SUCCESS)
+    of = {"supervisor": "clicks", "table": "clicks"}
+
+    kept = value(worker, "records_total", **of, outcome="processed")
+    back = value(worker, "records_total", **of, outcome="taken_back")
+
+    assert back > 0
+    assert kept - back == 3
+
+
 def test_overlords_that_do_not_answer_are_counted(site: Site) -> None:
     site.overlord.fail(DOWN)
     worker = site.start()
