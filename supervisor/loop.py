@@ -6,7 +6,6 @@ never delays another's: a failed pass is recorded and made again later, with a g
 
 import heapq
 import threading
-import traceback
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -216,7 +215,7 @@ class Loop:
             "a pass failed",
             supervisor=supervisor_id,
             error=text,
-            trace="" if expected else "".join(traceback.format_exception(error)),
+            exc_info=None if expected else error,
         )
         with self._changed:
             entry = self._entries.setdefault(supervisor_id, _Entry())
