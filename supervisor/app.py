@@ -11,7 +11,7 @@ import socket
 import ssl
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, MutableMapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -33,6 +33,7 @@ from supervisor.patience_http import ImpatientProtocol
 from supervisor.principals import Principals
 from supervisor.setting_types import allowed_registries
 from supervisor.settings import OVERLORD_PORT, WORKER_PORT, Settings, stable_worker_id
+from supervisor.settings_log import LogFormat
 from supervisor.setup import SetupProblem
 from supervisor.signals import Broadcast
 from supervisor.warehouse_owner import take_possession
@@ -49,27 +50,53 @@ GRACEFUL_S = 2
 """How long open requests may go on after SIGTERM; a long poll is simply asked again."""
 
 
-def configure_logging(*more: structlog.typing.Processor) -> None:
+def configure_logging(
+    *more: structlog.typing.Processor, form: LogFormat = "auto", worker: str = ""
+) -> None:
     """Write one line per event to stderr: JSON for programs, colours for a terminal.
 
-    `more` see each event before it is written.
+    `more` see each event before it is written.  A line of a worker names it.  What libraries say
+    by the standard library's logging becomes a line of the same form, from warnings on.
     """
+    stream = cast("TextIO", LossyStream(sys.stderr))
     terminal = sys.stderr.isatty()
+    console = form == "console" or (form == "auto" and terminal)
     renderer: structlog.typing.Processor = (
-        structlog.dev.ConsoleRenderer() if terminal else structlog.processors.JSONRenderer()
+        structlog.dev.ConsoleRenderer(colors=terminal)
+        if console
+        else structlog.processors.JSONRenderer()
     )
+    before: list[structlog.typing.Processor] = [
+        structlog.contextvars.merge_contextvars,
+        *([_naming(worker)] if worker else ()),
+        structlog.processors.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        structlog.processors.format_exc_info,
+        *more,
+    ]
     structlog.configure(
-        processors=[
-            structlog.contextvars.merge_contextvars,
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
-            structlog.processors.format_exc_info,
-            *more,
-            renderer,
-        ],
+        processors=[*before, renderer],
         wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
-        logger_factory=structlog.WriteLoggerFactory(cast("TextIO", LossyStream(sys.stderr))),
+        logger_factory=structlog.WriteLoggerFactory(stream),
     )
+    handler = logging.StreamHandler(stream)
+    meta = structlog.stdlib.ProcessorFormatter.remove_processors_meta
+    name = structlog.stdlib.add_logger_name
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=[name, *before], processors=[meta, renderer]
+        )
+    )
+    handler.setLevel(logging.WARNING)
+    logging.getLogger().handlers = [handler]
+
+
+def _naming(worker: str) -> structlog.typing.Processor:
+    def name(_: object, __: str, event: MutableMapping[str, object]) -> MutableMapping[str, object]:
+        event.setdefault("worker", worker)
+        return event
+
+    return name
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -212,7 +239,7 @@ def run_overlord(settings: Settings) -> int:
     Raises:
         SetupProblem: a port, folder, database or setting stands in the way.
     """
-    configure_logging()
+    configure_logging(form=settings.log_format)
     reach = failpoints()
     settings.allowed_brokers()
     tls = tls_of(settings)
@@ -284,16 +311,16 @@ def run_worker(settings: Settings) -> int:
     from tasks.process import WorkerSetup, serve
     from tasks.task_logs import TaskLogs
 
-    logs = TaskLogs(settings.data_dir.absolute())
-    configure_logging(logs)
-    reach = failpoints()
     writable_folder(settings.data_dir, "TIDEGATE_DATA_DIR")
+    logs, worker_id = TaskLogs(settings.data_dir.absolute()), stable_worker_id(settings)
+    configure_logging(logs, form=settings.log_format, worker=worker_id)
+    reach = failpoints()
     writable_folder(settings.warehouse, "TIDEGATE_WAREHOUSE")
     port = settings.port or WORKER_PORT
     listen(settings.host, port).close()  # told before Spark starts, which takes its time
     setup = WorkerSetup(
         options=WorkerOptions(
-            worker_id=stable_worker_id(settings),
+            worker_id=worker_id,
             data_dir=settings.data_dir.absolute(),
             warehouse=str(settings.warehouse.absolute()),
             overlords=settings.overlords,

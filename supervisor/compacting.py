@@ -236,7 +236,7 @@ class Compacting:
                 if len(begun) < AT_ONCE and busy.isdisjoint(row.inputs) and inputs_of(tx, row):
                     begun.append(_added(tx, row))
         if begun:
-            log.info("compactions begin", table=data_source, number=len(begun), author=author)
+            log.info("compactions begin", data_source=data_source, number=len(begun), author=author)
         return begun
 
     def _end_lost(self) -> None:

@@ -11,15 +11,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
-import structlog
-
 from supervisor.core.compaction import Compaction
 from supervisor.core.events import Event, QueueConfig, QueueName, container_of
 from supervisor.core.model import Task, TaskStatus, TaskTotals
 from supervisor.ports import Transaction
 from tasks.contract import TaskReport
-
-log = structlog.get_logger()
 
 TASK_OUTPUT = "task-output"
 """The queue, in the container of each supervisor; folders without a row are in the cluster's."""
@@ -93,7 +89,6 @@ class Endings:
         if not tx.compactions.end(compaction.id, status, detail, now, blamed=blamed):
             return False
         self.compaction_ended(tx, compaction, now)
-        log.info("a compaction ended", compaction=compaction.id, status=status, detail=detail)
         return True
 
     def compaction_ended(self, tx: Transaction, compaction: Compaction, now: datetime) -> None:

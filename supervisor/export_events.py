@@ -109,7 +109,7 @@ def _announce(tx: Transaction, export: Export, now: datetime, *, fence: bool = F
     try:
         tx.events.add(queue, event, EXPORTS, now, exempt=True)
     except QueueDead as error:
-        log.warning("an export stands still", table=export.data_source, why=str(error))
+        log.warning("an export stands still", data_source=export.data_source, why=str(error))
 
 
 def since_of(events: Iterable[Event], now: datetime) -> datetime:

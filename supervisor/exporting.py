@@ -123,7 +123,9 @@ class Exporting:
         answers: list[Answer] = [Done()] * len(events)
         if not is_known:
             answers[0] = Fail(problem)
-            log.error("an export stands still", table=data_source, format=self.format, why=problem)
+            log.error(
+                "an export stands still", data_source=data_source, format=self.format, why=problem
+            )
         since = since_of(events, context.now)
 
         def write(tx: Transaction) -> None:
@@ -136,7 +138,7 @@ class Exporting:
     def _tell(self, data_source: str, added: int, removed: int, standing: Standing) -> None:
         log.info(
             "exported",
-            table=data_source,
+            data_source=data_source,
             format=self.format,
             version=standing.version,
             added=added,

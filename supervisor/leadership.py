@@ -10,6 +10,7 @@ leader reads the term row first, so that even a leader that has not noticed yet 
 
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 import structlog
@@ -24,6 +25,18 @@ LOOKS_PER_TTL = 10
 """How often a follower looks; its last look is at the moment when it may take over."""
 RENEWALS_PER_TTL = 6
 _SOON_S = 0.02
+
+
+@dataclass
+class LeaseCounts:
+    """What this process has lived through with its lease."""
+
+    renewed: int = 0
+    unanswered: int = 0
+    """Looks and renewals that the metadata database did not take."""
+    taken: int = 0
+    lost: int = 0
+    """Terms of this process that another overlord has ended."""
 
 
 def _nothing() -> None:
@@ -58,6 +71,7 @@ class Leadership:
         self._on_lead: Callable[[], None] = _nothing
         self._on_lost: Callable[[], None] = _nothing
         self._fenced_writes = 0
+        self._counts = LeaseCounts()
 
     def term(self) -> int:
         """Return the term this process leads in.
@@ -97,6 +111,20 @@ class Leadership:
         with self._lock:
             return self._fenced_writes
 
+    @property
+    def counts(self) -> LeaseCounts:
+        """What has become of the lease so far."""
+        with self._lock:
+            return replace(self._counts)
+
+    def seconds_left(self) -> float:
+        """Return for how long this process may act without another renewal; 0: it may not."""
+        with self._lock:
+            if self._term is None:
+                return 0.0
+            until = self._renewal_began + self._ttl_s * 2 / 3
+        return max(0.0, until - self._clock.monotonic())
+
     def lost(self, term: int | None = None) -> None:
         """Step down: a write in `term` found a newer one.  `None`: whatever the term is."""
         with self._lock:
@@ -104,6 +132,7 @@ class Leadership:
             led = self._term is not None and term in {None, self._term}
             if led:
                 self._term, self._ended = None, True
+                self._counts.lost += 1
         log.warning("a write was refused: another overlord leads", term=term)
         self._wake.set()  # find out who leads, then tell
 
@@ -167,6 +196,8 @@ class Leadership:
                 self._try_to_take()
             self._tell()
         except SupervisorError as error:
+            with self._lock:
+                self._counts.unanswered += 1
             log.warning("the lease could not be read or renewed", error=str(error))
         finally:
             self._tell_of_the_end()
@@ -181,11 +212,13 @@ class Leadership:
             held = tx.lease.renew(term, self._holder)
         with self._lock:
             if not held:
+                self._counts.lost += self._term is not None
                 self._term, self._ended = None, True
             elif not self._is_fresh(self._renewal_began):
                 self._begun = None  # it lapsed meanwhile: passes were refused and have to be woken
             if held:
                 self._renewal_began = began
+                self._counts.renewed += 1
         if not held:
             log.warning("leadership lost: another overlord leads", term=term)
 
@@ -205,6 +238,7 @@ class Leadership:
             return
         with self._lock:
             self._term = taken.term
+            self._counts.taken += 1
             self._renewal_began = self._led_since = began
             self._seen = taken
         log.info("this overlord leads", term=taken.term)

@@ -6,7 +6,6 @@ never delays another's: a failed pass is recorded and made again later, with a g
 
 import heapq
 import threading
-import traceback
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -17,6 +16,7 @@ import structlog
 
 from supervisor.core.errors import LeaseLost, SupervisorError
 from supervisor.core.streaks import Streak
+from supervisor.meters import PassTaken
 from supervisor.ports import Clock
 from supervisor.reconcile import Pass
 
@@ -58,12 +58,16 @@ class Loop:
         """Start nothing yet."""
         self.after_pass: Callable[[str], None] = lambda _: None
         """Told of each supervisor whose pass has ended, well or not, in the pass's thread."""
+        self.measured: Callable[[PassTaken], None] = lambda _: None
+        """Told of each pass that was made, in its thread."""
         self._make = make
         self._clock = clock
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="pass")
         self._changed = threading.Condition()
         self._due: list[tuple[float, str]] = []
         self._entries: dict[str, _Entry] = {}
+        self._at_work = 0
+        """Passes in a thread right now; others that are running wait for one."""
         self._stopping = False
         self._thread = threading.Thread(target=self._dispatch, name="loop", daemon=True)
 
@@ -112,6 +116,16 @@ class Loop:
                 return None
             return entry.errors[-1]
 
+    def supervisors(self) -> int:
+        """Return how many supervisors this loop has passes for."""
+        with self._changed:
+            return len(self._entries)
+
+    def waiting(self) -> int:
+        """Return how many passes are due and wait for a thread: the loop does not keep up."""
+        with self._changed:
+            return sum(entry.running for entry in self._entries.values()) - self._at_work
+
     def forget(self) -> None:
         """Drop what was remembered: another overlord leads now."""
         with self._changed:
@@ -125,14 +139,14 @@ class Loop:
                     self._changed.wait(self._wait_s())
                 if self._stopping:
                     return
-                _, supervisor_id = heapq.heappop(self._due)
+                due, supervisor_id = heapq.heappop(self._due)
                 entry = self._entries.setdefault(supervisor_id, _Entry())
                 if entry.running:
                     entry.again = True
                     continue
                 self._drop_later(supervisor_id)
                 entry.running = True
-            self._pool.submit(self._run, supervisor_id)
+            self._pool.submit(self._run, supervisor_id, due)
 
     def _ready(self) -> bool:
         return bool(self._due) and self._due[0][0] <= self._clock.monotonic()
@@ -147,18 +161,35 @@ class Loop:
             heapq.heapify(kept)
             self._due = kept
 
-    def _run(self, supervisor_id: str) -> None:
+    def _run(self, supervisor_id: str, due: float) -> None:
         with self._changed:
             if self._stopping:  # it waited for a thread meanwhile: nothing starts any more
                 return
+            self._at_work += 1
+        began = self._clock.monotonic()
+        try:
+            with structlog.contextvars.bound_contextvars(supervisor=supervisor_id):
+                self._run_once(supervisor_id, began - due)
+        finally:
+            with self._changed:
+                self._at_work -= 1
+
+    def _run_once(self, supervisor_id: str, late_s: float) -> None:
+        began = self._clock.monotonic()
         try:
             made = self._make(supervisor_id)
         except LeaseLost:
             self._finish(supervisor_id, None, next_s=None)
         except Exception as error:  # noqa: BLE001 -- one supervisor's trouble stays its own
+            took_s = self._clock.monotonic() - began
+            self.measured(PassTaken(late_s, took_s, good=False))
             self._failed(supervisor_id, error)
             self.after_pass(supervisor_id)
         else:
+            took_s = self._clock.monotonic() - began
+            actions = () if made is None else made.decided.actions
+            names = [type(action).__name__ for action in actions]
+            self.measured(PassTaken(late_s, took_s, good=True, actions=names))
             self._succeeded(supervisor_id, made)
             self.after_pass(supervisor_id)
 
@@ -184,7 +215,7 @@ class Loop:
             "a pass failed",
             supervisor=supervisor_id,
             error=text,
-            trace="" if expected else "".join(traceback.format_exception(error)),
+            exc_info=None if expected else error,
         )
         with self._changed:
             entry = self._entries.setdefault(supervisor_id, _Entry())

@@ -39,11 +39,13 @@ from supervisor.eventqueue.operations import Operations
 from supervisor.eventqueue.queues import EventQueues
 from supervisor.export_events import EXPORTS
 from supervisor.exporting import CompareAll, Exporting
+from supervisor.happened import tell_of
 from supervisor.idempotency import Idempotency
 from supervisor.leadership import Leadership
 from supervisor.lifetimes import Lifetimes
 from supervisor.loop import Loop
 from supervisor.metadata.store import SqlStore
+from supervisor.meters import OverlordMeters
 from supervisor.observe import Sources
 from supervisor.ports_exports import TableFormat
 from supervisor.ports_warehouse import Warehouse
@@ -193,7 +195,8 @@ def wire_overlord(
         rules=_rules_of(settings, formats),
         reach=reach,
     )
-    made = _Made(store, clock, leadership, registry, loop, changed, endings, reach)
+    meters = _metered(store, loop)
+    made = _Made(store, clock, leadership, registry, loop, changed, endings, reach, meters)
     compacting = Compacting(store, clock, leadership.term, registry, endings, changed, new_token)
     chores = _chores_of(settings, store, clock, leadership, endings, compacting=compacting)
     queues, operations = _queues_of(store, clock, leadership, registry, chores)
@@ -222,17 +225,27 @@ class _Made(NamedTuple):
     changed: Broadcast
     endings: Endings
     reach: Callable[[str], None]
+    meters: OverlordMeters
+
+
+def _metered(store: SqlStore, loop: Loop) -> OverlordMeters:
+    """Return what counts; transactions, what they changed, and passes are told to it."""
+    meters = OverlordMeters()
+    store.on_measured(meters.transaction)
+    store.on_committed(tell_of(meters))
+    loop.measured = meters.pass_taken
+    return meters
 
 
 def _api_of(
     made: _Made, service: Service, views: Views, chores: Chores, operations: Operations
 ) -> ApiParts:
-    store, clock, leadership, registry, loop, changed, endings, reach = made
+    store, clock, leadership, registry, loop, changed, endings, reach, meters = made
     term, compacting = leadership.term, chores.compacting
     segments, streams = chores.lifetimes.segments, views.sources.streams
     return ApiParts(
         service=service,
-        publishing=Publishing(store, clock, leadership, loop, changed, endings, reach),
+        publishing=Publishing(store, clock, leadership, loop, changed, endings, reach, meters),
         views=views,
         lifetimes=chores.lifetimes,
         handoffs=EarlyHandoff(store, clock, leadership, loop),
@@ -248,6 +261,7 @@ def _api_of(
         chronicle=Chronicle(store, clock),
         keys=Idempotency(store, clock, term),
         changed=changed,
+        meters=meters,
         version=importlib.metadata.version("tidegate"),
     )
 

@@ -9,7 +9,7 @@ A lost acknowledgement is looked up, not guessed: the repeat finds the publicati
 
 import hmac
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import PurePosixPath
 
@@ -17,6 +17,7 @@ import structlog
 
 from supervisor.core.data_source import errors_table
 from supervisor.core.errors import NotAllowed, Refused, StaleCommit, StateMoved, TaskNotFound
+from supervisor.core.log_fields import fields_of_task
 from supervisor.core.model import (
     AuditEntry,
     Generation,
@@ -27,11 +28,12 @@ from supervisor.core.model import (
     TaskStatus,
     TaskTotals,
 )
-from supervisor.core.publish import PublishFacts, judge
+from supervisor.core.publish import Check, Judgement, PublishFacts, judge
 from supervisor.endings import Endings
 from supervisor.export_events import announce
 from supervisor.leadership import Leadership
 from supervisor.loop import Loop
+from supervisor.meters import OverlordMeters
 from supervisor.ports import Clock, Store, Transaction
 from supervisor.reconcile import end_siblings
 from supervisor.signals import Broadcast
@@ -63,6 +65,7 @@ class Publishing:
     endings: Endings
     reach: Callable[[str], None] = lambda _: None
     """Told of each place passed; a test may end the process there (failpoints)."""
+    meters: OverlordMeters = field(default_factory=OverlordMeters)
 
     def publish(self, task_id: str, token: str, request: PublishRequest) -> PublishAnswer:
         """Answer a task that asks to publish; a repeat gets the stored answer.
@@ -77,10 +80,14 @@ class Publishing:
             try:
                 return self._publish_once(task_id, token, request)
             except (StaleCommit, StateMoved):
+                self.meters.publish_refused(Check.LOST_RACE)
                 continue  # another replica was faster between our look and our swap
+            except UnusableFiles:
+                self.meters.publish_refused(Check.FILES)
+                raise
         raise AssertionError(f"{task_id}: {TRIES} lost races for one range")
 
-    def _publish_once(self, task_id: str, token: str, request: PublishRequest) -> PublishAnswer:
+    def _publish_once(self, task_id: str, token: str, request: PublishRequest) -> Judgement:
         term = self.leadership.term()
         now = self.clock.now()
         with self.store.leading(term) as tx:
@@ -105,12 +112,20 @@ class Publishing:
                 _settle(tx, self.endings, _Asked(task, generation, request), answer, now)
             self._passed("in-transaction", answer)
         self._passed("committed", answer)
+        self._measure(_Asked(task, generation, request), answer, now)
         if answer.outcome is not PublishOutcome.WAIT_FOR_PREDECESSOR:
-            log.info("publish", task=task_id, outcome=answer.outcome, reason=answer.reason)
+            facts = {"outcome": answer.outcome.value, "check": answer.check.value}
+            of = fields_of_task(task, generation)
+            log.info("publish", **of, **facts, why=answer.reason)
             self.loop.wake(task.supervisor_id)
             self.changed.notify()
         self._passed("answered", answer)
         return answer
+
+    def _measure(self, asked: "_Asked", answer: Judgement, now: datetime) -> None:
+        self.meters.publish_judged(answer.outcome, answer.check)
+        if asked.task.outcome is None and answer.outcome is PublishOutcome.COMMITTED:
+            self.meters.published(asked.generation, asked.request.segments, now)
 
     def _passed(self, step: str, answer: PublishAnswer) -> None:
         """Tell of the steps of a publish that commits something."""

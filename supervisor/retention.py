@@ -98,7 +98,9 @@ class Retention:
             try:
                 marked += self.apply(rule, now)
             except (TooManyOutstandingBytes, QueueDead) as error:
-                log.warning("a table keeps what is too old", table=rule.data_source, why=str(error))
+                log.warning(
+                    "a table keeps what is too old", data_source=rule.data_source, why=str(error)
+                )
         return marked
 
     def apply(self, rule: RetentionRule, now: datetime) -> int:

@@ -31,6 +31,7 @@ from pydantic_settings import (
 from supervisor.core.spec_fields import Duration, LongDuration, format_duration, nearest
 from supervisor.setting_types import Addresses, Folder, http_url, http_urls
 from supervisor.settings_access import PREFIX, TOKEN, AccessSettings
+from supervisor.settings_log import LogSettings
 from supervisor.setup import SetupProblem
 
 OVERLORD_PORT = 8090
@@ -53,7 +54,7 @@ def _shown_as(default: str, unit: str = "") -> JsonDict:
     return {"default": default, "unit": unit}
 
 
-class Settings(AccessSettings):
+class Settings(LogSettings, AccessSettings):
     """What an operator may set; one instance per process, never changed."""
 
     data_dir: Folder = Field(

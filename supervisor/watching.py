@@ -90,10 +90,17 @@ class Watching:
 
     def lags(self) -> dict[str, Lag]:
         """Return the lag of each supervisor as its last pass found it."""
+        return {found: self.lag(seen) for found, seen in self._seen().items()}
+
+    def partition_lags(self) -> dict[str, dict[TopicPartition, int]]:
+        """Return the lag in records of each partition of each supervisor, where it is known."""
+        return {found: lag_by_partition(seen) for found, seen in self._seen().items()}
+
+    def _seen(self) -> dict[str, Observed]:
         with self.store.reading() as tx:
             ids = [v.supervisor_id for v in tx.specs.all_newest() if not v.terminated]
         passes = {found: self.loop.last_pass(found) for found in ids}
-        return {found: self.lag(made.seen) for found, made in passes.items() if made is not None}
+        return {found: made.seen for found, made in passes.items() if made is not None}
 
     def sample(self) -> None:
         """Write the lag of every supervisor; while this overlord leads.

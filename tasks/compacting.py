@@ -23,7 +23,9 @@ from tasks.contract import (
     FailureCode,
     PublishAnswer,
     PublishOutcome,
+    SegmentFile,
 )
+from tasks.meters import CANCELLED, DONE, FAILED
 from tasks.options import is_safe_name
 from tasks.pacing import Limits
 from tasks.ports import BatchCancelled, Fenced, OverlordUnavailable, TaskError
@@ -181,10 +183,10 @@ class Compactor:
 
     def _carried_out(self, order: DesiredCompaction) -> _Held | None:
         """Rewrite and offer; return what failed, or None when there is nothing more to say."""
-        log = structlog.get_logger().bind(compaction=order.compaction_id, table=order.data_source)
+        log = structlog.get_logger().bind(**_about(order))
         log.info("compaction begins", files=len(order.inputs))
         try:
-            file = self._world.engine.compact(order)
+            file = self._compacted(order)
         except BatchCancelled:
             if self._unwanted():
                 return None
@@ -205,6 +207,18 @@ class Compactor:
         text = f"the overlord answered {answer.outcome}: {answer.reason}"
         return _Held(order, FailureCode.INTERNAL, text)
 
+    def _compacted(self, order: DesiredCompaction) -> SegmentFile:
+        began, outcome = self._world.monotonic(), FAILED
+        try:
+            file = self._world.engine.compact(order)
+            outcome = DONE
+        except BatchCancelled:
+            outcome = CANCELLED
+            raise
+        finally:
+            self._world.meters.compacted(outcome, self._world.monotonic() - began)
+        return file
+
     def _answer(self, offered: CompactedFile) -> PublishAnswer | None:
         """Ask until an overlord answers; None: nobody wants it any more."""
         tries = 0
@@ -213,7 +227,7 @@ class Compactor:
                 return self._world.overlord.publish_compaction(order, offered)
             except OverlordUnavailable as error:
                 structlog.get_logger().warning(
-                    "compaction not published", compaction=offered.compaction_id, why=str(error)
+                    "compaction not published", **_about(order), why=str(error)
                 )
             except Fenced:
                 self._world.fenced()
@@ -243,8 +257,12 @@ class Compactor:
         return not self._world.engine_alive()
 
 
+def _about(order: DesiredCompaction) -> dict[str, str]:
+    return {"compaction": order.compaction_id, "data_source": order.data_source}
+
+
 def _failure(order: DesiredCompaction, error: Exception) -> _Held:
-    log = structlog.get_logger().bind(compaction=order.compaction_id)
+    log = structlog.get_logger().bind(**_about(order))
     match error:
         case TaskError():
             failed = _Held(order, error.code, str(error))

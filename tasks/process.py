@@ -95,6 +95,7 @@ def _serve(setup: WorkerSetup, read_secret: ReadSecret) -> int:
                 sampler=SparkSampler(runtime, engine.jobs, read_secret, schemas),
                 engine_alive=runtime.alive,
                 engine_end=runtime.how_ended,
+                engine_pid=lambda: runtime.pid,
                 kill_engine=runtime.kill,
                 progress=engine.progress,
                 start_thread=start_spark_thread,

@@ -23,6 +23,7 @@ from tasks.registry import refused_registries
 from tasks.runner import TaskRunner, World
 from tasks.task_logs import TaskLogs
 from tasks.task_state import Failure
+from tasks.telling import about
 
 _FORGOTTEN_MAX = 10_000
 
@@ -156,7 +157,7 @@ class Roster:
         try:
             return self._journals.open(task)
         except JournalDamaged as error:
-            structlog.get_logger().warning("journal lost", task=task.task_id, why=str(error))
+            structlog.get_logger().warning("journal lost", **about(task), why=str(error))
             return None
 
     def _reap(self) -> None:

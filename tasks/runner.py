@@ -22,6 +22,7 @@ from tasks.contract import DesiredTask, FailureCode, Lack, Order, TaskReport
 from tasks.folders import NoSpace
 from tasks.journal import Journal
 from tasks.machine import step
+from tasks.meters import FAILED, outcome_of
 from tasks.orders import Step
 from tasks.ports import (
     BatchCancelled,
@@ -89,6 +90,7 @@ class TaskRunner:
         self._in_engine = False
         self._seen: Hashable = None
         self._facts = about(desired)
+        self._meter = world.meters.task(desired)
         self.started_at = datetime.now(UTC)
 
     @property
@@ -176,6 +178,7 @@ class TaskRunner:
             self._todo.extend(e for e in effects if not isinstance(e, CancelJob | GiveUp))
             dropped = cancels and self._drop_queued_job()
             after = self._state
+            self._meter.stepped(before, event, after)
             self._changed.notify_all()
         self._say(told(before, event, after))
         if after.phase is not before.phase:
@@ -197,7 +200,7 @@ class TaskRunner:
         try:
             (self._world.cancel or self._world.engine.cancel)(self._desired.task_id)
         except Exception:  # noqa: BLE001 -- whoever brought the order must not suffer; it is repeated
-            structlog.get_logger().exception("cancel failed", task=self._desired.task_id)
+            structlog.get_logger().exception("cancel failed", **self._facts)
 
     def _drop_queued_job(self) -> bool:
         """Take a job off the queue that its thread has not begun: no engine knows it yet."""
@@ -246,7 +249,7 @@ class TaskRunner:
 
     def _without_space(self, effect: Effect, reason: str) -> Event | None:
         """Wait for space: nothing half-written counts, and the files so far stay good."""
-        structlog.get_logger().warning("no space", task=self._desired.task_id, why=reason)
+        structlog.get_logger().warning("no space", **self._facts, why=reason)
         if isinstance(effect, ReadBatch | Merge):
             return self._dropped(reason, own=True)
         if isinstance(effect, Append | DropTail):
@@ -261,8 +264,7 @@ class TaskRunner:
             case OSError():
                 return Broke(now, FailureCode.WRITE_FAILED, str(error))
             case _:
-                name = self._desired.task_id
-                structlog.get_logger().error("task failed", task=name, exc_info=error)
+                structlog.get_logger().error("task failed", **self._facts, exc_info=error)
                 return Broke(now, FailureCode.INTERNAL, f"{type(error).__name__}: {error}")
 
     def _engine_is_dead(self) -> bool:
@@ -281,6 +283,15 @@ class TaskRunner:
         return isinstance(effect, Merge | Publish) or (ending and isinstance(effect, ReadBatch))
 
     def _carry_out(self, effect: Effect) -> Event | None:
+        began, outcome = self._world.monotonic(), FAILED
+        try:
+            event = self._done(effect)
+            outcome = outcome_of(event)
+            return event
+        finally:
+            self._meter.took(effect, outcome, self._world.monotonic() - began)
+
+    def _done(self, effect: Effect) -> Event | None:
         now = self._world.monotonic
         match effect:
             case Look():

@@ -10,9 +10,11 @@ from threading import Thread
 import uvicorn
 
 from tasks.chat import Listing, create_app
+from tasks.meters import WorkerMeters
 from tasks.options import WorkerOptions
 from tasks.roster import Roster
 from tasks.task_logs import TaskLogs
+from tasks.worker_metrics import WorkerCollector
 from tasks.worker_routes import add_worker_routes
 
 _ANY = {"", "0.0.0.0", "::"}  # noqa: S104 -- compared with, not bound to
@@ -24,7 +26,11 @@ class ControlServer:
     """Serves the control API on a thread; the port is held from the construction on."""
 
     def __init__(
-        self, options: WorkerOptions, roster: Roster, logs: TaskLogs | None = None
+        self,
+        options: WorkerOptions,
+        roster: Roster,
+        logs: TaskLogs | None = None,
+        metrics: WorkerCollector | None = None,
     ) -> None:
         family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
         self._socket = socket.create_server(
@@ -38,6 +44,7 @@ class ControlServer:
         listing = Listing(options.token, to_anybody=options.lists_to_anybody)
         app = create_app(roster, threads_max=options.threads_max, listing=listing)
         address = self.url.removeprefix("http://")
+        app.state.metrics = metrics or WorkerCollector(roster, WorkerMeters(), slots=options.slots)
         add_worker_routes(app, roster, logs or TaskLogs(options.data_dir), address)
         config = uvicorn.Config(
             app,

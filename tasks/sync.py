@@ -18,6 +18,7 @@ import structlog
 from tasks.compacting import Compactor
 from tasks.contract import CompactionReport, SyncRequest, SyncResponse, TaskReport
 from tasks.lives import Life
+from tasks.meters import DONE, FAILED, UNANSWERED, WorkerMeters
 from tasks.options import WorkerOptions
 from tasks.ports import Fenced, Overlord, OverlordUnavailable
 from tasks.roster import Roster
@@ -43,6 +44,7 @@ class Sync:
         life: Life,
         fenced: Callable[[], None],
         monotonic: Callable[[], float],
+        meters: WorkerMeters | None = None,
     ) -> None:
         self._options = options
         self._overlord = overlord
@@ -53,6 +55,7 @@ class Sync:
         self._life = life
         self._fenced = fenced
         self._monotonic = monotonic
+        self._meters = meters or WorkerMeters()
         self._changed = Condition()
         self._sequence = 0
         self._newest = (-1, -1)
@@ -120,6 +123,7 @@ class Sync:
         try:
             return self._exchanged(wait)
         except Exception as error:  # noqa: BLE001 -- a pass that fails is made again, whatever it is
+            self._meters.synced(FAILED)
             structlog.get_logger().error("sync failed", exc_info=error)
             return False
 
@@ -130,12 +134,15 @@ class Sync:
         try:
             response = self._overlord.sync(request)
         except OverlordUnavailable as error:
+            self._meters.synced(UNANSWERED)
             structlog.get_logger().warning("no overlord answers", why=str(error))
             return False
         except Fenced:
+            self._meters.synced("fenced")
             self._fenced()
             self.close()
             return False
+        self._meters.synced(DONE)
         with self._changed:
             if not self._closed:
                 self._act_on(response, request.sequence)

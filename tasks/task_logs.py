@@ -20,7 +20,16 @@ from threading import Lock
 from tasks.options import is_safe_name
 
 _SHOWN_FIRST = ("timestamp", "level", "event", "exception")
-_NAMES_LAST = ("supervisor", "generation", "group", "replica", "attempt", "task")
+_NAMES_LAST = (
+    "supervisor",
+    "data_source",
+    "generation",
+    "group",
+    "replica",
+    "attempt",
+    "task",
+    "worker",
+)
 _GRAVE = ("warning", "error", "critical")
 _FULL = "the log is full: from here on warnings and errors alone\n"
 

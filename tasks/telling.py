@@ -44,6 +44,7 @@ def about(task: DesiredTask) -> dict[str, Fact]:
     """Return what every line of a task names."""
     return {
         "supervisor": task.supervisor_id,
+        "data_source": task.spec.data_source,
         "generation": task.generation_id,
         "group": task.group,
         "replica": task.replica,
@@ -56,7 +57,6 @@ def begun(state: TaskState) -> list[Line]:
     """Say with what a task begins, or why it does not."""
     task, spec = state.task, state.task.spec
     facts: dict[str, Fact] = {
-        "table": spec.data_source,
         "topics": ", ".join(sorted({topic for topic, _ in task.start})),
         "brokers": spec.kafka.bootstrap_servers,
         "columns": len(spec.columns),

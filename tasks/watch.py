@@ -15,6 +15,7 @@ from threading import Condition
 import structlog
 
 from tasks.runner import Progress, TaskRunner
+from tasks.telling import about
 
 
 class Watch:
@@ -65,4 +66,6 @@ class Watch:
         try:
             question()
         except Exception as error:  # noqa: BLE001 -- it is asked again, and the others as well
-            structlog.get_logger().warning("the engine fails", task=task_id, why=str(error))
+            tasks = (runner.desired for runner in self._runners())
+            facts = next((about(t) for t in tasks if t.task_id == task_id), {"task": task_id})
+            structlog.get_logger().warning("the engine fails", **facts, why=str(error))

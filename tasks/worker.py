@@ -36,6 +36,7 @@ from tasks.server import ControlServer
 from tasks.sync import Sync
 from tasks.task_logs import TaskLogs
 from tasks.watch import Watch
+from tasks.worker_metrics import EngineProcess, WorkerCollector
 
 _AT_ONCE_S = 3.0
 """How long tasks that must stop at once are waited for."""
@@ -67,6 +68,8 @@ class Outside:
     """Whether the engine's process still runs."""
     engine_end: Callable[[], str] = lambda: ""
     """How the engine's process ended, in words."""
+    engine_pid: Callable[[], int | None] = lambda: None
+    """Of the engine's process; None: it has none."""
     kill_engine: Callable[[], None] = lambda: None
     """End the engine's process, which does not listen any more."""
     progress: Progress = lambda _: None
@@ -139,7 +142,12 @@ class Worker:
         self._roster = Roster(options, self._world, journals, life.incarnation, logs=logs)
         self._compactor = Compactor(self._world, options.limits, life.incarnation)
         self._sampling = Sampling(self._world, outside.sampler, options)
-        self._server = ControlServer(options, self._roster, logs)
+        meters = self._world.meters
+        engine = EngineProcess(outside.engine_alive, outside.engine_pid)
+        collector = WorkerCollector(
+            self._roster, meters, slots=options.slots, life=life, engine=engine
+        )
+        self._server = ControlServer(options, self._roster, logs, collector)
         self._alarm = Alarm(lambda: self._roster.runners, self._world.monotonic)
         self._sync = Sync(
             options,
@@ -151,6 +159,7 @@ class Worker:
             life=life,
             fenced=self._world.fenced,
             monotonic=self._world.monotonic,
+            meters=meters,
         )
 
     @property

@@ -1,12 +1,13 @@
-"""Routes of the control API beside the chat: logs of tasks, and whether the worker takes tasks."""
+"""Routes of the control API beside the chat: metrics, logs of tasks, whether it takes tasks."""
 
 from typing import Annotated, NoReturn
 
 from fastapi import FastAPI, Header, Path, Query, Request, Response
 
-from tasks.chat import Answer
+from tasks.chat import Answer, Listing
 from tasks.roster import Roster
 from tasks.task_logs import TaskLogs
+from tasks.worker_metrics import scraped
 
 LOG_START, LOG_SIZE = "X-Tidegate-Log-Start", "X-Tidegate-Log-Size"
 _OFFSET_MAX = 2**53
@@ -18,11 +19,21 @@ def add_worker_routes(app: FastAPI, roster: Roster, logs: TaskLogs, address: str
     `address` is `host:port`, as Druid's clients name a worker.
     """
     app.state.logs, app.state.roster, app.state.address = logs, roster, address
+    app.add_api_route("/metrics", _metrics, response_model=None)
     base = "/druid/worker/v1"
     app.add_api_route(f"{base}/task/{{task_id}}/log", _log, response_model=None)
     app.add_api_route(f"{base}/enabled", _enabled)
     for verb in ("enable", "disable"):
         app.add_api_route(f"{base}/{verb}", _change, methods=["POST"], response_model=None)
+
+
+def _metrics(
+    request: Request, authorization: Annotated[str | None, Header(max_length=2_000)] = None
+) -> Response:
+    listing = request.app.state.listing
+    assert isinstance(listing, Listing)
+    listing.check(authorization)
+    return scraped(request)
 
 
 def _enabled(request: Request) -> dict[str, bool]:

@@ -2,10 +2,11 @@
 
 import time
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from threading import Thread
 
 from tasks.gate import Gate
+from tasks.meters import WorkerMeters
 from tasks.ports import Engine, Overlord, Stream
 
 StartThread = Callable[[str, Callable[[], None]], Thread]
@@ -46,3 +47,4 @@ class World:
     start_thread: StartThread = start_thread
     reach: Callable[[str], None] = lambda _: None
     """Told of each place passed; a test may end the process there (failpoints)."""
+    meters: WorkerMeters = field(default_factory=WorkerMeters)

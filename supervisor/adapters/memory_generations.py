@@ -51,7 +51,7 @@ class MemoryGenerations:
                     "holds one of its partitions"
                 )
         self._live.put(action.generation_id, _opened(supervisor_id, data_source, action, now))
-        self._tell(opened(action, supervisor_id, now))
+        self._tell(opened(action, supervisor_id, data_source, now))
         return True
 
     def get(self, generation_id: str) -> Generation | None:

@@ -10,6 +10,7 @@ from functools import partial
 
 import anyio
 import anyio.to_thread
+import structlog
 from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -56,6 +57,7 @@ class Authenticate:
                 request.state.caller = ANYONE
             else:
                 request.state.caller = await self._caller(request, authentication)
+            structlog.contextvars.bind_contextvars(caller=request.state.caller.name or "anonymous")
         except SupervisorError as refused:
             await render_error(request, refused)(scope, receive, send)
             return

@@ -1,7 +1,7 @@
 """What routes are given: the parts of this process, the author, the body."""
 
 import ssl
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, cast
 
 from fastapi import Depends, Header, Request
@@ -18,6 +18,7 @@ from supervisor.early_handoff import EarlyHandoff
 from supervisor.eventqueue.operations import Operations
 from supervisor.idempotency import Idempotency
 from supervisor.lifetimes import Lifetimes
+from supervisor.meters import OverlordMeters
 from supervisor.publishing import Publishing
 from supervisor.quarantine import Quarantine
 from supervisor.resets import Resets
@@ -56,6 +57,7 @@ class ApiParts:
     """None: nobody is asked who it is."""
     tls: ssl.SSLContext | bool = True
     """Whom a follower trusts to be the leader; True: the system's authorities."""
+    meters: OverlordMeters = field(default_factory=OverlordMeters)
     hosts: tuple[str, ...] = ()
     """Names, or `name:port`, beside loopback's under which clients reach this overlord."""
 

@@ -2,6 +2,7 @@
 
 import asyncio
 
+import structlog
 from fastapi import APIRouter, Request
 from starlette.concurrency import run_in_threadpool
 
@@ -29,6 +30,7 @@ async def sync(worker: str, body: SyncRequest, request: Request, parts: Parts) -
     if worker != body.worker_id:
         raise InvalidRequest([FieldError("/workerId", f"is {body.worker_id}, the path {worker}")])
     clock = asyncio.get_running_loop().time
+    structlog.contextvars.bind_contextvars(worker=worker)
     until = clock() + min(body.wait.total_seconds(), WAIT_S_MAX)
     # First: a change between the look and the wait would be missed.
     woken = parts.changed.subscribe()

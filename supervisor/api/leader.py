@@ -63,6 +63,7 @@ def _redirected(request: Request, error: LeaseLost, there: str) -> Response:
 
 async def _asked(request: Request, there: str) -> Response:
     headers = {name: request.headers[name] for name in _TOLD if name in request.headers}
+    headers["X-Request-Id"] = request.state.request_id
     timeout = httpx.Timeout(ANSWER_S, connect=CONNECT_S)
     tls = request.app.state.parts.tls
     async with httpx.AsyncClient(timeout=timeout, trust_env=False, verify=tls) as client:

@@ -23,6 +23,7 @@ from starlette.responses import Response
 
 from supervisor.api.access import needs
 from supervisor.api.deps import Parts
+from supervisor.api.gauges import LeaseCollector, LoopCollector, PartitionCollector, TaskCollector
 from supervisor.compacting import Compacting
 from supervisor.core.access import Permission
 from supervisor.core.events import QueueName, QueueState
@@ -99,12 +100,17 @@ def get_metrics(parts: Parts) -> Response:
     """Return the metrics of this overlord, in Prometheus' text format."""
     registry = CollectorRegistry(auto_describe=False)
     registry.register(LeadershipCollector(parts.views.leadership))
+    registry.register(LeaseCollector(parts.views.leadership))
+    registry.register(LoopCollector(parts.views.loop))
     registry.register(GapCollector(parts.views))
     registry.register(StateCollector(parts.views))
     registry.register(LagCollector(parts.views))
+    registry.register(PartitionCollector(parts.views))
+    registry.register(TaskCollector(parts.views))
     registry.register(QueueCollector(parts.queues))
     registry.register(ExportCollector(parts.views))
     registry.register(CompactionCollector(parts.compacting))
+    registry.register(parts.meters)
     return Response(generate_latest(registry), media_type=CONTENT_TYPE_PLAIN_0_0_4)
 
 

@@ -318,4 +318,5 @@ def render_bug(request: Request, error: Exception) -> Response:
     log.error("a request failed", method=request.method, path=request.url.path, exc_info=error)
     detail = "internal error: the overlord's log tells more"
     # Outside of the middleware that adds these to every other answer.
-    return answer(INTERNAL, detail, request.url.path, headers=SECURITY_HEADERS)
+    headers = {**SECURITY_HEADERS, "X-Request-Id": str(request.state.request_id)}
+    return answer(INTERNAL, detail, request.url.path, headers=headers)

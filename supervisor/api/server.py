@@ -1,7 +1,8 @@
 """The overlord's HTTP server, built from its parts; nothing connects here.
 
-    request ─► SecurityHeaders ─► Names ─► Authenticate ─► Bodies ─► OncePerKey ─► Needs ─► route
-                                    └──────── refused ──┴───────────┴────────────┴─────┴► problems
+    request ─► Requests ─► SecurityHeaders ─► Names ─► Authenticate ─► Bodies ─┐
+               problems ◄───── refused ───────┴────────────┴──────────────┤    │
+                                                  route ◄── Needs ◄── OncePerKey
 
 `Needs` is what each route declares of permissions; without it the overlord does not start.
 
@@ -50,6 +51,7 @@ from supervisor.api.idempotency import OncePerKey
 from supervisor.api.leader import to_the_leader
 from supervisor.api.openapi import described
 from supervisor.api.problems import render_bug, render_error, render_http, render_invalid
+from supervisor.api.requests import Requests
 from supervisor.core.errors import LeaseLost, SupervisorError
 
 __all__ = ["ApiParts", "build_routes", "create_api"]
@@ -106,6 +108,7 @@ def build_routes(hosts: Sequence[str] = ()) -> FastAPI:
         docs_url=None,  # these pages load scripts from elsewhere
         redoc_url=None,
         middleware=[
+            Middleware(Requests),
             Middleware(SecurityHeaders),
             Middleware(Names, hosts=tuple(hosts)),
             Middleware(Authenticate),

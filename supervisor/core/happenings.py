@@ -6,7 +6,7 @@ commits: who has read up to a number misses nothing that comes to light later.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 from pydantic import JsonValue
@@ -65,6 +65,8 @@ class Happening:
     """Of a generation or task; a store fills it in where it is left out."""
     generation_id: str | None = None
     task_id: str | None = None
+    data_source: str | None = field(default=None, compare=False)
+    """For the log of the process that tells it; it is not kept."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,8 @@ def spec_told(stored: SpecVersion, *, before: bool, was_suspended: bool) -> Happ
         suspended=stored.spec is not None and stored.spec.suspended,
     )
     detail: dict[str, JsonValue] = {"version": stored.version, "author": stored.author}
-    return Happening(stored.created_at, kind, stored.supervisor_id, detail)
+    table = None if stored.spec is None else stored.spec.data_source
+    return Happening(stored.created_at, kind, stored.supervisor_id, detail, data_source=table)
 
 
 def shown_offsets(offsets: Offsets) -> dict[str, JsonValue]:
@@ -128,10 +131,13 @@ def range_told(
         detail,
         group=generation.group,
         generation_id=generation.id,
+        data_source=generation.data_source,
     )
 
 
-def opened(action: OpenGeneration, supervisor_id: str, now: datetime) -> Happening:
+def opened(
+    action: OpenGeneration, supervisor_id: str, data_source: str, now: datetime
+) -> Happening:
     """Return what is told when a generation opens."""
     detail: dict[str, JsonValue] = {
         "start": shown_offsets(action.start),
@@ -141,7 +147,13 @@ def opened(action: OpenGeneration, supervisor_id: str, now: datetime) -> Happeni
     }
     kind = HappeningKind.GENERATION_OPENED
     return Happening(
-        now, kind, supervisor_id, detail, group=action.group, generation_id=action.generation_id
+        now,
+        kind,
+        supervisor_id,
+        detail,
+        group=action.group,
+        generation_id=action.generation_id,
+        data_source=data_source,
     )
 
 
@@ -178,6 +190,7 @@ def task_ended(task: Task, now: datetime) -> Happening:
         "status": task.status.value,
         "reason": task.reason,
         "lost": task.lost,
+        "ranMillis": max(0, (now - task.created_at) // timedelta(milliseconds=1)),
         "replica": task.replica,
         "attempt": task.attempt,
         "worker": task.worker_id,
@@ -195,6 +208,7 @@ def _of_task(
         detail,
         generation_id=task.generation_id,
         task_id=task.id,
+        data_source=task.data_source,
     )
 
 
@@ -219,4 +233,5 @@ def _of_compaction(
         "dataSource": compaction.data_source,
         "files": len(compaction.inputs),
     }
-    return Happening(at, kind, compaction.supervisor_id, detail | dict(more))
+    told, table = detail | dict(more), compaction.data_source
+    return Happening(at, kind, compaction.supervisor_id, told, data_source=table)

@@ -138,6 +138,7 @@ class Dispatcher:
 
     def _run(self, entry: _Entry) -> None:
         processor, failures = entry.processor, entry.failures
+        structlog.contextvars.bind_contextvars(**_about(processor.queue))  # the thread ends with it
         try:
             again = processor.run_once()
             failures = 0
@@ -156,6 +157,13 @@ class Dispatcher:
             if moments and self._entries.get(processor.queue) is entry and not self._stopping:
                 self._schedule(entry, min(moments))
             self._changed.notify_all()
+
+
+def _about(queue: QueueName) -> dict[str, str]:
+    """Return what lines of the log name, of a container."""
+    kind, _, name = queue.container.partition(":")
+    field = {"supervisor": "supervisor", "table": "data_source"}.get(kind)
+    return {"queue": str(queue)} if field is None else {"queue": str(queue), field: name}
 
 
 def _in_thread(work: Callable[[Given], None], given: Given) -> None:

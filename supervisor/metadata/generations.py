@@ -121,7 +121,7 @@ class SqlGenerations:
             (generations, [new_row(supervisor_id, data_source, action, now)]),
             (generation_partitions, new_partitions(supervisor_id, action)),
         ):
-            self._tell(opened(action, supervisor_id, now))
+            self._tell(opened(action, supervisor_id, data_source, now))
             return True
         if self._exists(action.generation_id):
             return False
@@ -322,7 +322,7 @@ class SqlGenerations:
             update(generations)
             .where(*conditions)
             .values(values)
-            .returning(_AT.id, _AT.supervisor_id, _AT.group_number)
+            .returning(_AT.id, _AT.supervisor_id, _AT.group_number, _AT.data_source)
         ).one_or_none()
 
     def _told(
@@ -342,6 +342,7 @@ class SqlGenerations:
             detail,
             group=row.group_number,
             generation_id=row.id,
+            data_source=row.data_source,
         )
         self._tell(told)
         return True

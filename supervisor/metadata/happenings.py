@@ -4,7 +4,10 @@ The store flushes it after the event queues: whoever holds the counter waits for
 no two transactions wait for each other in a circle.
 """
 
-from sqlalchemy import Connection, RowMapping, Select, bindparam, delete, func, insert, select
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sqlalchemy import Connection, RowMapping, Select, bindparam, delete, insert, select
 from sqlalchemy import update as sql_update
 
 from supervisor.core.happenings import Happening, Numbered
@@ -24,14 +27,10 @@ _NUMBER = (
     .values(newest=_COUNTER.newest + bindparam("count"))
     .returning(_COUNTER.newest, _COUNTER.trimmed)
 )
-_GROUP = (
-    select(generations.c.group_number)
-    .where(generations.c.id == bindparam("of_generation"))
-    .scalar_subquery()
+_GROUPS = select(generations.c.id, generations.c.group_number).where(
+    generations.c.id.in_(bindparam("wanted", expanding=True))
 )
-_INSERT = insert(happenings).values(
-    group_number=func.coalesce(bindparam("known_group", type_=_AT.group_number.type), _GROUP)
-)
+_INSERT = insert(happenings)
 _ALL = select(happenings)
 
 
@@ -50,16 +49,27 @@ class SqlHappenings:
         assert self._writable, "a transaction that reads does not write"
         self._drafts.append(happening)
 
-    def flush(self) -> None:
-        """Number and insert what was told; the store calls it as the last thing."""
-        drafts, self._drafts = self._drafts, []
+    def flush(self) -> Sequence[Happening]:
+        """Number and insert what was told, and return it; the store calls it as the last thing."""
+        drafts, self._drafts = self._with_groups(self._drafts), []
         if not drafts:
-            return
+            return drafts
         newest, trimmed = self._db.execute(_NUMBER, {"count": len(drafts)}).one()
         first = newest - len(drafts) + 1
         self._db.execute(_INSERT, [_row(first + n, one) for n, one in enumerate(drafts)])
         if newest - trimmed >= self._kept + min(TRIM_EVERY, self._kept):
             self._trim(newest - self._kept)
+        return drafts
+
+    def _with_groups(self, drafts: Sequence[Happening]) -> Sequence[Happening]:
+        lack = {d.generation_id for d in drafts if d.group is None and d.generation_id is not None}
+        if not lack:
+            return drafts
+        rows = self._db.execute(_GROUPS, {"wanted": sorted(lack)})
+        groups: dict[str | None, int] = {row.id: row.group_number for row in rows}
+        return [
+            replace(d, group=groups.get(d.generation_id)) if d.group is None else d for d in drafts
+        ]
 
     def after(self, number: int, limit: int, *, supervisor_id: str | None = None) -> list[Numbered]:
         """Return those with higher numbers, ascending."""
@@ -99,8 +109,7 @@ def _row(number: int, told: Happening) -> dict[str, object]:
         "at": told.at,
         "kind": told.kind,
         "supervisor_id": told.supervisor_id,
-        "known_group": told.group,
-        "of_generation": told.generation_id,
+        "group_number": told.group,
         "generation_id": told.generation_id,
         "task_id": told.task_id,
         "detail": dict(told.detail),

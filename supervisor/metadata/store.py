@@ -9,7 +9,8 @@ repositories have told of is numbered after them.
 """
 
 import threading
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -19,7 +20,14 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
-from supervisor.core.errors import KeyTakenOver, LeaseLost, MetadataBusy
+from supervisor.core.errors import (
+    KeyTakenOver,
+    LeaseLost,
+    MetadataBusy,
+    MetadataUnavailable,
+    SupervisorError,
+)
+from supervisor.core.happenings import Happening
 from supervisor.metadata.access import SqlAccess
 from supervisor.metadata.audit import SqlAudit
 from supervisor.metadata.compactions import SqlCompactions
@@ -60,6 +68,13 @@ from supervisor.ports_operations import OperationsTable
 from supervisor.ports_ranges import Generations, OffsetsTable
 from supervisor.ports_segments import Retention, Segments
 from supervisor.ports_watched import Watched
+
+Measured = Callable[[str, str, float], None]
+_OUTCOMES: dict[type[SupervisorError], str] = {
+    MetadataBusy: "busy",
+    MetadataUnavailable: "unavailable",
+    LeaseLost: "fenced",
+}
 
 
 @dataclass
@@ -128,6 +143,8 @@ class SqlStore:
         self._turn = threading.Lock()
         self._heard: Heard | None = None
         self._fenced: Callable[[int], None] | None = None
+        self._committed: Callable[[Sequence[Happening]], None] = lambda _: None
+        self._measured: Measured = lambda _, __, ___: None
         self._acts_for: ContextVar[str | None] = ContextVar("acts_for", default=None)
 
     def reading(self) -> AbstractContextManager[Transaction]:
@@ -165,13 +182,21 @@ class SqlStore:
         """Tell `heard` the term of each leader's transaction that is refused as an old one's."""
         self._fenced = heard
 
+    def on_committed(self, heard: Callable[[Sequence[Happening]], None]) -> None:
+        """Tell `heard` what happened in each transaction, once it is committed."""
+        self._committed = heard
+
+    def on_measured(self, heard: Measured) -> None:
+        """Tell `heard` of each transaction: reading or writing, how it ended, its seconds."""
+        self._measured = heard
+
     def close(self) -> None:
         """Close the pooled connections."""
         self._engine.dispose()
 
     @contextmanager
     def _reading(self) -> Iterator[SqlTransaction]:
-        with _errors_are_ours(), self._engine.connect() as connection:
+        with self._timed("reading"), _errors_are_ours(), self._engine.connect() as connection:
             if not self._is_sqlite:
                 connection.execution_options(
                     isolation_level="REPEATABLE READ", postgresql_readonly=True
@@ -185,7 +210,12 @@ class SqlStore:
 
     @contextmanager
     def _writing(self, term: int | None = None) -> Iterator[SqlTransaction]:
-        with _errors_are_ours(), self._one_by_one(), self._engine.connect() as connection:
+        with (
+            self._timed("writing"),
+            _errors_are_ours(),
+            self._one_by_one(),
+            self._engine.connect() as connection,
+        ):
             connection.execution_options(**{WRITES: True})
             with connection.begin():
                 if term is not None:
@@ -195,9 +225,11 @@ class SqlStore:
                 happenings = SqlHappenings(connection, kept=self._happenings_kept)
                 yield SqlTransaction.on(connection, events, happenings)
                 added = events.flush()
-                happenings.flush()  # last: see there
+                told = happenings.flush()  # last: see there
         if added and self._heard is not None:
             self._heard(added)
+        if told:
+            self._committed(told)
 
     def _mark(self, connection: Connection) -> None:
         claim = self._acts_for.get()
@@ -212,6 +244,21 @@ class SqlStore:
             if self._fenced is not None:
                 self._fenced(term)
             raise
+
+    @contextmanager
+    def _timed(self, kind: str) -> Iterator[None]:
+        """Measure a transaction, its waiting for a turn and its caller's work included."""
+        began, outcome = time.monotonic(), "ended"
+        try:
+            yield
+        except SupervisorError as error:
+            outcome = next((v for k, v in _OUTCOMES.items() if isinstance(error, k)), "rolled-back")
+            raise
+        except BaseException:
+            outcome = "rolled-back"
+            raise
+        finally:
+            self._measured(kind, outcome, time.monotonic() - began)
 
     def _one_by_one(self) -> AbstractContextManager[None]:
         """Let writers of this process queue up: SQLite's own waiting sleeps and is not fair."""

@@ -23,6 +23,7 @@ from supervisor.leadership import Leadership
 from supervisor.lifetimes import Lifetimes
 from supervisor.loop import Loop
 from supervisor.metadata.store import SqlStore
+from supervisor.meters import OverlordMeters
 from supervisor.ports_probe import Probe, Probed, SourceUnreadable
 from supervisor.publishing import Publishing
 from supervisor.quarantine import Quarantine
@@ -63,20 +64,21 @@ class Wired(NamedTuple):
     changed: Broadcast
     loop: Loop
     endings: Endings
+    meters: OverlordMeters
 
 
 def parts_of(
     made: Wired, service: Service, views: Views, journals: AgentJournals, folder: Path
 ) -> ApiParts:
     """Return every part that a test may ask for."""
-    store, clock, leadership, streams, registry, changed, loop, endings = made
+    store, clock, leadership, streams, registry, changed, loop, endings, meters = made
     term = leadership.term
     lifetimes = Lifetimes.of(store, clock, term, grace=30 * DAY, delay=ENDS_LATER)
     segments = lifetimes.segments
     compacting = Compacting(store, clock, term, registry, endings, changed, new_token)
     return ApiParts(
         service=service,
-        publishing=Publishing(store, clock, leadership, loop, changed, endings),
+        publishing=Publishing(store, clock, leadership, loop, changed, endings, meters=meters),
         views=views,
         queues=Operations(store, clock, term, Meters(), lambda _: None, lambda _: QueueConfig()),
         lifetimes=lifetimes,
@@ -88,6 +90,7 @@ def parts_of(
         chronicle=Chronicle(store, clock),
         looking=Looking.of(store, clock, service, registry, changed=changed, probe=streams),
         changed=changed,
+        meters=meters,
         handoffs=EarlyHandoff(store, clock, leadership, loop),
         administration=Administration.of(views, changed, endings, journals),
         version="1.2.3",

@@ -17,9 +17,11 @@ from supervisor.authentication import AccessRules, Authentication
 from supervisor.core.events import QueueConfig
 from supervisor.core.observed import Limits
 from supervisor.endings import Endings
+from supervisor.happened import tell_of
 from supervisor.leadership import Leadership
 from supervisor.loop import Loop
 from supervisor.metadata.store import SqlStore
+from supervisor.meters import OverlordMeters
 from supervisor.observe import Sources
 from supervisor.ports_access import Passwords
 from supervisor.reconcile import Pass, Shell, make_pass
@@ -90,6 +92,7 @@ class World:
     journals: AgentJournals
     client: TestClient
     watching: Watching
+    meters: OverlordMeters
 
     def agent(self, name: str, *, incarnation: int = 1, slots: int = 4) -> Agent:
         """A worker that has not registered yet."""
@@ -218,14 +221,23 @@ def a_world(
     journals = AgentJournals()
     watching = Watching(store, clock, leadership.term, loop)
     views = Views(sources, registry, loop, leadership, clock, "/warehouse", journals, watching)
-    wired = Wired(store, clock, leadership, streams, registry, changed, loop, endings)
+    meters = _metered(store, loop)
+    wired = Wired(store, clock, leadership, streams, registry, changed, loop, endings, meters)
     parts = parts_of(wired, service, views, journals, folder)
     authentication = access and _authentication(store, clock, *access)
     parts = replace(parts, authentication=authentication)
     with _served(parts, leadership, loop, leads=leads) as client:
         known = (store, clock, streams, loop, leadership, changed, journals, client, watching)
-        yield World(database, *known)
+        yield World(database, *known, meters)
     store.close()
+
+
+def _metered(store: SqlStore, loop: Loop) -> OverlordMeters:
+    meters = OverlordMeters()
+    store.on_measured(meters.transaction)
+    store.on_committed(tell_of(meters))
+    loop.measured = meters.pass_taken
+    return meters
 
 
 @contextmanager

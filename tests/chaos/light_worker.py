@@ -124,7 +124,7 @@ def main() -> int:
     """Run one worker until SIGTERM, as the product's composition root does."""
     settings = load_settings()
     logs = TaskLogs(settings.data_dir.absolute())
-    configure_logging(logs)
+    configure_logging(logs, worker=stable_worker_id(settings))
     reach = failpoints()
     port = settings.port or WORKER_PORT
     options = WorkerOptions(

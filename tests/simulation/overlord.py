@@ -91,7 +91,7 @@ class _Loop(Loop):
 
     def _take(self, supervisor_id: str) -> None:
         self.begin(supervisor_id)
-        self._run(supervisor_id)
+        self._run(supervisor_id, self._clock.monotonic())
 
     def begin(self, supervisor_id: str) -> None:
         """Mark a pass as under way."""

@@ -8,7 +8,7 @@ from sqlalchemy import update
 
 from supervisor import reconcile
 from supervisor.core import publish
-from supervisor.core.publish import PublishFacts
+from supervisor.core.publish import Check, Judgement, PublishFacts
 from supervisor.metadata import offsets as offsets_table
 from supervisor.metadata.offsets import SqlOffsets
 from supervisor.metadata.tables import committed_offsets, tasks
@@ -50,8 +50,9 @@ def no_cas(patches: Patches) -> None:
     def advance(self: SqlOffsets, supervisor_id: str, _: Offsets, end: Offsets, *_ids: Any) -> None:  # noqa: ANN401
         _advance(self, supervisor_id, end, over=dict.fromkeys(end, 2**62))
 
-    def compared(_: PublishFacts, __: PublishRequest) -> PublishAnswer:
-        return PublishAnswer(outcome=PublishOutcome.COMMITTED, reason="the first to come")
+    def compared(_: PublishFacts, __: PublishRequest) -> Judgement:
+        first, passed = "the first to come", Check.ALL_PASSED
+        return Judgement(outcome=PublishOutcome.COMMITTED, check=passed, reason=first)
 
     patches.method(SqlOffsets, "advance", lambda _: advance)
     patches.function(publish, "_compared", lambda _: compared)
@@ -123,7 +124,8 @@ def loser_is_refused(patches: Patches) -> None:
         def harsh(facts: PublishFacts) -> object:
             if facts.winner not in {None, facts.task.id}:
                 why = "another replica was faster"
-                return PublishAnswer(outcome=PublishOutcome.SUPERSEDED, reason=why)
+                check = Check.PUBLISHED_BEFORE
+                return Judgement(outcome=PublishOutcome.SUPERSEDED, check=check, reason=why)
             return settled(facts)
 
         return harsh
