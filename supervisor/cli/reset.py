@@ -63,29 +63,34 @@ def _offset(text: str) -> tuple[str, int]:
     return partition, int(offset)
 
 
+Named = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--offset",
+        metavar="PARTITION=OFFSET",
+        show_default=False,
+        help="Go on here; with a topicPattern TOPIC:PARTITION=OFFSET. May be repeated.",
+    ),
+]
+ToLatest = Annotated[
+    bool, typer.Option("--to-latest", help="Go on at the latest offsets; with --backfill.")
+]
+Beside = Annotated[
+    bool, typer.Option("--backfill", help="Have a bounded supervisor read what lies before, once.")
+]
+BesideGroups = Annotated[
+    int | None,
+    typer.Option(min=1, show_default=False, help="Its groups. [default: as the spec has]"),
+]
+
+
 def reset(
     supervisor_id: SupervisorId,
     *,
-    offset: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--offset",
-            metavar="PARTITION=OFFSET",
-            show_default=False,
-            help="Go on here; with a topicPattern TOPIC:PARTITION=OFFSET. May be repeated.",
-        ),
-    ] = None,
-    to_latest: Annotated[
-        bool, typer.Option("--to-latest", help="Go on at the latest offsets; with --backfill.")
-    ] = False,
-    backfill: Annotated[
-        bool,
-        typer.Option("--backfill", help="Have a bounded supervisor read what lies before, once."),
-    ] = False,
-    backfill_task_count: Annotated[
-        int | None,
-        typer.Option(min=1, show_default=False, help="Its groups. [default: as the spec has]"),
-    ] = None,
+    offset: Named = None,
+    to_latest: ToLatest = False,
+    backfill: Beside = False,
+    backfill_task_count: BesideGroups = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what it would do, and change nothing.")
     ] = False,

@@ -3,24 +3,13 @@
 Source: Druid 39's resetToLatestAndBackfill, whose documentation admits duplicates.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 
-from supervisor.backfills import BackfillDone, Backfills
-from supervisor.core.backfills import NoBackfill
-from supervisor.core.errors import (
-    InvalidSpec,
-    MetadataBusy,
-    StreamUnavailable,
-    SupervisorNotFound,
-)
+from supervisor.core.errors import MetadataBusy
 from supervisor.core.model import GapKind, GenerationState
-from supervisor.core.observed import StreamTrouble
 from supervisor.core.operations import OperationKind
-from supervisor.core.preconditions import Expected, PreconditionFailed
-from supervisor.core.spec import SupervisorSpec
-from supervisor.core.spec_bounds import BoundedStreamConfig
 from supervisor.core.spec_exports import ExportFormat
 from supervisor.core.spec_reader import read_spec
 from supervisor.core.states import State, roll_up
@@ -32,89 +21,21 @@ from supervisor.resets import TRIES
 from tasks.contract import PublishOutcome
 from tasks.offsets import TopicPartition
 from tests.conformance.stories import LEASE_TTL
-from tests.core.snapshots import HOUR, TOPIC, part, spec
+from tests.core.snapshots import TOPIC, part, spec
+from tests.service.backfilling import (
+    BEHIND,
+    OWN,
+    assert_each_is_there_once,
+    backfills,
+    go_on,
+    run,
+    spec_of,
+)
 from tests.service.promises import assert_promises
 from tests.service.publishers import fix_a_range
 from tests.service.test_publish_race import MeddledStore
-from tests.service.test_resets import RECORDS, committed, gaps, publish_all, resets
-from tests.service.test_resets import go_on as read_to_the_end
+from tests.service.test_resets import RECORDS, committed, gaps, publish_all
 from tests.service.world import Crash, World
-
-OWN = f"{TOPIC}_backfill_aaaaaaaa"
-BEHIND = 20
-"""Records of each partition that nobody has read yet."""
-
-
-def _fine(_: SupervisorSpec) -> None:
-    """Allow every spec."""
-
-
-def backfills(
-    world: World,
-    letters: Callable[[], str] = lambda: "aaaaaaaa",
-    reach: Callable[[str], None] = lambda _: None,
-    check: Callable[[SupervisorSpec], None] = _fine,
-) -> Backfills:
-    return Backfills(resets(world), check, letters, reach)
-
-
-def run(world: World, task_count: int | None = None) -> BackfillDone:
-    return backfills(world).run(TOPIC, "ada", task_count)
-
-
-class _Beside(World):
-    id = OWN
-
-
-def beside(world: World) -> World:
-    """The backfill's supervisor, in the world of the first one."""
-    second = _Beside.__new__(_Beside)
-    second.__dict__.update(world.__dict__)
-    second.made = []
-    return second
-
-
-def go_on(world: World, rounds: int = 5) -> None:
-    """Let both be started, read and published, until nothing is left."""
-    both = (world, beside(world))
-    for _ in range(rounds):
-        for each in both:
-            each.settle()
-        world.sync()
-        world.read(1_000)
-        world.sync()
-        world.clock.advance(HOUR)
-        for _ in range(2):
-            for each in both:
-                each.settle()
-            world.sync()
-        publish_all(world)
-    for each in both:
-        each.settle()
-
-
-def spec_of(store: Store, supervisor_id: str = OWN) -> SupervisorSpec | None:
-    with store.reading() as tx:
-        newest = tx.specs.newest(supervisor_id)
-    return None if newest is None else newest.spec
-
-
-def offsets_read(store: Store) -> list[tuple[int, int]]:
-    """(partition, offset) of every row of both, as their files tell."""
-    with store.reading() as tx:
-        segments = [*tx.segments.of_supervisor(TOPIC), *tx.segments.of_supervisor(OWN)]
-    return sorted(
-        (span.partition, at)
-        for segment in segments
-        for span in segment.file.spans
-        for at in range(span.first, span.last + 1)
-    )
-
-
-def assert_each_is_there_once(world: World) -> None:
-    wanted = [(p.partition, at) for p, end in world.ends.items() for at in range(end)]
-    assert offsets_read(world.store) == sorted(wanted)
-    assert_promises(world.store, OWN)
 
 
 def test_it_goes_on_at_the_end_and_another_reads_exactly_what_lies_before(world: World) -> None:
@@ -269,95 +190,6 @@ def test_a_dry_run_tells_the_same_and_changes_nothing(world: World) -> None:
     assert (dry.ranges, dry.task_count) == (done.ranges, done.task_count)
     assert (dry.moved.moves, dry.moved.discarded) == (done.moved.moves, done.moved.discarded)
     assert (dry.backfill_id, dry.moved.operation) == (None, None)
-
-
-def _bounded() -> SupervisorSpec:
-    bounds = BoundedStreamConfig(
-        start_sequence_numbers={0: 0, 1: 0}, end_sequence_numbers={0: 90, 1: 90}
-    )
-    source = spec().io_config.model_copy(update={"bounded_stream_config": bounds})
-    return spec().model_copy(update={"io_config": source})
-
-
-def _pattern() -> SupervisorSpec:
-    source = spec().io_config.model_copy(update={"topic": None, "topic_pattern": "cli.*"})
-    return spec().model_copy(update={"io_config": source})
-
-
-@pytest.mark.parametrize(
-    ("wanted", "told"),
-    [
-        (_bounded(), "reads fixed ranges already"),
-        (_pattern(), "reads topicPattern"),
-        (spec(suspended=True), "is suspended.*resume it first"),
-    ],
-)
-def test_what_no_other_can_read_in_its_place_is_refused(
-    store: Store, wanted: SupervisorSpec, told: str
-) -> None:
-    world = World(store, wanted)
-    world.settle()
-    world.write(BEHIND)
-    before = committed(world)
-
-    with pytest.raises(NoBackfill, match=told):
-        run(world)
-
-    assert (committed(world), gaps(world), spec_of(store)) == (before, [], None)
-
-
-def test_without_anything_behind_it_is_refused(store: Store) -> None:
-    """Goal: before the first offsets are stored, and when all is published."""
-    world = World(store, spec())
-    world.write(BEHIND)
-    with pytest.raises(NoBackfill, match="nothing to backfill"):
-        run(world)
-    read_to_the_end(world)
-    with pytest.raises(NoBackfill, match="nothing to backfill"):
-        run(world)
-    assert gaps(world) == []
-    assert spec_of(store) is None
-
-
-def test_offsets_of_a_topic_that_was_made_anew_are_nobodys_to_read(world: World) -> None:
-    publish_all(world)
-    world.streams.create(TOPIC, 2, "id-2")
-    world.streams.append(TOPIC, 0, 90)
-
-    with pytest.raises(NoBackfill, match="deleted and created again"):
-        run(world)
-
-    assert committed(world) == {0: RECORDS, 1: RECORDS}
-
-
-def test_without_kafkas_offsets_nothing_is_done(world: World) -> None:
-    world.write(BEHIND)
-    world.streams.fail(StreamTrouble.UNREACHABLE, "no route")
-
-    with pytest.raises(StreamUnavailable, match="no route"):
-        run(world)
-
-    assert publish_all(world)[0] is PublishOutcome.COMMITTED
-    assert spec_of(world.store) is None
-
-
-def test_who_is_not_there_has_another_version_or_is_not_allowed_any_more_is_refused(
-    world: World,
-) -> None:
-    world.write(BEHIND)
-
-    def forbids(_: SupervisorSpec) -> None:
-        raise InvalidSpec([])
-
-    with pytest.raises(PreconditionFailed):
-        backfills(world).run(TOPIC, "ada", expected=Expected(match=frozenset({'"9-0"'})))
-    with pytest.raises(InvalidSpec):
-        backfills(world, check=forbids).run(TOPIC, "ada")
-    world.set_spec(None)
-    with pytest.raises(SupervisorNotFound):
-        run(world)
-    assert gaps(world) == []
-    assert spec_of(world.store) is None
 
 
 def test_a_publish_that_comes_before_the_transaction_is_counted(world: World) -> None:
