@@ -27,6 +27,7 @@ from supervisor.core.compaction import (
     joined,
     shares_of,
 )
+from supervisor.core.cursors import page_of, read_cursor
 from supervisor.core.data_source import is_errors_table
 from supervisor.core.errors import Refused
 from supervisor.core.intervals import Interval
@@ -43,6 +44,8 @@ from supervisor.swapping import FAILED, TAKEN_OUT, existing
 
 log = structlog.get_logger()
 
+COMPACTIONS = "compactions"
+"""The list that cursors are of."""
 AUTHOR = "compaction rule"
 """Who asked for what a rule began."""
 LOOKED_BACK = 1_000
@@ -169,16 +172,21 @@ class Compacting:
         self.assign()
         return found
 
-    def recent(self, data_source: str | None, limit: int) -> list[Compaction]:
-        """Return the newest compactions, newest first, of one table or of all.
+    def page(
+        self, data_source: str | None, limit: int, cursor: str | None = None
+    ) -> tuple[list[Compaction], str | None]:
+        """Return compactions of one table or of all, newest first, and the cursor behind them.
 
         Raises:
             DataSourceNotFound: there is no such table.
+            BadCursor: it is no cursor of this list.
         """
+        before = read_cursor(COMPACTIONS, cursor)
         with self.store.reading() as tx:
             if data_source is not None:
                 require_table(tx, data_source)
-            return tx.compactions.recent(data_source, limit)
+            found = tx.compactions.page(limit + 1, before=before, data_source=data_source)
+        return page_of(found, limit, COMPACTIONS)
 
     def live(self) -> list[Compaction]:
         """Return those that wait or run, oldest first."""

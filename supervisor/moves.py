@@ -8,13 +8,14 @@ Offset rows are written before generations, in the order of a publish: neither w
 other in a circle.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
 from supervisor.core.happenings import Happening, HappeningKind, shown_offsets
 from supervisor.core.model import (
     AuditEntry,
+    CommittedOffset,
     Generation,
     GenerationState,
     OffsetGap,
@@ -113,14 +114,23 @@ def unpublished(generation: Generation) -> str:
 
 
 def move_offsets(
-    tx: Transaction, endings: Endings, supervisor_id: str, new: NewOffsets, said: Said
+    tx: Transaction,
+    endings: Endings,
+    supervisor_id: str,
+    new: NewOffsets,
+    said: Said,
+    *,
+    rows: Mapping[TopicPartition, CommittedOffset] | None = None,
 ) -> tuple[Move, ...]:
     """Set committed offsets elsewhere, on record; a publish in flight hears SUPERSEDED (P22).
+
+    `rows` are the offsets that `new` follows from, if it does; else they are read here.
 
     Raises:
         StaleCommit: an offset moved since this transaction read it; nothing may be kept.
     """
-    rows = tx.offsets.of(supervisor_id)
+    if rows is None:
+        rows = tx.offsets.of(supervisor_id)
     made = moves(rows, new)
     expected = {p: row.next_offset for p, row in rows.items() if p in new.touched}
     tx.offsets.reset(supervisor_id, new.offsets, new.topic_ids, expected)

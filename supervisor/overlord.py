@@ -25,6 +25,7 @@ from supervisor.adapters.task_logs_http import HttpTaskLogs
 from supervisor.adapters.warehouse import LocalWarehouse
 from supervisor.administration import Administration
 from supervisor.api.server import ApiParts
+from supervisor.backfills import Backfills
 from supervisor.chronicle import Chronicle
 from supervisor.compacting import Compacting
 from supervisor.core.errors import LeaseLost, SupervisorError
@@ -243,6 +244,7 @@ def _api_of(
     store, clock, leadership, registry, loop, changed, endings, reach, meters = made
     term, compacting = leadership.term, chores.compacting
     segments, streams = chores.lifetimes.segments, views.sources.streams
+    resets = Resets(store, streams, clock, leadership, loop, changed, endings)
     return ApiParts(
         service=service,
         publishing=Publishing(store, clock, leadership, loop, changed, endings, reach, meters),
@@ -250,7 +252,8 @@ def _api_of(
         lifetimes=chores.lifetimes,
         handoffs=EarlyHandoff(store, clock, leadership, loop),
         administration=Administration.of(views, changed, endings, HttpTaskLogs()),
-        resets=Resets(store, streams, clock, leadership, loop, changed, endings),
+        resets=resets,
+        backfills=Backfills(resets, service.check, reach=reach),
         queues=operations,
         quarantine=Quarantine(store, DuckRecords(Path(views.warehouse))),
         compacting=compacting,

@@ -39,6 +39,12 @@ class Compactions(Protocol):
         """Return the newest, newest first, of one table or of all."""
         ...
 
+    def page(
+        self, limit: int, *, before: int | None = None, data_source: str | None = None
+    ) -> list[tuple[int, Compaction]]:
+        """Return those with lower numbers, or all, newest first, each with its number."""
+        ...
+
     def assign(
         self, compaction_id: str, worker_id: str, incarnation: int, token: str, now: datetime
     ) -> bool:

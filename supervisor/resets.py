@@ -119,9 +119,14 @@ class Resets:
             newest = tx.specs.newest(supervisor_id)
         if newest is None or newest.spec is None:
             raise SupervisorNotFound(supervisor_id)
-        return newest.spec, self._look(supervisor_id, newest.spec)
+        return newest.spec, self.look(supervisor_id, newest.spec)
 
-    def _look(self, supervisor_id: str, spec: SupervisorSpec) -> StreamState:
+    def look(self, supervisor_id: str, spec: SupervisorSpec) -> StreamState:
+        """Return a fresh look at Kafka; it is waited for, but not long.
+
+        Raises:
+            StreamUnavailable: Kafka's offsets are not known.
+        """
         asked, until = self.clock.now(), self.clock.monotonic() + PATIENCE_S
         while True:
             seen = self.streams.state(supervisor_id, spec)

@@ -16,6 +16,7 @@ from datetime import datetime, timedelta
 
 import structlog
 
+from supervisor.core.cursors import page_behind, place_of
 from supervisor.core.data_source import rows_table
 from supervisor.core.events import (
     Event,
@@ -41,6 +42,7 @@ SEGMENTS, SEGMENT_FILES = "segments", "segment-files"
 """Names of the two queues; each supervisor's container has its own."""
 UNUSED, CONDEMNED = "segment_unused", "segment_file"
 """Kinds of their events; the key is the segment's id."""
+_LIST = "segments"
 PER_TRANSACTION = 1_000
 """Segments that one transaction marks at most."""
 
@@ -101,6 +103,20 @@ class SegmentLife:
             require_table(tx, data_source)
             found = tx.segments.choose(data_source, deleted=True)
         return [segment for segment in found if used in {None, segment.used}]
+
+    def page(
+        self, data_source: str, limit: int | None, cursor: str | None, *, used: bool | None
+    ) -> tuple[list[Segment], str | None]:
+        """Return segments as `of_table` does, `limit` at most, and the cursor behind them.
+
+        Raises:
+            DataSourceNotFound: there is no such table.
+            BadCursor: it is no cursor of this list.
+        """
+        every = self.of_table(data_source, used=None)  # the cursor's may have left the table since
+        begin = place_of(_LIST, cursor, [each.id for each in every])
+        found = [each for each in every[begin:] if used in {None, each.used}]
+        return page_behind(found, [each.id for each in found], limit, _LIST)
 
     def mark_unused(
         self,

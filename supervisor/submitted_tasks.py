@@ -4,6 +4,7 @@ POST /task ──► spec with boundedStreamConfig ──► RUNNING ──► a
 └──► terminated before: FAILED
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -75,6 +76,18 @@ class SubmittedTasks:
             published = [each.published_at for each in tx.segments.publications(task_id)]
         finished = max(published, default=first.created_at) if done else ended
         return TaskStatusView(task=task_id, status=_row(task_id, spec, first, finished, done=done))
+
+    def short_statuses(self, task_ids: Iterable[str]) -> dict[str, TaskStatusView]:
+        """Return id -> row of those that are submitted tasks; other ids are left out."""
+        with self.store.reading() as tx:
+            known = {version.supervisor_id for version in tx.specs.all_newest()}
+        found = {}
+        for task_id in sorted(known.intersection(task_ids)):
+            try:
+                found[task_id] = self.status(task_id)
+            except TaskNotFound:
+                continue  # a supervisor that goes on
+        return found
 
     def payload(self, task_id: str) -> dict[str, object]:
         """Return `{task, payload}`: the spec that it became; raises as `status`."""

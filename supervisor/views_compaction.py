@@ -75,6 +75,13 @@ class Compactions(Wire):
     compactions: list[CompactionView]
 
 
+class CompactionsPage(Compactions):
+    """A page of them."""
+
+    next: str | None
+    """The `cursor` of the page behind this one; null: there is none."""
+
+
 def rule_view(data_source: str, rule: CompactionRule | None) -> CompactionRuleView:
     """Return a rule as it is shown; None: there is none."""
     if rule is None:

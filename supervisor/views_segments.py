@@ -39,6 +39,8 @@ class TableSegments(Wire):
 
     data_source: str
     segments: list[SegmentView]
+    next: str | None
+    """The `cursor` of the page behind this one; null: there is none."""
 
 
 class Keeping(Wire):
@@ -61,10 +63,11 @@ class RetentionView(Wire):
 
 
 def table_segments(
-    data_source: str, segments: Sequence[Segment], grace: timedelta
+    data_source: str, segments: Sequence[Segment], grace: timedelta, following: str | None = None
 ) -> TableSegments:
     """Return segments as they are shown."""
-    return TableSegments(data_source=data_source, segments=[_view(s, grace) for s in segments])
+    shown = [_view(s, grace) for s in segments]
+    return TableSegments(data_source=data_source, segments=shown, next=following)
 
 
 def _view(segment: Segment, grace: timedelta) -> SegmentView:

@@ -13,8 +13,10 @@ from typing import Literal
 from pydantic import Field
 
 from supervisor.core.due import due_at
+from supervisor.core.lag import LogEnds, lag_ages
 from supervisor.core.model import Generation, GenerationState, Task
 from supervisor.core.observed import Observed, StreamTrouble
+from supervisor.core.partition_names import by_name, names_topics
 from supervisor.core.placement import Slots
 from supervisor.core.spec import SupervisorSpec
 from supervisor.core.states import State, SupervisorState, roll_up
@@ -45,6 +47,8 @@ class StatusTask(Wire):
     current_offsets: Numbered
     lag: Numbered = Field(default_factory=dict)
     """Absent for a task that publishes."""
+    lag_millis: dict[str, int | None] = Field(default_factory=dict)
+    """Age of the oldest record that it has not read; null: not known yet.  Absent as `lag` is."""
     generation_id: str
     group: int
     replica: int
@@ -147,18 +151,19 @@ class StatusFacts:
     rejected_published: int
     ages: Mapping[TopicPartition, timedelta]
     """Of the oldest unread record of each partition, where it is known."""
+    looks: Sequence[LogEnds] = ()
+    """Where the log ended when it was looked at: what the ages of each task are told from."""
 
     def numbered(self, offsets: Offsets) -> Numbered:
         """Return offsets as Druid writes them."""
-        several = self.spec.io_config.topic is None
-        return {str(p if several else p.partition): offsets[p] for p in sorted(offsets)}
+        return by_name(offsets, topics=names_topics(self.spec, offsets))
 
-    def numbered_ages(self, partitions: Iterable[TopicPartition]) -> dict[str, int | None]:
+    def numbered_ages(
+        self, partitions: Iterable[TopicPartition], ages: Mapping[TopicPartition, timedelta]
+    ) -> dict[str, int | None]:
         """Return ages in milliseconds, with the partitions as Druid writes them."""
-        several = self.spec.io_config.topic is None
-        return {
-            str(p if several else p.partition): _ms(self.ages.get(p)) for p in sorted(partitions)
-        }
+        told = {p: _ms(ages.get(p)) for p in partitions}
+        return by_name(told, topics=names_topics(self.spec, told))
 
     def oldest(self, partitions: Collection[TopicPartition]) -> int | None:
         """Return the highest age in milliseconds; None: one of them is not known."""
@@ -219,7 +224,7 @@ def _payload(facts: StatusFacts) -> StatusPayload:
             "publishing_tasks": _tasks(facts, publishing=True),
             "minimum_lag": facts.numbered(lag),
             "aggregate_lag": sum(lag.values()),
-            "minimum_lag_millis": facts.numbered_ages(lag),
+            "minimum_lag_millis": facts.numbered_ages(lag, facts.ages),
             "aggregate_lag_millis": facts.oldest(lag),
             "suspended": spec.suspended,
             "healthy": state.healthy,
@@ -262,6 +267,7 @@ def _task(facts: StatusFacts, generation: Generation, task: Task) -> StatusTask:
     position = {} if report is None else report.position
     stable = readable(seen)
     lag = {p: max(0, stable[p] - at) for p, at in position.items() if p in stable}
+    ages = lag_ages(facts.looks, position, seen.now, lag)
     return StatusTask.model_validate(
         {
             "id": task.id,
@@ -271,6 +277,7 @@ def _task(facts: StatusFacts, generation: Generation, task: Task) -> StatusTask:
             "type": "PUBLISHING" if publishing else "ACTIVE",
             "current_offsets": facts.numbered(position),
             **({} if publishing else {"lag": facts.numbered(lag)}),
+            **({} if publishing else {"lag_millis": facts.numbered_ages(lag, ages)}),
             "generation_id": generation.id,
             "group": generation.group,
             "replica": task.replica,

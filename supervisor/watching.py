@@ -74,11 +74,15 @@ class Watching:
         with self._lock:
             self._written[supervisor_id] = known
 
+    def looks(self, supervisor_id: str) -> tuple[LogEnds, ...]:
+        """Return where the log ended when it was looked at, oldest first."""
+        with self._lock:
+            return self._ends.get(supervisor_id, ())
+
     def ages(self, seen: Observed) -> dict[TopicPartition, timedelta]:
         """Return the age of the oldest unread record of each partition, where it is known."""
-        with self._lock:
-            history = self._ends.get(seen.current.supervisor_id, ())
-        return lag_ages(history, reached(seen), seen.now)
+        history = self.looks(seen.current.supervisor_id)
+        return lag_ages(history, reached(seen), seen.now, lag_by_partition(seen))
 
     def lag(self, seen: Observed) -> Lag:
         """Return how far a supervisor is behind."""

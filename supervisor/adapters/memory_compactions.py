@@ -48,6 +48,18 @@ class MemoryCompactions:
         found = [row for row in self._rows.values() if data_source in {None, row.data_source}]
         return found[::-1][:limit]
 
+    def page(
+        self, limit: int, *, before: int | None = None, data_source: str | None = None
+    ) -> list[tuple[int, Compaction]]:
+        """Return those with lower numbers, or all, newest first, each with its number."""
+        found = list(enumerate(self._rows.values(), 1))  # none is ever deleted
+        wanted = [
+            (number, row)
+            for number, row in found
+            if data_source in {None, row.data_source} and (before is None or number < before)
+        ]
+        return wanted[::-1][:limit]
+
     def assign(
         self, compaction_id: str, worker_id: str, incarnation: int, token: str, now: datetime
     ) -> bool:

@@ -6,12 +6,14 @@ from fastapi import APIRouter, Query
 from pydantic import AfterValidator, Field
 
 from supervisor.api.access import COMPACTION, DATA_SOURCE, LISTED, needs
+from supervisor.api.audit import Cursor, Limit
 from supervisor.api.deps import Asking, Author, Parts
 from supervisor.core.access import Permission
 from supervisor.core.intervals import FORM, parse_interval
 from supervisor.views_compaction import (
     CompactionRuleView,
     Compactions,
+    CompactionsPage,
     CompactionView,
     Wanted,
     WantedRule,
@@ -24,7 +26,6 @@ router = APIRouter(prefix="/api/v1", tags=["compaction"])
 
 TABLE = "/datasources/{data_source}"
 SHOWN = 100
-SHOWN_MAX = 1_000
 
 
 def _interval(text: str) -> str:
@@ -78,13 +79,13 @@ def list_compactions(
     data_source: Annotated[
         str | None, Query(alias="dataSource", description="Only those of this table.")
     ] = None,
-    limit: Annotated[int, Query(ge=1, le=SHOWN_MAX)] = SHOWN,
-) -> Compactions:
-    """List the newest compactions, newest first."""
-    if asking.reads_all:
-        return compaction_views(parts.compacting.recent(data_source, limit))
-    found = parts.compacting.recent(data_source, SHOWN_MAX)
-    return compaction_views([row for row in found if asking.may_read(row.data_source)][:limit])
+    limit: Limit = SHOWN,
+    cursor: Cursor = None,
+) -> CompactionsPage:
+    """List compactions, newest first."""
+    found, following = parts.compacting.page(data_source, limit, cursor)
+    shown = compaction_views([row for row in found if asking.may_read(row.data_source)])
+    return CompactionsPage(compactions=shown.compactions, next=following)
 
 
 @router.get("/compactions/{compaction}", dependencies=[needs(Permission.READ, COMPACTION)])

@@ -8,6 +8,7 @@ from fastapi import Depends, Header, Request
 
 from supervisor.administration import Administration
 from supervisor.authentication import Authentication
+from supervisor.backfills import Backfills
 from supervisor.chronicle import Chronicle
 from supervisor.compacting import Compacting
 from supervisor.core.access import Actor, Caller
@@ -44,6 +45,7 @@ class ApiParts:
     handoffs: EarlyHandoff
     administration: Administration
     resets: Resets
+    backfills: Backfills
     quarantine: Quarantine
     compacting: Compacting
     swapping: Swapping

@@ -19,6 +19,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from supervisor.compacting import NotCompactable
 from supervisor.core.access import TooManyRequests, Unauthenticated
+from supervisor.core.backfills import NoBackfill
 from supervisor.core.cursors import BadCursor
 from supervisor.core.errors import (
     AlreadyInState,
@@ -167,6 +168,7 @@ PROBLEMS: Mapping[type[SupervisorError], Problem] = MappingProxyType(
         MetadataUnavailable: Problem(
             503, "metadata-unavailable", "The metadata database does not answer"
         ),
+        NoBackfill: Problem(400, "no-backfill", "Nothing can be backfilled here"),
         NoHistory: Problem(404, "no-history", "Nothing was ever stored under this id"),
         NotCompactable: Problem(409, "not-compactable", "The table is not compacted"),
         NotAllowed: Problem(403, "not-allowed", "The caller may not do this"),

@@ -99,7 +99,7 @@ def reset(
     """
     done = parts.resets.reset(supervisor_id, author, dry_run=dry_run)
     named(response, done.operation)
-    return _moved(done)
+    return moved(done)
 
 
 @router.post(
@@ -120,10 +120,11 @@ def reset_offsets(
     offsets = _offsets(document, parts.service.spec(supervisor_id))
     done = parts.resets.reset_offsets(supervisor_id, offsets, author, dry_run=dry_run)
     named(response, done.operation)
-    return _moved(done)
+    return moved(done)
 
 
-def _moved(done: ResetDone) -> Moved:
+def moved(done: ResetDone) -> Moved:
+    """Return what a reset did as the routes tell it."""
     return Moved(
         id=done.supervisor_id,
         dry_run=done.dry_run,

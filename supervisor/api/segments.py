@@ -9,6 +9,7 @@ from fastapi import APIRouter, Query
 from pydantic import AfterValidator, Field, model_validator
 
 from supervisor.api.access import DATA_SOURCE, SUPERVISOR_EVER, needs
+from supervisor.api.audit import Cursor
 from supervisor.api.deps import Author, Parts
 from supervisor.core.access import Permission
 from supervisor.core.intervals import FORM, parse_interval
@@ -97,10 +98,15 @@ def list_segments(
     used: Annotated[
         bool | None, Query(description="Only those in use, or only those taken out. Else all.")
     ] = None,
+    limit: Annotated[
+        int | None, Query(ge=1, le=IDS_MAX, description="At most so many; else all.")
+    ] = None,
+    cursor: Cursor = None,
 ) -> TableSegments:
     """List the segments of a table, also those that were taken out of it."""
-    found = parts.lifetimes.segments.of_table(data_source, used=used)
-    return table_segments(data_source, found, parts.lifetimes.segments.grace)
+    segments = parts.lifetimes.segments
+    found, following = segments.page(data_source, limit, cursor, used=used)
+    return table_segments(data_source, found, segments.grace, following)
 
 
 @router.get(f"{OURS}/retention", dependencies=[needs(Permission.READ, DATA_SOURCE)])

@@ -18,6 +18,7 @@ from starlette.middleware import Middleware
 
 from supervisor.api import (
     audit,
+    backfills,
     compaction,
     datasources,
     dry_run,
@@ -62,6 +63,7 @@ ROUTERS = (
     sampler.router,
     handoffs.router,
     resets.router,
+    backfills.router,
     for_all.router,
     rollback.router,
     tasks.router,

@@ -256,6 +256,7 @@ class Segments(Lenient):
 
     data_source: str
     segments: tuple[Segment, ...]
+    next: str | None = None
 
 
 class Marked(Lenient):

@@ -53,6 +53,7 @@ class Compactions(Lenient):
     """Compactions, newest first."""
 
     compactions: tuple[Compaction, ...]
+    next: str | None = None
 
 
 class Rule(Lenient):
@@ -114,13 +115,27 @@ def list_all(
     output: Output = Format.TABLE,
 ) -> None:
     """List the newest compactions of a table, or of all, and what became of them."""
-    params = {"limit": str(limit)} | ({} if table is None else {"dataSource": table})
     with connect(server) as client:
-        answer = client.get(COMPACTIONS, params)
+        answer = _newest(client, table, limit)
     if output is Format.JSON:
-        show_json(answer.json())
+        show_json(answer)
         return
-    _show(answer.read(Compactions).compactions)
+    _show(Compactions.model_validate(answer).compactions)
+
+
+def _newest(client: Client, table: str | None, limit: int) -> dict[str, object]:
+    """Follow the pages until there are enough: the caller may not see all that a page has."""
+    found: list[object] = []
+    cursor: str | None = None
+    while True:
+        asked = {"limit": str(limit - len(found)), "dataSource": table, "cursor": cursor}
+        params = {name: value for name, value in asked.items() if value is not None}
+        answer = client.get(COMPACTIONS, params)
+        page, told = answer.read(Compactions), answer.json()
+        assert isinstance(told, dict), "it was read as one"
+        found, cursor = [*found, *told["compactions"]], page.next
+        if cursor is None or len(found) >= limit:
+            return told | {"compactions": found}
 
 
 @commands.command("rule")

@@ -7,6 +7,7 @@ import typer
 from pydantic import Field
 
 from supervisor.cli.answers import Lenient, Status
+from supervisor.cli.backfill import run_backfill, show_backfill, wanted_backfill
 from supervisor.cli.client import SUPERVISORS, Client, path_of
 from supervisor.cli.confirm import confirm
 from supervisor.cli.form import Format
@@ -62,18 +63,34 @@ def _offset(text: str) -> tuple[str, int]:
     return partition, int(offset)
 
 
+Named = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--offset",
+        metavar="PARTITION=OFFSET",
+        show_default=False,
+        help="Go on here; with a topicPattern TOPIC:PARTITION=OFFSET. May be repeated.",
+    ),
+]
+ToLatest = Annotated[
+    bool, typer.Option("--to-latest", help="Go on at the latest offsets; with --backfill.")
+]
+Beside = Annotated[
+    bool, typer.Option("--backfill", help="Have a bounded supervisor read what lies before, once.")
+]
+BesideGroups = Annotated[
+    int | None,
+    typer.Option(min=1, show_default=False, help="Its groups. [default: as the spec has]"),
+]
+
+
 def reset(
     supervisor_id: SupervisorId,
     *,
-    offset: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--offset",
-            metavar="PARTITION=OFFSET",
-            show_default=False,
-            help="Go on here; with a topicPattern TOPIC:PARTITION=OFFSET. May be repeated.",
-        ),
-    ] = None,
+    offset: Named = None,
+    to_latest: ToLatest = False,
+    backfill: Beside = False,
+    backfill_task_count: BesideGroups = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what it would do, and change nothing.")
     ] = False,
@@ -87,10 +104,22 @@ def reset(
     Prints what is skipped, lost or read twice before it asks.  What was read and is not published
     yet is given up.
 
+    With --to-latest --backfill nothing is skipped: a second supervisor reads what lies before the
+    latest offsets into the same table, and each record is read by one of the two.
+
     Example: tidegate supervisor reset clicks --offset 0=100 --dry-run
     """
     named = dict(_offset(text) for text in offset or ())
+    query = wanted_backfill(
+        to_latest=to_latest, backfill=backfill, task_count=backfill_task_count, offsets=bool(named)
+    )
     with connect(server) as client:
+        if query is not None:
+            answer = run_backfill(client, supervisor_id, query, dry_run=dry_run, yes=yes)
+            if wait is not None and not dry_run:
+                wait_until_reading(client, supervisor_id, wait)
+            show_backfill(answer, output)
+            return
         path = path_of(SUPERVISORS, supervisor_id, "resetOffsets" if named else "reset")
         body = _body(client, supervisor_id, named)
         if dry_run or not yes:

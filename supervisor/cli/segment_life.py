@@ -16,6 +16,8 @@ from supervisor.core.intervals import Interval, parse_interval
 from supervisor.core.spec_fields import parse_duration
 
 TABLES = "/api/v1/datasources"
+PAGE = 5_000
+"""Segments that are asked for at once."""
 DRUID_TABLES = "/druid/indexer/v1/datasources"
 
 Table = Annotated[
@@ -149,8 +151,14 @@ def retention(
 
 def segments_of(client: Client, table: str, *, used: bool | None) -> tuple[Segment, ...]:
     """Return segments of a table: those in use, those taken out, or (None) all."""
-    params = {} if used is None else {"used": str(used).lower()}
-    return client.get(path_of(TABLES, table, "segments"), params).read(Segments).segments
+    params = {"limit": str(PAGE)} | ({} if used is None else {"used": str(used).lower()})
+    found: list[Segment] = []
+    while True:
+        page = client.get(path_of(TABLES, table, "segments"), params).read(Segments)
+        found += page.segments
+        if page.next is None:
+            return tuple(found)
+        params["cursor"] = page.next
 
 
 def show_segments(found: list[tuple[str, Segment]]) -> None:

@@ -5,6 +5,7 @@ Opaque to clients, so that what it says may change: a version, which list, a pos
 
 import base64
 import binascii
+import hashlib
 import zlib
 from collections.abc import Sequence
 from typing import TypeVar
@@ -15,6 +16,7 @@ _VERSION = "1"
 _LENGTH_MAX = 200
 _PARTS = 4
 _DIGITS_MAX = 18
+_NAME_BYTES = 18
 
 Row = TypeVar("Row")
 
@@ -59,6 +61,37 @@ def read_cursor(list_name: str, text: str | None) -> int | None:
     if write_cursor(list_name, int(digits)) != text:
         raise BadCursor(list_name)
     return int(digits)
+
+
+def place_of(list_name: str, text: str | None, ids: Sequence[str]) -> int:
+    """Return where a list with a fixed order goes on behind the row that a cursor names.
+
+    Raises:
+        BadCursor: it was not written by `page_behind` for this list.
+    """
+    if text is None:
+        return 0
+    found = next((n for n, each in enumerate(ids, 1) if _named(list_name, each) == text), None)
+    if found is None:
+        raise BadCursor(list_name)
+    return found
+
+
+def page_behind(
+    rows: Sequence[Row], ids: Sequence[str], limit: int | None, list_name: str
+) -> tuple[list[Row], str | None]:
+    """Cut rows with these ids to a page, or to none; the cursor names the last row of it.
+
+    What is added before that row meanwhile is not seen, and what is there is seen once.
+    """
+    if limit is None or len(rows) <= limit:
+        return list(rows), None
+    return list(rows[:limit]), _named(list_name, ids[limit - 1])
+
+
+def _named(list_name: str, row_id: str) -> str:
+    digest = hashlib.sha256(f"{_VERSION}.{list_name}.{row_id}".encode()).digest()
+    return base64.urlsafe_b64encode(digest[:_NAME_BYTES]).decode()
 
 
 def page_of(

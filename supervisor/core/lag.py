@@ -81,10 +81,16 @@ class Lag:
 
 
 def lag_ages(
-    history: Sequence[LogEnds], positions: Offsets, now: datetime
+    history: Sequence[LogEnds], positions: Offsets, now: datetime, lag: Offsets
 ) -> dict[TopicPartition, timedelta]:
-    """Return the age of the oldest unread record of each partition where it is known."""
-    found = {p: age_at(history, p, at, now) for p, at in sorted(positions.items())}
+    """Return the age of the oldest unread record of each partition where it is known.
+
+    Where `lag` is 0 it is zero: records beyond the end of a fixed range are nobody's to read.
+    """
+    found = {
+        p: timedelta(0) if lag.get(p) == 0 else age_at(history, p, at, now)
+        for p, at in sorted(positions.items())
+    }
     return {p: age for p, age in found.items() if age is not None}
 
 

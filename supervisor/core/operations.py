@@ -50,6 +50,7 @@ class OperationKind(StrEnum):
     HANDOFF = "handoff"
     RESET = "reset"
     RESET_OFFSETS = "reset-offsets"
+    RESET_TO_LATEST_AND_BACKFILL = "reset-to-latest-and-backfill"
 
 
 class OperationState(StrEnum):
@@ -112,7 +113,11 @@ class Progress:
 def judge_operation(operation: Operation, facts: OperationFacts) -> Progress:
     """Tell how far an operation is."""
     match operation.kind:
-        case OperationKind.RESET | OperationKind.RESET_OFFSETS:
+        case (
+            OperationKind.RESET
+            | OperationKind.RESET_OFFSETS
+            | OperationKind.RESET_TO_LATEST_AND_BACKFILL
+        ):
             return _done(operation.at)  # its transaction is all there is to it
         case OperationKind.HANDOFF:
             return _handoff(operation, facts)

@@ -55,6 +55,16 @@ class SqlCompactions:
         mine = [] if data_source is None else [_AT.data_source == data_source]
         return self._read(_ALL.where(*mine).order_by(_AT.number.desc()).limit(limit))
 
+    def page(
+        self, limit: int, *, before: int | None = None, data_source: str | None = None
+    ) -> list[tuple[int, Compaction]]:
+        """Return those with lower numbers, or all, newest first, each with its number."""
+        asked = [] if data_source is None else [_AT.data_source == data_source]
+        asked += [] if before is None else [_AT.number < before]
+        query = _ALL.where(*asked).order_by(_AT.number.desc()).limit(limit)
+        rows = self._db.execute(query).mappings()
+        return [(row["number"], _compaction(row)) for row in rows]
+
     def assign(
         self, compaction_id: str, worker_id: str, incarnation: int, token: str, now: datetime
     ) -> bool:

@@ -14,6 +14,9 @@ from tasks.kafka_client import KafkaClient
 from tasks.offsets import TopicPartition
 from tasks.wire import Instant, Wire, WireOffsets
 
+BREAKS_SHOWN = 10
+"""Reasons of declared breaks that a verification tells."""
+
 
 class Answer(Wire):
     """An answer of the API, read leniently: a newer overlord may say more."""
@@ -163,6 +166,23 @@ class Ledger(Answer):
                 DeclaredGap(gap.first, gap.end, repeated=gap.kind == "repeated", recreated_at=anew)
             )
         return found
+
+    def breaks(self) -> tuple[str, ...]:
+        """Say what is declared of the offsets and why, the latest first: who reads them, perhaps.
+
+        Of many the first are told, and how many others there are.
+        """
+        sizes: dict[tuple[str, str], int] = {}
+        for gap in reversed(self.gaps):
+            at = gap.kind, gap.why
+            sizes[at] = sizes.get(at, 0) + gap.end - gap.first
+        told = [
+            f"{size} offsets are declared {kind}" + (f": {why}" if why else "")
+            for (kind, why), size in sizes.items()
+        ]
+        left = len(told) - BREAKS_SHOWN
+        more = [f"{left} other reasons are in the ledger"] if left > 0 else []
+        return (*told[:BREAKS_SHOWN], *more)
 
     def topic_ids(self) -> dict[str, str]:
         """Return topic -> the id that the committed offsets belong to, where it is known."""

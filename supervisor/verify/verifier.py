@@ -75,7 +75,7 @@ def compare(
         facts,
         findings,
         publications=len(ledger.publications),
-        notes=found.notes,
+        notes=found.notes + ledger.breaks(),
         quarantined=sum(f.rows for each in ledger.publications for f in each.errors),
         spoiled=compacted.spoiled,
     )

@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 from supervisor.watching import Watching
-from tests.api.world import SUPERVISORS, TOPIC, Json, World
+from tests.api.world import SUPERVISORS, TOPIC, Json, World, spec_document, task_ids
 from tests.waiting import wait_until
 
 PATH = f"/api/v1/supervisors/{TOPIC}/lag"
@@ -39,6 +39,53 @@ def test_lag_in_time_is_told_from_how_the_log_grew(world: World) -> None:
     told = world.client.get("/metrics").text
     assert f'tidegate_supervisor_lag_records{{supervisor="{TOPIC}"}} 100.0' in told
     assert f'tidegate_supervisor_lag_seconds{{supervisor="{TOPIC}"}}' in told
+
+
+def test_each_task_tells_how_old_its_oldest_unread_record_is(world: World) -> None:
+    """Source: Druid 39's `lagMillis`.  Goal: of two replicas each has its own; null at first."""
+    agents = world.start(partitions=1, task_count=1, replicas=2)
+    watching = world.watching
+    assert [task["lagMillis"] for task in _active(world)] == [{"0": 0}, {"0": 0}]
+    world.streams.append(TOPIC, 0, 50)
+    world.settle()
+    watching.after_pass(TOPIC)
+    world.round(agents)
+    assert [task["lagMillis"] for task in _active(world)] == [{"0": None}, {"0": None}]
+    grow(world, watching, 50)
+    (fast, task_id), (slow, other_id) = task_ids(agents)
+    fast.read(task_id, 100)
+    slow.read(other_id, 75)
+    world.round(agents)
+
+    told = {task["id"]: task["lagMillis"] for task in _active(world)}
+
+    assert told[task_id] == {"0": 0}
+    assert world.payload()["minimumLagMillis"] == {"0": 0}
+    late = told[other_id]
+    assert isinstance(late, dict)
+    assert 5_000 <= late["0"] < 6_000, "half of what came in ten seconds is not read"
+
+
+def _active(world: World) -> list[Json]:
+    found = world.payload()["activeTasks"]
+    assert isinstance(found, list)
+    return found
+
+
+def test_what_lies_beyond_a_fixed_range_is_no_lag(world: World) -> None:
+    """Goal: a backfill that has read all is not behind for ever."""
+    world.streams.create(TOPIC, 1)
+    bounds = {"startSequenceNumbers": {"0": 0}, "endSequenceNumbers": {"0": 0}}
+    document = spec_document(boundedStreamConfig=bounds)
+    assert world.post(SUPERVISORS, document).status_code == 200
+    world.settle()
+    world.watching.after_pass(TOPIC)
+    grow(world, world.watching, 100)
+
+    now = world.payload()
+
+    assert (now["state"], now["minimumLag"]) == ("COMPLETED", {"0": 0})
+    assert (now["minimumLagMillis"], now["aggregateLagMillis"]) == ({"0": 0}, 0)
 
 
 def test_a_day_of_samples_is_kept_and_shown_in_steps(world: World) -> None:

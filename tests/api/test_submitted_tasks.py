@@ -72,6 +72,27 @@ def test_a_range_is_read_once_and_the_poll_ends_in_success(world: World) -> None
     assert _status(world, "nightly")["status"] == "SUCCESS"
 
 
+def test_it_is_told_by_its_id_and_lists_have_what_workers_run(world: World) -> None:
+    """Goal: who polls several ids at once finds it; a list counts each range once."""
+    world.streams.create(TOPIC, 1)
+    world.streams.append(TOPIC, 0, 25)
+    agent = world.agent("w1")
+    agent.sync()
+    assert world.post(TASK, _task(5, 20, id="nightly")).status_code == 200
+    assert world.post("/druid/indexer/v1/supervisor", spec_document()).status_code == 200
+    world.settle("nightly")
+    agent.sync()
+
+    statuses = world.post(f"{TASKS}/taskStatus", ["nightly", "never", TOPIC]).json()
+    rows = world.get_rows(f"{TASKS}/tasks?type=index_kafka")
+
+    assert statuses.keys() == {"nightly"}
+    assert (statuses["nightly"]["id"], statuses["nightly"]["status"]) == ("nightly", "RUNNING")
+    mine = [row for row in rows if row["supervisorId"] == "nightly"]
+    assert len(mine) == 1
+    assert str(mine[0]["id"]).startswith("index_kafka_nightly_")
+
+
 def test_one_that_is_stopped_has_failed(world: World) -> None:
     world.streams.create(TOPIC, 1)
     task_id = str(world.post(TASK, _task()).json()["task"])

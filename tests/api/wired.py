@@ -9,6 +9,7 @@ from supervisor.adapters.memory_streams import MemoryStreams
 from supervisor.adapters.raw_records import DuckRecords
 from supervisor.administration import Administration
 from supervisor.api.server import ApiParts
+from supervisor.backfills import Backfills
 from supervisor.chronicle import Chronicle
 from supervisor.compacting import Compacting
 from supervisor.core.events import QueueConfig
@@ -76,6 +77,7 @@ def parts_of(
     lifetimes = Lifetimes.of(store, clock, term, grace=30 * DAY, delay=ENDS_LATER)
     segments = lifetimes.segments
     compacting = Compacting(store, clock, term, registry, endings, changed, new_token)
+    resets = Resets(store, streams, clock, leadership, loop, changed, endings)
     return ApiParts(
         service=service,
         publishing=Publishing(store, clock, leadership, loop, changed, endings, meters=meters),
@@ -85,7 +87,8 @@ def parts_of(
         compacting=compacting,
         swapping=Swapping(store, clock, term, endings, segments, changed, compacting.assign),
         quarantine=Quarantine(store, DuckRecords(folder)),
-        resets=Resets(store, streams, clock, leadership, loop, changed, endings),
+        resets=resets,
+        backfills=Backfills(resets, service.check),
         keys=Idempotency(store, clock, term),
         chronicle=Chronicle(store, clock),
         looking=Looking.of(store, clock, service, registry, changed=changed, probe=streams),

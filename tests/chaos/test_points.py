@@ -33,11 +33,11 @@ def places() -> set[str]:
     sync = {f"sync:{told}" for told in ("told-pause", "told-end", "answered")}
     export = {f"export:{step}" for step in ("decided", "committed")}
     compaction = {f"compaction:{step}" for step in ("in-transaction", "committed")}
+    backfill = {f"backfill:{step}" for step in ("in-transaction", "committed")}
     compact = {f"compact:{step}" for step in ("written", "published")}
     single = {"worker:started", "term:begun"}
-    return (
-        actions | effects | phases | verbs | publish | sync | export | compact | compaction | single
-    )
+    overlord = actions | verbs | publish | sync | export | compaction | backfill
+    return overlord | effects | phases | compact | single
 
 
 def test_every_row_of_the_tables_has_a_point() -> None:

@@ -101,6 +101,17 @@ def test_compactions_are_listed_newest_first_as_they_come(
     }
 
 
+def test_pages_are_followed_until_there_are_enough(tidegate: Tidegate, server: Overlord) -> None:
+    """Goal: who may not see all of a page gets as many as were asked for."""
+    pages = [{"compactions": [compaction(n)], "next": f"c{n}" if n else None} for n in (2, 1, 0)]
+    server.on("GET", ALL, *(Reply(page) for page in pages))
+
+    ended = tidegate("compaction", "list", "--limit", "2", "-o", "json")
+
+    assert ended.json() == {"compactions": [compaction(2), compaction(1)], "next": "c1"}
+    assert [a.query for a in server.asked] == [{"limit": ["2"]}, {"limit": ["1"], "cursor": ["c2"]}]
+
+
 def test_a_rule_is_shown_set_and_ended(tidegate: Tidegate, server: Overlord) -> None:
     path = f"{TABLE}/compaction"
     rule = {

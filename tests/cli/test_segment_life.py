@@ -134,17 +134,30 @@ def test_a_list_of_all_tells_what_becomes_of_each(tidegate: Tidegate, server: Ov
     assert " deleted 2h0m ago" in third
     assert "compacted, deleted in 3d0h" in fourth
     assert "compacted, deleted 2h0m ago" in fifth
-    assert server.asked[0].query == {}
+    assert server.asked[0].query == {"limit": ["5000"]}
     assert ended.err == "5 segments, 50 rows\n"
 
 
 def test_a_list_of_the_unused_asks_for_them_alone(tidegate: Tidegate, server: Overlord) -> None:
     rows = tidegate("segment", "list", "clicks", "--unused", "-o", "json").json()
 
-    assert server.asked[0].query == {"used": ["false"]}
+    assert server.asked[0].query == {"used": ["false"], "limit": ["5000"]}
     assert isinstance(rows, list)
     assert (rows[0]["dataSource"], rows[0]["id"]) == ("clicks", "task-1/0")
     assert tidegate("segment", "list", "clicks", "--unused", "--all").code == 2
+
+
+def test_every_page_of_segments_is_listed(tidegate: Tidegate, server: Overlord) -> None:
+    pages = [
+        {"dataSource": "clicks", "segments": [segment(n)], "next": f"c{n}" if n < 3 else None}
+        for n in (1, 2, 3)
+    ]
+    server.on("GET", f"{OURS}/segments", *(Reply(page) for page in pages))
+
+    ended = tidegate("segment", "list", "clicks", "--all")
+
+    assert ended.err == "3 segments, 30 rows\n"
+    assert [a.query.get("cursor") for a in server.asked] == [None, ["c1"], ["c2"]]
 
 
 def test_retention_is_shown_set_and_dropped(tidegate: Tidegate, server: Overlord) -> None:

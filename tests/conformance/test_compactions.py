@@ -172,6 +172,22 @@ def test_the_newest_come_first_and_bounded(leader: Leader) -> None:
         assert (recent("never", 9), recent(None, 0)) == ([], [])
 
 
+def test_pages_of_the_newest_lead_to_the_first_while_others_are_added(leader: Leader) -> None:
+    other = replace(compaction("o"), data_source="other")
+    add(leader, compaction("c1"), other, compaction("c2"), compaction("c3"))
+    with leader.reads() as tx:
+        first = tx.compactions.page(2)
+    add(leader, compaction("c4"))
+
+    with leader.reads() as tx:
+        page = tx.compactions.page
+        assert [row.id for _, row in first] == ["c3", "c2"]
+        assert [row.id for _, row in page(9, before=first[-1][0])] == ["o", "c1"]
+        mine = page(9, before=first[-1][0], data_source="table")
+        assert [row.id for _, row in mine] == ["c1"]
+        assert page(9, before=mine[-1][0]) == []
+
+
 def test_it_is_kept_which_failed_by_themselves(leader: Leader) -> None:
     """Goal: what cannot be compacted is not tried again and again."""
     add(leader, *(compaction(f"c{n}") for n in range(4)))

@@ -13,6 +13,7 @@ from datetime import timedelta
 import pytest
 
 from supervisor.adapters.memory_warehouse import MemoryWarehouse
+from supervisor.backfills import Backfills
 from supervisor.core.actions import (
     Action,
     BeginHandoff,
@@ -177,6 +178,10 @@ class Story:
             ENDINGS,
         )
 
+    @property
+    def backfills(self) -> Backfills:
+        return Backfills(self.resets, self.service.check)
+
     def context(self) -> Context:
         return Context(self.store, self.term(), self.world.clock.now(), lambda: False)
 
@@ -337,6 +342,7 @@ def _ends(story: Story) -> None:
     sweep = Sweep(store, files, clock, story.term, ENDINGS)
     story.does("sweep", sweep.run_once)
     story.does("reset", lambda: story.resets.reset(TOPIC, "ann"))
+    story.does("backfill", lambda: story.backfills.run(TOPIC, "ann"))
     story.does("terminate", lambda: story.service.terminate(TOPIC, "ann"))
     story.does("pass", story.world.settle)
     for each in story.live():

@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from supervisor.core.cursors import BadCursor, page_of, read_cursor, write_cursor
+from supervisor.core.cursors import (
+    BadCursor,
+    page_behind,
+    page_of,
+    place_of,
+    read_cursor,
+    write_cursor,
+)
 
 
 @given(st.integers(0, 10**18 - 1))
@@ -55,3 +62,38 @@ def test_pages_follow_each_other_without_a_gap(count: int, limit: int) -> None:
         if cursor is None:
             break
     assert seen == [row for _, row in every]
+
+
+@given(
+    st.sets(st.text(min_size=1, max_size=4), max_size=30),
+    st.lists(st.text(min_size=1, max_size=4), max_size=30),
+    st.integers(1, 10),
+)
+def test_a_walk_over_a_list_with_an_order_sees_each_once_while_rows_are_added(
+    there: set[str], later: list[str], limit: int
+) -> None:
+    """Goal: a row that comes between two pages is seen once or not at all, no other is missed."""
+    rows, seen, coming = set(there), [], iter(later)
+    cursor: str | None = None
+    while True:
+        ordered = sorted(rows)
+        left = ordered[place_of("segments", cursor, ordered) :]
+        page, cursor = page_behind(left, left, limit, "segments")
+        seen += page
+        rows.update(next(coming, "0") for _ in range(2))
+        if cursor is None:
+            break
+    assert len(seen) == len(set(seen))
+    assert there <= set(seen)
+
+
+def test_a_cursor_that_names_no_row_is_refused() -> None:
+    _, cursor = page_behind(["a", "b"], ["a", "b"], 1, "segments")
+    assert place_of("segments", cursor, ["a", "b"]) == 1
+    for text, list_name in ((cursor, "others"), ("a", "segments"), ("", "segments")):
+        with pytest.raises(BadCursor):
+            place_of(list_name, text, ["a", "b"])
+
+
+def test_without_a_limit_all_is_one_page() -> None:
+    assert page_behind(["a", "b"], ["a", "b"], None, "segments") == (["a", "b"], None)
