@@ -148,7 +148,7 @@ class Views:
                 failed=failed,
                 rejected_published=rejected,
                 ages=self.watching.ages(seen),
-                looks=self.watching.looks(supervisor_id),
+                looks=self.watching.looks(seen),
             )
         )
 

@@ -74,15 +74,19 @@ class Watching:
         with self._lock:
             self._written[supervisor_id] = known
 
-    def looks(self, supervisor_id: str) -> tuple[LogEnds, ...]:
-        """Return where the log ended when it was looked at, oldest first."""
+    def looks(self, seen: Observed) -> tuple[LogEnds, ...]:
+        """Return where the log ended when it was looked at, oldest first; `seen` is the last.
+
+        Without that one, what came since the last pass would have no age.
+        """
         with self._lock:
-            return self._ends.get(supervisor_id, ())
+            history = self._ends.get(seen.current.supervisor_id, ())
+        at = seen.stream.read_at
+        return history if at is None else with_look(history, LogEnds(at, seen.stream.stable))
 
     def ages(self, seen: Observed) -> dict[TopicPartition, timedelta]:
         """Return the age of the oldest unread record of each partition, where it is known."""
-        history = self.looks(seen.current.supervisor_id)
-        return lag_ages(history, reached(seen), seen.now, lag_by_partition(seen))
+        return lag_ages(self.looks(seen), reached(seen), seen.now, lag_by_partition(seen))
 
     def lag(self, seen: Observed) -> Lag:
         """Return how far a supervisor is behind."""

@@ -72,6 +72,20 @@ def _active(world: World) -> list[Json]:
     return found
 
 
+def test_what_came_since_the_last_pass_has_an_age(world: World) -> None:
+    """Goal: a status never tells of records that are not read, and of no lag in time."""
+    world.start(partitions=1, task_count=1, replicas=1)
+    world.watching.after_pass(TOPIC)
+    world.clock.advance(10 * SECOND)
+    world.streams.append(TOPIC, 0, 100)
+
+    now = world.payload()
+
+    assert now["aggregateLag"] == 100
+    assert isinstance(now["aggregateLagMillis"], int)
+    assert 10_000 <= now["aggregateLagMillis"] < 11_000
+
+
 def test_what_lies_beyond_a_fixed_range_is_no_lag(world: World) -> None:
     """Goal: a backfill that has read all is not behind for ever."""
     world.streams.create(TOPIC, 1)
