@@ -211,17 +211,17 @@ class Loop:
     def _failed(self, supervisor_id: str, error: Exception) -> None:
         expected = isinstance(error, SupervisorError)
         text = str(error) if expected else f"internal error: {error!r}"
+        with self._changed:
+            entry = self._entries.setdefault(supervisor_id, _Entry())
+            entry.streak = entry.streak.then(THRESHOLD, good=False)
+            entry.errors.append(PassError(self._clock.now(), type(error).__name__, text))
+            wait = min(30.0, 0.5 * 2 ** min(entry.streak.bad, 10))
         log.error(
             "a pass failed",
             supervisor=supervisor_id,
             error=text,
             exc_info=None if expected else error,
         )
-        with self._changed:
-            entry = self._entries.setdefault(supervisor_id, _Entry())
-            entry.streak = entry.streak.then(THRESHOLD, good=False)
-            entry.errors.append(PassError(self._clock.now(), type(error).__name__, text))
-            wait = min(30.0, 0.5 * 2 ** min(entry.streak.bad, 10))
         self._finish(supervisor_id, None, next_s=wait)
 
     def _finish(self, supervisor_id: str, made: Pass | None, *, next_s: float | None) -> None:
