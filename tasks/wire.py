@@ -59,8 +59,17 @@ WireOffsets = Annotated[
 ]
 """Offsets in a message: `{"topic:0": 17}` on the wire, sorted by partition."""
 
+
+def _no_truth(value: object) -> object:
+    if isinstance(value, bool):
+        raise ValueError("is no duration: give seconds as a number")  # noqa: TRY004 -- pydantic's
+    return value
+
+
 Seconds = Annotated[
-    timedelta, PlainSerializer(lambda value: value.total_seconds(), return_type=float)
+    timedelta,
+    BeforeValidator(_no_truth),
+    PlainSerializer(lambda value: value.total_seconds(), return_type=float),
 ]
 """A duration between the planes: seconds as a number, since no two clocks are compared."""
 

@@ -17,7 +17,7 @@ from supervisor.api.problems import InvalidRequest
 from supervisor.api.tasks import interval_of, submitted_of
 from supervisor.core.access import Permission
 from supervisor.core.errors import FieldError, NotOffered, SegmentsMoved, TaskNotFound
-from supervisor.core.intervals import FORM
+from supervisor.core.intervals import FORM, PATTERN
 from supervisor.ownership import Ownership
 from supervisor.views_tasks import TaskShort
 from tasks.wire import Wire
@@ -130,7 +130,11 @@ def post_action() -> NoReturn:
     "/pendingSegments/{data_source}", dependencies=[needs(Permission.DELETE, DATA_SOURCE)]
 )
 def delete_pending(
-    data_source: str, interval: Annotated[str, Query(description=FORM)]
+    data_source: str,
+    interval: Annotated[
+        str,
+        Query(description=FORM, json_schema_extra={"pattern": PATTERN.replace("/", "[_/]")}),
+    ],
 ) -> PendingDeleted:
     """Answer that there were none: a segment gets its row when it is published, not before."""
     del data_source

@@ -1,0 +1,27 @@
+"""What schemathesis cannot know from the description, said to it; loaded by its `hooks` setting."""
+
+import json
+import uuid
+from itertools import count
+from typing import Any
+
+import schemathesis
+
+from supervisor.api.idempotency import HEADER
+from supervisor.core.idempotency import is_key
+
+_run, _keys = uuid.uuid4().hex, count(1)
+
+
+@schemathesis.hook
+def before_call(_context: object, case: Any, _kwargs: object) -> None:  # noqa: ANN401 -- its own
+    """Send each key once: `of this action alone` is more than a schema can say."""
+    headers = case.headers or {}
+    key = headers.get(HEADER)
+    if isinstance(key, str) and is_key(key):
+        headers[HEADER] = f"{_run}-{next(_keys)}"
+    body = case.body
+    if case.operation.path.endswith("/sync") and isinstance(body, dict) and "wait" in body:
+        wait = body["wait"]
+        if isinstance(wait, int | float | str) and not isinstance(wait, bool):
+            case.body = json.loads(json.dumps(body | {"wait": 0.0}))
