@@ -3,7 +3,14 @@
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Self
 
-from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, PlainSerializer
+from pydantic import (
+    AwareDatetime,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    PlainSerializer,
+    WithJsonSchema,
+)
 from pydantic.alias_generators import to_camel
 
 from tasks.offsets import OffsetsError, TopicPartition
@@ -69,6 +76,10 @@ def _no_truth(value: object) -> object:
 Seconds = Annotated[
     timedelta,
     BeforeValidator(_no_truth),
+    WithJsonSchema(
+        {"anyOf": [{"type": "number"}, {"type": "string", "format": "duration"}]},
+        mode="validation",
+    ),
     PlainSerializer(lambda value: value.total_seconds(), return_type=float),
 ]
 """A duration between the planes: seconds as a number, since no two clocks are compared."""

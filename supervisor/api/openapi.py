@@ -14,7 +14,12 @@ _KEY = {
     "in": "header",
     "required": False,
     "description": "Of this action alone: a repeat with it is answered alike and does nothing.",
-    "schema": {"type": "string", "minLength": 1, "maxLength": KEY_CHARACTERS_MAX},
+    "schema": {
+        "type": "string",
+        "minLength": 1,
+        "maxLength": KEY_CHARACTERS_MAX,
+        "pattern": "^[!-~]+$",
+    },
 }
 _REF = "#/components/schemas/"
 _UNUSED = ("HTTPValidationError", "ValidationError")

@@ -57,7 +57,7 @@ class LockFilter(Wire):
     """Whose locks are asked for."""
 
     datasource: str
-    priority: int | None = None
+    priority: Annotated[int, Field(strict=True)] | None = None
     context: dict[str, object] | None = None
 
 

@@ -3,8 +3,8 @@
     --cases    at least so many requests are sent (default 10000)
     --seed     the same seed, the same requests; else one is drawn and printed
 
-A broker, an overlord and a worker are started as children and gone at the end: first an overlord
-that asks who calls, then one that does not.  Both have tables, tasks, rules and a past.
+A broker and two overlords, each with a worker, are started as children and gone at the end: one
+overlord asks who calls, one does not.  Both have tables, tasks, rules and a past.
 Schemathesis reads the description that they serve, and asks all it can think of: what the
 description takes, what it does not take, and one answer after the other along its links.
 
@@ -20,6 +20,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from tests.brokers import start_test_broker
@@ -27,7 +28,7 @@ from tests.contract.ask import Asked, Wish, ask
 from tests.contract.site import Site, serving
 
 CASES = 10_000
-_SHARE = {True: 0.7, False: 0.3}
+_SHARE = {True: 0.6, False: 0.4}
 """Of the cases, those where callers are asked who they are."""
 _FUZZED = 0.8
 """Of what coverage leaves, the part that is no walk along links."""
@@ -51,12 +52,16 @@ def main(arguments: list[str]) -> int:
     folder = Path(tempfile.mkdtemp(prefix="tidegate-contract-"))
     say(f"logs are in {folder}")
     done: list[Asked] = []
-    with start_test_broker(folder / "kafka") as broker:
-        for asked, share in _SHARE.items():
+    with start_test_broker(folder / "kafka") as broker, ThreadPoolExecutor(len(_SHARE)) as both:
+
+        def one(asked: bool) -> list[Asked]:
             name = "asked" if asked else "open"
+            cases = math.ceil(given.cases * _SHARE[asked])
             with serving(folder / name, broker.bootstrap, asked=asked) as site:
-                say(f"an overlord that {'asks who calls' if asked else 'asks nobody'}")
-                done += _all_phases(site, seed, math.ceil(given.cases * share), say)
+                return _all_phases(site, seed, cases, lambda line: say(f"{name:<5}  {line}"))
+
+        for found in both.map(one, _SHARE):
+            done += found
     return _summed(done, folder, say)
 
 
@@ -64,6 +69,7 @@ def _all_phases(site: Site, seed: int, cases: int, say: Say) -> list[Asked]:
     done: list[Asked] = []
 
     def one(wish: Wish) -> Asked:
+        site.restore()
         found = ask(site, site.folder / f"{len(done):02}-{wish.phase}", wish)
         say(f"{found.phase:<9} {found.cases:6} cases  {len(found.failures)} kinds of failure")
         for failure in found.failures:

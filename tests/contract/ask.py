@@ -13,7 +13,15 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from supervisor.api.access import api_routes
 from supervisor.api.server import build_routes
-from tests.contract.rules import POSITIVE, UNASKED, WORKS, statuses
+from tests.contract.rules import (
+    POSITIVE,
+    REPORTING,
+    REPORTS,
+    SHARED,
+    UNASKED,
+    WORKS,
+    statuses,
+)
 from tests.contract.site import ADMIN, WORKER, Site
 
 PHASES = ("examples", "coverage", "fuzzing", "stateful")
@@ -160,13 +168,18 @@ def routes() -> list[tuple[str, str]]:
 def _rules(method: str, path: str) -> Iterator[str]:
     fits, works = statuses(f"{method} {path}")
     streams = path.endswith("/stream")
-    if not streams and (fits, works) == ([*POSITIVE], [*WORKS]):
+    named = f"{method} {path}" in {*REPORTS.routes, *SHARED.routes}
+    if not streams and not named and (fits, works) == ([*POSITIVE], [*WORKS]):
         return
     yield "[[operations]]"
     yield from _pairs({"include-method": method, "include-path": path})
     if streams:
         yield from _pairs({"request-timeout": STREAM_S})
     yield f"checks.positive_data_acceptance.expected-statuses = {json.dumps(fits)}"
+    if (route := f"{method} {path}") in REPORTS.routes:
+        yield f"checks.negative_data_rejection.expected-statuses = {json.dumps(REPORTING)}"
+    if route in SHARED.routes:
+        yield "checks.unsupported_method.enabled = false"
     yield f"checks.not_a_server_error.expected-statuses = {json.dumps(works)}"
 
 

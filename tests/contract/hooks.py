@@ -1,6 +1,5 @@
 """What schemathesis cannot know from the description, said to it; loaded by its `hooks` setting."""
 
-import json
 import uuid
 from itertools import count
 from typing import Any
@@ -23,5 +22,7 @@ def before_call(_context: object, case: Any, _kwargs: object) -> None:  # noqa: 
     body = case.body
     if case.operation.path.endswith("/sync") and isinstance(body, dict) and "wait" in body:
         wait = body["wait"]
-        if isinstance(wait, int | float | str) and not isinstance(wait, bool):
-            case.body = json.loads(json.dumps(body | {"wait": 0.0}))
+        if isinstance(wait, int | float) and not isinstance(wait, bool) and wait > 0:
+            case.body = body | {"wait": 0.0}
+        if isinstance(wait, str) and wait.startswith("P"):
+            case.body = body | {"wait": "PT0S"}

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 POSITIVE = ("2xx", "3xx", "401", "403", "404", "409", "429")
 """What a request that fits its schema is answered, unless a rule below says more."""
+REPORTING = ("2xx", "4xx", "5xx")
 WORKS = ("2xx", "3xx", "4xx")
 _DRUID = "/druid/indexer/v1"
 _ONE = f"{_DRUID}/supervisor/{{supervisor_id}}"
@@ -66,6 +67,10 @@ _INTERVAL = Also(
         f"GET {_OURS}/supervisors/{{supervisor_id}}/lag",
     ),
 )
+_LENGTH = Also(
+    "a duration of the right form may be too long, or hold months, which have no fixed length",
+    (f"PUT {_TABLE}/retention", f"PUT {_TABLE}/compaction"),
+)
 _THERE = Also(
     "what is named has to be there, or to be in the state for it",
     (
@@ -78,7 +83,7 @@ _THERE = Also(
         "POST /internal/v1/samples/{sample_id}",
     ),
 )
-REFUSED: tuple[Also, ...] = (_SPEC, _CURSOR, _NEVER, _INTERVAL, _THERE)
+REFUSED: tuple[Also, ...] = (_SPEC, _CURSOR, _NEVER, _INTERVAL, _LENGTH, _THERE)
 """Routes that may answer 400 to what fits their schema."""
 
 MOVED = Also(
@@ -100,6 +105,15 @@ UNAVAILABLE: tuple[Also, ...] = (
 )
 """Routes at which 503 is an answer and no failure: it is about something outside."""
 
+REPORTS = Also(
+    "it tells what is wrong with a spec, and that it tells so is a 200",
+    (f"POST {_OURS}/supervisors/validate",),
+)
+SHARED = Also(
+    "the path is also that of the event set aside whose number is `replay`, which is none: 400",
+    (f"POST {_OURS}/queues/{{container}}/{{name}}/failed/replay",),
+)
+"""Here other methods than its own are not answered 405."""
 UNASKED = "ignored_auth"
 """The check that is left out where nobody is asked who they are; there it has nothing to find."""
 
