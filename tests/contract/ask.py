@@ -20,12 +20,14 @@ from tests.contract.rules import (
     SHARED,
     UNASKED,
     WORKS,
+    of_walks,
     statuses,
 )
 from tests.contract.site import ADMIN, WORKER, Site
 
 PHASES = ("examples", "coverage", "fuzzing", "stateful")
 STREAM_S, ANSWER_S = 2, 20
+_STREAM = "/api/v1/events/stream"
 _HOOKS = Path(__file__).with_name("hooks.py")
 _ROOT = Path(__file__).parents[2]
 
@@ -75,6 +77,8 @@ class Wish:
     seed: int
     examples: int = 1
     """Cases of one operation; coverage decides by itself."""
+    mode: str = "all"
+    """`positive`: only what fits the description."""
     timeout_s: float = 3_600.0
 
 
@@ -91,7 +95,7 @@ def ask(site: Site, folder: Path, wish: Wish) -> Asked:
     """Run one phase to its end."""
     folder.mkdir(parents=True, exist_ok=True)
     config, report = folder / "schemathesis.toml", folder / "report.json"
-    config.write_text("\n".join(_config(site, report)) + "\n", encoding="utf-8")
+    config.write_text("\n".join(_config(site, report, wish.phase)) + "\n", encoding="utf-8")
     done = subprocess.run(
         _argv(config, served(site, folder), wish, asked=bool(site.tokens)),
         cwd=folder,
@@ -126,15 +130,16 @@ def _lines(report: _Report) -> Iterator[str]:
 
 
 def _argv(config: Path, description: Path, wish: Wish, *, asked: bool) -> Sequence[str]:
-    checks = () if asked else ("--exclude-checks", UNASKED)
+    checks = () if asked else ("--exclude-checks", ",".join(UNASKED))
     return (
         *(str(Path(sys.executable).with_name("schemathesis")), "--config-file", str(config)),
         *("run", str(description), "--phases", wish.phase, "--seed", str(wish.seed)),
         *("--max-examples", str(wish.examples), "--no-color", "--checks", "all", *checks),
+        *("--mode", wish.mode),
     )
 
 
-def _config(site: Site, report: Path) -> Iterator[str]:
+def _config(site: Site, report: Path, phase: str) -> Iterator[str]:
     """Yield schemathesis.toml: every check is on; `rules.py` says where more is an answer."""
     yield from _pairs(
         {
@@ -155,6 +160,21 @@ def _config(site: Site, report: Path) -> Iterator[str]:
         yield "[auth.openapi]"
         yield f"bearer = {{ bearer = {json.dumps(site.tokens[ADMIN])} }}"
         yield f"worker = {{ api_key = {json.dumps(site.tokens[WORKER])} }}"
+    if phase == "stateful":
+        fits, works = of_walks()
+        yield "[[operations]]"
+        yield from _pairs({"include-path": _STREAM, "request-timeout": STREAM_S})
+        yield "[checks]"
+        yield from _pairs(
+            {
+                "positive_data_acceptance.expected-statuses": fits,
+                "not_a_server_error.expected-statuses": works,
+            }
+        )
+        return
+    for path in sorted(route.partition(" ")[2] for route in SHARED.routes):
+        yield "[[operations]]"  # the check asks with other methods: the path alone counts
+        yield from _pairs({"include-path": path, "checks.unsupported_method.enabled": False})
     for method, path in routes():
         yield from _rules(method, path)
 
@@ -167,19 +187,17 @@ def routes() -> list[tuple[str, str]]:
 
 def _rules(method: str, path: str) -> Iterator[str]:
     fits, works = statuses(f"{method} {path}")
-    streams = path.endswith("/stream")
-    named = f"{method} {path}" in {*REPORTS.routes, *SHARED.routes}
-    if not streams and not named and (fits, works) == ([*POSITIVE], [*WORKS]):
+    streams = path == _STREAM
+    reports = f"{method} {path}" in REPORTS.routes
+    if not (streams or reports) and (fits, works) == ([*POSITIVE], [*WORKS]):
         return
     yield "[[operations]]"
     yield from _pairs({"include-method": method, "include-path": path})
     if streams:
         yield from _pairs({"request-timeout": STREAM_S})
     yield f"checks.positive_data_acceptance.expected-statuses = {json.dumps(fits)}"
-    if (route := f"{method} {path}") in REPORTS.routes:
+    if f"{method} {path}" in REPORTS.routes:
         yield f"checks.negative_data_rejection.expected-statuses = {json.dumps(REPORTING)}"
-    if route in SHARED.routes:
-        yield "checks.unsupported_method.enabled = false"
     yield f"checks.not_a_server_error.expected-statuses = {json.dumps(works)}"
 
 

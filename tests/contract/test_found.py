@@ -81,3 +81,18 @@ def test_a_truth_is_no_duration(world: World, wait: bool) -> None:
 
     assert answer.status_code == 400
     assert {"/wait"} & {each["pointer"] for each in answer.json()["errors"]}
+
+
+def test_a_table_that_is_not_exported_has_no_snippet_and_the_description_says_so(
+    world: World,
+) -> None:
+    """Goal: the answer 409 of a look was not described."""
+    world.start()
+    path = "/api/v1/datasources/{data_source}/snippets"
+
+    answer = world.client.get(path.format(data_source=TOPIC), params={"reader": "deltalake"})
+    described = world.get_object("/openapi.json")["paths"]
+
+    assert answer.status_code in {404, 409}
+    assert isinstance(described, dict)
+    assert "409" in described[path]["get"]["responses"]
