@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from supervisor.api.access import api_routes
 from supervisor.api.server import build_routes
+from tests.contract.hooks import BROKER
 from tests.contract.rules import (
     POSITIVE,
     REPORTING,
@@ -99,7 +100,7 @@ def ask(site: Site, folder: Path, wish: Wish) -> Asked:
     done = subprocess.run(
         _argv(config, served(site, folder), wish, asked=bool(site.tokens)),
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(_ROOT), "NO_COLOR": "1"},
+        env={**os.environ, "PYTHONPATH": str(_ROOT), "NO_COLOR": "1", BROKER: site.bootstrap},
         capture_output=True,
         text=True,
         timeout=wish.timeout_s,
@@ -192,7 +193,9 @@ def _rules(method: str, path: str) -> Iterator[str]:
     if not (streams or reports) and (fits, works) == ([*POSITIVE], [*WORKS]):
         return
     yield "[[operations]]"
-    yield from _pairs({"include-method": method, "include-path": path})
+    yield from _pairs(
+        {"include-name": f"{method} {path}"}
+    )  # several filters would be one OR the other
     if streams:
         yield from _pairs({"request-timeout": STREAM_S})
     yield f"checks.positive_data_acceptance.expected-statuses = {json.dumps(fits)}"

@@ -17,7 +17,6 @@ from tests.waiting import wait_until
 CLICKS, VIEWS, GONE = "contract-clicks", "contract-views", "contract-gone"
 ADMIN, WORKER = "admin", "worker"
 RECORDS = 200
-_NOWHERE = "127.0.0.1:1"
 _ASKED = {
     "TIDEGATE_AUTH": "required",
     # What is asked here comes as fast as one client can, and half of it with a wrong token.
@@ -66,17 +65,19 @@ def serving(folder: Path, bootstrap: str, *, asked: bool) -> Iterator[Site]:
 
 
 @contextmanager
-def bare(folder: Path) -> Iterator[Site]:
-    """Run an overlord alone that asks who calls: no worker, and nobody at its broker's address."""
+def bare(folder: Path, bootstrap: str) -> Iterator[Site]:
+    """Run an overlord alone that asks who calls: it has supervisors, and no worker."""
+    topic = "contract-bare"
+    create_topic(bootstrap, topic, partitions=2)
     cluster = Cluster(folder, more=dict(_ASKED))
     tokens = _tokens(cluster)
     cluster.http.headers["Authorization"] = f"Bearer {tokens[ADMIN]}"
     with running(cluster, workers=()):
         for table in (CLICKS, VIEWS, GONE):
-            cluster.apply(spec(_NOWHERE, CLICKS, table))
+            cluster.apply(spec(bootstrap, topic, table))
         cluster.post(GONE, "terminate")
         _ask(cluster, "POST", f"{SUPERVISORS}/{VIEWS}/suspend")
-        yield Site(cluster.url, _NOWHERE, CLICKS, folder, tokens)
+        yield Site(cluster.url, bootstrap, topic, folder, tokens)
 
 
 def _tokens(cluster: Cluster) -> dict[str, str]:
