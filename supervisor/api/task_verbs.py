@@ -83,7 +83,14 @@ def stop_tasks(data_source: str, author: Author, parts: Parts) -> DataSourceName
 
 @router.post("/taskStatus", dependencies=[needs(Permission.READ, LISTED)])
 def get_task_statuses(
-    task_ids: Annotated[list[str], Body(max_length=IDS_MAX, examples=[["index_kafka_a_b_c"]])],
+    task_ids: Annotated[
+        list[str],
+        Body(
+            max_length=IDS_MAX,
+            examples=[["index_kafka_a_b_c"]],
+            json_schema_extra={"minItems": 1},
+        ),
+    ],
     parts: Parts,
     asking: Asking,
 ) -> dict[str, TaskShort]:
