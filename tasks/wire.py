@@ -3,7 +3,14 @@
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Self
 
-from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, PlainSerializer
+from pydantic import (
+    AwareDatetime,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    PlainSerializer,
+    WithJsonSchema,
+)
 from pydantic.alias_generators import to_camel
 
 from tasks.offsets import OffsetsError, TopicPartition
@@ -59,8 +66,21 @@ WireOffsets = Annotated[
 ]
 """Offsets in a message: `{"topic:0": 17}` on the wire, sorted by partition."""
 
+
+def _no_truth(value: object) -> object:
+    if isinstance(value, bool):
+        raise ValueError("is no duration: give seconds as a number")  # noqa: TRY004 -- pydantic's
+    return value
+
+
 Seconds = Annotated[
-    timedelta, PlainSerializer(lambda value: value.total_seconds(), return_type=float)
+    timedelta,
+    BeforeValidator(_no_truth),
+    WithJsonSchema(
+        {"anyOf": [{"type": "number"}, {"type": "string", "format": "duration"}]},
+        mode="validation",
+    ),
+    PlainSerializer(lambda value: value.total_seconds(), return_type=float),
 ]
 """A duration between the planes: seconds as a number, since no two clocks are compared."""
 

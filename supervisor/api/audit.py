@@ -14,7 +14,13 @@ router = APIRouter(prefix="/api/v1", tags=["history"])
 
 LIMIT_MAX = 1_000
 Limit = Annotated[int, Query(ge=1, le=LIMIT_MAX, description="At most so many.")]
-Cursor = Annotated[str | None, Query(description="The `next` of the page before.")]
+Cursor = Annotated[
+    str | None,
+    Query(
+        description="The `next` of the page before.",
+        json_schema_extra={"pattern": "^[A-Za-z0-9_-]{1,200}$"},
+    ),
+]
 Text = Annotated[str | None, Query(max_length=1_000)]
 
 

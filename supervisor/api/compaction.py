@@ -9,7 +9,7 @@ from supervisor.api.access import COMPACTION, DATA_SOURCE, LISTED, needs
 from supervisor.api.audit import Cursor, Limit
 from supervisor.api.deps import Asking, Author, Parts
 from supervisor.core.access import Permission
-from supervisor.core.intervals import FORM, parse_interval
+from supervisor.core.intervals import FORM, PATTERN, parse_interval
 from supervisor.views_compaction import (
     CompactionRuleView,
     Compactions,
@@ -40,6 +40,7 @@ class WantedNow(Wanted):
         default=None,
         description=f"Only chunks wholly inside: {FORM}.",
         examples=["2026-01-01/2026-01-02"],
+        json_schema_extra={"pattern": PATTERN},
     )
 
 

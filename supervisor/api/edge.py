@@ -31,7 +31,11 @@ NOT_JSON = Problem(415, "unsupported-media-type", "The body must be JSON")
 TOO_LARGE = Problem(413, "body-too-large", "The body is too large")
 TOO_SLOW = Problem(408, "body-too-slow", "The body did not come in time")
 BAD_LENGTH = Problem(400, "bad-content-length", "Content-Length is no length")
-EDGE_PROBLEMS = (HOST_REFUSED, ORIGIN_REFUSED, NOT_JSON, TOO_LARGE, TOO_SLOW, BAD_LENGTH)
+NUL_REFUSED = Problem(400, "nul-in-address", "The address holds a NUL")
+EDGE_PROBLEMS = (
+    *(HOST_REFUSED, ORIGIN_REFUSED, NUL_REFUSED),
+    *(NOT_JSON, TOO_LARGE, TOO_SLOW, BAD_LENGTH),
+)
 
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 
@@ -101,6 +105,9 @@ class Names:
                 f"Host {host[:100]!a} is not a name of this overlord: use one of its own, or "
                 "have the operator allow it",
             )
+        # No id and no filter has one, and PostgreSQL takes it for no text.
+        if "\0" in request.scope["path"] or "%00" in request.url.query:
+            raise _Refusal(NUL_REFUSED, "remove %00 from the path and the query")
         origin = request.headers.get("origin")
         if request.method not in _SAFE_METHODS and origin is not None:
             try:

@@ -58,7 +58,7 @@ def list_events(
     responses={
         200: {
             "description": "Server-sent events: `id`, `event` (the type), `data` (as in the list)",
-            "content": {"text/event-stream": {"schema": {"type": "string"}}},
+            "content": {"text/event-stream": {}},
         }
     },
     dependencies=[needs(Permission.READ, LISTED)],
@@ -72,7 +72,11 @@ async def stream_events(
         int | None, Query(ge=0, le=_ID_MAX, description="Begin behind this id; 0: all there is.")
     ] = None,
     last_event_id: Annotated[
-        str | None, Header(description="The same, as browsers send it; it goes before `after`.")
+        str | None,
+        Header(
+            description="The same, as browsers send it; it goes before `after`.",
+            json_schema_extra={"pattern": f"^[0-9]{{1,{_DIGITS_MAX}}}$"},
+        ),
     ] = None,
 ) -> StreamingResponse:
     """Follow what happens, from an id or from now on; of one supervisor if asked."""

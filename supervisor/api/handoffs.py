@@ -16,11 +16,15 @@ from tasks.wire import Wire
 
 router = APIRouter(prefix="/druid/indexer/v1/supervisor", tags=["supervisors"])
 
+_GROUP_MAX = 2**31 - 1
+
 
 class WantedGroups(Wire):
     """Which task groups are to hand off."""
 
-    task_group_ids: tuple[Annotated[int, Field(strict=True, ge=0)], ...] = Field(max_length=1_000)
+    task_group_ids: tuple[Annotated[int, Field(strict=True, ge=0, le=_GROUP_MAX)], ...] = Field(
+        max_length=1_000, json_schema_extra={"minItems": 1}
+    )
 
 
 @router.post(

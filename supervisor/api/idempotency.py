@@ -28,7 +28,7 @@ REPLAYED = "Idempotency-Replayed"
 METHODS = frozenset({"POST", "PUT", "DELETE", "PATCH"})
 ANSWER_BYTES_MAX = 1024 * 1024
 """A longer answer is not stored: a repeat hears that it got lost."""
-_TOLD = ("content-type", "etag", "location", "tidegate-operation")
+_TOLD = ("content-type", "etag", "location", "tidegate-operation", "allow", "retry-after")
 _NOT_STORED = {
     HTTPStatus.TEMPORARY_REDIRECT,
     HTTPStatus.UNAUTHORIZED,

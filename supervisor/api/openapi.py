@@ -6,7 +6,7 @@ from typing import cast
 
 from supervisor.api.edge import INTERNAL_PATH
 from supervisor.api.idempotency import HEADER, METHODS
-from supervisor.api.problems import MEDIA_TYPE, ProblemDocument
+from supervisor.api.problems import ProblemDocument
 from supervisor.core.idempotency import KEY_CHARACTERS_MAX
 
 _KEY = {
@@ -14,14 +14,19 @@ _KEY = {
     "in": "header",
     "required": False,
     "description": "Of this action alone: a repeat with it is answered alike and does nothing.",
-    "schema": {"type": "string", "minLength": 1, "maxLength": KEY_CHARACTERS_MAX},
+    "schema": {
+        "type": "string",
+        "minLength": 1,
+        "maxLength": KEY_CHARACTERS_MAX,
+        "pattern": "^[!-~]+$",
+    },
 }
 _REF = "#/components/schemas/"
 _UNUSED = ("HTTPValidationError", "ValidationError")
 
 
 def described(document: dict[str, object]) -> dict[str, object]:
-    """Replace FastAPI's 422 by our problems, in place."""
+    """Take FastAPI's 422 out and our problems in, in place."""
     components = cast("dict[str, dict[str, object]]", document.setdefault("components", {}))
     schemas = components.setdefault("schemas", {})
     for name in _UNUSED:
@@ -29,17 +34,29 @@ def described(document: dict[str, object]) -> dict[str, object]:
     problem = ProblemDocument.model_json_schema(mode="serialization", ref_template=_REF + "{model}")
     schemas.update(cast("dict[str, object]", problem.pop("$defs", {})))
     schemas["ProblemDocument"] = problem
-    answer = {
-        "description": "A problem, with Druid's `error` member",
-        "content": {MEDIA_TYPE: {"schema": {"$ref": _REF + "ProblemDocument"}}},
-    }
     for path in cast("dict[str, dict[str, dict[str, object]]]", document["paths"]).values():
         for operation in path.values():
             responses = cast("dict[str, object]", operation["responses"])
-            responses.pop("422", None)
-            responses["default"] = answer
+            responses.pop("422", None)  # unless `answers` tells it
+            for parameter in cast("list[dict[str, object]]", operation.get("parameters", [])):
+                parameter["schema"] = _as_sent(cast("dict[str, object]", parameter["schema"]))
     _add_keys(document)
     return document
+
+
+def _as_sent(schema: dict[str, object]) -> dict[str, object]:
+    """Return the schema of a parameter without null, which is said by leaving it out.
+
+    A list of tags is one line of text: the pattern is of the line.
+    """
+    choices = cast("list[dict[str, object]]", schema.get("anyOf", []))
+    values = [choice for choice in choices if choice != {"type": "null"}]
+    if len(values) != 1 or len(values) == len(choices):
+        return schema
+    [value] = values
+    if value.get("type") == "array" and "pattern" in schema:
+        value = {"type": "string"}
+    return {name: told for name, told in schema.items() if name != "anyOf"} | value
 
 
 def _add_keys(document: dict[str, object]) -> None:

@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 import structlog
 from fastapi.exceptions import RequestValidationError
-from pydantic import Field
+from pydantic import ConfigDict, Field
 from pydantic.alias_generators import to_camel
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -132,6 +132,8 @@ class ProblemField(Wire):
 
 class ProblemDocument(Wire):
     """The body of every error; further members are the facts of its kind."""
+
+    model_config = ConfigDict(json_schema_extra={"additionalProperties": True})
 
     type: str = Field(examples=["/problems/invalid-spec"])
     title: str
@@ -312,7 +314,10 @@ def render_http(request: Request, error: Exception) -> Response:
     slug = {404: "no-such-route", 405: "method-not-allowed"}.get(status, "http-error")
     detail = f"{request.method} {request.url.path}: {error.detail}"
     problem = Problem(status, slug, status.phrase)
-    return answer(problem, detail, request.url.path, headers=error.headers)
+    headers = dict(error.headers or {})
+    if status is HTTPStatus.METHOD_NOT_ALLOWED:
+        headers["Allow"] = request.app.state.methods_of(request.scope["path"])
+    return answer(problem, detail, request.url.path, headers=headers)
 
 
 def render_bug(request: Request, error: Exception) -> Response:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Path, Query
 from pydantic import JsonValue
 
 from supervisor.api.access import LISTED, QUEUE, needs
@@ -22,8 +22,10 @@ from tasks.wire import Instant, Seconds, Wire
 router = APIRouter(prefix="/api/v1/queues", tags=["queues"])
 
 FAILED_MAX = 1_000
+_SEQ_MAX = 2**63 - 1
 
 Limit = Annotated[int, Query(ge=1, le=FAILED_MAX, description="At most so many.")]
+Seq = Annotated[int, Path(ge=0, le=_SEQ_MAX)]
 
 
 class OldestView(Wire):
@@ -169,7 +171,7 @@ def list_failed_events(
 
 
 @router.get("/{container}/{name}/failed/{seq}", dependencies=[needs(Permission.READ, QUEUE)])
-def get_failed_event(container: str, name: str, seq: int, parts: Parts) -> FailedView:
+def get_failed_event(container: str, name: str, seq: Seq, parts: Parts) -> FailedView:
     """Return one event that was set aside, with its payload."""
     failed = parts.queues.failed_event(QueueName(container, name), seq)
     told, text = _payload(failed.payload)
@@ -187,7 +189,7 @@ def replay_failed_events(container: str, name: str, author: Author, parts: Parts
     "/{container}/{name}/failed/{seq}/replay", dependencies=[needs(Permission.REPLAY, QUEUE)]
 )
 def replay_failed_event(
-    container: str, name: str, seq: int, author: Author, parts: Parts
+    container: str, name: str, seq: Seq, author: Author, parts: Parts
 ) -> Replayed:
     """Queue a failed event again, at the tail and with no attempts counted."""
     parts.queues.replay(QueueName(container, name), seq, author)
@@ -195,7 +197,7 @@ def replay_failed_event(
 
 
 @router.delete("/{container}/{name}/failed/{seq}", dependencies=[needs(Permission.REPAIR, QUEUE)])
-def drop_failed_event(container: str, name: str, seq: int, author: Author, parts: Parts) -> Dropped:
+def drop_failed_event(container: str, name: str, seq: Seq, author: Author, parts: Parts) -> Dropped:
     """Delete a failed event: its work is never done."""
     parts.queues.drop(QueueName(container, name), seq, author)
     return Dropped(container=container, name=name, seq=seq)

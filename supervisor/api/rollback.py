@@ -16,11 +16,13 @@ from tasks.wire import Wire
 
 router = APIRouter(prefix="/api/v1/supervisors", tags=["supervisors"])
 
+_VERSION_MAX = 2**31 - 1
+
 
 class Wanted(Wire):
     """Which version is to be the newest again."""
 
-    version: Annotated[int, Field(strict=True, ge=1)]
+    version: Annotated[int, Field(strict=True, ge=1, le=_VERSION_MAX)]
 
 
 class RolledBack(Posted):

@@ -6,13 +6,13 @@ Source: Druid's overlord, OverlordDataSourcesResource.
 from typing import Annotated, Self
 
 from fastapi import APIRouter, Query
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, JsonValue, model_validator
 
 from supervisor.api.access import DATA_SOURCE, SUPERVISOR_EVER, needs
 from supervisor.api.audit import Cursor
 from supervisor.api.deps import Author, Parts
 from supervisor.core.access import Permission
-from supervisor.core.intervals import FORM, parse_interval
+from supervisor.core.intervals import FORM, PATTERN, parse_interval
 from supervisor.core.spec_fields import wrong
 from supervisor.segment_life import Selection
 from supervisor.views_segments import (
@@ -30,6 +30,11 @@ DRUID = "/druid/indexer/v1/datasources/{data_source}"
 OURS = "/api/v1/datasources/{data_source}"
 IDS_MAX = 10_000
 
+_ONE_OF_BOTH: list[JsonValue] = [
+    {"required": [name], "properties": {name: {"not": {"type": "null"}}, other: {"type": "null"}}}
+    for name, other in (("interval", "segmentIds"), ("segmentIds", "interval"))
+]
+
 
 def _interval(text: str) -> str:
     parse_interval(text)
@@ -46,8 +51,13 @@ class Marked(Wire):
 class Which(Wire):
     """Segments of a table: those wholly inside an interval, or those with these ids."""
 
+    model_config = ConfigDict(json_schema_extra={"oneOf": _ONE_OF_BOTH})
+
     interval: Annotated[str, AfterValidator(_interval)] | None = Field(
-        default=None, description=FORM, examples=["2026-01-01/2026-01-02"]
+        default=None,
+        description=FORM,
+        examples=["2026-01-01/2026-01-02"],
+        json_schema_extra={"pattern": PATTERN},
     )
     segment_ids: list[str] | None = Field(default=None, min_length=1, max_length=IDS_MAX)
 

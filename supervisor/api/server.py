@@ -45,11 +45,15 @@ from supervisor.api import (
     workers,
 )
 from supervisor.api.access import open_paths, secured
+from supervisor.api.answers import answered
 from supervisor.api.authenticate import Authenticate
+from supervisor.api.bodies import with_bodies
 from supervisor.api.deps import ApiParts
 from supervisor.api.edge import Bodies, Names, SecurityHeaders
 from supervisor.api.idempotency import OncePerKey
 from supervisor.api.leader import to_the_leader
+from supervisor.api.links import linked
+from supervisor.api.methods import methods_of
 from supervisor.api.openapi import described
 from supervisor.api.problems import render_bug, render_error, render_http, render_invalid
 from supervisor.api.requests import Requests
@@ -92,7 +96,10 @@ class Api(FastAPI):
 
     def openapi(self) -> dict[str, object]:
         """Return the OpenAPI document."""
-        return secured(described(super().openapi()), self.routes)
+        if self.openapi_schema is None:
+            document = secured(with_bodies(described(super().openapi())), self.routes)
+            self.openapi_schema = linked(answered(document))
+        return self.openapi_schema
 
 
 def create_api(parts: ApiParts) -> FastAPI:
@@ -126,4 +133,5 @@ def build_routes(hosts: Sequence[str] = ()) -> FastAPI:
     for router in ROUTERS:
         api.include_router(router)
     api.state.open_paths = open_paths(api.routes)
+    api.state.methods_of = methods_of(api.routes)
     return api

@@ -17,7 +17,7 @@ from supervisor.api.problems import InvalidRequest
 from supervisor.api.tasks import interval_of, submitted_of
 from supervisor.core.access import Permission
 from supervisor.core.errors import FieldError, NotOffered, SegmentsMoved, TaskNotFound
-from supervisor.core.intervals import FORM
+from supervisor.core.intervals import FORM, PATTERN
 from supervisor.ownership import Ownership
 from supervisor.views_tasks import TaskShort
 from tasks.wire import Wire
@@ -57,7 +57,7 @@ class LockFilter(Wire):
     """Whose locks are asked for."""
 
     datasource: str
-    priority: int | None = None
+    priority: Annotated[int, Field(strict=True)] | None = None
     context: dict[str, object] | None = None
 
 
@@ -83,7 +83,14 @@ def stop_tasks(data_source: str, author: Author, parts: Parts) -> DataSourceName
 
 @router.post("/taskStatus", dependencies=[needs(Permission.READ, LISTED)])
 def get_task_statuses(
-    task_ids: Annotated[list[str], Body(max_length=IDS_MAX, examples=[["index_kafka_a_b_c"]])],
+    task_ids: Annotated[
+        list[str],
+        Body(
+            max_length=IDS_MAX,
+            examples=[["index_kafka_a_b_c"]],
+            json_schema_extra={"minItems": 1},
+        ),
+    ],
     parts: Parts,
     asking: Asking,
 ) -> dict[str, TaskShort]:
@@ -142,7 +149,11 @@ def post_action() -> NoReturn:
     "/pendingSegments/{data_source}", dependencies=[needs(Permission.DELETE, DATA_SOURCE)]
 )
 def delete_pending(
-    data_source: str, interval: Annotated[str, Query(description=FORM)]
+    data_source: str,
+    interval: Annotated[
+        str,
+        Query(description=FORM, json_schema_extra={"pattern": PATTERN.replace("/", "[_/]")}),
+    ],
 ) -> PendingDeleted:
     """Answer that there were none: a segment gets its row when it is published, not before."""
     del data_source

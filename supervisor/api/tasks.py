@@ -10,7 +10,7 @@ from supervisor.api.deps import Asking, Parts
 from supervisor.api.problems import InvalidRequest
 from supervisor.core.access import Permission
 from supervisor.core.errors import FieldError, TaskNotFound
-from supervisor.core.intervals import FORM, Interval, parse_interval
+from supervisor.core.intervals import FORM, PATTERN, Interval, parse_interval
 from supervisor.submitted_tasks import SubmittedTasks
 from supervisor.views_tasks import TASK_TYPE, TaskFilter, TaskRow, TaskStatusView
 
@@ -26,6 +26,7 @@ Created = Annotated[
         alias="createdTimeInterval",
         description=f"Created within: {FORM}; `_` does for `/`.",
         examples=["2026-01-01_2026-01-02"],
+        json_schema_extra={"pattern": PATTERN.replace("/", "[_/]")},
     ),
 ]
 Offset = Annotated[

@@ -8,6 +8,11 @@ from supervisor.core.spec_fields import shown, wrong
 FORM = "start/end in ISO 8601, such as 2026-01-01/2026-01-02 or 2026-01-01T06:00Z/2026-01-01T07:00Z"
 """What is taken; a time without a zone is UTC."""
 
+_DAY = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
+_TIME = "T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,6})?)?(Z|[+-][0-9]{2}:[0-9]{2})?"
+PATTERN = f"^{_DAY}({_TIME})?/{_DAY}({_TIME})?$"
+"""The common form, for descriptions."""
+
 
 @dataclass(frozen=True)
 class Interval:

@@ -138,7 +138,7 @@ def main() -> int:
         slots=settings.worker_slots,
     )
     settings.warehouse.mkdir(parents=True, exist_ok=True)
-    with HttpOverlord(options.overlords) as overlord:
+    with HttpOverlord(options.overlords, token=settings.token()) as overlord:
         outside = Outside(
             engine=LightEngine(settings.warehouse.absolute()),
             stream=KafkaStream(environment_secret),

@@ -1,0 +1,5 @@
+"""The world of the API's tests, for what schemathesis found."""
+
+from tests.api.conftest import migrated, world
+
+__all__ = ["migrated", "world"]

@@ -1,0 +1,22 @@
+"""A slice of the contract run: every route, as its description says, with one seed."""
+
+from pathlib import Path
+
+import pytest
+
+from supervisor.dev.broker import Broker
+from tests.contract.ask import Wish, ask, routes
+from tests.contract.site import bare
+
+SEED = 1
+
+
+@pytest.mark.kafka
+def test_every_route_answers_as_its_description_says(broker: Broker, tmp_path: Path) -> None:
+    """Goal: no server error, and no answer that the description does not tell."""
+    with bare(tmp_path / "site", broker.bootstrap) as site:
+        found = ask(site, tmp_path / "asked", Wish("coverage", SEED, mode="positive"))
+
+    assert not found.failures, found.told[-20_000:]
+    assert found.operations == len(routes())
+    assert found.cases > 500
