@@ -47,6 +47,8 @@ _CURSOR = Also(
     "a cursor is opaque: only the list that gave it knows its own",
     (
         f"GET {_OURS}/audit",
+        f"GET {_OURS}/compactions",
+        f"GET {_TABLE}/segments",
         f"GET {_OURS}/events",
         f"GET {_OURS}/operations",
         f"GET {_OURS}/supervisors/{{supervisor_id}}/generations",
@@ -78,6 +80,7 @@ _THERE = Also(
         f"POST {_ONE}/suspend",
         f"POST {_ONE}/resume",
         f"POST {_ONE}/taskGroups/handoff",
+        f"POST {_ONE}/resetToLatestAndBackfill",
         f"POST {_OURS}/supervisors/{{supervisor_id}}/rollback",
         "POST /internal/v1/workers/{worker}/sync",
         "POST /internal/v1/samples/{sample_id}",
@@ -93,13 +96,18 @@ MOVED = Also(
         f"POST {_OURS}/supervisors/validate",
         f"POST {_OURS}/supervisors/{{supervisor_id}}/rollback",
         *(f"POST {_ONE}/{verb}" for verb in ("suspend", "resume", "terminate", "shutdown")),
+        f"POST {_ONE}/resetToLatestAndBackfill",
     ),
 )
 UNAVAILABLE: tuple[Also, ...] = (
     Also("Druid's answer for a supervisor that is unhealthy", (f"GET {_ONE}/health",)),
     Also(
         "no worker is free to read, or Kafka does not answer at the address of the spec",
-        (f"POST {_DRUID}/sampler", f"POST {_ONE}/reset", f"POST {_ONE}/resetOffsets"),
+        (
+            f"POST {_DRUID}/sampler",
+            *(f"POST {_ONE}/{verb}" for verb in ("reset", "resetOffsets")),
+            f"POST {_ONE}/resetToLatestAndBackfill",
+        ),
     ),
     Also("the worker that keeps the log may be gone", (f"GET {_DRUID}/task/{{task_id}}/log",)),
 )
