@@ -20,7 +20,7 @@ from pydantic import Field
 
 from tasks.ingest_spec import Column, FileFormat, IngestSpec
 from tasks.sample_contract import DesiredSample
-from tasks.wire import Instant, Seconds, Wire, WireOffsets
+from tasks.wire import Instant, Seconds, Truth, Whole, Wire, WireOffsets
 
 
 class RunState(StrEnum):
@@ -33,8 +33,8 @@ class RunState(StrEnum):
 class Order(Wire):
     """What one task should do now; later orders have a higher (term, sequence)."""
 
-    term: int
-    sequence: int
+    term: Whole
+    sequence: Whole
     state: RunState
     end: WireOffsets | None = None
     """Read up to here, merge, publish.  None: no end is fixed yet."""
@@ -55,10 +55,10 @@ class DesiredTask(Wire):
     """Bearer token of this task, both for its control API and for its publish requests."""
     supervisor_id: str
     generation_id: str
-    group: int
-    replica: int
-    attempt: int
-    taken_up: bool = False
+    group: Whole
+    replica: Whole
+    attempt: Whole
+    taken_up: Truth = False
     """Assigned under an earlier incarnation: go on from the journal, or report JOURNAL_LOST."""
     spec: IngestSpec
     start: WireOffsets
@@ -67,7 +67,7 @@ class DesiredTask(Wire):
     topic_ids: dict[str, str] = Field(default_factory=dict)
     """Topic -> id that the offsets belong to; another id means the topic was recreated."""
     order: Order
-    turn: bool = False
+    turn: Truth = False
     """Every predecessor is published: a task that waits may ask to publish again."""
 
 
@@ -109,13 +109,13 @@ class Lack(StrEnum):
 class Counters(Wire):
     """What a task's journaled batches hold; Druid's names where it has one."""
 
-    processed: int = 0
-    processed_with_error: int = 0
-    unparseable: int = 0
-    thrown_away: int = 0
-    processed_bytes: int = 0
-    batches: int = 0
-    cancelled_rows: int = 0
+    processed: Whole = 0
+    processed_with_error: Whole = 0
+    unparseable: Whole = 0
+    thrown_away: Whole = 0
+    processed_bytes: Whole = 0
+    batches: Whole = 0
+    cancelled_rows: Whole = 0
     """Rows whose batch a pause cancelled: read, and read again later."""
 
 
@@ -123,8 +123,8 @@ class RejectSample(Wire):
     """One record that became no row, shortened for people."""
 
     topic: str
-    partition: int
-    offset: int
+    partition: Whole
+    offset: Whole
     reason: str
     input: str = Field(max_length=2_000)
     detail: str = Field(default="", max_length=2_000)
@@ -141,8 +141,8 @@ class TaskReport(Wire):
 
     task_id: str
     phase: TaskPhase
-    order_term: int
-    order_sequence: int
+    order_term: Whole
+    order_sequence: Whole
     """The highest order this task has acted on."""
     position: WireOffsets
     counters: Counters = Counters()
@@ -155,7 +155,7 @@ class TaskReport(Wire):
     running_for: Seconds = timedelta(0)
     idle_for: Seconds = timedelta(0)
     """Since the last journaled batch or, without one, since the start."""
-    batch_seconds: float = 0.0
+    batch_seconds: float = Field(default=0.0, strict=True)
     stalled_for: Seconds = timedelta(0)
     """How long it could have gone on and did not: while it waits for Kafka, for an overlord or
     for its predecessor, or has nothing to read, it is not stalled."""
@@ -174,16 +174,16 @@ class SyncRequest(Wire):
     """What one worker runs, and how long it is willing to wait for an answer."""
 
     worker_id: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")
-    incarnation: int
+    incarnation: Whole
     """Grows with every start of this worker; registering a higher one fences the lower."""
     previous_end: str = Field(default="", max_length=1_000)
     """How the incarnation before this one ended, as far as its data folder tells."""
-    sequence: int
+    sequence: Whole
     """Grows with every request of this incarnation: a late request is not taken for news."""
     url: str
     """Base address of the worker's control API."""
-    slots: int
-    stopping: bool = False
+    slots: Whole
+    stopping: Truth = False
     tasks: tuple[TaskReport, ...] = ()
     compactions: tuple[CompactionReport, ...] = ()
     known: str | None = None
@@ -196,10 +196,10 @@ class OffsetSpan(Wire):
     """Which offsets of one partition a file's rows have: both bounds inclusive."""
 
     topic: str
-    partition: int
-    first: int
-    last: int
-    rows: int
+    partition: Whole
+    first: Whole
+    last: Whole
+    rows: Whole
 
 
 class SegmentFile(Wire):
@@ -208,8 +208,8 @@ class SegmentFile(Wire):
     path: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._/-]*$", max_length=1_000)
     interval_start: Instant
     interval_end: Instant
-    rows: int = Field(ge=1)
-    size_bytes: int = Field(ge=1)
+    rows: Whole = Field(ge=1)
+    size_bytes: Whole = Field(ge=1)
     sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
     time_min: Instant
     time_max: Instant
@@ -246,18 +246,18 @@ class CompactedFile(Wire):
     """A worker asks that one file takes the place of a compaction's inputs."""
 
     compaction_id: str
-    incarnation: int
+    incarnation: Whole
     file: SegmentFile
 
 
 class SyncResponse(Wire):
     """What the worker should run, whole."""
 
-    term: int
+    term: Whole
     revision: str
     tasks: tuple[DesiredTask, ...]
     compactions: tuple[DesiredCompaction, ...] = ()
-    disabled: bool = False
+    disabled: Truth = False
     """People have taken the worker out: it is given nothing new."""
     samples: tuple[DesiredSample, ...] = Field(default=(), exclude_if=lambda found: not found)
     """Left out if there are none: a worker from before there were samples reads the rest."""
@@ -267,10 +267,10 @@ class RejectsFile(Wire):
     """Parquet of (topic, partition, first, last, reason): the offsets that became no row."""
 
     path: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._/-]*$", max_length=1_000)
-    records: int = Field(ge=1)
-    size_bytes: int = Field(ge=1)
+    records: Whole = Field(ge=1)
+    size_bytes: Whole = Field(ge=1)
     sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
-    quarantined: int | None = Field(default=None, ge=0)
+    quarantined: Whole | None = Field(default=None, ge=0)
     """How many of the records, all that are bad, lie raw in the errors table; None: not all do."""
 
 
@@ -278,7 +278,7 @@ class PublishRequest(Wire):
     """A task asks that its files become the table's rows for its generation's range."""
 
     task_id: str
-    incarnation: int
+    incarnation: Whole
     start: WireOffsets
     end: WireOffsets
     topic_ids: dict[str, str]
@@ -313,8 +313,8 @@ class JournalFile(Wire):
     """One journaled data file, not yet published; the path is relative to the warehouse."""
 
     path: str
-    rows: int
-    size_bytes: int
+    rows: Whole
+    size_bytes: Whole
     columns: tuple[Column, ...] = ()
     """As in `PublishRequest`."""
 

@@ -9,7 +9,7 @@ Nothing of a sample is stored on either side, and nothing is written to the ware
 from pydantic import Field, JsonValue
 
 from tasks.ingest_spec import Column, IngestSpec
-from tasks.wire import Seconds, Wire, WireOffsets
+from tasks.wire import Seconds, Truth, Whole, Wire, WireOffsets
 
 ROWS_MAX = 5_000
 """Records of one sample.  Source: Druid's SamplerConfig."""
@@ -27,10 +27,10 @@ class DesiredSample(Wire):
     earliest: WireOffsets
     latest: WireOffsets
     """Exclusive; the same partitions as `earliest`."""
-    newest: bool
+    newest: Truth
     """The last records of each partition; else the first."""
-    rows: int = Field(ge=1, le=ROWS_MAX)
-    size_bytes: int = Field(ge=1, le=BYTES_MAX)
+    rows: Whole = Field(ge=1, le=ROWS_MAX)
+    size_bytes: Whole = Field(ge=1, le=BYTES_MAX)
     """Records and rows that would come to more are left out."""
     within: Seconds
     """From when the worker hears of it: then nobody waits for the answer any more."""
@@ -40,8 +40,8 @@ class SampledRecord(Wire):
     """One record: a row, or why it is none."""
 
     topic: str
-    partition: int
-    offset: int
+    partition: Whole
+    offset: Whole
     input: str | None = None
     """The value as text; of Avro its JSON.  None: the record has no value."""
     values: dict[str, JsonValue] | None = None
@@ -50,7 +50,7 @@ class SampledRecord(Wire):
     """Why it is no row, a `RejectReason`'s word; empty for a row."""
     detail: str = ""
     """What was expected where, if the reason alone does not say it."""
-    thrown_away: bool = False
+    thrown_away: Truth = False
     """Nothing is wrong with it: the spec wants no row of it."""
 
 

@@ -9,6 +9,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     PlainSerializer,
+    Strict,
     WithJsonSchema,
 )
 from pydantic.alias_generators import to_camel
@@ -65,6 +66,11 @@ WireOffsets = Annotated[
     PlainSerializer(_write_offsets),
 ]
 """Offsets in a message: `{"topic:0": 17}` on the wire, sorted by partition."""
+
+Whole = Annotated[int, Strict()]
+"""A whole number in a message: neither true nor 1.5 is one."""
+Truth = Annotated[bool, Strict()]
+"""true or false in a message: neither 0 nor "no" is one."""
 
 
 def _no_truth(value: object) -> object:

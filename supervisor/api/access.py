@@ -227,7 +227,7 @@ def open_paths(routes: Sequence[BaseRoute]) -> frozenset[str]:
     Raises:
         Undeclared: one does not.
     """
-    declared = [(route.path, needs_of(route).permission) for route in api_routes(routes)]
+    declared = [(route.path_format, needs_of(route).permission) for route in api_routes(routes)]
     return frozenset(path for path, permission in declared if permission is Permission.OPEN)
 
 
@@ -249,7 +249,7 @@ def secured(document: dict[str, object], routes: Sequence[BaseRoute]) -> dict[st
     for route in api_routes(routes):
         wanted = needs_of(route)
         for method in route.methods or ():
-            operation = paths[route.path][method.lower()]
+            operation = paths[route.path_format][method.lower()]
             operation["security"] = _security(wanted.permission)
             on = {} if wanted.permission in _UNSCOPED else {"on": wanted.scope.name}
             operation[EXTENSION] = {"permission": wanted.permission.value} | on

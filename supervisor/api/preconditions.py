@@ -7,12 +7,12 @@ from fastapi import Depends, Header
 
 from supervisor.api.problems import InvalidRequest
 from supervisor.core.errors import FieldError
-from supervisor.core.preconditions import TAGS_MAX, Expected, read_tags
+from supervisor.core.preconditions import Expected, read_tags
 
 _HINT = '* or tags in their quotes, as ETag gave them: If-Match: "3-0123456789abcdef"'
 _TAG = '"[!#-~]*"'
-_STRONG = f"^([*]|{_TAG}(, *{_TAG}){{0,{TAGS_MAX - 1}}})$"
-_WEAK = _STRONG.replace(_TAG, f"(W/)?{_TAG}")
+STRONG = f"^([*]|{_TAG}(, ?{_TAG})*)$"
+WEAK = STRONG.replace(_TAG, f"(W/)?{_TAG}")
 
 
 def _expected(
@@ -20,14 +20,14 @@ def _expected(
         list[str] | None,
         Header(
             description="Act only on this version: the ETag of a GET, or *; else 412.",
-            json_schema_extra={"pattern": _STRONG},
+            json_schema_extra={"pattern": STRONG},
         ),
     ] = None,
     if_none_match: Annotated[
         list[str] | None,
         Header(
             description="*: act only if there is no spec; of a GET: 304 if it is known.",
-            json_schema_extra={"pattern": _WEAK},
+            json_schema_extra={"pattern": WEAK},
         ),
     ] = None,
 ) -> Expected:

@@ -170,7 +170,7 @@ def list_failed_events(
     return [_row(failed) for failed in parts.queues.failed(QueueName(container, name), limit)]
 
 
-@router.get("/{container}/{name}/failed/{seq}", dependencies=[needs(Permission.READ, QUEUE)])
+@router.get("/{container}/{name}/failed/{seq:int}", dependencies=[needs(Permission.READ, QUEUE)])
 def get_failed_event(container: str, name: str, seq: Seq, parts: Parts) -> FailedView:
     """Return one event that was set aside, with its payload."""
     failed = parts.queues.failed_event(QueueName(container, name), seq)
@@ -186,7 +186,7 @@ def replay_failed_events(container: str, name: str, author: Author, parts: Parts
 
 
 @router.post(
-    "/{container}/{name}/failed/{seq}/replay", dependencies=[needs(Permission.REPLAY, QUEUE)]
+    "/{container}/{name}/failed/{seq:int}/replay", dependencies=[needs(Permission.REPLAY, QUEUE)]
 )
 def replay_failed_event(
     container: str, name: str, seq: Seq, author: Author, parts: Parts
@@ -196,7 +196,9 @@ def replay_failed_event(
     return Replayed(container=container, name=name, seq=seq)
 
 
-@router.delete("/{container}/{name}/failed/{seq}", dependencies=[needs(Permission.REPAIR, QUEUE)])
+@router.delete(
+    "/{container}/{name}/failed/{seq:int}", dependencies=[needs(Permission.REPAIR, QUEUE)]
+)
 def drop_failed_event(container: str, name: str, seq: Seq, author: Author, parts: Parts) -> Dropped:
     """Delete a failed event: its work is never done."""
     parts.queues.drop(QueueName(container, name), seq, author)

@@ -67,7 +67,7 @@ def _request_id(scope: Scope) -> str:
 
 def _route(scope: Scope) -> str | None:
     """Return the template of the route that was found."""
-    path = getattr(scope.get("route"), "path", None)
+    path = getattr(scope.get("route"), "path_format", None)
     return path if isinstance(path, str) else None
 
 

@@ -20,7 +20,7 @@ from tests.api.world import SUPERVISORS, spec_document
 from tests.tidy.test_docs import columns, text_of
 
 ROUTES = [
-    pytest.param(method, route, id=f"{method} {route.path}")
+    pytest.param(method, route, id=f"{method} {route.path_format}")
     for route in api_routes(build_routes().routes)
     for method in sorted(route.methods or ())
 ]
@@ -91,7 +91,7 @@ def _path(route: APIRoute, table: str, tokens: dict[str, str]) -> str:
         "operation": tokens[f"operation of {table}"],
         "host": "w1",
     }
-    path = re.sub(r"{(\w+)}", lambda found: given.get(found[1], "1"), route.path)
+    path = re.sub(r"{(\w+)}", lambda found: given.get(found[1], "1"), route.path_format)
     endless = route.path.endswith("/stream")  # behind the last event: refused, and so it ends
     return f"{path}?after={2**63 - 1}" if endless else path
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import uuid
 from itertools import count
 from typing import Any
@@ -9,9 +10,11 @@ from typing import Any
 import schemathesis
 
 from supervisor.api.idempotency import HEADER
+from supervisor.api.preconditions import STRONG, WEAK
 from supervisor.core.idempotency import is_key
 
 BROKER = "TIDEGATE_CONTRACT_BROKER"
+TAGS = {"if-match": re.compile(STRONG), "if-none-match": re.compile(WEAK)}
 _run, _keys = uuid.uuid4().hex, count(1)
 
 
@@ -19,6 +22,11 @@ _run, _keys = uuid.uuid4().hex, count(1)
 def before_call(_context: object, case: Any, _kwargs: object) -> None:  # noqa: ANN401 -- its own
     """Send each key once: `of this action alone` is more than a schema can say."""
     headers = case.headers or {}
+    if case.meta.generation.mode is schemathesis.GenerationMode.POSITIVE:
+        # Where it finds nothing for their pattern, it takes "" or "0", which do not match it.
+        for name, form in TAGS.items():
+            if not form.fullmatch(headers.get(name, "*")):
+                del headers[name]
     key = headers.get(HEADER)
     if isinstance(key, str) and is_key(key):
         headers[HEADER] = f"{_run}-{next(_keys)}"

@@ -117,11 +117,6 @@ REPORTS = Also(
     "it tells what is wrong with a spec, and that it tells so is a 200",
     (f"POST {_OURS}/supervisors/validate",),
 )
-SHARED = Also(
-    "the path is also that of the event set aside whose number is `replay`, which is none: 400",
-    (f"POST {_OURS}/queues/{{container}}/{{name}}/failed/replay",),
-)
-"""Here other methods than its own are not answered 405."""
 UNASKED = ("ignored_auth", "missing_required_header")
 """Left out where nobody is asked who they are: both are about credentials."""
 

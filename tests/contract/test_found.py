@@ -72,6 +72,24 @@ def test_the_number_of_a_group_is_bounded(world: World) -> None:
     assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (400, "/taskGroupIds/0")
 
 
+@pytest.mark.parametrize("verb", ["GET", "DELETE"])
+def test_the_number_of_an_event_is_no_word(world: World, verb: str) -> None:
+    """Goal: a look at the path that replays all was told that `replay` is no number."""
+    answer = world.client.request(verb, f"/api/v1/queues/{TOPIC}/x/failed/replay")
+
+    assert (answer.status_code, answer.headers["Allow"]) == (405, "POST")
+
+
+def test_a_truth_is_no_number_of_seconds(world: World) -> None:
+    report = {"taskId": "t", "phase": "READING", "batchSeconds": False}
+    body = {"workerId": "w1", "incarnation": 1, "sequence": 1, "slots": 1, "tasks": [report]}
+
+    answer = world.post("/internal/v1/workers/w1/sync", body)
+
+    assert answer.status_code == 400
+    assert "/tasks/0/batchSeconds" in {each["pointer"] for each in answer.json()["errors"]}
+
+
 @pytest.mark.parametrize("wait", [False, True])
 def test_a_truth_is_no_duration(world: World, wait: bool) -> None:
     """Goal: false was taken for no time at all."""
