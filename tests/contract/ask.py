@@ -19,6 +19,7 @@ from tests.contract.rules import (
     REPORTING,
     REPORTS,
     UNASKED,
+    UNPROVED,
     WORKS,
     of_walks,
     statuses,
@@ -173,7 +174,7 @@ def _config(site: Site, report: Path, phase: str) -> Iterator[str]:
         )
         return
     for method, path in routes():
-        yield from _rules(method, path)
+        yield from _rules(method, path, asked=bool(site.tokens))
 
 
 def routes() -> list[tuple[str, str]]:
@@ -182,10 +183,11 @@ def routes() -> list[tuple[str, str]]:
     return sorted((method, route.path_format) for route in found for method in route.methods or ())
 
 
-def _rules(method: str, path: str) -> Iterator[str]:
+def _rules(method: str, path: str, *, asked: bool) -> Iterator[str]:
     fits, works = statuses(f"{method} {path}")
     streams = path == _STREAM
-    reports = f"{method} {path}" in REPORTS.routes
+    takes = (*REPORTS.routes, *(() if asked else UNPROVED.routes))
+    reports = f"{method} {path}" in takes
     if not (streams or reports) and (fits, works) == ([*POSITIVE], [*WORKS]):
         return
     yield "[[operations]]"
@@ -195,7 +197,7 @@ def _rules(method: str, path: str) -> Iterator[str]:
     if streams:
         yield from _pairs({"request-timeout": STREAM_S})
     yield f"checks.positive_data_acceptance.expected-statuses = {json.dumps(fits)}"
-    if f"{method} {path}" in REPORTS.routes:
+    if reports:
         yield f"checks.negative_data_rejection.expected-statuses = {json.dumps(REPORTING)}"
     yield f"checks.not_a_server_error.expected-statuses = {json.dumps(works)}"
 

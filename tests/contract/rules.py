@@ -117,6 +117,11 @@ REPORTS = Also(
     "it tells what is wrong with a spec, and that it tells so is a 200",
     (f"POST {_OURS}/supervisors/validate",),
 )
+UNPROVED = Also(
+    "where nobody is asked who they are, a worker needs no token, though it may send one",
+    ("POST /internal/v1/workers/{worker}/sync",),
+)
+"""Routes that take a request without the header of a worker, at the overlord that asks nobody."""
 UNASKED = ("ignored_auth", "missing_required_header")
 """Left out where nobody is asked who they are: both are about credentials."""
 

@@ -9,7 +9,7 @@ import pytest
 from supervisor.api.answers import ANSWERS
 from supervisor.api.server import build_routes
 from tests.contract.ask import routes
-from tests.contract.rules import BOUNDED, MOVED, REFUSED, REPORTS, UNAVAILABLE, statuses
+from tests.contract.rules import BOUNDED, MOVED, REFUSED, REPORTS, UNAVAILABLE, UNPROVED, statuses
 
 Json = dict[str, object]
 
@@ -25,13 +25,15 @@ def test_every_route_that_is_named_is_there() -> None:
     """Goal: an exception whose route is gone, or is called otherwise, is none."""
     there = {f"{method} {path}" for method, path in routes()}
     named = {*BOUNDED, *MOVED.routes}
-    named |= set(chain.from_iterable(rule.routes for rule in (*REFUSED, *UNAVAILABLE, REPORTS)))
+    named |= set(
+        chain.from_iterable(rule.routes for rule in (*REFUSED, *UNAVAILABLE, REPORTS, UNPROVED))
+    )
 
     assert named <= there, named - there
 
 
 def test_every_exception_has_its_reason() -> None:
-    assert all(len(rule.why) > 20 for rule in (*REFUSED, MOVED, *UNAVAILABLE, REPORTS))
+    assert all(len(rule.why) > 20 for rule in (*REFUSED, MOVED, *UNAVAILABLE, REPORTS, UNPROVED))
     assert all(len(why) > 20 for why in BOUNDED.values())
 
 
