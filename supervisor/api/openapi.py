@@ -21,6 +21,7 @@ _KEY = {
         "pattern": "^[!-~]+$",
     },
 }
+_NO_NUL = "^[^\\u0000]*$"
 _REF = "#/components/schemas/"
 _UNUSED = ("HTTPValidationError", "ValidationError")
 
@@ -39,7 +40,8 @@ def described(document: dict[str, object]) -> dict[str, object]:
             responses = cast("dict[str, object]", operation["responses"])
             responses.pop("422", None)  # unless `answers` tells it
             for parameter in cast("list[dict[str, object]]", operation.get("parameters", [])):
-                parameter["schema"] = _as_sent(cast("dict[str, object]", parameter["schema"]))
+                sent = _as_sent(cast("dict[str, object]", parameter["schema"]))
+                parameter["schema"] = sent if parameter["in"] == "header" else _without_nul(sent)
     _add_keys(document)
     return document
 
@@ -57,6 +59,12 @@ def _as_sent(schema: dict[str, object]) -> dict[str, object]:
     if value.get("type") == "array" and "pattern" in schema:
         value = {"type": "string"}
     return {name: told for name, told in schema.items() if name != "anyOf"} | value
+
+
+def _without_nul(schema: dict[str, object]) -> dict[str, object]:
+    """Return the schema of a text in an address, where a NUL is refused (api/edge.py)."""
+    told = {"pattern", "enum", "const", "format"} & schema.keys()
+    return schema if told or schema.get("type") != "string" else {**schema, "pattern": _NO_NUL}
 
 
 def _add_keys(document: dict[str, object]) -> None:

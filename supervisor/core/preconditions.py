@@ -17,7 +17,8 @@ ANY = "*"
 TAGS_MAX = 100
 """Tags of one header."""
 _DIGITS = 16
-_LIST = re.compile(r'\s*(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"\s*')
+_TAG = r'(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"'
+_LIST = re.compile(rf"\s*{_TAG}\s*(?:,\s*{_TAG}\s*)*")
 
 
 class PreconditionFailed(Refused):
@@ -84,11 +85,10 @@ def read_tags(values: Iterable[str], *, weak: bool) -> frozenset[str] | None:
     lines = [value.strip() for value in values]
     if lines == [ANY]:
         return frozenset({ANY})
-    tags = [tag for line in lines for tag in line.split(",")]
-    if len(tags) > TAGS_MAX or not all(_LIST.fullmatch(tag) for tag in tags):
+    tags = [tag for line in lines for tag in re.findall(_TAG, line)]
+    if len(tags) > TAGS_MAX or not all(_LIST.fullmatch(line) for line in lines):
         return None
-    stripped = (tag.strip() for tag in tags)
-    return frozenset(tag.removeprefix("W/") if weak else tag for tag in stripped)
+    return frozenset(tag.removeprefix("W/") if weak else tag for tag in tags)
 
 
 def _names(tags: frozenset[str], present: SpecVersion | None) -> bool:

@@ -43,6 +43,10 @@ _SPEC = Also(
         f"POST {_ONE}/resetOffsets",
     ),
 )
+_DOCUMENT = Also(
+    "a document with an empty key, however deep, is none: a schema would say so at every object",
+    (f"POST {_OURS}/supervisors/validate",),
+)
 _CURSOR = Also(
     "a cursor is opaque: only the list that gave it knows its own",
     (
@@ -86,7 +90,7 @@ _THERE = Also(
         "POST /internal/v1/samples/{sample_id}",
     ),
 )
-REFUSED: tuple[Also, ...] = (_SPEC, _CURSOR, _NEVER, _INTERVAL, _LENGTH, _THERE)
+REFUSED: tuple[Also, ...] = (_SPEC, _DOCUMENT, _CURSOR, _NEVER, _INTERVAL, _LENGTH, _THERE)
 """Routes that may answer 400 to what fits their schema."""
 
 MOVED = Also(

@@ -82,6 +82,11 @@ def test_lists_are_read_and_only_reads_take_weak_tags() -> None:
     assert read_tags([" * "], weak=False) == ANYTHING
 
 
+def test_a_tag_may_hold_a_comma() -> None:
+    """Source: RFC 9110, 8.8.3: others' servers give such tags, and lists of them are lists."""
+    assert read_tags(['"E", W/",&" ,""'], weak=True) == frozenset({'"E"', '",&"', '""'})
+
+
 @pytest.mark.parametrize(
     "lines", [[""], ["3"], ['"a", *'], ['"a'], ['"a" "b"'], ['"a"'] * (TAGS_MAX + 1)]
 )
