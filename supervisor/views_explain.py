@@ -14,6 +14,10 @@ from supervisor.views_status import StatusPayload, SupervisorStatus
 from tasks.wire import Instant, Wire
 
 FAILURES_TOLD = 3
+_ELSEWHERE = (
+    "`tidegate supervisor reset ID --offset P=N` goes on in partition P alone, at an offset that "
+    "Kafka holds (without --offset, all partitions begin again)"
+)
 _REMEDIES = {
     "PENDING": "the first pass makes it run; `tidegate doctor` looks for what holds one up",
     "CONNECTING_TO_STREAM": "Kafka answers: check bootstrap.servers if this lasts",
@@ -27,8 +31,8 @@ _REMEDIES = {
     "LOST_CONTACT_WITH_STREAM": "Kafka can be reached again; nothing is lost meanwhile",
     "TOPIC_CHANGED": "`tidegate supervisor reset` takes the new topic up",
     "TOPIC_GONE": "the topic is made again, or the supervisor terminated",
-    "OFFSETS_UNREADABLE": "`tidegate supervisor reset` goes on at offsets that Kafka holds",
-    "LOST_CONTINUITY": "`tidegate supervisor reset` goes on at offsets that Kafka holds",
+    "OFFSETS_UNREADABLE": _ELSEWHERE,
+    "LOST_CONTINUITY": _ELSEWHERE,
     "NO_SUCH_PARTITION": "a boundedStreamConfig that names partitions of the topic",
     "BOUNDS_MISMATCHED": "a supervisor of another id for the other range",
     "SCHEMA_REGISTRY_UNAVAILABLE": "the schema registry answers again",

@@ -1,10 +1,12 @@
 """What every test shares: the property tests' profiles, one broker, one PostgreSQL, the order."""
 
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 import pytest
+import structlog
 from hypothesis import settings
 from xdist.remote import Producer
 from xdist.scheduler.loadscope import LoadScopeScheduling
@@ -19,6 +21,8 @@ settings.register_profile("dev", max_examples=30, deadline=None)
 settings.register_profile("ci", max_examples=300, deadline=None, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 
+# An overlord inside a test logs: not into what a command of the same test prints.
+structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.__stderr__))
 
 _FIRST = (
     "simulation/test_seeds.py",

@@ -214,8 +214,8 @@ class Client:
                 headers = {name.lower(): value for name, value in response.headers.items()}
                 return Answer(response.status_code, response.content, server, headers)
             if not _passed_over(response):
-                raise _problem(response, server)
-            failures.append(f"{server}: {_problem(response, server)}")
+                raise problem_of(response, server)
+            failures.append(f"{server}: {problem_of(response, server)}")
             leader = _leader(response)
             if leader in waiting:
                 waiting.remove(leader)
@@ -252,7 +252,8 @@ def _document(response: httpx.Response) -> dict[str, object] | None:
     return told if isinstance(told, dict) else None
 
 
-def _problem(response: httpx.Response, server: str) -> ProblemAnswer:
+def problem_of(response: httpx.Response, server: str) -> ProblemAnswer:
+    """Return what a refusal says, in the words of the server."""
     told = _document(response)
     if told is None:
         text = response.text.strip()[:TEXT_MAX]

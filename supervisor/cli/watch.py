@@ -10,14 +10,14 @@ import httpx
 import typer
 
 from supervisor.cli.answers import Lenient
-from supervisor.cli.client import Client, path_of
+from supervisor.cli.client import Client, path_of, problem_of
 from supervisor.cli.form import Format
 from supervisor.cli.options import Output, Server, SupervisorId, connect
 from supervisor.cli.output import say, show_json, show_text
-from supervisor.cli.problems import Unreachable
 
 API = "/api/v1/supervisors"
-STREAM = "/api/v1/events/stream"
+EVENTS = "/api/v1/events"
+STREAM = f"{EVENTS}/stream"
 _SILENT_S = 45.0
 """Three heartbeats: a connection that is silent for longer is dead."""
 _PAUSE_FIRST_S, _PAUSE_S = 0.5, 5.0
@@ -26,6 +26,11 @@ _PAUSE_FIRST_S, _PAUSE_S = 0.5, 5.0
 class _Sentence(Lenient):
     text: str
     since: datetime | None = None
+
+
+class _Newest(Lenient):
+    newest: int
+    events: tuple[dict[str, object], ...] = ()
 
 
 class _Explanation(Lenient):
@@ -80,19 +85,24 @@ def watch(
 def _events(
     client: Client, supervisor_id: str | None, after: int | None
 ) -> Iterator[dict[str, object]]:
-    """Yield events for ever; where a connection ends, the next goes on behind the last one."""
+    """Yield events for ever; where a connection ends, the next goes on behind the last one.
+
+    Raises:
+        Unreachable, ProblemAnswer: no overlord answers at first, or one refuses.
+    """
     params = {} if supervisor_id is None else {"supervisor": supervisor_id}
-    last, pause = after, _PAUSE_FIRST_S
+    # Known before the first event, so that nothing is missed if the connection is lost until then.
+    known = client.get(EVENTS, {**params, "limit": "1"}).read(_Newest)
+    if supervisor_id is not None and not known.events:
+        say(f"nothing is known of [{supervisor_id}]; `tidegate supervisor list` shows the ids")
+    last, pause = known.newest if after is None else after, _PAUSE_FIRST_S
     while True:
         for url in client.servers:
-            begin = {} if last is None else {"after": str(last)}
             try:
-                for found in _stream(client, f"{url}{STREAM}", {**params, **begin}):
+                for found in _stream(client, url, {**params, "after": str(last)}):
                     last, pause = int(found[0]), _PAUSE_FIRST_S
                     yield found[1]
-            except httpx.ConnectError as error:
-                if last is None:
-                    raise Unreachable(f"{url} cannot be reached: {error}") from error
+            except httpx.ConnectError:
                 say(f"{url} cannot be reached; trying again")
             except httpx.HTTPError:
                 say(f"the connection to {url} was lost; going on")
@@ -103,10 +113,10 @@ def _events(
 def _stream(
     client: Client, url: str, params: dict[str, str]
 ) -> Iterator[tuple[str, dict[str, object]]]:
-    with client.stream(url, params, _SILENT_S) as answer:
+    with client.stream(f"{url}{STREAM}", params, _SILENT_S) as answer:
         if answer.is_client_error:
             answer.read()
-            raise Unreachable(f"{url} refuses: {answer.text[:500]}")
+            raise problem_of(answer, url)
         answer.raise_for_status()
         number = kind = ""
         for line in answer.iter_lines():

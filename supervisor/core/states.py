@@ -180,8 +180,9 @@ def _broken_stream(seen: Observed) -> SupervisorState | None:
         todo = "resetOffsetAutomatically goes on at the nearest offset once no task reads there"
     else:
         todo = (
-            "nothing is read there until you decide: `reset` starts again, `resetOffsets` goes on "
-            "at offsets that you name, tuningConfig.resetOffsetAutomatically does it by itself"
+            "nothing is read there until you decide: `resetOffsets` goes on at offsets that you "
+            "name, tuningConfig.resetOffsetAutomatically does it by itself, `reset` begins again "
+            "in all partitions"
         )
     state = State.UNHEALTHY_SUPERVISOR
     return SupervisorState(state, word, healthy=False, why=f"{numbers}; {todo}")
