@@ -13,7 +13,7 @@ from prometheus_client import CollectorRegistry, Counter, Histogram, Metric
 from prometheus_client.registry import Collector
 
 from supervisor.core.happenings import Happening, HappeningKind
-from supervisor.core.model import Generation
+from supervisor.core.model import Generation, TaskStatus
 from supervisor.core.publish import Check
 from tasks.contract import PublishOutcome, SegmentFile
 from tasks.label_names import OTHERS, Names
@@ -80,6 +80,8 @@ class OverlordMeters(Collector):
         )
         self._segments = _counter(own, "published_segments", "Files that were published.", *of)
         self._bytes = _counter(own, "published_bytes", "Size of those files.", *of)
+        # What is alarmed about begins at zero, or its first event would be no growth.
+        self._publishes.labels(PublishOutcome.STALE.value, Check.OFFSET_BEHIND.value)
 
     def collect(self) -> Iterator[Metric]:
         """Yield every family, without the times at which samples were made."""
@@ -129,8 +131,12 @@ class OverlordMeters(Collector):
         for one in told:
             labels = self._labels(one)
             match one.kind:
+                case HappeningKind.GENERATION_OPENED:
+                    for how in _ENDED.values():
+                        self._ranges.labels(*labels, how)
                 case HappeningKind.TASK_STARTED:
                     self._started.labels(*labels).inc()
+                    self._ended.labels(*labels, TaskStatus.FAILED.value, "false")
                 case HappeningKind.TASK_ENDED:
                     status = str(one.detail["status"])
                     lost = str(one.detail["lost"] is True).lower()

@@ -125,9 +125,14 @@ class Views:
         return self.watching.lags() if self.leadership.leads() else {}
 
     def gap_sizes(self) -> Mapping[tuple[str, GapKind], int]:
-        """Return how many offsets are declared as gaps, by supervisor and kind."""
+        """Return how many offsets are declared as gaps, by supervisor and kind.
+
+        Zeros as well: what grows from nothing is no growth to whoever looks at differences.
+        """
         with self.sources.store.reading() as tx:
-            return tx.offsets.gap_sizes()
+            ids = [v.supervisor_id for v in tx.specs.all_newest() if not v.terminated]
+            none = {(each, kind): 0 for each in ids for kind in GapKind}
+            return none | dict(tx.offsets.gap_sizes())
 
     def status(self, supervisor_id: str) -> SupervisorStatus:
         """Return Druid's status and its additions; raises as `state` does."""

@@ -36,15 +36,24 @@ commands.add_typer(users, name="user")
 commands.add_typer(tokens, name="token")
 commands.add_typer(worker_tokens, name="worker-token")
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="Its name.", show_default=False)]
-ToRole = Annotated[Role, typer.Option("--role", help="What it may do there.", show_default=False)]
+Name = Annotated[
+    str, typer.Argument(metavar="NAME", help="Name of the user or token.", show_default=False)
+]
+ToRole = Annotated[
+    Role,
+    typer.Option(
+        "--role",
+        help="viewer looks; operator applies, suspends, hands off too; admin: all.",
+        show_default=False,
+    ),
+]
 On = Annotated[
     list[str],
     typer.Option(
         "--on",
         metavar="TABLES",
         show_default=False,
-        help="Tables by name, * for any signs: '*' is everything. May be given several times.",
+        help="Tables by name, * for any characters: '*' is everything. May be given several times.",
     ),
 ]
 Expires = Annotated[
@@ -175,7 +184,9 @@ def revoke(name: Name, yes: Yes = False) -> None:
 
 @commands.command()
 def denied(
-    limit: Annotated[int, typer.Option("--limit", min=1, max=10_000, help="Rows.")] = 50,
+    limit: Annotated[
+        int, typer.Option("--limit", min=1, max=10_000, help="At most so many, newest first.")
+    ] = 50,
     output: Output = Format.TABLE,
 ) -> None:
     """List calls that were refused for want of credentials or permission, newest first."""

@@ -38,7 +38,9 @@ def audit(
     supervisor: Annotated[
         str | None, typer.Option("--supervisor", help="Only what concerns this one.")
     ] = None,
-    action: Annotated[str | None, typer.Option("--action", help="Only this action.")] = None,
+    action: Annotated[
+        str | None, typer.Option("--action", help="Only this action, such as apply or reset.")
+    ] = None,
     actor: Annotated[str | None, typer.Option("--actor", help="Only what this one did.")] = None,
     limit: Annotated[
         int, typer.Option("--limit", "-n", min=1, max=1_000, help="At most so many.")

@@ -149,7 +149,7 @@ def rule(
             metavar="PERIOD",
             callback=a_period,
             show_default=False,
-            help="Compact by itself what ended so long before the newest rows: P1D.",
+            help="Compact by itself, but nothing newer than this before the newest row: P1D.",
         ),
     ] = None,
     target_rows: TargetRows = TARGET_ROWS,

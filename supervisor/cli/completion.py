@@ -29,12 +29,11 @@ def completion(
 ) -> None:
     """Print a script that makes a shell complete commands, options and ids of supervisors.
 
+    \b
     Examples:
-    - bash: tidegate completion bash > ~/.local/share/bash-completion/completions/tidegate
-
-    - zsh: tidegate completion zsh > ~/.zfunc/_tidegate
-
-    - fish: tidegate completion fish > ~/.config/fish/completions/tidegate.fish
+      tidegate completion bash > ~/.local/share/bash-completion/completions/tidegate
+      tidegate completion zsh > ~/.zfunc/_tidegate
+      tidegate completion fish > ~/.config/fish/completions/tidegate.fish
     """
     show_text(
         get_completion_script(

@@ -16,7 +16,8 @@ def version_rows(versions: Sequence[SpecVersion]) -> Iterator[tuple[object, ...]
         if version.spec.get("type") == "noop":
             yield *named, "terminated", ""
         elif before is None or before.spec.get("type") == "noop":
-            yield *named, "created" if before else "oldest shown", ""
+            first = before is not None or version.version_number == 1
+            yield *named, "created" if first else "oldest shown", ""
         else:
             changed = sorted(_changed(_whole(before.spec), _whole(version.spec), ""))
             yield *named, _what(changed, version.spec), _listed(changed)

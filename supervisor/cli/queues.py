@@ -25,7 +25,7 @@ Container = Annotated[
     str,
     typer.Argument(
         metavar="CONTAINER",
-        help="Whose queue: supervisor:ID, or cluster.",
+        help="Whose queue: supervisor:ID, table:NAME, or cluster; see `queue list`.",
         show_default=False,
     ),
 ]

@@ -122,7 +122,7 @@ def retention(
             metavar="PERIOD",
             callback=a_period,
             show_default=False,
-            help="Take out what is older, from now on: P30D.",
+            help="Take out rows older than this, now and from now on: P30D.",
         ),
     ] = None,
     keep_forever: Annotated[

@@ -12,10 +12,21 @@ from supervisor.settings import load_settings
 
 Port = Annotated[
     int | None,
-    typer.Option("--port", min=1, max=65_535, show_default=False, help="Port to listen on."),
+    typer.Option(
+        "--port",
+        min=1,
+        max=65_535,
+        show_default=False,
+        help="Port. [default: TIDEGATE_PORT, or 8090; of workers 8091]",
+    ),
 ]
 Host = Annotated[
-    str | None, typer.Option("--host", show_default=False, help="Address to listen on.")
+    str | None,
+    typer.Option(
+        "--host",
+        show_default=False,
+        help="Address to listen on. [default: TIDEGATE_HOST, or 127.0.0.1]",
+    ),
 ]
 DataDir = Annotated[
     Path | None,
@@ -23,7 +34,12 @@ DataDir = Annotated[
 ]
 Slots = Annotated[
     int | None,
-    typer.Option("--slots", min=1, show_default=False, help="Tasks that may read at once."),
+    typer.Option(
+        "--slots",
+        min=1,
+        show_default=False,
+        help="Tasks at once. [default: TIDEGATE_WORKER_SLOTS, or 4]",
+    ),
 ]
 
 

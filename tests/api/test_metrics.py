@@ -112,6 +112,25 @@ def test_gaps_on_record_are_added_up(world: World) -> None:
     assert {sample.labels["supervisor"] for sample in samples} == {TOPIC}
 
 
+def test_what_is_alarmed_about_begins_at_zero(world: World) -> None:
+    """Goal: the first lost range grows from something; a series that is born with it does not."""
+    world.start()
+
+    found = families(world)
+    gaps = found["tidegate_supervisor_gap_offsets"].samples
+    stale = found["tidegate_publish_requests"].samples
+    ended = found["tidegate_tasks_ended"].samples
+    ranges = found["tidegate_generations_ended"].samples
+
+    assert {each.labels["kind"]: each.value for each in gaps} == dict.fromkeys(GapKind, 0)
+    assert {each.labels["outcome"]: each.value for each in stale} == {"stale": 0}
+    assert {(e.labels["status"], e.labels["lost"]): e.value for e in ended} == {
+        ("FAILED", "false"): 0
+    }
+    assert {each.labels["how"] for each in ranges} == {"published", "empty", "discarded"}
+    assert {each.value for each in ranges} == {0}
+
+
 def test_a_name_with_quotes_is_told_as_it_is(world: World) -> None:
     odd = QueueName('supervisor:a"b\\c\nd', "task-output")
     add(world, Event("kind", "key"), odd)
