@@ -225,11 +225,14 @@ class Cluster:
         assert answer.status_code == httpx.codes.OK, answer.text
         return [Path(file["uri"]) for file in answer.json()["files"]]
 
-    def tidegate(self, *arguments: str, timeout_s: float = 180) -> subprocess.CompletedProcess[str]:
-        """Run a command as a user would."""
+    def tidegate(
+        self, *arguments: str, said: str | None = None, timeout_s: float = 180
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a command as a user would; `said` is typed into it."""
         return subprocess.run(
             (sys.executable, "-m", "supervisor.cli.main", *arguments),
             env={**os.environ, **self.environment()},
+            input=said,
             capture_output=True,
             text=True,
             timeout=timeout_s,

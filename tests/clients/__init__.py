@@ -1,0 +1,1 @@
+"""Druid's clients that others wrote, unchanged, against a running overlord."""
