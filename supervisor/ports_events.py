@@ -13,6 +13,7 @@ from typing import Protocol
 from supervisor.core.events import (
     Event,
     FailedEvent,
+    FailedPlace,
     QueueConfig,
     QueueName,
     QueueRow,
@@ -112,8 +113,13 @@ class Events(Protocol):
         """
         ...
 
-    def failed(self, queue: QueueName | None, limit: int) -> list[FailedEvent]:
-        """Return what was set aside, of one queue or of all, oldest first."""
+    def failed(
+        self, queue: QueueName | None, limit: int, behind: FailedPlace | None = None
+    ) -> list[FailedEvent]:
+        """Return what was set aside, of one queue or of all, by queue id and number.
+
+        `behind`: a queue's id and a number of it; what comes behind these.
+        """
         ...
 
     def failed_counts(self) -> dict[QueueName, int]:

@@ -20,6 +20,7 @@ from supervisor.core.errors import StateMoved
 from supervisor.core.events import (
     Event,
     FailedEvent,
+    FailedPlace,
     QueueConfig,
     QueueName,
     QueueRow,
@@ -212,10 +213,19 @@ class MemoryEvents:
         if (failed.queue, failed.seq) not in self._failed:
             self._failed.put((failed.queue, failed.seq), failed)
 
-    def failed(self, queue: QueueName | None, limit: int) -> list[FailedEvent]:
-        """Return what was set aside, of one queue or of all, oldest first."""
-        found = [failed for failed in self._failed.values() if queue in {None, failed.queue}]
-        return sorted(found, key=attrgetter("failed_at", "queue", "seq"))[:limit]
+    def failed(
+        self, queue: QueueName | None, limit: int, behind: FailedPlace | None = None
+    ) -> list[FailedEvent]:
+        """Return what was set aside, of one queue or of all, by queue id and number.
+
+        `behind`: a queue's id and a number of it; what comes behind these.
+        """
+        found = sorted(
+            ((self._rows[failed.queue].id, failed.seq), failed)
+            for failed in self._failed.values()
+            if queue in {None, failed.queue}
+        )
+        return [failed for place, failed in found if behind is None or place > behind][:limit]
 
     def failed_counts(self) -> dict[QueueName, int]:
         """Return how many events of each queue are set aside; queues without any are left out."""

@@ -55,7 +55,7 @@ SOURCES: Sequence[Source] = (
     Source(
         "get",
         f"{_OURS}/queues/failed",
-        _body(container="/0/container", name="/0/name", seq="/0/seq"),
+        _body(container="/failed/0/container", name="/failed/0/name", seq="/failed/0/seq"),
     ),
     *(
         Source("post", path, _OPERATION)

@@ -10,6 +10,7 @@ from fastapi import APIRouter, Path, Query
 from pydantic import JsonValue
 
 from supervisor.api.access import LISTED, QUEUE, needs
+from supervisor.api.audit import Cursor
 from supervisor.api.deps import Asking, Author, Parts
 from supervisor.core.access import Caller, Permission
 from supervisor.core.events import FailedEvent, QueueName
@@ -87,6 +88,14 @@ class FailedRow(Wire):
     failed_at: Instant
 
 
+class FailedPage(Wire):
+    """A page of events that were set aside, by queue and oldest first."""
+
+    failed: list[FailedRow]
+    next: str | None
+    """The `cursor` of the page behind this one; null: there is none."""
+
+
 class FailedView(FailedRow):
     """One event that was set aside, with its payload: as JSON if it is some, else in base64."""
 
@@ -149,11 +158,14 @@ def _shown(parts: Parts, asking: Caller) -> Callable[[QueueName], bool]:
 
 
 @router.get("/failed", dependencies=[needs(Permission.READ, LISTED)])
-def list_all_failed_events(parts: Parts, asking: Asking, limit: Limit = 100) -> list[FailedRow]:
-    """List the events of all queues that were set aside, oldest first."""
+def list_all_failed_events(
+    parts: Parts, asking: Asking, limit: Limit = 100, cursor: Cursor = None
+) -> FailedPage:
+    """List the events of all queues that were set aside, by queue and oldest first."""
     shown = _shown(parts, asking)
-    found = parts.queues.failed(None, limit if asking.reads_all else FAILED_MAX)
-    return [_row(failed) for failed in found if shown(failed.queue)][:limit]
+    found, following = parts.queues.failed(None, limit, cursor)
+    rows = [_row(failed) for failed in found if shown(failed.queue)]
+    return FailedPage(failed=rows, next=following)
 
 
 @router.get("/{container}/{name}", dependencies=[needs(Permission.READ, QUEUE)])
@@ -164,10 +176,11 @@ def get_queue(container: str, name: str, parts: Parts) -> QueueState:
 
 @router.get("/{container}/{name}/failed", dependencies=[needs(Permission.READ, QUEUE)])
 def list_failed_events(
-    container: str, name: str, parts: Parts, limit: Limit = 100
-) -> list[FailedRow]:
+    container: str, name: str, parts: Parts, limit: Limit = 100, cursor: Cursor = None
+) -> FailedPage:
     """List the events of a queue that were set aside, oldest first."""
-    return [_row(failed) for failed in parts.queues.failed(QueueName(container, name), limit)]
+    found, following = parts.queues.failed(QueueName(container, name), limit, cursor)
+    return FailedPage(failed=[_row(failed) for failed in found], next=following)
 
 
 @router.get("/{container}/{name}/failed/{seq:int}", dependencies=[needs(Permission.READ, QUEUE)])

@@ -17,6 +17,7 @@ _LENGTH_MAX = 200
 _PARTS = 4
 _DIGITS_MAX = 18
 _NAME_BYTES = 18
+_BETWEEN = "-"
 
 Row = TypeVar("Row")
 
@@ -32,16 +33,26 @@ class BadCursor(Refused):
         )
 
 
-def write_cursor(list_name: str, position: int) -> str:
-    """Return the text that stands for `position` (0 or more) in a list."""
-    assert position >= 0, "positions count from 0"
-    said = f"{_VERSION}.{list_name}.{position}"
+def write_cursor(list_name: str, *place: int) -> str:
+    """Return the text that stands for a place in a list: one number or more, from 0."""
+    assert min(place) >= 0, "positions count from 0"
+    said = f"{_VERSION}.{list_name}.{_BETWEEN.join(str(number) for number in place)}"
     whole = f"{said}.{zlib.crc32(said.encode()):08x}"
     return base64.urlsafe_b64encode(whole.encode()).decode().rstrip("=")
 
 
 def read_cursor(list_name: str, text: str | None) -> int | None:
     """Return the position; None for none.
+
+    Raises:
+        BadCursor: it was not written by `write_cursor` for this list.
+    """
+    found = read_place(list_name, text, 1)
+    return None if found is None else found[0]
+
+
+def read_place(list_name: str, text: str | None, numbers: int) -> tuple[int, ...] | None:
+    """Return a place of so many numbers; None for none.
 
     Raises:
         BadCursor: it was not written by `write_cursor` for this list.
@@ -55,12 +66,17 @@ def read_cursor(list_name: str, text: str | None) -> int | None:
         parts = whole.decode("ascii").split(".")
     except (binascii.Error, ValueError):
         raise BadCursor(list_name) from None
-    digits = parts[2] if len(parts) == _PARTS else ""
-    if not digits.isdigit() or len(digits) > _DIGITS_MAX:
+    place = parts[2].split(_BETWEEN) if len(parts) == _PARTS else []
+    if len(place) != numbers or not all(map(_is_number, place)):
         raise BadCursor(list_name)
-    if write_cursor(list_name, int(digits)) != text:
+    found = tuple(int(digits) for digits in place)
+    if write_cursor(list_name, *found) != text:
         raise BadCursor(list_name)
-    return int(digits)
+    return found
+
+
+def _is_number(digits: str) -> bool:
+    return digits.isdigit() and len(digits) <= _DIGITS_MAX
 
 
 def place_of(list_name: str, text: str | None, ids: Sequence[str]) -> int:

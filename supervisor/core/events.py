@@ -46,6 +46,10 @@ class QueueName:
         return f"{self.container}/{self.name}"
 
 
+FailedPlace = tuple[int, int]
+"""Where an event stands among those set aside: its queue's id, its number."""
+
+
 class QueueMode(StrEnum):
     """CONSUMER: bounded and truncated.  DURABLE: append only, until somebody consumes it."""
 

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from supervisor.core.cursors import read_place, write_cursor
 from supervisor.core.errors import Refused
 from supervisor.core.events import (
     EmptyEvent,
@@ -33,6 +34,8 @@ from supervisor.ports import Clock, Store, Transaction
 
 DAMAGED = "damaged: "
 """How the reason of an event begins whose row was not sound: it is never replayed."""
+FAILED_EVENTS = "failed-events"
+"""The list that their cursors belong to."""
 REPLAYED_MAX = 1_000
 """Failed events that one `replay_all` takes on; it says how many are left."""
 
@@ -142,16 +145,27 @@ class Operations:
         with self.store.reading() as tx:
             return tx.events.dead()
 
-    def failed(self, queue: QueueName | None, limit: int) -> list[FailedEvent]:
-        """Return what was set aside, of one queue or of all, oldest first.
+    def failed(
+        self, queue: QueueName | None, limit: int, cursor: str | None = None
+    ) -> tuple[list[FailedEvent], str | None]:
+        """Return what was set aside, of one queue or of all, by queue and oldest first.
+
+        With it the cursor behind it; None: there is no more.
 
         Raises:
             QueueNotFound: nothing was ever added to this queue.
+            BadCursor: it is no cursor of this list.
         """
+        place = read_place(FAILED_EVENTS, cursor, 2)
+        behind = None if place is None else (place[0], place[1])
         with self.store.reading() as tx:
             if queue is not None:
                 _found(tx, queue)
-            return tx.events.failed(queue, limit)
+            found = tx.events.failed(queue, limit + 1, behind)
+            if len(found) <= limit:
+                return found, None
+            last = found[limit - 1]
+            return found[:limit], write_cursor(FAILED_EVENTS, _found(tx, last.queue).id, last.seq)
 
     def failed_event(self, queue: QueueName, seq: int) -> FailedEvent:
         """Return one.

@@ -38,6 +38,7 @@ from supervisor.core.errors import StateMoved
 from supervisor.core.events import (
     Event,
     FailedEvent,
+    FailedPlace,
     QueueConfig,
     QueueMode,
     QueueName,
@@ -46,6 +47,7 @@ from supervisor.core.events import (
     StoredEvent,
     WaitingQueue,
 )
+from supervisor.metadata.failed_events import failed_event, failed_events, is_queue
 from supervisor.metadata.rows import insert_unless_taken
 from supervisor.metadata.tables_events import event_positions, event_queues, events, events_failed
 
@@ -205,10 +207,10 @@ class SqlEvents:
             select(_EVENT.key)
             .join(event_positions, _AT.queue_id == _EVENT.queue_id)
             .join(event_queues, _QUEUE.id == _EVENT.queue_id)
-            .where(*_is(queue), _EVENT.seq > _AT.processed_seq)
+            .where(*is_queue(queue), _EVENT.seq > _AT.processed_seq)
         )
         aside = select(_FAILED.key).join(event_queues, _QUEUE.id == _FAILED.queue_id)
-        stored = self._db.execute(union(waiting, aside.where(*_is(queue)))).scalars()
+        stored = self._db.execute(union(waiting, aside.where(*is_queue(queue)))).scalars()
         return frozenset(stored) | {
             draft.key for draft in self._drafts.get(queue, Drafts(None)).drafts
         }
@@ -282,7 +284,7 @@ class SqlEvents:
         Raises:
             StateMoved: it is not DEAD.
         """
-        locked = _QUEUES.where(*_is(queue), _AT.state == QueueState.DEAD).with_for_update()
+        locked = _QUEUES.where(*is_queue(queue), _AT.state == QueueState.DEAD).with_for_update()
         row = next(iter(self._queues(locked)), None)
         if row is None:
             raise StateMoved(f"event queue {queue} is not dead")
@@ -326,9 +328,11 @@ class SqlEvents:
         values = {c.name: getattr(failed, c.name) for c in _FAILED if c is not _FAILED.queue_id}
         insert_unless_taken(self._db, (events_failed, [{"queue_id": queue_id, **values}]))
 
-    def failed(self, queue: QueueName | None, limit: int) -> list[FailedEvent]:
-        """Return what was set aside, of one queue or of all, oldest first."""
-        return self._failed(*([] if queue is None else _is(queue)), limit=limit)
+    def failed(
+        self, queue: QueueName | None, limit: int, behind: FailedPlace | None = None
+    ) -> list[FailedEvent]:
+        """Return what was set aside, of one queue or of all, by queue id and number."""
+        return failed_events(self._db, queue, limit, behind)
 
     def failed_counts(self) -> dict[QueueName, int]:
         """Return how many events of each queue are set aside; queues without any are left out."""
@@ -341,27 +345,17 @@ class SqlEvents:
 
     def failed_event(self, queue: QueueName, seq: int) -> FailedEvent | None:
         """Return one."""
-        return next(iter(self._failed(*_is(queue), _FAILED.seq == seq, limit=1)), None)
+        return failed_event(self._db, queue, seq)
 
     def drop_failed(self, queue: QueueName, seq: int) -> bool:
         """Delete one from the failed queue.  False: it is not there."""
-        queue_id = select(_QUEUE.id).where(*_is(queue)).scalar_subquery()
+        queue_id = select(_QUEUE.id).where(*is_queue(queue)).scalar_subquery()
         dropped = self._db.execute(
             delete(events_failed)
             .where(_FAILED.queue_id == queue_id, _FAILED.seq == seq)
             .returning(_FAILED.seq)
         ).one_or_none()
         return dropped is not None
-
-    def _failed(self, *conditions: ColumnElement[bool], limit: int) -> list[FailedEvent]:
-        rows = self._db.execute(
-            select(events_failed, _QUEUE.container, _QUEUE.name)
-            .join(event_queues, _QUEUE.id == _FAILED.queue_id)
-            .where(*conditions)
-            .order_by(_FAILED.failed_at, _QUEUE.container, _QUEUE.name, _FAILED.seq)
-            .limit(limit)
-        ).mappings()
-        return [_read_failed(row) for row in rows]
 
     # -- rows --------------------------------------------------------------------------------------
 
@@ -384,15 +378,6 @@ class SqlEvents:
         return [StoredEvent(**{name: row[name] for name in names}) for row in rows]
 
 
-def _is(queue: QueueName) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
-    return (_QUEUE.container == queue.container, _QUEUE.name == queue.name)
-
-
 def _read_queue(row: RowMapping) -> QueueRow:
     values = {name: row[name] for name in QueueRow.__dataclass_fields__ if name != "queue"}
     return QueueRow(queue=QueueName(row["container"], row["name"]), **values)
-
-
-def _read_failed(row: RowMapping) -> FailedEvent:
-    values = {name: row[name] for name in FailedEvent.__dataclass_fields__ if name != "queue"}
-    return FailedEvent(queue=QueueName(row["container"], row["name"]), **values)

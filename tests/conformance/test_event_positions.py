@@ -218,7 +218,9 @@ def test_a_rebuilt_queue_is_live_and_empty_and_hands_over_what_waited(leader: Le
     assert (after.truncated_bytes, stored(leader)) == (after.processed_bytes, [])
 
 
-def test_what_is_set_aside_is_listed_oldest_first_until_it_is_dropped(leader: Leader) -> None:
+def test_what_is_set_aside_is_listed_by_queue_and_number_until_dropped(
+    leader: Leader,
+) -> None:
     for queue in (QUEUE, OTHER):
         add(leader, *"abc", queue=queue)
     first = replace(aside(3), failed_at=NOON - HOUR)
@@ -227,8 +229,14 @@ def test_what_is_set_aside_is_listed_oldest_first_until_it_is_dropped(leader: Le
             tx.events.set_aside(failed)
 
     with leader.reads() as tx:
-        assert tx.events.failed(None, 9) == [first, aside(9, OTHER), aside(1), aside(2)]
-        assert tx.events.failed(QUEUE, 2) == [first, aside(1)]
+        assert tx.events.failed(None, 9) == [aside(1), aside(2), first, aside(9, OTHER)]
+        assert tx.events.failed(QUEUE, 2) == [aside(1), aside(2)]
+        found = {q: tx.events.find(q) for q in (QUEUE, OTHER)}
+        at = {q: row.id for q, row in found.items() if row is not None}
+        assert tx.events.failed(None, 2, (at[QUEUE], 1)) == [aside(2), first]
+        assert tx.events.failed(None, 9, (at[QUEUE], 3)) == [aside(9, OTHER)]
+        assert tx.events.failed(QUEUE, 9, (at[QUEUE], 3)) == []
+        assert tx.events.failed(None, 9, (at[OTHER], 9)) == []
         assert tx.events.failed_event(QUEUE, 2) == aside(2)
         assert tx.events.failed_event(QUEUE, 9) is None
         counts = tx.events.failed_counts()
@@ -237,7 +245,7 @@ def test_what_is_set_aside_is_listed_oldest_first_until_it_is_dropped(leader: Le
         dropped = [tx.events.drop_failed(*one) for one in ((QUEUE, 2), (QUEUE, 2), (NEVER, 1))]
     assert dropped == [True, False, False]
     with leader.reads() as tx:
-        assert tx.events.failed(QUEUE, 9) == [first, aside(1)]
+        assert tx.events.failed(QUEUE, 9) == [aside(1), first]
 
 
 def test_an_event_that_is_set_aside_again_keeps_its_first_reason(leader: Leader) -> None:

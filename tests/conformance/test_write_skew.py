@@ -319,7 +319,7 @@ def _raises(_: typing.Sequence[Event], __: Context) -> Handled:
 
 
 def _failed_seq(story: Story) -> int:
-    return story.operations.failed(WORK, 1)[0].seq
+    return story.operations.failed(WORK, 1)[0][0].seq
 
 
 def _exports(story: Story) -> None:

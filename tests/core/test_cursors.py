@@ -12,6 +12,7 @@ from supervisor.core.cursors import (
     page_of,
     place_of,
     read_cursor,
+    read_place,
     write_cursor,
 )
 
@@ -19,6 +20,14 @@ from supervisor.core.cursors import (
 @given(st.integers(0, 10**18 - 1))
 def test_a_cursor_gives_its_position_back(position: int) -> None:
     assert read_cursor("audit", write_cursor("audit", position)) == position
+
+
+@given(st.lists(st.integers(0, 10**18 - 1), min_size=1, max_size=4))
+def test_a_place_of_several_numbers_comes_back_whole(place: list[int]) -> None:
+    cursor = write_cursor("failed-events", *place)
+    assert read_place("failed-events", cursor, len(place)) == tuple(place)
+    with pytest.raises(BadCursor):
+        read_place("failed-events", cursor, len(place) + 1)
 
 
 def test_no_cursor_is_no_position() -> None:
