@@ -73,6 +73,8 @@ _HEADINGS = {
     "sizes": "numbers for people",
 }
 """Modules of functions that are named otherwise on the page."""
+_DESCRIPTION = {"/openapi.json": {"get": {"description": "Return the description of this API."}}}
+"""The one route that the description does not have."""
 Row = Sequence[str]
 
 
@@ -168,7 +170,7 @@ def _routes() -> str:
     rows = []
     paths = build_routes().openapi()["paths"]
     assert isinstance(paths, dict)
-    for path, operations in sorted(paths.items()):
+    for path, operations in sorted({**paths, **_DESCRIPTION}.items()):
         for method, operation in operations.items():
             first = str(operation["description"]).partition("\n")[0]
             rows.append((f"`{method.upper()}`", f"`{path}`", _cell(first)))

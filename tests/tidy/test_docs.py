@@ -6,9 +6,11 @@ import shlex
 from collections.abc import Iterator, Sequence
 from enum import Enum
 from pathlib import Path
+from typing import cast
 
 import pytest
 import typer
+from fastapi.routing import APIRoute
 from typer.core import TyperCommand, TyperGroup
 
 from supervisor.cli import reference
@@ -23,9 +25,13 @@ from supervisor.metadata.tables import METADATA
 from supervisor.settings import Settings
 from supervisor.verify.inventory import FileFindingKind, Place
 from supervisor.verify.verdict import FindingKind, Verdict
+from tasks.chat import create_app
 from tasks.contract import FailureCode, PublishOutcome, TaskPhase
 from tasks.ingest.reasons import RejectReason
 from tasks.ingest.rejects import SCHEMA
+from tasks.roster import Roster
+from tasks.task_logs import TaskLogs
+from tasks.worker_routes import add_worker_routes
 from tests.tidy.sources import ROOT, project_files
 
 WIDTH_MAX = 130
@@ -311,6 +317,18 @@ def test_a_variable_that_a_page_names_is_a_setting(page: str) -> None:
     known = {f"TIDEGATE_{name.upper()}" for name in Settings.model_fields} | _NO_SETTINGS
 
     assert set(_VARIABLE.findall(text_of(page))) <= known
+
+
+def test_the_page_of_the_api_has_the_worker_s_routes() -> None:
+    app = create_app(cast("Roster", None), threads_max=1)
+    add_worker_routes(app, cast("Roster", None), cast("TaskLogs", None), "localhost:8091")
+    routes = [route for route in app.routes if isinstance(route, APIRoute)]
+    served = {f"{method} {route.path}" for route in routes for method in route.methods or ()}
+
+    section = text_of("docs/reference/api.md").partition("## The worker's control API")[2]
+    told = re.findall(r"^\| `([A-Z]+)` \| `(/[^`]+)` \|", section, re.MULTILINE)
+
+    assert sorted(f"{method} {path}" for method, path in told) == sorted(served)
 
 
 @pytest.mark.parametrize("page", OWN_PAGES)
