@@ -102,7 +102,7 @@ def test_failed_events_are_listed_of_all_queues_or_one(
 ) -> None:
     server.on("GET", f"{path}/failed", Reply([FAILED]))
 
-    line = tidegate("queue", "failed", *words, "--max", "5").out.splitlines()[1]
+    line = tidegate("queue", "failed", *words, "--limit", "5").out.splitlines()[1]
 
     assert line.split()[:5] == [*PLACE, "7", "task-7", "3"]
     assert line.endswith("...")
