@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
 from typer.core import TyperCommand, TyperGroup
@@ -18,7 +19,7 @@ from tests.cli.test_segment_life import segment
 
 VERBS = {name.partition(" ")[2]: found for name, found in commands()}
 NEEDS_KAFKA = {"quarantine replay"}
-"""Told by test_kafka.py, with a broker."""
+"""Told by test_replay.py, with a broker."""
 
 DRUID = "/druid/indexer/v1"
 CLICKS = f"{DRUID}/supervisor/clicks"
@@ -48,7 +49,6 @@ class Case:
     told: str
     replies: Mapping[tuple[str, str], object] = field(default_factory=dict)
     words: tuple[str, ...] = ()
-    code: int = 0
 
 
 def one(method: str, path: str, body: object) -> dict[tuple[str, str], object]:
@@ -159,17 +159,13 @@ CASES = {
 
 
 @pytest.fixture
-def prepared(tidegate: Tidegate, monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> Tidegate:
+def prepared(tidegate: Tidegate, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Tidegate:
     """A spec in a file, a token in a database and a profile, for the verbs that look at those."""
-    from pathlib import Path
-
-    folder = Path(str(tmp_path))
-    monkeypatch.setenv("TIDEGATE_DATA_DIR", str(folder / "data"))
-    (folder / "spec.json").write_text('{"type": "kafka"}')
-    (folder / "config" / "tidegate").mkdir(parents=True)
-    (folder / "config" / "tidegate" / "config.toml").write_text(
-        '[profiles.prod]\noutput = "name"\n'
-    )
+    monkeypatch.setenv("TIDEGATE_DATA_DIR", str(tmp_path / "data"))
+    (tmp_path / "spec.json").write_text('{"type": "kafka"}')
+    profiles = tmp_path / "config" / "tidegate" / "config.toml"
+    profiles.parent.mkdir(parents=True)
+    profiles.write_text('[profiles.prod]\noutput = "name"\n')
     return tidegate
 
 
