@@ -72,6 +72,13 @@ _SAMPLE: Json = {
     },
     "additionalProperties": False,
 }
+_OFFSET_MAPS = ("partitionOffsetMap", "partitionSequenceNumberMap")
+_OFFSET_MAP: Json = {
+    "type": "object",
+    "minProperties": 1,
+    "propertyNames": {"pattern": "^([A-Za-z0-9._-]+:)?[0-9]{1,9}$"},
+    "additionalProperties": {"type": "integer", "minimum": 0, "maximum": _OFFSET_MAX},
+}
 _OFFSETS: Json = {
     "type": "object",
     "required": ["type", "partitions"],
@@ -79,20 +86,12 @@ _OFFSETS: Json = {
         "type": {"const": "kafka"},
         "partitions": {
             "type": "object",
-            "required": ["type", "stream", "partitionOffsetMap"],
+            "required": ["type", "stream"],
+            "anyOf": [{"required": [name]} for name in _OFFSET_MAPS],
             "properties": {
                 "type": {"const": "end"},
                 "stream": {"type": "string", "minLength": 1},
-                "partitionOffsetMap": {
-                    "type": "object",
-                    "minProperties": 1,
-                    "propertyNames": {"pattern": "^([A-Za-z0-9._-]+:)?[0-9]{1,9}$"},
-                    "additionalProperties": {
-                        "type": "integer",
-                        "minimum": 0,
-                        "maximum": _OFFSET_MAX,
-                    },
-                },
+                **dict.fromkeys(_OFFSET_MAPS, _OFFSET_MAP),
             },
         },
     },

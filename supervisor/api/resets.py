@@ -45,7 +45,8 @@ OFFSETS_BODY: dict[str, object] = {
     }
 }
 _OFFSET_MAX = 2**63 - 1
-_MAP = "/partitions/partitionOffsetMap"
+_MAPS = ("partitionOffsetMap", "partitionSequenceNumberMap")
+"""Druid takes either name, and writes both."""
 
 DryRun = Annotated[
     bool, Query(alias="dryRun", description="Tell what it would do, and change nothing.")
@@ -168,32 +169,40 @@ def _offsets(document: Mapping[str, object], spec: SupervisorSpec) -> dict[Topic
     if partitions.get("stream") != stream:
         told = f"{shown(partitions.get('stream'))} is not what {spec.id} reads"
         raise _refused("/partitions/stream", told, f'"{stream}"')
-    named = partitions.get("partitionOffsetMap")
+    given = [name for name in _MAPS if name in partitions] or [_MAPS[0]]
+    first, *others = [_map(f"/partitions/{name}", partitions.get(name), spec) for name in given]
+    if any(other != first for other in others):
+        told = f"says other offsets than {given[0]}"
+        raise _refused(f"/partitions/{given[-1]}", told, "one of both, or the same in both")
+    return first
+
+
+def _map(at: str, named: object, spec: SupervisorSpec) -> dict[TopicPartition, int]:
     if not isinstance(named, dict) or not named:
-        raise _refused(_MAP, "names no partition", '{"0": 100}')
-    return {_key(key, spec): _value(key, value) for key, value in named.items()}
+        raise _refused(at, "names no partition", '{"0": 100}')
+    return {_key(at, key, spec): _value(at, key, value) for key, value in named.items()}
 
 
-def _key(key: str, spec: SupervisorSpec) -> TopicPartition:
+def _key(at: str, key: str, spec: SupervisorSpec) -> TopicPartition:
     topic = spec.io_config.topic
     if topic is not None:  # Druid's form for one topic: the number alone
         if key.isascii() and key.isdigit():
             return TopicPartition(topic, int(key))
-        raise _no_partition(key, "the partition's number")
+        raise _no_partition(at, key, "the partition's number")
     try:
         return TopicPartition.parse(key)
     except OffsetsError:
-        raise _no_partition(key, "topic:partition") from None
+        raise _no_partition(at, key, "topic:partition") from None
 
 
-def _no_partition(key: str, form: str) -> InvalidRequest:
-    return _refused(f"{_MAP}/{pointer_part(key)}", f"{shown(key)} names no partition", form)
+def _no_partition(at: str, key: str, form: str) -> InvalidRequest:
+    return _refused(f"{at}/{pointer_part(key)}", f"{shown(key)} names no partition", form)
 
 
-def _value(key: str, value: object) -> int:
+def _value(at: str, key: str, value: object) -> int:
     if type(value) is not int or not 0 <= value <= _OFFSET_MAX:
         told = f"{shown(value)} is not an offset"
-        raise _refused(f"{_MAP}/{pointer_part(key)}", told, "a whole number, 0 or more")
+        raise _refused(f"{at}/{pointer_part(key)}", told, "a whole number, 0 or more")
     return value
 
 

@@ -27,7 +27,10 @@ from supervisor.principals import Principals
 from supervisor.settings import load_settings
 
 commands = typer.Typer(
-    no_args_is_help=True, cls=Sections, help="Who may call: users, tokens, roles."
+    no_args_is_help=True,
+    cls=Sections,
+    help="Who may call: users, tokens, roles.\n\nThese commands ask no overlord: they work on the "
+    "metadata database (TIDEGATE_METADATA_URL).",
 )
 users = typer.Typer(no_args_is_help=True, cls=Sections, help="Users, who have passwords.")
 tokens = typer.Typer(no_args_is_help=True, cls=Sections, help="Tokens of programs.")
@@ -43,7 +46,7 @@ ToRole = Annotated[
     Role,
     typer.Option(
         "--role",
-        help="viewer looks; operator applies, suspends, hands off too; admin: all.",
+        help="viewer looks; operator also applies, suspends, hands off; admin may do all.",
         show_default=False,
     ),
 ]
@@ -53,7 +56,7 @@ On = Annotated[
         "--on",
         metavar="TABLES",
         show_default=False,
-        help="Tables by name, * for any characters: '*' is everything. May be given several times.",
+        help="Tables by name, * for any characters: '*' is everything. May be repeated.",
     ),
 ]
 Expires = Annotated[
@@ -61,14 +64,17 @@ Expires = Annotated[
     typer.Option(
         "--expires",
         metavar="DURATION",
-        show_default=False,
-        help="How long it is good for, ISO 8601, such as P90D. [default: until it is revoked]",
+        show_default="until it is revoked",
+        help="How long it is good for, ISO 8601, such as P90D.",
     ),
 ]
 ToFile = Annotated[
     Path | None,
     typer.Option(
-        "--file", show_default=False, help="Write it to a new file that you alone may read."
+        "--file",
+        metavar="FILE",
+        show_default="stdout",
+        help="Write it to a new file that you alone may read.",
     ),
 ]
 
@@ -91,7 +97,10 @@ def _grants(role: Role, on: list[str]) -> list[Grant]:
 
 @users.command("add")
 def add_user(name: Name, role: ToRole, on: On) -> None:
-    """Add a user; the password is asked for, or is the first line of stdin."""
+    """Add a user; the password is asked for, or is the first line of stdin.
+
+    Example: tidegate access user add ada --role viewer --on '*'
+    """
     if sys.stdin.isatty():
         password = getpass.getpass("Password: ")
         if getpass.getpass("Once more: ") != password:
@@ -107,7 +116,12 @@ def add_user(name: Name, role: ToRole, on: On) -> None:
 def create_token(
     name: Name, role: ToRole, on: On, expires: Expires = None, file: ToFile = None
 ) -> None:
-    """Make a token and print it, once: what is stored does not tell it."""
+    """Make a token and print it, once: what is stored does not tell it.
+
+    \b
+    Example:
+      tidegate access token create ci --role operator --on clicks --file ci.token
+    """
     until = None if expires is None else datetime.now(UTC) + _duration(expires)
     with _opened() as principals, _written(file) as write:
         write(principals.add_token(name, _grants(role, on), _actor(), expires_at=until))
@@ -145,7 +159,8 @@ def list_principals(output: Output = Format.TABLE) -> None:
         return
     columns = ("name", "kind", "state", "grants", "created", "expires")
     told = [row | {"grants": ", ".join(row["grants"] or ())} for row in rows]
-    show_table(columns, [[row[name] for name in columns] for row in told])
+    headings = [name.upper() for name in columns]
+    show_table(headings, [[row[name] for name in columns] for row in told])
 
 
 def _state(each: Principal, now: datetime) -> str:
@@ -164,7 +179,10 @@ def grant(
         bool, typer.Option("--only", help="In place of what it could do before.")
     ] = False,
 ) -> None:
-    """Let a user or a token do more, or, with --only, something else; overlords hear in seconds."""
+    """Let a user or a token do more, or, with --only, something else; overlords hear in seconds.
+
+    Example: tidegate access grant ada --role operator --on 'web_*'
+    """
     with _opened() as principals:
         wanted = _grants(role, on)
         before = () if only else principals.grants(name)
@@ -185,7 +203,8 @@ def revoke(name: Name, yes: Yes = False) -> None:
 @commands.command()
 def denied(
     limit: Annotated[
-        int, typer.Option("--limit", min=1, max=10_000, help="At most so many, newest first.")
+        int,
+        typer.Option("--limit", "-n", metavar="N", min=1, max=10_000, help="At most so many."),
     ] = 50,
     output: Output = Format.TABLE,
 ) -> None:
@@ -196,12 +215,16 @@ def denied(
         show_json(found)
         return
     columns = ("last_at", "times", "name", "address", "what", "why")
-    show_table(columns, [[row[column] for column in columns] for row in found])
+    headings = [name.upper().replace("_", " ") for name in columns]
+    show_table(headings, [[row[column] for column in columns] for row in found])
 
 
 @commands.command()
 def bootstrap(
-    folder: Annotated[Path, typer.Option("--folder", help="Takes admin.token and workers.token.")],
+    folder: Annotated[
+        Path,
+        typer.Option("--folder", metavar="FOLDER", help="Where admin.token and workers.token go."),
+    ],
 ) -> None:
     """Make a token of an administrator and one for workers, unless their files are there."""
     everything = (Grant(Role.ADMIN, EVERYTHING),)

@@ -69,9 +69,10 @@ def apply(
     Each spec is told by itself; exit code 1 if one of them was refused, the others are applied.
     --dry-run=server tells what the overlord would do, --dry-run=client reads the specs here alone.
 
-    Examples: tidegate supervisor apply -f clicks.yaml --wait 60
-
-    cat clicks.json | tidegate supervisor apply -f -
+    \b
+    Examples:
+      tidegate supervisor apply -f clicks.yaml --wait 60
+      cat clicks.json | tidegate supervisor apply -f -
     """
     specs = list(read_specs(file))
     alone = len(specs) == 1

@@ -8,7 +8,7 @@ import typer
 from supervisor.cli.answers import Lenient
 from supervisor.cli.client import Params
 from supervisor.cli.form import Format
-from supervisor.cli.options import Output, Server, connect
+from supervisor.cli.options import Limit, Output, Server, connect
 from supervisor.cli.output import say, show_json, show_table
 
 AUDIT = "/api/v1/audit"
@@ -29,27 +29,53 @@ class _Page(Lenient):
 
 Cursor = Annotated[
     str | None,
-    typer.Option("--cursor", help="Go on behind a page: its `next`.", show_default=False),
+    typer.Option(
+        "--cursor",
+        metavar="CURSOR",
+        help="Go on behind a page, with what it ended with.",
+        show_default="the newest",
+    ),
 ]
 
 
 def audit(
     *,
     supervisor: Annotated[
-        str | None, typer.Option("--supervisor", help="Only what concerns this one.")
+        str | None,
+        typer.Option(
+            "--supervisor",
+            metavar="ID",
+            help="Only what concerns this supervisor.",
+            show_default="all",
+        ),
     ] = None,
     action: Annotated[
-        str | None, typer.Option("--action", help="Only this action, such as apply or reset.")
+        str | None,
+        typer.Option(
+            "--action",
+            metavar="ACTION",
+            help="Only this action, such as apply or reset.",
+            show_default="all",
+        ),
     ] = None,
-    actor: Annotated[str | None, typer.Option("--actor", help="Only what this one did.")] = None,
-    limit: Annotated[
-        int, typer.Option("--limit", "-n", min=1, max=1_000, help="At most so many.")
-    ] = 50,
+    actor: Annotated[
+        str | None,
+        typer.Option(
+            "--actor",
+            metavar="NAME",
+            help="Only what this user or token did.",
+            show_default="all",
+        ),
+    ] = None,
+    limit: Limit = 50,
     cursor: Cursor = None,
     server: Server = None,
     output: Output = Format.TABLE,
 ) -> None:
-    """List who changed what and when, newest first."""
+    """List who changed what and when, newest first.
+
+    Example: tidegate audit --supervisor clicks --action reset
+    """
     asked = {"supervisor": supervisor, "action": action, "actor": actor, "cursor": cursor}
     params: Params = {"limit": limit} | {k: v for k, v in asked.items() if v is not None}
     with connect(server) as client:

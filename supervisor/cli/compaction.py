@@ -10,10 +10,11 @@ from supervisor.cli.answers import Lenient
 from supervisor.cli.client import Client, path_of
 from supervisor.cli.form import Format
 from supervisor.cli.groups import Sections
-from supervisor.cli.options import Output, Server, Wait, connect
-from supervisor.cli.output import say, show_json, show_table, show_text
+from supervisor.cli.options import Limit, Output, Server, Wait, connect
+from supervisor.cli.output import say, show_done, show_json, show_table
+from supervisor.cli.pages import rows_up_to
 from supervisor.cli.problems import FAILED
-from supervisor.cli.segment_life import TABLES, Table, Within, a_period
+from supervisor.cli.segment_life import TABLES, Table, a_period, within
 from supervisor.cli.wait import wait_for
 from supervisor.views_compaction import TARGET_BYTES, TARGET_ROWS
 
@@ -23,13 +24,22 @@ commands = typer.Typer(
 COMPACTIONS = "/api/v1/compactions"
 
 TargetRows = Annotated[
-    int, typer.Option("--target-rows", min=2, help="A file is to have so many rows at most.")
+    int,
+    typer.Option(
+        "--target-rows", metavar="N", min=2, help="A file is to have so many rows at most."
+    ),
 ]
 TargetBytes = Annotated[
-    int, typer.Option("--target-bytes", min=1024, help="A file is to have so many bytes at most.")
+    int,
+    typer.Option(
+        "--target-bytes", metavar="N", min=1024, help="A file is to have so many bytes at most."
+    ),
 ]
 FilesMin = Annotated[
-    int, typer.Option("--files-min", min=2, help="Leave fewer small files of a chunk alone.")
+    int,
+    typer.Option(
+        "--files-min", metavar="N", min=2, help="Leave fewer small files of a chunk of time alone."
+    ),
 ]
 
 
@@ -53,7 +63,6 @@ class Compactions(Lenient):
     """Compactions, newest first."""
 
     compactions: tuple[Compaction, ...]
-    next: str | None = None
 
 
 class Rule(Lenient):
@@ -75,7 +84,7 @@ def _group() -> None:
 @commands.command("run")
 def run(
     table: Table,
-    interval: Within = None,
+    interval: Annotated[str | None, within("the whole table")] = None,
     *,
     target_rows: TargetRows = TARGET_ROWS,
     target_bytes: TargetBytes = TARGET_BYTES,
@@ -84,7 +93,10 @@ def run(
     server: Server = None,
     output: Output = Format.TABLE,
 ) -> None:
-    """Compact a table's small files now; with --wait, fail if one of them could not be."""
+    """Compact a table's small files now; with --wait, fail if one of them could not be.
+
+    Example: tidegate compaction run clicks --wait 600
+    """
     wanted = {"targetRows": target_rows, "targetBytes": target_bytes, "filesMin": files_min}
     body = wanted if interval is None else {**wanted, "interval": interval}
     with connect(server) as client:
@@ -107,39 +119,26 @@ def run(
 @commands.command("list")
 def list_all(
     table: Annotated[
-        str | None, typer.Argument(metavar="[TABLE]", help="Only of this table.")
+        str | None,
+        typer.Argument(metavar="TABLE", help="Only of this table.", show_default="all tables"),
     ] = None,
-    limit: Annotated[int, typer.Option("--limit", min=1, max=1_000, help="So many at most.")] = 20,
+    limit: Limit = 20,
     *,
     server: Server = None,
     output: Output = Format.TABLE,
 ) -> None:
     """List the newest compactions of a table, or of all, and what became of them."""
     with connect(server) as client:
-        answer = _newest(client, table, limit)
+        answer = rows_up_to(client, COMPACTIONS, "compactions", limit, {"dataSource": table})
     if output is Format.JSON:
         show_json(answer)
         return
     _show(Compactions.model_validate(answer).compactions)
 
 
-def _newest(client: Client, table: str | None, limit: int) -> dict[str, object]:
-    """Follow the pages until there are enough: the caller may not see all that a page has."""
-    found: list[object] = []
-    cursor: str | None = None
-    while True:
-        asked = {"limit": str(limit - len(found)), "dataSource": table, "cursor": cursor}
-        params = {name: value for name, value in asked.items() if value is not None}
-        answer = client.get(COMPACTIONS, params)
-        page, told = answer.read(Compactions), answer.json()
-        assert isinstance(told, dict), "it was read as one"
-        found, cursor = [*found, *told["compactions"]], page.next
-        if cursor is None or len(found) >= limit:
-            return told | {"compactions": found}
-
-
 @commands.command("rule")
 def rule(
+    context: typer.Context,
     table: Table,
     *,
     skip_latest: Annotated[
@@ -148,8 +147,9 @@ def rule(
             "--skip-latest",
             metavar="PERIOD",
             callback=a_period,
-            show_default=False,
-            help="Compact by itself, but nothing newer than this before the newest row: P1D.",
+            show_default="the rule is shown, not changed",
+            help="Set the rule: compact by itself, but not what lies less than this before the "
+            "newest row; ISO 8601, such as P1D.",
         ),
     ] = None,
     target_rows: TargetRows = TARGET_ROWS,
@@ -159,9 +159,19 @@ def rule(
     server: Server = None,
     output: Output = Format.TABLE,
 ) -> None:
-    """Show, set (--skip-latest) or end (--off) how a table is compacted by itself."""
+    """Show, set (--skip-latest) or end (--off) how a table is compacted by itself.
+
+    \b
+    Examples:
+      tidegate compaction rule clicks
+      tidegate compaction rule clicks --skip-latest P1D
+    """
     if skip_latest is not None and off:
         raise typer.BadParameter("give one of --skip-latest and --off")
+    if skip_latest is None and _given(context):
+        raise typer.BadParameter(
+            "it goes with --skip-latest, which sets the rule", param_hint=_given(context)
+        )
     path = path_of(TABLES, table, "compaction")
     with connect(server) as client:
         if skip_latest is not None:
@@ -177,7 +187,7 @@ def rule(
     if output is Format.JSON:
         show_json(answer.json())
     else:
-        show_text(_told(answer.read(Rule)))
+        show_done(table, _told(answer.read(Rule)))
 
 
 @commands.command("cancel")
@@ -196,7 +206,19 @@ def cancel(
         show_json(answer.json())
         return
     found = answer.read(Compaction)
-    show_text(f"{found.id}: {found.status}, {found.detail}")
+    show_done(found.id, f"{found.id}: {found.status}, {found.detail}")
+
+
+def _given(context: typer.Context) -> list[str]:
+    """Return which parts of a rule the command line names."""
+    parts = ("target_rows", "target_bytes", "files_min")
+    named = (part for part in parts if _source(context, part) == "COMMANDLINE")
+    return [f"--{part.replace('_', '-')}" for part in named]
+
+
+def _source(context: typer.Context, part: str) -> str:
+    found = context.get_parameter_source(part)
+    return "" if found is None else found.name
 
 
 def _ended(client: Client, begun: tuple[Compaction, ...], seconds: float) -> tuple[Compaction, ...]:

@@ -25,7 +25,9 @@ class Shell(StrEnum):
 
 
 def completion(
-    shell: Annotated[Shell, typer.Argument(help="Your shell.", show_default=False)],
+    shell: Annotated[
+        Shell, typer.Argument(metavar="SHELL", help="Your shell.", show_default=False)
+    ],
 ) -> None:
     """Print a script that makes a shell complete commands, options and ids of supervisors.
 

@@ -20,8 +20,8 @@ def doctor(
         typer.Option(
             "--kafka",
             metavar="HOST:PORT",
-            show_default=False,
-            help="The broker to ask. [default: those of the supervisors]",
+            show_default="those of the supervisors",
+            help="The broker to ask.",
         ),
     ] = None,
     fetch: Annotated[

@@ -11,10 +11,10 @@ from pydantic import JsonValue
 
 from supervisor.cli.answers import Lenient, SpecChange
 from supervisor.cli.client import Client
-from supervisor.cli.form import Format, form
+from supervisor.cli.form import Format
 from supervisor.cli.many import each, show_each
 from supervisor.cli.options import Output, Server, connect
-from supervisor.cli.output import say, show_json, show_table
+from supervisor.cli.output import say, show_json, show_name, show_table
 from supervisor.cli.problems import FAILED, CommandFailed, ProblemAnswer
 from supervisor.cli.spec_files import SpecFile, read_one
 from supervisor.core.documents import parse_document
@@ -37,8 +37,8 @@ DryRun = Annotated[
     Where | None,
     typer.Option(
         "--dry-run",
-        show_default=False,
-        help="Change nothing: ask the server what it would do, or only read the spec here.",
+        show_default="it is applied",
+        help="Change nothing: ask the overlord what it would do, or only read the spec here.",
     ),
 ]
 File = Annotated[
@@ -142,8 +142,7 @@ class _Judging:
             return told, ""
         _refuse(verdict)
         self._tell(file, verdict.id or "", verdict.warnings)
-        if form() is not Format.NAME:
-            _show_changes(verdict)
+        _show_changes(verdict)
         if verdict.connect is not None:
             _show_connection(verdict.connect)
         return told, f"{verdict.id} would be taken: {verdict.restarts_what}"
@@ -173,6 +172,7 @@ def diff(file: File, server: Server = None, output: Output = Format.TABLE) -> No
         show_json(told)
     else:
         _refuse(verdict)
+        show_name(verdict.id or "")
         _show_changes(verdict)
     if not verdict.exists:
         say(f"{verdict.id} is not there: it would be made")

@@ -60,7 +60,8 @@ def _group() -> None:
 @commands.command("list")
 def list_all(
     datasource: Annotated[
-        str | None, typer.Argument(metavar="[TABLE]", help="Only of this table.")
+        str | None,
+        typer.Argument(metavar="TABLE", help="Only of this table.", show_default="all tables"),
     ] = None,
     *,
     server: Server = None,
@@ -94,7 +95,10 @@ def snippet(
     *,
     server: Server = None,
 ) -> None:
-    """Print Python that reads exactly the published rows of a table."""
+    """Print Python that reads exactly the published rows of a table.
+
+    Example: tidegate snippet clicks --reader polars
+    """
     with connect(server) as client:
         answer = client.get(path_of(TABLES, table, "snippets"), {"reader": reader.value})
     for each in answer.read(Codes).snippets:

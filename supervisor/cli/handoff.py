@@ -38,7 +38,14 @@ def handoff(
     *,
     group: Annotated[
         list[int] | None,
-        typer.Option("--group", "-g", min=0, help="Task group; may be given again. [default: all]"),
+        typer.Option(
+            "--group",
+            "-g",
+            metavar="N",
+            min=0,
+            help="Number of a task group, as status tells it. May be repeated.",
+            show_default="all groups that read",
+        ),
     ] = None,
     all_: All = False,
     data_source: OfDataSource = None,

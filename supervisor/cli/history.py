@@ -10,7 +10,7 @@ _SECTIONS = ("dataSchema", "ioConfig", "tuningConfig")
 
 def version_rows(versions: Sequence[SpecVersion]) -> Iterator[tuple[object, ...]]:
     """Yield (number, time, what, changed fields) of versions that come newest first."""
-    older: list[SpecVersion | None] = [*versions[1:], None]
+    older: list[SpecVersion | None] = [*versions[1:], None][: len(versions)]
     for version, before in zip(versions, older, strict=True):
         named = version.version_number, version.version
         if version.spec.get("type") == "noop":

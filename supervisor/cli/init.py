@@ -25,27 +25,42 @@ Topic = Annotated[str, typer.Option("--topic", metavar="TOPIC", help="The topic 
 Table = Annotated[
     str | None,
     typer.Option(
-        "--datasource",
+        "--data-source",
         metavar="TABLE",
-        show_default=False,
-        help="Name of the table. [default: the topic's]",
+        show_default="the topic's name",
+        help="Name of the table.",
     ),
 ]
 Timestamp = Annotated[
     str | None,
     typer.Option(
-        "--timestamp", metavar="FIELD", show_default=False, help="The field that holds the time."
+        "--timestamp",
+        metavar="FIELD",
+        show_default="the one that looks most like it",
+        help="The field that holds the time.",
     ),
 ]
 Records = Annotated[
-    int, typer.Option("--records", min=1, max=100_000, help="Look at so many at most.")
+    int,
+    typer.Option(
+        "--records", metavar="N", min=1, max=100_000, help="Look at so many records at most."
+    ),
 ]
 Within = Annotated[
-    float, typer.Option("--within", min=1.0, max=600.0, help="Seconds to read for, at most.")
+    float,
+    typer.Option(
+        "--within", metavar="SECONDS", min=1.0, max=600.0, help="Read for so long at most."
+    ),
 ]
 File = Annotated[
     Path | None,
-    typer.Option("--file", "-f", metavar="FILE", show_default=False, help="Write it there."),
+    typer.Option(
+        "--file",
+        "-f",
+        metavar="FILE",
+        show_default="stdout",
+        help="Write the spec to this new file.",
+    ),
 ]
 
 
@@ -64,7 +79,9 @@ def init(
     Finds the field that holds the time, how it is written, and the type of each column. Read it,
     change what you like, and give it to `tidegate supervisor apply -f`.
 
-    Example: tidegate supervisor init --kafka localhost:9092 --topic clicks > clicks.json
+    \b
+    Example:
+      tidegate supervisor init --kafka localhost:9092 --topic clicks > clicks.json
     """
     from supervisor.cli.sampling import sample_topic  # Kafka's client is loaded only when asked
 

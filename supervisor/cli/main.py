@@ -34,6 +34,7 @@ from supervisor.cli.forget import forget
 from supervisor.cli.groups import TopLevel
 from supervisor.cli.handoff import handoff
 from supervisor.cli.init import init
+from supervisor.cli.options import present_name
 from supervisor.cli.output import say, show_error, show_text
 from supervisor.cli.problems import FAILED, exit_code
 from supervisor.cli.profiles import use_profile
@@ -56,6 +57,7 @@ app = typer.Typer(
     cls=TopLevel,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
+    context_settings={"token_normalize_func": present_name},
     help="Turn Kafka topics into Parquet tables, each record exactly once.",
 )
 app.add_typer(supervisors.commands, name="supervisor")
@@ -94,8 +96,8 @@ def _options(
         typer.Option(
             "--profile",
             metavar="NAME",
-            show_default=False,
-            help="Profile to use: see `tidegate config`. [default: TIDEGATE_PROFILE]",
+            show_default="TIDEGATE_PROFILE, or the file's default, or none",
+            help="Profile to use: see `tidegate config`.",
         ),
     ] = None,
 ) -> None:

@@ -1,7 +1,9 @@
 """The options that many commands share."""
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated
 
 import typer
@@ -17,6 +19,16 @@ from supervisor.cli.profiles import (
     profile_name,
     settings_for,
 )
+
+_OLD_NAMES: Mapping[str, str] = MappingProxyType(
+    {"datasource": "data-source", "max": "limit", "count": "limit", "rows": "limit"}
+)
+"""Long options that were called otherwise once -> their names now; scripts may have the old."""
+
+
+def present_name(token: str) -> str:
+    """Return what an option, given without its dashes, is called now; help shows that alone."""
+    return _OLD_NAMES.get(token, token)
 
 
 def _address(text: str | None) -> str | None:
@@ -35,13 +47,18 @@ Server = Annotated[
         "-s",
         metavar="URL",
         callback=_address,
-        show_default=False,
-        help="The overlord to talk to. [default: each of TIDEGATE_OVERLORDS, or of the profile]",
+        show_default="TIDEGATE_OVERLORDS, or the profile's, or http://127.0.0.1:8090",
+        help="The overlord to talk to.",
     ),
 ]
 Output = Annotated[
     Format,
-    typer.Option("--output", "-o", callback=keep_form, help="How to print the answer on stdout."),
+    typer.Option(
+        "--output",
+        "-o",
+        callback=keep_form,
+        help="How to print the answer on stdout; name: ids alone, one a line.",
+    ),
 ]
 Wait = Annotated[
     float | None,
@@ -49,14 +66,22 @@ Wait = Annotated[
         "--wait",
         metavar="SECONDS",
         min=0.0,
-        show_default=False,
+        show_default="returns at once",
         help="Wait until it is done, at most so long; exit code 4 if it is not.",
     ),
 ]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+Limit = Annotated[
+    int, typer.Option("--limit", "-n", metavar="N", min=1, max=1_000, help="At most so many.")
+]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before it is done.")]
 WarehouseHere = Annotated[
     Path | None,
-    typer.Option("--warehouse", help="Where the warehouse is mounted here.", show_default=False),
+    typer.Option(
+        "--warehouse",
+        metavar="FOLDER",
+        help="Where the warehouse is mounted here.",
+        show_default="the folder that the overlord names",
+    ),
 ]
 SupervisorId = Annotated[
     str,

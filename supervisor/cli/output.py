@@ -5,6 +5,7 @@ with NO_COLOR or without a terminal.  What others wrote cannot steer the termina
 """
 
 import json
+import shlex
 import sys
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -24,7 +25,8 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
-from supervisor.cli.form import Format, form
+from supervisor.cli.form import Format, form, naming
+from supervisor.cli.names import Rows
 from supervisor.cli.problems import CommandFailed, ProblemAnswer
 from supervisor.core.errors import FieldError, SupervisorError
 from supervisor.setup import SetupProblem
@@ -58,10 +60,17 @@ def show_text(text: str) -> None:
 
 def show_done(name: str, text: str) -> None:
     """Print what was done; if only ids are asked for, to what."""
+    show_name(name)
+    show_text(text)
+
+
+def show_name(*words: object) -> None:
+    """Print what the answer is about, if only ids are asked for: the words that a verb takes."""
     if form() is Format.NAME:
-        sys.stdout.write(f"{printable(name)}\n")
-    else:
-        show_text(text)
+        told = [printable(str(word)) for word in words]
+        # Several words are one line for a shell to read; one alone is nothing but itself.
+        line = shlex.join(told) if len(told) > 1 else told[0]
+        sys.stdout.write(f"{line}\n")
 
 
 def show_table(
@@ -69,10 +78,11 @@ def show_table(
 ) -> None:
     """Print the answer as a table; None is shown as nothing.
 
-    The first column is the id.  Cells of the columns `wide` stand last in each row.
+    Cells of the columns `wide` stand last in each row.  If only ids are asked for, `names.py` says
+    which cells they are.
     """
     if form() is Format.NAME:
-        sys.stdout.writelines(f"{printable(str(row[0]))}\n" for row in rows)
+        _show_names((*columns, *wide), rows)
         return
     columns = (*columns, *wide) if form() is Format.WIDE else columns
     table = Table(box=None, pad_edge=False, header_style="bold", show_edge=False)
@@ -83,6 +93,15 @@ def show_table(
     for row in rows:
         table.add_row(*(_cell(cell) for cell in row))
     _print_table(table)
+
+
+def _show_names(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Print the ids of rows, each once: rows may be about the same thing."""
+    found = naming()
+    if isinstance(found, Rows):
+        places = [columns.index(name) for name in found.columns]
+        for words in dict.fromkeys(tuple(row[place] for place in places) for row in rows):
+            show_name(*words)
 
 
 def show_facts(facts: Iterable[tuple[str, object]]) -> None:

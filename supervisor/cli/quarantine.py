@@ -11,7 +11,15 @@ from supervisor.cli.confirm import confirm
 from supervisor.cli.form import Format
 from supervisor.cli.groups import Sections
 from supervisor.cli.options import Output, Server, SupervisorId, WarehouseHere, Yes, connect
-from supervisor.cli.output import say, show_facts, show_json, show_table, show_text, size
+from supervisor.cli.output import (
+    say,
+    show_facts,
+    show_json,
+    show_name,
+    show_table,
+    show_text,
+    size,
+)
 from supervisor.cli.problems import CommandFailed
 from supervisor.verify.ledger import Ledger
 from tasks.kafka_client import librdkafka_properties
@@ -23,6 +31,33 @@ PAGE = 500
 VALUE_SHOWN = 80
 """Characters of a value in a table; `show` prints all of it."""
 
+OfReason = Annotated[
+    str | None,
+    typer.Option(
+        "--reason",
+        metavar="REASON",
+        help="Only with this reason, such as not-json.",
+        show_default="all",
+    ),
+]
+ToTopic = Annotated[
+    str,
+    typer.Option(
+        "--topic", metavar="TOPIC", help="Where to send them: a topic that keeps its records."
+    ),
+]
+MostSent = Annotated[
+    int,
+    typer.Option(
+        "--limit",
+        "-n",
+        metavar="N",
+        min=1,
+        max=100_000,
+        help="Send at most so many in this call.",
+    ),
+]
+
 
 @commands.callback()
 def _group() -> None:
@@ -32,19 +67,28 @@ def _group() -> None:
 @commands.command("list")
 def list_all(
     supervisor_id: SupervisorId,
-    topic: Annotated[str | None, typer.Option("--topic", help="Only of this topic.")] = None,
+    topic: Annotated[
+        str | None,
+        typer.Option("--topic", metavar="TOPIC", help="Only of this topic.", show_default="all"),
+    ] = None,
     partition: Annotated[
-        int | None, typer.Option("--partition", min=0, help="Only of this partition.")
+        int | None,
+        typer.Option(
+            "--partition", metavar="N", min=0, help="Only of this partition.", show_default="all"
+        ),
     ] = None,
-    reason: Annotated[
-        str | None, typer.Option("--reason", help="Only with this reason, such as not-json.")
-    ] = None,
-    limit: Annotated[int, typer.Option("--max", min=1, help="At most so many.")] = 100,
+    reason: OfReason = None,
+    limit: Annotated[
+        int, typer.Option("--limit", "-n", metavar="N", min=1, help="At most so many.")
+    ] = 100,
     *,
     server: Server = None,
     output: Output = Format.TABLE,
 ) -> None:
-    """List records that a supervisor could not read, by topic, partition and offset."""
+    """List records that a supervisor could not read, by topic, partition and offset.
+
+    Example: tidegate quarantine list clicks --reason not-json
+    """
     narrowed = {"topic": topic, "partition": partition, "reason": reason}
     params: dict[str, str | int | bool] = {k: v for k, v in narrowed.items() if v is not None}
     with connect(server) as client:
@@ -59,7 +103,7 @@ def list_all(
     told = ", ".join(f"{number} {reason}" for reason, number in sorted(reasons.items()))
     say(f"{sum(reasons.values())} records: {told}" if reasons else "no records")
     if more:
-        say(f"The first {len(found)}; --max shows more.")
+        say(f"The first {len(found)}; --limit shows more.")
 
 
 @commands.command()
@@ -71,11 +115,19 @@ def show(
             metavar="TOPIC:PARTITION", help="Where it lies, as the list says.", show_default=False
         ),
     ],
-    offset: Annotated[int, typer.Argument(metavar="OFFSET", min=0, show_default=False)],
+    offset: Annotated[
+        int,
+        typer.Argument(
+            metavar="OFFSET", min=0, help="Its offset there, as the list says.", show_default=False
+        ),
+    ],
     server: Server = None,
     output: Output = Format.TABLE,
 ) -> None:
-    """Show one record whole: key, headers and value."""
+    """Show one record whole: key, headers and value.
+
+    Example: tidegate quarantine show clicks clicks:1 17
+    """
     topic, _, partition = record.rpartition(":")
     if not topic or not partition.isdecimal():
         raise typer.BadParameter("it is not TOPIC:PARTITION", param_hint="TOPIC:PARTITION")
@@ -88,6 +140,7 @@ def show(
         show_json(answer.json())
         return
     found = answer.read(QuarantinedRecord)
+    show_name(f"{found.topic}:{found.partition}", found.offset)
     show_facts(
         (
             ("record", f"{found.topic}:{found.partition} {found.offset}"),
@@ -107,18 +160,15 @@ def show(
 @commands.command("replay")
 def replay_all(
     supervisor_id: SupervisorId,
-    topic: Annotated[
-        str, typer.Option("--topic", help="Where to send them: a topic that keeps its records.")
-    ],
-    reason: Annotated[
-        str | None, typer.Option("--reason", help="Only with this reason, such as no-timestamp.")
-    ] = None,
+    topic: ToTopic,
+    reason: OfReason = None,
     *,
-    most: Annotated[
-        int, typer.Option("--max", min=1, max=100_000, help="At most so many in this call.")
-    ] = 10_000,
+    most: MostSent = 10_000,
     keep_time: Annotated[
-        bool, typer.Option("--keep-time", help="With their time in Kafka, else with the present.")
+        bool,
+        typer.Option(
+            "--keep-time", help="Send them with the time that they had in Kafka, not the present."
+        ),
     ] = False,
     warehouse: WarehouseHere = None,
     yes: Yes = False,
@@ -130,6 +180,10 @@ def replay_all(
     All of a call in one transaction of Kafka. A supervisor with a corrected spec, another id and
     the same dataSource then reads them. A header, tidegate-origin, names where each was; one that
     the topic has already is not sent again.
+
+    \b
+    Example:
+      tidegate quarantine replay clicks --topic clicks-again --reason no-timestamp
     """
     from supervisor.cli.replay import Replay, replay  # Kafka and Arrow are loaded only when asked
     from supervisor.verify.verifier import secret_of_environment
@@ -152,6 +206,7 @@ def replay_all(
         told = {"sent": sent.sent, "there": sent.there, "more": sent.more}
         show_json(told | {"endSequenceNumbers": ends})
         return
+    show_name(supervisor_id)
     show_text(f"{sent.sent} records sent to {topic}, {sent.there} were there before")
     if sent.more:
         say("There are more: run it again.")

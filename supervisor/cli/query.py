@@ -20,7 +20,7 @@ _EXACT_MAX = 2**53
 
 def query(
     sql: Annotated[
-        str, typer.Argument(metavar="SQL", help='Such as "select count(*) from clicks".')
+        str, typer.Argument(metavar="SQL", help='In quotes, such as "select count(*) from clicks".')
     ],
     fresh: Annotated[
         bool,
@@ -34,6 +34,8 @@ def query(
 
     A table has the published rows only; --fresh adds what tasks have written since, which may yet
     be written anew by another task. A table without any file has no columns yet: exit code 1.
+
+    Example: tidegate query "select count(*) from clicks"
     """
     from supervisor.cli.duck import run_query, tables_of  # DuckDB is loaded only when asked
 

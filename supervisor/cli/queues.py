@@ -4,15 +4,32 @@ from datetime import UTC, datetime
 from typing import Annotated
 
 import typer
-from pydantic import JsonValue
 
-from supervisor.cli.answers import Lenient
 from supervisor.cli.client import Client, path_of
 from supervisor.cli.confirm import confirm
-from supervisor.cli.form import Format
+from supervisor.cli.form import Format, form
 from supervisor.cli.groups import Sections
-from supervisor.cli.options import Output, Server, Yes, connect
-from supervisor.cli.output import ago, say, show_facts, show_json, show_table, show_text, size
+from supervisor.cli.options import Limit, Output, Server, Yes, connect
+from supervisor.cli.output import (
+    ago,
+    say,
+    show_facts,
+    show_json,
+    show_name,
+    show_table,
+    show_text,
+    size,
+)
+from supervisor.cli.pages import rows_up_to
+from supervisor.cli.queue_answers import (
+    Failed,
+    FailedEvents,
+    LatencyTold,
+    Oldest,
+    Queue,
+    RepairedTold,
+    ReplayedTold,
+)
 
 commands = typer.Typer(
     no_args_is_help=True, cls=Sections, help="Deferred work: event queues, failed events."
@@ -31,79 +48,14 @@ Container = Annotated[
 ]
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the queue.", show_default=False)]
 Seq = Annotated[
-    int, typer.Argument(metavar="SEQ", help="Number of the event.", min=0, show_default=False)
+    int,
+    typer.Argument(
+        metavar="SEQ",
+        help="Number of the event, as `queue failed` tells it.",
+        min=0,
+        show_default=False,
+    ),
 ]
-
-
-class Oldest(Lenient):
-    """The first event that waits."""
-
-    seq: int
-    kind: str = ""
-    key: str = ""
-    enqueued_at: datetime
-    due_at: datetime
-
-
-class LatencyTold(Lenient):
-    """Seconds from `add` to done."""
-
-    average: float
-    p99: float
-    count: int
-
-
-class Queue(Lenient):
-    """One queue as it stands."""
-
-    container: str
-    name: str
-    state: str
-    mode: str = ""
-    outstanding_events: int = 0
-    outstanding_bytes: int = 0
-    max_outstanding_bytes: int = 0
-    oldest: Oldest | None = None
-    latency: LatencyTold | None = None
-    failed_iterations: int = 0
-    last_error: str = ""
-    failed_events: int = 0
-    segments: int = 0
-    dead_seq: int | None = None
-    dead_why: str = ""
-    healthy: bool = True
-    why: str = ""
-
-
-class Failed(Lenient):
-    """One event that was set aside; payloads only where one is asked for."""
-
-    container: str
-    name: str
-    seq: int
-    key: str = ""
-    reason: str = ""
-    attempts: int = 0
-    size_bytes: int = 0
-    enqueued_at: datetime | None = None
-    failed_at: datetime | None = None
-    payload: JsonValue = None
-    payload_base64: str | None = None
-
-
-class ReplayedTold(Lenient):
-    """What a replay of all did."""
-
-    replayed: int
-    left: int = 0
-
-
-class RepairedTold(Lenient):
-    """What a repair did."""
-
-    again: int
-    set_aside: int = 0
-    missing: int = 0
 
 
 @commands.callback()
@@ -133,32 +85,54 @@ def list_all(server: Server = None, output: Output = Format.TABLE) -> None:
 def show(
     container: Container, name: Name, server: Server = None, output: Output = Format.TABLE
 ) -> None:
-    """Show how one queue stands, and what holds it up."""
+    """Show how one queue stands, and what holds it up.
+
+    Example: tidegate queue show supervisor:clicks task-output
+    """
     with connect(server) as client:
         answer = client.get(path_of(QUEUES, container, name))
     if output is Format.JSON:
         show_json(answer.json())
     else:
+        show_name(container, name)
         show_facts(_facts(answer.read(Queue), datetime.now(UTC)))
 
 
 @commands.command()
 def failed(
     container: Annotated[
-        str | None, typer.Argument(metavar="[CONTAINER]", help="Only of this container's queue.")
+        str | None,
+        typer.Argument(
+            metavar="CONTAINER",
+            help="Only of this container's queue; give NAME as well.",
+            show_default="all queues",
+        ),
     ] = None,
     name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help="Only of the queue of this name.")
+        str | None,
+        typer.Argument(
+            metavar="NAME", help="Only of the queue of this name.", show_default="all queues"
+        ),
     ] = None,
     seq: Annotated[
-        int | None, typer.Option("--seq", min=0, help="Show this one, with its payload.")
+        int | None,
+        typer.Option(
+            "--seq",
+            metavar="SEQ",
+            min=0,
+            help="Show the event of this number, with its payload.",
+            show_default="they are listed",
+        ),
     ] = None,
-    limit: Annotated[int, typer.Option("--max", min=1, max=1_000, help="At most so many.")] = 100,
+    limit: Limit = 100,
     *,
     server: Server = None,
     output: Output = Format.TABLE,
 ) -> None:
-    """List the events that were set aside, oldest first, of one queue or of all; or show one."""
+    """List the events that were set aside, by queue and oldest first; or show one.
+
+    Example: tidegate queue failed supervisor:clicks task-output --seq 7
+    """
     if container is not None and name is None:
         raise typer.BadParameter("name the queue as well: CONTAINER NAME")
     if seq is not None:
@@ -168,14 +142,14 @@ def failed(
         return
     place = ("failed",) if container is None or name is None else (container, name, "failed")
     with connect(server) as client:
-        answer = client.get(path_of(QUEUES, *place), {"limit": limit})
+        answer = rows_up_to(client, path_of(QUEUES, *place), "failed", limit)
     if output is Format.JSON:
-        show_json(answer.json())
+        show_json(answer)
         return
     now = datetime.now(UTC)
     show_table(
         ("CONTAINER", "NAME", "SEQ", "KEY", "TRIES", "FAILED", "REASON"),
-        (_failed_row(each, now) for each in answer.read(list[Failed])),
+        (_failed_row(each, now) for each in FailedEvents.model_validate(answer).failed),
     )
 
 
@@ -185,7 +159,12 @@ def replay(
     name: Name,
     seq: Annotated[
         int | None,
-        typer.Argument(metavar="[SEQ]", help="Number of the event.", min=0, show_default=False),
+        typer.Argument(
+            metavar="SEQ",
+            help="Number of the event, as `queue failed` tells it.",
+            min=0,
+            show_default="none: say --all",
+        ),
     ] = None,
     everything: Annotated[
         bool, typer.Option("--all", help="All failed events of the queue, oldest first.")
@@ -194,7 +173,13 @@ def replay(
     server: Server = None,
     output: Output = Format.TABLE,
 ) -> None:
-    """Queue a failed event again, at the tail and with no tries counted; or all of them."""
+    """Queue a failed event again, at the tail and with no tries counted; or all of them.
+
+    \b
+    Examples:
+      tidegate queue replay supervisor:clicks task-output 7
+      tidegate queue replay supervisor:clicks task-output --all
+    """
     if (seq is None) != everything:
         raise typer.BadParameter("give either SEQ or --all")
     place: tuple[str, ...] = (container, name, "failed", "replay")
@@ -202,6 +187,7 @@ def replay(
         place = (container, name, "failed", str(seq), "replay")
     with connect(server) as client:
         answer = client.post(path_of(QUEUES, *place))
+    show_name(container, name)
     if output is Format.JSON:
         show_json(answer.json())
     elif seq is not None:
@@ -223,7 +209,10 @@ def drop(
     server: Server = None,
     output: Output = Format.TABLE,
 ) -> None:
-    """Delete a failed event: its work is never done."""
+    """Delete a failed event: its work is never done.
+
+    Example: tidegate queue drop supervisor:clicks task-output 7
+    """
     place = path_of(QUEUES, container, name, "failed", str(seq))
     with connect(server) as client:
         if not yes:
@@ -235,6 +224,7 @@ def drop(
     if output is Format.JSON:
         show_json(answer.json())
     else:
+        show_name(container, name)
         show_text(f"event {seq} of {container}/{name} is dropped")
 
 
@@ -246,7 +236,10 @@ def repair(
     server: Server = None,
     output: Output = Format.TABLE,
 ) -> None:
-    """Make a dead queue live again: sound events go on in their order, damaged ones fail."""
+    """Make a dead queue live again: sound events go on in their order, damaged ones fail.
+
+    Example: tidegate queue repair supervisor:clicks task-output
+    """
     with connect(server) as client:
         if not yes:
             _say_what_a_repair_does(client, container, name)
@@ -256,6 +249,7 @@ def repair(
         show_json(answer.json())
         return
     done = answer.read(RepairedTold)
+    show_name(container, name)
     show_text(f"{container}/{name} is live: {done.again} events wait in it again")
     if done.set_aside:
         say(f"{done.set_aside} were set aside: `tidegate queue failed {container} {name}`")
@@ -283,6 +277,9 @@ def _show_failed(
         show_json(answer.json())
         return
     told, now = answer.read(Failed), datetime.now(UTC)
+    if form() is Format.NAME:
+        show_name(container, name, seq)
+        return
     show_facts(
         (
             ("queue", f"{told.container}/{told.name}"),

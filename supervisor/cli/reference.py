@@ -14,6 +14,7 @@ import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
+from typing import assert_never
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -22,6 +23,7 @@ from supervisor.api.edge import EDGE_PROBLEMS
 from supervisor.api.problems import PROBLEMS
 from supervisor.api.server import build_routes
 from supervisor.cli.main import app
+from supervisor.cli.names import NAMES, About, Nameless, Rows
 from supervisor.core import spec_tables as tables
 from supervisor.core.kafka_names import FIELDS, FIXED, IDLE, JAAS, PROVIDER, SECRET_NAMES
 from supervisor.core.spec_schema import spec_schema
@@ -75,6 +77,8 @@ _HEADINGS = {
 """Modules of functions that are named otherwise on the page."""
 _DESCRIPTION = {"/openapi.json": {"get": {"description": "Return the description of this API."}}}
 """The one route that the description does not have."""
+_AS_IT_IS = "\b"
+"""Begins a paragraph of a help text whose lines stay as they are."""
 Row = Sequence[str]
 
 
@@ -134,17 +138,40 @@ def _command(name: str, found: TyperCommand | TyperGroup) -> str:
     context = found.make_context(name, [], resilient_parsing=True)
     params = [p for p in found.get_params(context) if p.name != "help"]
     records = [record for p in params if (record := p.get_help_record(context)) is not None]
-    # A help text is one paragraph per blank line; its own line breaks are the source's.
-    told = [" ".join(part.split()) for part in (found.help or "").split("\n\n")]
+    told = (found.help or "").split("\n\n")
     usage = " ".join([name, *found.collect_usage_pieces(context)])
-    text = f"### {name}\n\n" + "".join(f"{_wrapped(part)}\n" for part in told)
+    text = f"### {name}\n\n" + "".join(f"{_told(part)}\n" for part in told)
     text += f"```text\n{usage}\n```\n"
     rows = [(f"`{_cell(option)}`", _cell(help_)) for option, help_ in records]
     return text + ("\n" + _table(("argument or option", "meaning"), rows) if rows else "")
 
 
+def _told(paragraph: str) -> str:
+    """Return a paragraph of a help text; its line breaks count only behind a mark of click's."""
+    if not paragraph.startswith(_AS_IT_IS):
+        return _wrapped(" ".join(paragraph.split()))
+    heading, *lines = paragraph.removeprefix(_AS_IT_IS).strip().splitlines()
+    code = "\n".join(line.strip() for line in lines)
+    return f"{heading}\n\n```bash\n{code}\n```\n"
+
+
 def _wrapped(paragraph: str) -> str:
     return textwrap.fill(paragraph, WIDTH, break_on_hyphens=False) + "\n"
+
+
+def _names() -> str:
+    rows = []
+    for verb, naming in NAMES.items():
+        match naming:
+            case Rows(columns, takes):
+                rows.append((f"`{verb}`", _cell(" ".join(columns)), f"`{takes}`"))
+            case Nameless(instead):
+                rows.append((f"`{verb}`", "refused", f"nobody: {_cell(instead)}"))
+            case About():
+                pass  # it prints what it was given
+            case _:
+                assert_never(naming)
+    return _table(("verb", "`-o name` prints", "which is taken by"), rows)
 
 
 def _item(what: str, names: Iterable[str]) -> str:
@@ -240,6 +267,7 @@ def _code(names: Iterable[str]) -> Iterator[str]:
 GENERATORS: Mapping[str, Callable[[], str]] = MappingProxyType(
     {
         "commands": _cli,
+        "names": _names,
         "settings": _settings,
         "routes": _routes,
         "problems": _problems,

@@ -68,7 +68,7 @@ Named = Annotated[
     typer.Option(
         "--offset",
         metavar="PARTITION=OFFSET",
-        show_default=False,
+        show_default="all partitions begin as useEarliestOffset of the spec says",
         help="Go on here; with a topicPattern TOPIC:PARTITION=OFFSET. May be repeated.",
     ),
 ]
@@ -80,7 +80,13 @@ Beside = Annotated[
 ]
 BesideGroups = Annotated[
     int | None,
-    typer.Option(min=1, show_default=False, help="Its groups. [default: as the spec has]"),
+    typer.Option(
+        "--backfill-task-count",
+        metavar="N",
+        min=1,
+        show_default="as many as the spec has",
+        help="With --backfill: in so many task groups.",
+    ),
 ]
 
 

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from supervisor.cli.answers import Lenient
 from supervisor.cli.client import SUPERVISORS, Client, path_of
+from supervisor.cli.completion import complete_ids
 from supervisor.cli.form import Format
 from supervisor.cli.options import Output, Server, connect
 from supervisor.cli.output import printable, say, show_json, show_table
@@ -25,7 +26,12 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 WhichId = Annotated[
     str | None,
-    typer.Argument(metavar="[ID]", help="A supervisor that is there.", show_default=False),
+    typer.Argument(
+        metavar="ID",
+        help="Id of a supervisor that is there.",
+        show_default="none: give -f then",
+        autocompletion=complete_ids,
+    ),
 ]
 WhichFile = Annotated[
     str | None,
@@ -33,15 +39,21 @@ WhichFile = Annotated[
         "--file",
         "-f",
         metavar="FILE",
-        show_default=False,
+        show_default="none: give ID then",
         help="A spec, JSON or YAML, which need not be whole; - reads stdin.",
     ),
 ]
 Rows = Annotated[
-    int, typer.Option("--rows", "-n", min=1, max=5_000, help="So many records at most.")
+    int,
+    typer.Option(
+        "--limit", "-n", metavar="N", min=1, max=5_000, help="Read so many records at most."
+    ),
 ]
 Within = Annotated[
-    float, typer.Option("--within", min=1.0, max=24.0, help="Seconds to wait, at most.")
+    float,
+    typer.Option(
+        "--within", metavar="SECONDS", min=1.0, max=24.0, help="Read for so long at most."
+    ),
 ]
 
 
@@ -87,7 +99,7 @@ def sample(
     Give a supervisor's id, or a spec by -f: nothing is stored, and nothing is written. A spec
     without an inputFormat shows the records as they are.
 
-    Example: tidegate supervisor sample clicks --rows 5
+    Example: tidegate supervisor sample clicks --limit 5
     """
     if (supervisor_id is None) == (file is None):
         raise typer.BadParameter("give either the id of a supervisor or -f FILE")

@@ -11,7 +11,7 @@ from supervisor.cli.client import Client, path_of
 from supervisor.cli.confirm import confirm
 from supervisor.cli.form import Format
 from supervisor.cli.options import Output, Server, Yes, connect
-from supervisor.cli.output import ago, show_json, show_table, show_text, size
+from supervisor.cli.output import ago, show_done, show_json, show_table, size
 from supervisor.core.intervals import Interval, parse_interval
 from supervisor.core.spec_fields import parse_duration
 
@@ -44,19 +44,26 @@ def a_period(text: str | None) -> str | None:
     return text
 
 
-Within = Annotated[
-    str | None,
-    typer.Option(
+def within(otherwise: str) -> object:
+    """Return the option that names a time; `otherwise`: what happens without it."""
+    return typer.Option(
         "--interval",
         metavar="START/END",
         callback=_an_interval,
-        show_default=False,
+        show_default=otherwise,
         help="Those wholly inside, such as 2026-01-01/2026-01-02; UTC.",
-    ),
-]
+    )
+
+
+Within = Annotated[str | None, within("none: give --id or --all then")]
 Ids = Annotated[
     list[str] | None,
-    typer.Option("--id", metavar="ID", show_default=False, help="This one; may be repeated."),
+    typer.Option(
+        "--id",
+        metavar="ID",
+        show_default="none: give --interval or --all then",
+        help="This segment, as `segment list --all` tells it. May be repeated.",
+    ),
 ]
 Everything = Annotated[bool, typer.Option("--all", help="All of the table.")]
 
@@ -71,7 +78,12 @@ def mark_unused(
     server: Server = None,
     output: Output = Format.TABLE,
 ) -> None:
-    """Take segments out of a table; their files are deleted after a time of grace."""
+    """Take segments out of a table; their files are deleted after a time of grace.
+
+    \b
+    Example:
+      tidegate segment mark-unused clicks --interval 2026-01-01/2026-01-02
+    """
     body = _which(interval, ids, everything=everything)
     with connect(server) as client:
         if not yes:
@@ -88,7 +100,7 @@ def mark_unused(
         show_json(answer.json())
     else:
         number = answer.read(Marked).num_changed_segments
-        show_text(f"{number} segments were taken out of {table}")
+        show_done(table, f"{number} segments were taken out of {table}")
 
 
 def mark_used(
@@ -100,7 +112,12 @@ def mark_used(
     server: Server = None,
     output: Output = Format.TABLE,
 ) -> None:
-    """Put segments back into a table whose grace time is not over."""
+    """Put segments back into a table whose grace time is not over.
+
+    \b
+    Example:
+      tidegate segment mark-used clicks --interval 2026-01-01/2026-01-02
+    """
     body = _which(interval, ids, everything=everything)
     with connect(server) as client:
         if body is None:
@@ -110,7 +127,8 @@ def mark_used(
     if output is Format.JSON:
         show_json(answer.json())
     else:
-        show_text(f"{answer.read(Marked).num_changed_segments} segments were put back into {table}")
+        number = answer.read(Marked).num_changed_segments
+        show_done(table, f"{number} segments were put back into {table}")
 
 
 def retention(
@@ -121,8 +139,8 @@ def retention(
             "--keep-for",
             metavar="PERIOD",
             callback=a_period,
-            show_default=False,
-            help="Take out rows older than this, now and from now on: P30D.",
+            show_default="the rule is shown, not changed",
+            help="Take out rows older than this, now and from now on; ISO 8601, such as P30D.",
         ),
     ] = None,
     keep_forever: Annotated[
@@ -132,7 +150,13 @@ def retention(
     server: Server = None,
     output: Output = Format.TABLE,
 ) -> None:
-    """Show or set how long a table keeps its rows, counted by the time in the rows."""
+    """Show or set how long a table keeps its rows, counted by the time in the rows.
+
+    \b
+    Examples:
+      tidegate segment retention clicks
+      tidegate segment retention clicks --keep-for P30D
+    """
     if keep_for is not None and keep_forever:
         raise typer.BadParameter("give one of --keep-for and --keep-forever")
     path = path_of(TABLES, table, "retention")
@@ -146,7 +170,7 @@ def retention(
         return
     rule = answer.read(RetentionRule)
     kept = "for ever" if rule.keep_for is None else f"for {rule.keep_for} (set by {rule.author})"
-    show_text(f"{table} keeps its rows {kept}")
+    show_done(table, f"{table} keeps its rows {kept}")
 
 
 def segments_of(client: Client, table: str, *, used: bool | None) -> tuple[Segment, ...]:

@@ -6,7 +6,7 @@ import typer
 
 from supervisor.cli.answers import DataSources, FileRow, Files, Segment
 from supervisor.cli.client import Client, path_of
-from supervisor.cli.form import Format
+from supervisor.cli.form import Format, form
 from supervisor.cli.groups import Sections
 from supervisor.cli.options import Output, Server, connect
 from supervisor.cli.output import say, show_json, show_table, size
@@ -34,13 +34,15 @@ def _group() -> None:
 @commands.command("list")
 def list_all(
     datasource: Annotated[
-        str | None, typer.Argument(metavar="[TABLE]", help="Only of this table.")
+        str | None,
+        typer.Argument(metavar="TABLE", help="Only of this table.", show_default="all tables"),
     ] = None,
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Also files that are written and not yet published.")
     ] = False,
     unused: Annotated[
-        bool, typer.Option("--unused", help="Those that were taken out of the table.")
+        bool,
+        typer.Option("--unused", help="Those that were taken out of the table, with their ids."),
     ] = False,
     everything: Annotated[
         bool, typer.Option("--all", help="Those in use and those taken out, with their ids.")
@@ -49,13 +51,18 @@ def list_all(
     server: Server = None,
     output: Output = Format.TABLE,
 ) -> None:
-    """List the files of a table, or of all tables."""
+    """List the files of a table, or of all tables: the published ones, if nothing else is said.
+
+    Example: tidegate segment list clicks --all
+    """
     if fresh + unused + everything > 1:
         raise typer.BadParameter("give one of --fresh, --unused and --all")
+    if fresh and form() is Format.NAME:
+        raise typer.BadParameter("what is not published has no id yet: leave --fresh out")
     with connect(server) as client:
         names = (datasource,) if datasource is not None else data_sources(client)
-        if unused or everything:
-            used = False if unused else None
+        if unused or everything or form() is Format.NAME:  # the list of files has no ids
+            used = False if unused else None if everything else True
             _show_life([(n, s) for n in names for s in segments_of(client, n, used=used)], output)
             return
         answers = [files_of(client, name, fresh=fresh) for name in names]

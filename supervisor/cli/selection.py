@@ -15,9 +15,9 @@ from supervisor.cli.output import say
 Ids = Annotated[
     list[str] | None,
     typer.Argument(
-        metavar="[ID]...",
+        metavar="ID",
         help="Ids of supervisors.",
-        show_default=False,
+        show_default="none: say --all, --data-source or --state",
         autocompletion=complete_ids,
     ),
 ]
@@ -27,8 +27,8 @@ OfDataSource = Annotated[
     typer.Option(
         "--data-source",
         metavar="PATTERN",
-        show_default=False,
-        help="Those that fill this table; * and ? stand for any letters, or any one.",
+        show_default="of any table",
+        help="Those that fill this table; * stands for any letters, ? for any one.",
     ),
 ]
 InState = Annotated[
@@ -36,7 +36,7 @@ InState = Annotated[
     typer.Option(
         "--state",
         metavar="STATE",
-        show_default=False,
+        show_default="in any state",
         help="Those in this state, or detailed state, such as RUNNING.",
     ),
 ]

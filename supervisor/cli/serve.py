@@ -8,37 +8,64 @@ import typer
 
 from supervisor.core.spec_fields import parse_duration
 from supervisor.dev_options import DevOptions
-from supervisor.settings import load_settings
+from supervisor.settings import OVERLORD_PORT, WORKER_PORT, load_settings
 
-Port = Annotated[
-    int | None,
-    typer.Option(
+
+def _port(otherwise: int) -> object:
+    return typer.Option(
         "--port",
         min=1,
         max=65_535,
-        show_default=False,
-        help="Port. [default: TIDEGATE_PORT, or 8090; of workers 8091]",
-    ),
-]
+        metavar="PORT",
+        show_default=f"TIDEGATE_PORT, or {otherwise}",
+        help="Port to listen on.",
+    )
+
+
+Port = Annotated[int | None, _port(OVERLORD_PORT)]
+WorkerPort = Annotated[int | None, _port(WORKER_PORT)]
 Host = Annotated[
     str | None,
     typer.Option(
         "--host",
-        show_default=False,
-        help="Address to listen on. [default: TIDEGATE_HOST, or 127.0.0.1]",
+        metavar="ADDRESS",
+        show_default="TIDEGATE_HOST, or 127.0.0.1",
+        help="Address to listen on.",
     ),
 ]
 DataDir = Annotated[
     Path | None,
-    typer.Option("--data-dir", metavar="FOLDER", show_default=False, help="The data folder."),
+    typer.Option(
+        "--data-dir",
+        metavar="FOLDER",
+        show_default="TIDEGATE_DATA_DIR, or ./.tidegate",
+        help="The data folder: what must outlive the process.",
+    ),
 ]
 Slots = Annotated[
     int | None,
     typer.Option(
         "--slots",
         min=1,
-        show_default=False,
-        help="Tasks at once. [default: TIDEGATE_WORKER_SLOTS, or 4]",
+        metavar="N",
+        show_default="TIDEGATE_WORKER_SLOTS, or 4",
+        help="Tasks at once.",
+    ),
+]
+
+OwnBroker = Annotated[
+    str | None,
+    typer.Option(
+        "--kafka",
+        metavar="HOST:PORT",
+        help="Your own broker; none is started.",
+        show_default="a broker is started here",
+    ),
+]
+Rate = Annotated[
+    int,
+    typer.Option(
+        "--rate", metavar="N", min=1, max=100_000, help="With --sample: records a second."
     ),
 ]
 
@@ -61,7 +88,7 @@ def overlord(host: Host = None, port: Port = None, data_dir: DataDir = None) -> 
 
 def worker(
     host: Host = None,
-    port: Port = None,
+    port: WorkerPort = None,
     data_dir: DataDir = None,
     slots: Slots = None,
 ) -> None:
@@ -78,13 +105,13 @@ def dev(
         bool, typer.Option("--sample", help="Fill a topic with a sample stream and supervise it.")
     ] = False,
     demo: Annotated[
-        bool, typer.Option("--demo", help="Also show publishes, a query and a verify.")
+        bool,
+        typer.Option("--demo", help="Like --sample, and show publishes, a query and a verify."),
     ] = False,
-    once: Annotated[bool, typer.Option("--once", help="End when the demo has been shown.")] = False,
-    kafka: Annotated[
-        str | None,
-        typer.Option("--kafka", metavar="HOST:PORT", help="Your own broker; none is started."),
-    ] = None,
+    once: Annotated[
+        bool, typer.Option("--once", help="With --demo: end when it has been shown.")
+    ] = False,
+    kafka: OwnBroker = None,
     port: Port = None,
     data_dir: DataDir = None,
     task_duration: Annotated[
@@ -93,16 +120,16 @@ def dev(
             "--task-duration",
             metavar="DURATION",
             parser=_duration,
-            help="The sample is published so often, ISO 8601.",
+            help="With --sample: publish so often; ISO 8601, such as PT30S.",
         ),
     ] = "PT1M",  # type: ignore[assignment]  # typer parses a default as it does an argument
-    rate: Annotated[
-        int, typer.Option("--rate", min=1, max=100_000, help="Sample records a second.")
-    ] = 200,
+    rate: Rate = 200,
 ) -> None:
     """Run everything on this machine: a Kafka broker, an overlord and a worker.
 
     Data stays in the data folder; a second start goes on where the first one stopped.
+
+    Example: tidegate dev --sample
     """
     settings = load_settings(port=port, data_dir=data_dir)
     options = DevOptions(

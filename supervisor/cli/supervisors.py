@@ -12,7 +12,7 @@ from supervisor.cli.form import Format
 from supervisor.cli.groups import OfSupervisors
 from supervisor.cli.history import version_rows
 from supervisor.cli.options import Output, Server, SupervisorId, connect
-from supervisor.cli.output import say, show_done, show_json, show_table, show_text
+from supervisor.cli.output import say, show_done, show_json, show_name, show_table, show_text
 from supervisor.cli.problems import FAILED, CommandFailed
 from supervisor.cli.selection import All, Ids, InState, OfDataSource, Selection
 from supervisor.cli.status import show_status
@@ -38,9 +38,10 @@ def schema() -> None:
 def list_all(server: Server = None, output: Output = Format.TABLE) -> None:
     """List all supervisors and how they stand.
 
-    Examples: tidegate supervisor list -o wide
-
-    tidegate supervisor list -o name | xargs tidegate supervisor status
+    \b
+    Examples:
+      tidegate supervisor list -o wide
+      tidegate supervisor list -o name | xargs tidegate supervisor status
     """
     with connect(server) as client:
         answer = client.get(SUPERVISORS, {"state": "true"})
@@ -80,6 +81,7 @@ def get(supervisor_id: SupervisorId, server: Server = None, output: Output = For
     if output is Format.JSON:
         show_json(answer.json())
         return
+    show_name(supervisor_id)
     spec = answer.read(dict[str, JsonValue])
     show_table(
         ("ID", "TYPE", "SUSPENDED", "ETAG"),
@@ -99,9 +101,10 @@ def status(
 ) -> None:
     """Show how supervisors stand and why: offsets, lag, tasks, when they publish next.
 
-    Examples: tidegate supervisor status clicks
-
-    tidegate supervisor status --state UNHEALTHY_TASKS
+    \b
+    Examples:
+      tidegate supervisor status clicks
+      tidegate supervisor status --state UNHEALTHY_TASKS
     """
     chosen = Selection(supervisor_ids or (), all_, data_source, state)
     chosen.check()
@@ -145,7 +148,10 @@ def health(
 def history(
     supervisor_id: SupervisorId,
     count: Annotated[
-        int | None, typer.Option("--count", "-n", min=1, help="At most so many.")
+        int | None,
+        typer.Option(
+            "--limit", "-n", metavar="N", min=1, help="At most so many.", show_default="all"
+        ),
     ] = None,
     server: Server = None,
     output: Output = Format.TABLE,

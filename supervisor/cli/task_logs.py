@@ -21,17 +21,25 @@ _START, _SIZE = "x-tidegate-log-start", "x-tidegate-log-size"
 def logs(
     task_id: TaskId,
     follow: Annotated[
-        bool, typer.Option("--follow", "-f", help="Go on until the task has ended.")
+        bool,
+        typer.Option("--follow", "-f", help="Print what comes, too, until the task has ended."),
     ] = False,
     tail: Annotated[
         int | None,
         typer.Option(
-            "--tail", metavar="BYTES", min=1, show_default=False, help="Only the end of it."
+            "--tail",
+            metavar="BYTES",
+            min=1,
+            show_default="all that is kept",
+            help="Only so many bytes of its end.",
         ),
     ] = None,
     server: Server = None,
 ) -> None:
-    """Print the log of a task; its worker keeps it for some time after the task has ended."""
+    """Print the log of a task; its worker keeps it for some time after the task has ended.
+
+    Example: tidegate task logs index_kafka_clicks_0a1b2c3d4e5f_abcdefgh -f
+    """
     with connect(server) as client:
         pieces = _followed(client, task_id, tail) if follow else _whole(client, task_id, tail)
         for piece in pieces:

@@ -12,7 +12,7 @@ from supervisor.cli.client import TASK, TASKS, path_of
 from supervisor.cli.form import Format
 from supervisor.cli.groups import Sections
 from supervisor.cli.options import Output, Server, TaskId, connect
-from supervisor.cli.output import ago, show_done, show_facts, show_json, show_table
+from supervisor.cli.output import ago, show_done, show_facts, show_json, show_name, show_table
 
 commands = typer.Typer(
     no_args_is_help=True, cls=Sections, help="Attempts that read a range and publish it."
@@ -34,18 +34,32 @@ def _group() -> None:
 
 @commands.command("list")
 def list_all(
-    state: Annotated[TaskFilter | None, typer.Option("--state", help="Only these.")] = None,
-    datasource: Annotated[str | None, typer.Option("--datasource", help="Of this table.")] = None,
-    limit: Annotated[int, typer.Option("--max", min=1, max=10_000, help="At most so many.")] = 100,
+    state: Annotated[
+        TaskFilter | None,
+        typer.Option("--state", help="Only those that run, or have ended.", show_default="both"),
+    ] = None,
+    data_source: Annotated[
+        str | None,
+        typer.Option(
+            "--data-source", metavar="TABLE", help="Only of this table.", show_default="all tables"
+        ),
+    ] = None,
+    limit: Annotated[
+        int,
+        typer.Option("--limit", "-n", metavar="N", min=1, max=10_000, help="At most so many."),
+    ] = 100,
     server: Server = None,
     output: Output = Format.TABLE,
 ) -> None:
-    """List tasks, newest first."""
+    """List tasks, newest first.
+
+    Example: tidegate task list --data-source clicks --state running
+    """
     params: dict[str, str | int | bool] = {"max": limit}
     if state is not None:
         params["state"] = state.value
-    if datasource is not None:
-        params["datasource"] = datasource
+    if data_source is not None:
+        params["datasource"] = data_source
     with connect(server) as client:
         answer = client.get(TASKS, params)
     if output is Format.JSON:
@@ -70,6 +84,7 @@ def get(task_id: TaskId, server: Server = None, output: Output = Format.TABLE) -
         return
     task, now = answer.read(TaskStatus).status, datetime.now(UTC)
     _, table, status, created, took, place, _ = _row(task, now)
+    show_name(task.id)
     show_facts(
         [
             ("task", task.id),

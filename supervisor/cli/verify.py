@@ -24,15 +24,18 @@ def verify(
     supervisor_id: Annotated[
         str | None,
         typer.Argument(
-            metavar="ID", help="Id of the supervisor whose rows to prove.", show_default=False
+            metavar="ID",
+            help="Id of the supervisor whose rows to prove.",
+            show_default="none: give --files then",
         ),
     ] = None,
     *,
     files: Annotated[
-        bool, typer.Option("--files", help="Compare the warehouse with the database.")
+        bool, typer.Option("--files", help="Compare the files of the warehouse with the database.")
     ] = False,
     strict: Annotated[
-        bool, typer.Option("--strict", help="Refuse also what is unproven, pending or kept.")
+        bool,
+        typer.Option("--strict", help="Exit code 1 also for what is unproven, pending or kept."),
     ] = False,
     no_digest: Annotated[
         bool, typer.Option("--no-digest", help="With --files: compare sizes, not contents.")
@@ -50,6 +53,11 @@ def verify(
     that the database names, each with its recorded size and sha256. Missing, damaged and orphan
     files are listed. Files that active tasks write (writing), that wait to be deleted (pending) or
     that are left for people to look at (kept) are counted.
+
+    \b
+    Examples:
+      tidegate verify clicks
+      tidegate verify --files
     """
     _refuse_misuse(supervisor_id, files=files, no_digest=no_digest)
     answers: dict[str, dict[str, object]] = {}

@@ -11,9 +11,10 @@ import typer
 
 from supervisor.cli.answers import Lenient
 from supervisor.cli.client import Client, path_of, problem_of
+from supervisor.cli.completion import complete_ids
 from supervisor.cli.form import Format
 from supervisor.cli.options import Output, Server, SupervisorId, connect
-from supervisor.cli.output import say, show_json, show_text
+from supervisor.cli.output import say, show_json, show_name, show_text
 
 API = "/api/v1/supervisors"
 EVENTS = "/api/v1/events"
@@ -49,6 +50,7 @@ def explain(
     if output is Format.JSON:
         show_json(answer.json())
         return
+    show_name(supervisor_id)
     for sentence in answer.read(_Explanation).sentences:
         since = sentence.since
         show_text(sentence.text + (f" (since {since:%Y-%m-%d %H:%M:%S %Z})" if since else ""))
@@ -56,21 +58,42 @@ def explain(
 
 def watch(
     supervisor_id: Annotated[
-        str | None, typer.Argument(metavar="[ID]", help="Of one supervisor. [default: of all]")
+        str | None,
+        typer.Argument(
+            metavar="ID",
+            help="Of this supervisor alone.",
+            show_default="of all",
+            autocompletion=complete_ids,
+        ),
     ] = None,
     *,
     after: Annotated[
-        int | None, typer.Option("--after", min=0, help="Begin behind this event; 0: with all.")
+        int | None,
+        typer.Option(
+            "--after",
+            metavar="EVENT",
+            min=0,
+            help="Begin behind the event of this id; 0: with all that are kept.",
+            show_default="with what happens from now on",
+        ),
     ] = None,
     count: Annotated[
-        int | None, typer.Option("--count", "-n", min=1, help="End after so many.")
+        int | None,
+        typer.Option(
+            "--limit",
+            "-n",
+            metavar="N",
+            min=1,
+            help="End after so many.",
+            show_default="goes on until Ctrl-C",
+        ),
     ] = None,
     server: Server = None,
     output: Output = Format.TABLE,
 ) -> None:
     """Print what happens as it happens, until Ctrl-C; a lost connection is made again.
 
-    Example: tidegate supervisor watch clicks --count 10
+    Example: tidegate supervisor watch clicks --limit 10
     """
     with connect(server) as client:
         for number, event in enumerate(_events(client, supervisor_id, after), 1):

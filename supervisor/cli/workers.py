@@ -10,7 +10,7 @@ from supervisor.cli.form import Format
 from supervisor.cli.groups import Sections
 from supervisor.cli.options import Output, Server, connect
 from supervisor.cli.output import say, show_done, show_json, show_table
-from supervisor.cli.serve import DataDir, Host, Port, Slots, worker
+from supervisor.cli.serve import DataDir, Host, Slots, WorkerPort, worker
 
 commands = typer.Typer(invoke_without_command=True, cls=Sections)
 WorkerId = Annotated[
@@ -23,7 +23,7 @@ WorkerId = Annotated[
 def run(
     context: typer.Context,
     host: Host = None,
-    port: Port = None,
+    port: WorkerPort = None,
     data_dir: DataDir = None,
     slots: Slots = None,
 ) -> None:

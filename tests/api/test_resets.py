@@ -9,12 +9,19 @@ from tests.api.world import SUPERVISORS, TOPIC, Agent, Json, World
 
 RESET = f"{SUPERVISORS}/{TOPIC}/reset"
 RESET_OFFSETS = f"{SUPERVISORS}/{TOPIC}/resetOffsets"
+SEQUENCE_NUMBERS = "partitionSequenceNumberMap"
 RECORDS = 10
 
 
 def body(offsets: Mapping[str, object], **members: object) -> Json:
     """Druid's body."""
     partitions = {"type": "end", "stream": TOPIC, "partitionOffsetMap": dict(offsets)}
+    return {"type": "kafka", "partitions": partitions | members}
+
+
+def sequenced(offsets: Mapping[str, object], **members: object) -> Json:
+    """Druid's body, under its name for offsets of any stream."""
+    partitions = {"type": "end", "stream": TOPIC, SEQUENCE_NUMBERS: dict(offsets)}
     return {"type": "kafka", "partitions": partitions | members}
 
 
@@ -83,6 +90,19 @@ def test_a_dry_run_changes_nothing(world: World, path: str) -> None:
     assert committed(world) == {"0": 0, "1": 0}
 
 
+@pytest.mark.parametrize("named", [{}, {"partitionOffsetMap": {"0": 3}}])
+def test_offsets_may_be_named_as_druid_names_those_of_any_stream(
+    world: World, named: dict[str, object]
+) -> None:
+    """Goal: what Druid's metadata says is taken as it stands; it has both names."""
+    reading(world)
+
+    answer = world.post(f"{RESET_OFFSETS}?dryRun=true", sequenced({"0": 3}, **named))
+
+    assert answer.status_code == 200, answer.text
+    assert answer.json()["discarded"]
+
+
 @pytest.mark.parametrize(
     ("sent", "pointer"),
     [
@@ -97,6 +117,9 @@ def test_a_dry_run_changes_nothing(world: World, path: str) -> None:
         (body({"0": -1}), "/partitions/partitionOffsetMap/0"),
         (body({"0": True}), "/partitions/partitionOffsetMap/0"),
         (body({"0": 2**63}), "/partitions/partitionOffsetMap/0"),
+        (body({"0": 1}, partitionSequenceNumberMap={"0": 2}), f"/partitions/{SEQUENCE_NUMBERS}"),
+        (body({"0": 1}, partitionSequenceNumberMap=[]), f"/partitions/{SEQUENCE_NUMBERS}"),
+        (sequenced({"0": True}), f"/partitions/{SEQUENCE_NUMBERS}/0"),
     ],
 )
 def test_a_body_that_says_something_else_is_refused_with_its_place(

@@ -144,6 +144,15 @@ def test_contradictions_and_what_is_no_period_are_mistakes_of_use(tidegate: Tide
     assert [both.code, period.code, interval.code] == [2, 2, 2]
 
 
+def test_a_part_of_a_rule_is_not_passed_over_in_silence(
+    tidegate: Tidegate, server: Overlord
+) -> None:
+    ended = tidegate("compaction", "rule", "clicks", "--target-rows", "7", "--files-min", "3")
+
+    assert (ended.code, server.asked) == (2, [])
+    assert "goes with --skip-latest" in ended.err
+
+
 def test_one_is_cancelled(tidegate: Tidegate, server: Overlord) -> None:
     cancelled = compaction(status="FAILED", detail="given up by me")
     server.on("POST", f"{ALL}/compact_clicks_1/cancel", Reply(cancelled))

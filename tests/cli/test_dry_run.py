@@ -165,7 +165,7 @@ def test_a_sample_of_a_file_is_a_table_of_rows_and_reasons(
 ) -> None:
     server.on("POST", SAMPLER, Reply(SAMPLED))
 
-    ended = tidegate("supervisor", "sample", "-f", file, "--rows", "3", "--within", "5")
+    ended = tidegate("supervisor", "sample", "-f", file, "--limit", "3", "--within", "5")
 
     assert ended.code == 0, ended.err
     assert [line.split() for line in ended.out.splitlines()] == [

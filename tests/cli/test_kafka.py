@@ -325,7 +325,7 @@ def test_init_makes_a_spec_from_the_newest_records(broker: Broker, tidegate: Tid
     produce(broker.bootstrap, "orders.v1", old)
     produce(broker.bootstrap, "orders.v1", new)
 
-    ended = init(tidegate, broker, "orders.v1", "--records", "27", "--datasource", "orders")
+    ended = init(tidegate, broker, "orders.v1", "--records", "27", "--data-source", "orders")
 
     spec = cast("dict[str, dict[str, dict[str, object]]]", ended.json())["spec"]
     assert ended.code == 0

@@ -22,7 +22,7 @@ def test_tasks_are_asked_for_by_state_and_table(tidegate: Tidegate, server: Over
     }
     server.on("GET", TASKS, Reply([row, row | {"duration": -1, "location": None}]))
 
-    ended = tidegate("task", "list", "--state", "complete", "--datasource", "clicks", "--max", "7")
+    ended = tidegate("task", "list", "--state", "complete", "--data-source", "clicks", "-n", "7")
 
     assert server.asked[0].query == {"state": ["complete"], "datasource": ["clicks"], "max": ["7"]}
     first = ended.out.splitlines()[1]

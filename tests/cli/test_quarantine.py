@@ -52,11 +52,11 @@ def test_records_are_listed_page_by_page(tidegate: Tidegate, server: Overlord) -
 def test_no_more_are_listed_than_asked_for(tidegate: Tidegate, server: Overlord) -> None:
     server.on("GET", PATH, page(RECORD, after="clicks:1:17"))
 
-    ended = tidegate("quarantine", "list", "clicks", "--max", "1")
+    ended = tidegate("quarantine", "list", "clicks", "--limit", "1")
 
     assert len(server.asked) == 1
-    assert "--max shows more" in ended.err
-    as_json = tidegate("quarantine", "list", "clicks", "--max", "1", "-o", "json").json()
+    assert "--limit shows more" in ended.err
+    as_json = tidegate("quarantine", "list", "clicks", "--limit", "1", "-o", "json").json()
     assert isinstance(as_json, dict)
     assert (as_json["reasons"], len(as_json["records"])) == ({"not-json": 2}, 1)
 

@@ -100,9 +100,9 @@ def test_a_queue_that_is_not_there_is_exit_code_1(tidegate: Tidegate, server: Ov
 def test_failed_events_are_listed_of_all_queues_or_one(
     tidegate: Tidegate, server: Overlord, words: tuple[str, ...], path: str
 ) -> None:
-    server.on("GET", f"{path}/failed", Reply([FAILED]))
+    server.on("GET", f"{path}/failed", Reply({"failed": [FAILED], "next": None}))
 
-    line = tidegate("queue", "failed", *words, "--max", "5").out.splitlines()[1]
+    line = tidegate("queue", "failed", *words, "--limit", "5").out.splitlines()[1]
 
     assert line.split()[:5] == [*PLACE, "7", "task-7", "3"]
     assert line.endswith("...")

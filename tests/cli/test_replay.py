@@ -173,10 +173,12 @@ def test_the_command_sends_the_published_errors_of_a_supervisor(
     own = tidegate(*command, "clicks", "--yes")
     sent = tidegate(*command, "replayed-by-hand", "--yes")
     again = tidegate(*command, "replayed-by-hand", "--yes", "-o", "json").json()
+    named = tidegate(*command, "replayed-by-hand", "--yes", "-o", "name")
 
     assert (asked.code, own.code) == (2, 1)
     assert "reads clicks itself" in own.err
     assert sent.out == "2 records sent to replayed-by-hand, 0 were there before\n"
+    assert named.out == "clicks\n"
     assert again == {"sent": 0, "there": 2, "more": False, "endSequenceNumbers": {"0": 3}}
     produce(broker.bootstrap, "replayed-by-hand", ["somebody else's"])
     assert [found for found, _ in in_topic(broker, "replayed-by-hand")][:2] == [
