@@ -66,7 +66,7 @@ def test_help_shows_no_old_name(tidegate: Tidegate, verb: str) -> None:
             ("task", "list", "--datasource", "t", "--max=7"),
             {"datasource": ["t"], "max": ["7"]},
         ),
-        ("/api/v1/queues/failed", ("queue", "failed", "--max", "7"), {"limit": ["7"]}),
+        ("/api/v1/compactions", ("compaction", "list", "--max", "7"), {"limit": ["7"]}),
         (
             "/druid/indexer/v1/supervisor/t/history",
             ("supervisor", "history", "t", "--count", "7"),
@@ -77,7 +77,8 @@ def test_help_shows_no_old_name(tidegate: Tidegate, verb: str) -> None:
 def test_old_names_of_options_go_on_working(
     tidegate: Tidegate, server: Overlord, path: str, old: tuple[str, ...], asked: object
 ) -> None:
-    server.on("GET", path, Reply([]))
+    pages = {"/api/v1/compactions": {"compactions": [], "next": None}}
+    server.on("GET", path, Reply(pages.get(path, [])))
 
     ended = tidegate(*old)
 

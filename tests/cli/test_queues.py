@@ -107,7 +107,8 @@ def test_failed_events_are_listed_of_all_queues_or_one(
     assert line.split()[:5] == [*PLACE, "7", "task-7", "3"]
     assert line.endswith("...")
     assert server.asked[0].query == {"limit": ["5"]}
-    assert tidegate("queue", "failed", *words, "-o", "json").json() == [FAILED]
+    told = tidegate("queue", "failed", *words, "-o", "json").json()
+    assert told == {"failed": [FAILED], "next": None}
 
 
 def test_a_failed_event_is_shown_whole(tidegate: Tidegate, server: Overlord) -> None:
