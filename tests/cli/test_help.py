@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
+from pydantic import JsonValue
 from typer.core import TyperCommand, TyperGroup
 
 from supervisor.cli.reference import commands
@@ -77,7 +78,7 @@ def test_help_shows_no_old_name(tidegate: Tidegate, verb: str) -> None:
 def test_old_names_of_options_go_on_working(
     tidegate: Tidegate, server: Overlord, path: str, old: tuple[str, ...], asked: object
 ) -> None:
-    pages = {"/api/v1/compactions": {"compactions": [], "next": None}}
+    pages: dict[str, JsonValue] = {"/api/v1/compactions": {"compactions": [], "next": None}}
     server.on("GET", path, Reply(pages.get(path, [])))
 
     ended = tidegate(*old)
