@@ -16,6 +16,7 @@ from fastapi import Depends, FastAPI, Header, Path, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import TypeAdapter, ValidationError
+from starlette.exceptions import HTTPException
 
 from tasks.body_limit import BodyLimit
 from tasks.contract import JournalFile, JournalView, Order, RunState, TaskPhase
@@ -139,6 +140,7 @@ def create_app(roster: Roster, *, threads_max: int, listing: Listing = ANYBODY) 
     app.add_middleware(BodyLimit, bytes_max=_BODY_BYTES_MAX)
     app.add_exception_handler(Answer, _render)
     app.add_exception_handler(RequestValidationError, _render_invalid)
+    app.add_exception_handler(HTTPException, _render_unrouted)
     app.add_exception_handler(Exception, _render_bug)
     app.add_api_route("/status/health", _health)
     app.add_api_route("/druid/worker/v1/tasks", _tasks)
@@ -173,6 +175,12 @@ def _render_invalid(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     found = [f"{e['loc'][-1]}: {e['msg']}" for e in error.errors()]
     return _render(request, Answer(400, "; ".join(found)))
+
+
+def _render_unrouted(_: Request, error: Exception) -> Response:
+    """No route takes this path, or this method of it."""
+    assert isinstance(error, HTTPException)
+    return JSONResponse({"error": error.detail}, error.status_code, error.headers)
 
 
 def _render_bug(request: Request, _: Exception) -> Response:

@@ -56,6 +56,14 @@ def ranked(sequence: int, term: int = 1, **more: str | int) -> dict[str, str | i
     return {"term": term, "sequence": sequence, **more}
 
 
+def test_what_no_route_takes_is_answered_in_the_form_of_all_errors(api: httpx.Client) -> None:
+    unknown, other = api.get("/druid/worker/v2"), api.delete("/druid/worker/v1/tasks")
+
+    assert (unknown.status_code, unknown.json()) == (404, {"error": "Not Found"})
+    assert (other.status_code, other.json()) == (405, {"error": "Method Not Allowed"})
+    assert other.headers["allow"] == "GET"
+
+
 def test_health_and_task_ids_need_no_token(api: httpx.Client, runner: TaskRunner) -> None:
     del runner
     assert api.get("/status/health", headers={"Authorization": ""}).json() is True
