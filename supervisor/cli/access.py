@@ -137,6 +137,10 @@ def create_worker_token(name: Name, expires: Expires = None, file: ToFile = None
     say(f"{name} is for workers")
 
 
+def _second(moment: datetime) -> str:
+    return moment.isoformat(timespec="seconds")
+
+
 @commands.command("list")
 def list_principals(output: Output = Format.TABLE) -> None:
     """List who may call; also who no longer may."""
@@ -149,8 +153,8 @@ def list_principals(output: Output = Format.TABLE) -> None:
             "kind": each.kind.value,
             "state": _state(each, now),
             "grants": [f"{grant.role} on {grant.tables}" for grant in each.grants],
-            "created": each.created_at.isoformat(),
-            "expires": None if each.expires_at is None else each.expires_at.isoformat(),
+            "created": _second(each.created_at),
+            "expires": None if each.expires_at is None else _second(each.expires_at),
         }
         for each in found
     ]
@@ -216,7 +220,8 @@ def denied(
         return
     columns = ("last_at", "times", "name", "address", "what", "why")
     headings = [name.upper().replace("_", " ") for name in columns]
-    show_table(headings, [[row[column] for column in columns] for row in found])
+    told = ({**row, "last_at": _second(row["last_at"])} for row in found)
+    show_table(headings, [[row[column] for column in columns] for row in told])
 
 
 @commands.command()

@@ -32,6 +32,8 @@ OPERATION = "Tidegate-Operation"
 OURS = "/api/v1/supervisors"
 
 _REDIRECTED, _UNKNOWN = 307, 401
+_NOT_TRUSTED = "CERTIFICATE_VERIFY_FAILED"
+"""How OpenSSL says that nobody vouches for a certificate."""
 _NOT_HERE = {_REDIRECTED, 502, 503, 504}
 
 T = TypeVar("T")
@@ -225,10 +227,19 @@ class Client:
                     waiting.insert(0, leader)
                 else:
                     failures.append(f"{leader} leads, and is none of TIDEGATE_OVERLORDS")
-        raise Unreachable(
-            "no overlord can be reached: " + "; ".join(failures) + ". Start one (`tidegate dev` "
-            "or `tidegate overlord`), or name one with --server or TIDEGATE_OVERLORDS."
+        raise Unreachable(f"no overlord can be reached: {'; '.join(failures)}. {_todo(failures)}")
+
+
+def _todo(failures: Sequence[str]) -> str:
+    if any(_NOT_TRUSTED in failure for failure in failures):
+        return (
+            "Name the file with the certificate of its authority, or with its own if it has none, "
+            "in TIDEGATE_TLS_CA."
         )
+    return (
+        "Start one (`tidegate dev` or `tidegate overlord`), or name one with --server or "
+        "TIDEGATE_OVERLORDS."
+    )
 
 
 def _passed_over(response: httpx.Response) -> bool:

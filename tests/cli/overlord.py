@@ -1,10 +1,12 @@
 """A real HTTP server with prepared answers, in the place of an overlord."""
 
 import json
+import ssl
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from threading import Thread
 from urllib.parse import parse_qs, unquote, urlsplit
 
@@ -111,10 +113,16 @@ class _Server(ThreadingHTTPServer):
 
 
 @contextmanager
-def overlord() -> Iterator[Overlord]:
-    """Run the server on a free port of loopback."""
+def overlord(tls: Path | None = None) -> Iterator[Overlord]:
+    """Run the server on a free port of loopback; `tls`: a certificate of localhost, and its key."""
     server = _Server(("127.0.0.1", 0), _Handler)
-    server.overlord = Overlord(f"http://127.0.0.1:{server.server_address[1]}")
+    port = server.server_address[1]
+    server.overlord = Overlord(f"http://127.0.0.1:{port}")
+    if tls is not None:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(tls)
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+        server.overlord = Overlord(f"https://localhost:{port}")
     thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()
     try:

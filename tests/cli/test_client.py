@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from supervisor.cli.problems import UNREACHABLE
 from tests.cli.conftest import Tidegate
 from tests.cli.overlord import Overlord, Reply, overlord
+from tests.runtime.test_java import certificate_and_key
 
 BASE = "/druid/indexer/v1/supervisor"
 NOT_LEADING = {
@@ -83,6 +85,24 @@ def test_a_problem_of_the_overlord_is_exit_code_1(tidegate: Tidegate, server: Ov
     ended = tidegate("supervisor", "list")
 
     assert (ended.code, ended.err) == (1, "error: Busy\nit is busy\n")
+
+
+def test_a_certificate_that_nobody_vouches_for_is_told_with_what_to_set(
+    tidegate: Tidegate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "both.pem"
+    file.write_bytes(b"".join(certificate_and_key("localhost")))
+    with overlord(file) as server:
+        server.on("GET", BASE, Reply([]))
+        monkeypatch.setenv("TIDEGATE_OVERLORDS", server.url)
+
+        refused = tidegate("supervisor", "list")
+        monkeypatch.setenv("TIDEGATE_TLS_CA", str(file))
+        trusted = tidegate("supervisor", "list")
+
+    assert refused.code == UNREACHABLE
+    assert "TIDEGATE_TLS_CA" in refused.err
+    assert trusted.code == 0, trusted.err
 
 
 def test_another_server_at_the_address_is_told(tidegate: Tidegate, server: Overlord) -> None:
