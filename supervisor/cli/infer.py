@@ -42,7 +42,11 @@ class _Field:
     ints: int = 0
     floats: int = 0
     nulls: int = 0
-    nested: int = 0
+    objects: int = 0
+    """Also lists that hold objects or lists."""
+    lists: int = 0
+    elements: "_Field | None" = None
+    """Of all lists of scalars, in the place of one value each."""
     others: int = 0
     formats: dict[str, int] = field(default_factory=dict)
 
@@ -57,16 +61,33 @@ class _Field:
                 self.ints += 1
             case int() | float():
                 self.floats += 1
-            case dict() | list():
-                self.nested += 1
+            case dict():
+                self.objects += 1
+            case list():
+                self._take_list(value)
             case _:
                 self.others += 1
         if (written := _time_format(value)) is not None:
             self.formats[written] = self.formats.get(written, 0) + 1
 
+    def _take_list(self, value: list[object]) -> None:
+        if any(isinstance(element, dict | list) for element in value):
+            self.objects += 1
+            return
+        self.lists += 1
+        self.elements = self.elements or _Field()
+        for element in value:
+            # true and false are numbers in an array of them, as they are where types are discovered
+            self.elements.take(int(element) if isinstance(element, bool) else element)
+
     @property
     def type(self) -> str:
-        if self.others or self.nested or not (self.ints or self.floats):
+        if self.objects or (self.lists and self.lists + self.nulls < self.records):
+            return "json"
+        if self.elements is not None:
+            some = self.elements.records > self.elements.nulls
+            return f"array<{self.elements.type if some else 'long'}>"
+        if self.others or not (self.ints or self.floats):
             return "string"
         return "double" if self.floats else "long"
 
@@ -173,7 +194,7 @@ def _notes(
             continue
         if not _is_column(name, fields, timestamp):
             yield f"{name or 'a field without a name'} is left out: the name is taken"
-        elif found.nested:
-            yield f"{name} holds objects or lists: its column has their JSON text"
+        elif found.type == "json":
+            yield f"{name} holds objects, or lists beside other values: its column is json"
         elif found.nulls == found.records:
             yield f"{name} is always null: taken for string"

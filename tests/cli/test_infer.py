@@ -44,8 +44,16 @@ def test_the_way_a_time_is_written_is_found(value: object, written: str) -> None
         ([True], "string"),
         (["1"], "string"),
         ([1, "x"], "string"),
-        ([{"a": 1}], "string"),
-        ([[1]], "string"),
+        ([{"a": 1}], "json"),
+        ([{"a": 1}, "x"], "json"),
+        ([[1], [None, True], None], "array<long>"),
+        ([[]], "array<long>"),
+        ([[1], [2.5]], "array<double>"),
+        ([["a"], []], "array<string>"),
+        ([["a", 1]], "array<string>"),
+        ([[1], 1], "json"),
+        ([[[1]]], "json"),
+        ([[{"a": 1}], [1]], "json"),
         ([None], "string"),
     ],
 )
@@ -101,7 +109,9 @@ def test_names_that_a_table_cannot_have_are_left_out() -> None:
 
 
 def test_the_spec_is_one_that_the_overlord_takes() -> None:
-    found = infer(values({"ts": ISO, "user": "a", "n": 1, "x": 1.5, "tags": ["a"]}))
+    found = infer(
+        values({"ts": ISO, "user": "a", "n": 1, "x": 1.5, "tags": ["a"], "at": {"lat": 1}})
+    )
 
     read = read_spec(make_spec("localhost:9092", "my.topic", "clicks", found))
 
