@@ -20,10 +20,12 @@ from supervisor.core.compaction import (
     Candidate,
     Compaction,
     CompactionRule,
+    FileSizes,
     Target,
     batches,
     columns_of,
     failed_too_often,
+    file_sizes,
     joined,
     shares_of,
 )
@@ -85,6 +87,18 @@ class Compacting:
         with self.store.reading() as tx:
             require_table(tx, data_source)
             return tx.compactions.rule(data_source)
+
+    def file_sizes(self, data_source: str) -> FileSizes:
+        """Return how large files of a table are to become, if nobody says.
+
+        Raises:
+            DataSourceNotFound: there is no such table.
+        """
+        with self.store.reading() as tx:
+            require_table(tx, data_source)
+            specs = (version.spec for version in tx.specs.all_newest())
+            found = [s for s in specs if s is not None and s.data_source == data_source]
+        return file_sizes(spec.tuning_config for spec in found)
 
     def set_rule(
         self, data_source: str, target: Target, skip_latest: timedelta, author: str

@@ -5,26 +5,37 @@ from datetime import timedelta
 
 from pydantic import Field
 
-from supervisor.core.compaction import Compaction, CompactionRule, Target
+from supervisor.core.compaction import (
+    BYTES_MAX,
+    ROWS_MAX,
+    ROWS_MIN,
+    Compaction,
+    CompactionRule,
+    FileSizes,
+    Target,
+)
 from supervisor.core.model import TaskStatus
 from supervisor.core.spec_fields import Duration, format_duration
 from tasks.wire import Instant, Wire
-
-TARGET_ROWS = 5_000_000
-TARGET_BYTES = 256 * 1024 * 1024
 
 
 class Wanted(Wire):
     """What files should become: half of either target is large enough to be left alone."""
 
-    target_rows: int = Field(default=TARGET_ROWS, ge=2, le=100_000_000)
-    target_bytes: int = Field(default=TARGET_BYTES, ge=1_024, le=16 * 1024**3)
+    target_rows: int | None = Field(default=None, ge=ROWS_MIN, le=ROWS_MAX)
+    """Null: the `maxRowsPerSegment` of the supervisors that feed the table, the highest of them."""
+    target_bytes: int | None = Field(default=None, ge=1_024, le=BYTES_MAX)
+    """Null: their `targetSegmentBytes`."""
     files_min: int = Field(default=2, ge=2, le=500)
     """Fewer small files of one time chunk are left alone."""
 
-    def target(self) -> Target:
-        """Return it for the planner."""
-        return Target(self.target_rows, self.target_bytes, self.files_min)
+    def target(self, otherwise: FileSizes) -> Target:
+        """Return it for the planner; `otherwise` is for what is not said."""
+        return Target(
+            otherwise.rows if self.target_rows is None else self.target_rows,
+            otherwise.size_bytes if self.target_bytes is None else self.target_bytes,
+            self.files_min,
+        )
 
 
 class WantedRule(Wanted):

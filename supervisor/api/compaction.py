@@ -55,7 +55,8 @@ def put_rule(
     data_source: str, wanted: WantedRule, author: Author, parts: Parts
 ) -> CompactionRuleView:
     """Compact a table by itself from now on."""
-    target, skip = wanted.target(), wanted.skip_offset_from_latest
+    target = wanted.target(parts.compacting.file_sizes(data_source))
+    skip = wanted.skip_offset_from_latest
     return rule_view(data_source, parts.compacting.set_rule(data_source, target, skip, author))
 
 
@@ -70,7 +71,8 @@ def drop_rule(data_source: str, author: Author, parts: Parts) -> CompactionRuleV
 def compact(data_source: str, wanted: WantedNow, author: Author, parts: Parts) -> Compactions:
     """Begin to compact the small files of a table; answer with what was begun."""
     within = None if wanted.interval is None else parse_interval(wanted.interval)
-    return compaction_views(parts.compacting.compact(data_source, wanted.target(), author, within))
+    target = wanted.target(parts.compacting.file_sizes(data_source))
+    return compaction_views(parts.compacting.compact(data_source, target, author, within))
 
 
 @router.get("/compactions", dependencies=[needs(Permission.READ, LISTED)])

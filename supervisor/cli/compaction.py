@@ -16,7 +16,6 @@ from supervisor.cli.pages import rows_up_to
 from supervisor.cli.problems import FAILED
 from supervisor.cli.segment_life import TABLES, Table, a_period, within
 from supervisor.cli.wait import wait_for
-from supervisor.views_compaction import TARGET_BYTES, TARGET_ROWS
 
 commands = typer.Typer(
     no_args_is_help=True, cls=Sections, help="Rewrite small files of a table as larger ones."
@@ -24,15 +23,23 @@ commands = typer.Typer(
 COMPACTIONS = "/api/v1/compactions"
 
 TargetRows = Annotated[
-    int,
+    int | None,
     typer.Option(
-        "--target-rows", metavar="N", min=2, help="A file is to have so many rows at most."
+        "--target-rows",
+        metavar="N",
+        min=2,
+        show_default="the spec's maxRowsPerSegment",
+        help="A file is to have so many rows at most.",
     ),
 ]
 TargetBytes = Annotated[
-    int,
+    int | None,
     typer.Option(
-        "--target-bytes", metavar="N", min=1024, help="A file is to have so many bytes at most."
+        "--target-bytes",
+        metavar="N",
+        min=1024,
+        show_default="the spec's targetSegmentBytes",
+        help="A file is to have so many bytes at most.",
     ),
 ]
 FilesMin = Annotated[
@@ -86,8 +93,8 @@ def run(
     table: Table,
     interval: Annotated[str | None, within("the whole table")] = None,
     *,
-    target_rows: TargetRows = TARGET_ROWS,
-    target_bytes: TargetBytes = TARGET_BYTES,
+    target_rows: TargetRows = None,
+    target_bytes: TargetBytes = None,
     files_min: FilesMin = 2,
     wait: Wait = None,
     server: Server = None,
@@ -97,10 +104,11 @@ def run(
 
     Example: tidegate compaction run clicks --wait 600
     """
-    wanted = {"targetRows": target_rows, "targetBytes": target_bytes, "filesMin": files_min}
-    body = wanted if interval is None else {**wanted, "interval": interval}
+    body = _said(
+        targetRows=target_rows, targetBytes=target_bytes, filesMin=files_min, interval=interval
+    )
     with connect(server) as client:
-        answer = client.post(path_of(TABLES, table, "compact"), json.dumps(body).encode())
+        answer = client.post(path_of(TABLES, table, "compact"), body)
         found = answer.read(Compactions).compactions
         if wait is not None and found:
             found = _ended(client, found, wait)
@@ -152,8 +160,8 @@ def rule(
             "newest row; ISO 8601, such as P1D.",
         ),
     ] = None,
-    target_rows: TargetRows = TARGET_ROWS,
-    target_bytes: TargetBytes = TARGET_BYTES,
+    target_rows: TargetRows = None,
+    target_bytes: TargetBytes = None,
     files_min: FilesMin = 2,
     off: Annotated[bool, typer.Option("--off", help="Compact only when asked.")] = False,
     server: Server = None,
@@ -175,13 +183,13 @@ def rule(
     path = path_of(TABLES, table, "compaction")
     with connect(server) as client:
         if skip_latest is not None:
-            body = {
-                "skipOffsetFromLatest": skip_latest,
-                "targetRows": target_rows,
-                "targetBytes": target_bytes,
-                "filesMin": files_min,
-            }
-            answer = client.put(path, json.dumps(body).encode())
+            body = _said(
+                skipOffsetFromLatest=skip_latest,
+                targetRows=target_rows,
+                targetBytes=target_bytes,
+                filesMin=files_min,
+            )
+            answer = client.put(path, body)
         else:
             answer = client.delete(path) if off else client.get(path)
     if output is Format.JSON:
@@ -207,6 +215,13 @@ def cancel(
         return
     found = answer.read(Compaction)
     show_done(found.id, f"{found.id}: {found.status}, {found.detail}")
+
+
+def _said(**members: int | str | None) -> bytes:
+    """Return the JSON of what was said; for the rest the overlord knows the defaults."""
+    return json.dumps(
+        {name: value for name, value in members.items() if value is not None}
+    ).encode()
 
 
 def _given(context: typer.Context) -> list[str]:

@@ -16,6 +16,7 @@ from datetime import datetime, timedelta
 
 from supervisor.core.intervals import Interval
 from supervisor.core.model import Segment, TaskStatus
+from supervisor.core.spec_tuning import TuningConfig
 from tasks.contract import OffsetSpan
 from tasks.discovery import common
 from tasks.ingest_spec import Column
@@ -28,6 +29,10 @@ FAILURES_MAX = 3
 FAILURES_COUNT_FOR = timedelta(days=1)
 LASTS_AT_MOST = timedelta(hours=6)
 """A compaction that has run for longer is given up."""
+
+ROWS_MIN, ROWS_MAX = 2, 100_000_000
+BYTES_MAX = 16 * 1024**3
+"""What a compacted file may be wanted to have."""
 
 
 @dataclass(frozen=True)
@@ -97,6 +102,25 @@ class Target:
     rows: int
     size_bytes: int
     files_min: int = 2
+
+
+@dataclass(frozen=True)
+class FileSizes:
+    """How large the files of a table are to be, at most."""
+
+    rows: int
+    size_bytes: int
+
+
+def file_sizes(tunings: Iterable[TuningConfig]) -> FileSizes:
+    """Return what the supervisors of a table publish at most, the highest of each, within bounds.
+
+    Without a supervisor they are the defaults of a spec.
+    """
+    found = list(tunings) or [TuningConfig()]
+    rows = max(tuning.max_rows_per_segment for tuning in found)
+    size_bytes = max(tuning.target_segment_bytes for tuning in found)
+    return FileSizes(min(max(rows, ROWS_MIN), ROWS_MAX), min(size_bytes, BYTES_MAX))
 
 
 @dataclass(frozen=True)

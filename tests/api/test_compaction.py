@@ -6,7 +6,7 @@ import pytest
 
 from supervisor.verify.ledger import Ledger
 from tests.api.test_segments import LEDGER, OURS, files, listed, publish
-from tests.api.world import TOPIC, Agent, Json, World, task_ids
+from tests.api.world import SUPERVISORS, TOPIC, Agent, Json, World, spec_document, task_ids
 
 RULE = f"{OURS}/compaction"
 COMPACT = f"{OURS}/compact"
@@ -30,6 +30,25 @@ def publish_two(world: World) -> list[Agent]:
 
 def compactions(world: World, query: str = "") -> list[Json]:
     return cast("list[Json]", world.get_object(f"{ALL}{query}")["compactions"])
+
+
+def test_what_is_not_said_is_as_the_specs_of_the_table_have_it(world: World) -> None:
+    """Goal: files grow to what they would be in one go; a second feeder may want larger ones."""
+    sizes = {TOPIC: (70_000, 2**21), "beside": (40_000, 2**22), "another": (9_000_000, 2**40)}
+    for name, (rows, size_bytes) in sizes.items():
+        document = spec_document()
+        inner = cast("Json", document["spec"])
+        inner["tuningConfig"] = {"maxRowsPerSegment": rows, "targetSegmentBytes": size_bytes}
+        if name == "another":
+            cast("Json", inner["dataSchema"])["dataSource"] = name
+        assert world.post(SUPERVISORS, document | {"id": name}).status_code == 200
+
+    rule = world.client.put(RULE, json={}).json()
+    assert (rule["targetRows"], rule["targetBytes"]) == (70_000, 2**22)
+    said = world.client.put(RULE, json={"targetRows": 5, "targetBytes": None}).json()
+    assert (said["targetRows"], said["targetBytes"]) == (5, 2**22)
+    large = world.client.put("/api/v1/datasources/another/compaction", json={}).json()
+    assert (large["targetRows"], large["targetBytes"]) == (9_000_000, 16 * 1024**3)
 
 
 def test_files_become_one_and_everything_tells_of_it(world: World) -> None:

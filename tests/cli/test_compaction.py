@@ -44,7 +44,6 @@ def test_what_begins_is_shown(tidegate: Tidegate, server: Overlord) -> None:
     assert ended.out.splitlines()[1].split()[-4:] == ["1000", "WAITING", "me", "compact_clicks_1"]
     assert json.loads(server.asked[-1].body) == {
         "targetRows": 1_000_000,
-        "targetBytes": 268_435_456,
         "filesMin": 3,
         "interval": "2026-01-05/2026-01-06",
     }
