@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
+from typing import Literal
 
 from tasks.arrays import ELEMENTS
 from tasks.discovery import unsettled
@@ -11,7 +12,10 @@ from tasks.expression.parse import parse
 from tasks.expression.tree import Kind, Name, Part
 from tasks.expression.value import ArrayValue, Value, as_double
 from tasks.filter_sql import fields_in, filter_sql
-from tasks.ingest_spec import Column, Metric, RowSpec
+from tasks.ingest_spec import Column, Metric, RowSpec, TimestampSpec
+
+NumberType = Literal["long", "double"]
+"""Columns of numbers that a format may read as such."""
 
 _ANYTHING = Value("i0l", "i0d", "i0s", ArrayValue(Kind.STRING, "i0a"), "i0j", number="i0n")
 
@@ -92,6 +96,17 @@ def plan_rows(
         found=frozenset(kinds),
         observed=unsettled(kinds),
     )
+
+
+def numbers_of(plan: RowPlan, time: TimestampSpec) -> dict[str, NumberType]:
+    """Return the fields whose texts are asked for to make one kind of number of them alone."""
+    kinds: dict[str, set[str]] = {}
+    for _, column in plan.texts:
+        kinds.setdefault(column.name, set()).add(column.type)
+    in_numbers = time.format in {"millis", "posix", "micro", "nano"}
+    kinds.setdefault(time.column, set()).add("long" if in_numbers else "string")
+    wanted: tuple[NumberType, ...] = ("long", "double")
+    return {name: kind for name, found in kinds.items() for kind in wanted if found == {kind}}
 
 
 def _has_own_type(column: Column, kinds: Mapping[str, int]) -> bool:

@@ -6,9 +6,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from confluent_kafka import Consumer, KafkaError, Message, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient
 
+from supervisor.dev import topics
 from supervisor.dev.broker import Broker
-from supervisor.dev.topics import create_topic
 from tasks.runtime.jars import KAFKA, Part, ensure_jars
 from tasks.runtime.java import Java, find_java
 
@@ -46,6 +47,18 @@ def shared_java() -> Java:
 def shared_jars(part: Part) -> list[Path]:
     """The jars of SPARK or KAFKA, fetched if this machine has none yet."""
     return ensure_jars(shared_jars_dir(), shared_java(), part)
+
+
+def create_topic(
+    bootstrap: str, topic: str, *, partitions: int = 1, config: Mapping[str, str] | None = None
+) -> None:
+    """Create a topic that nobody else has made on this broker, or fail.
+
+    Two tests with one topic would read each other's records, in some orders of the tests alone.
+    """
+    admin = AdminClient({"bootstrap.servers": bootstrap, "log_level": 0})
+    assert topic not in admin.list_topics(timeout=_TIMEOUT_S).topics, f"{topic} exists already"
+    topics.create_topic(bootstrap, topic, partitions=partitions, config=config)
 
 
 def new_broker(folder: Path) -> Broker:

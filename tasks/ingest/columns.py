@@ -15,7 +15,8 @@ from pyspark.sql import functions as fn
 from tasks.discovery import Found, columns_of, found_in, kinds_new, together, typed_of
 from tasks.ingest.decode import decode
 from tasks.ingest.observed import kinds_sql
-from tasks.ingest.schemas import held_fields
+from tasks.ingest.schemas import NO_SCHEMAS, Schemas, held_fields
+from tasks.ingest.sql import UNKNOWN_COLUMN, distinct_sql
 from tasks.ingest.write import await_metric
 from tasks.ingest_spec import (
     AvroFormat,
@@ -55,11 +56,11 @@ class ColumnBook:
     def begin(self, spec: IngestSpec) -> Found:
         """Return what was found by now."""
         with self._lock:
-            return dict(self._found.get(_key(spec), {}))
+            return dict(self._found.get(spec_key(spec), {}))
 
     def learn(self, spec: IngestSpec, found: Found) -> None:
         """Add what a batch has found."""
-        key = _key(spec)
+        key = spec_key(spec)
         with self._lock:
             known = self._found.pop(key, {})
             self._found[key] = grown(known, found)  # the one that was used last is the last one
@@ -67,7 +68,7 @@ class ColumnBook:
                 del self._found[old]
 
 
-def _key(spec: IngestSpec) -> str:
+def spec_key(spec: IngestSpec) -> str:
     """Return what makes columns comparable; a range's bounds of time are its own."""
     return spec.model_copy(update={"not_before": None, "not_after": None}).to_json()
 
@@ -132,25 +133,46 @@ def grown(found: Found, new: Mapping[str, int]) -> Found:
     return dict(sorted(together([found, held]).items()))
 
 
+def judged(
+    records: DataFrame,
+    spec: IngestSpec,
+    found: Found,
+    schemas: Schemas = NO_SCHEMAS,
+    *,
+    straight: bool = True,
+) -> DataFrame:
+    """Return `decode`'s frame of records, with the columns of what was found."""
+    return decode(
+        records,
+        spec,
+        columns_of(spec, found),
+        known=known_keys(spec, found),
+        schemas=schemas,
+        kinds=typed_of(spec, found),
+        hidden=hidden_keys(spec, found),
+        straight=straight,
+    )
+
+
 def peeked(records: DataFrame, spec: IngestSpec) -> Found:
     """Return what records hold that could be columns.  Runs one job, two where types are found."""
     keys = "keys"
     known = known_keys(spec, ())
-    judged = decode(records, spec, (), known=known)
-    names = "to_json(array_sort(array_distinct(flatten(collect_set(unknown)))))"
-    fresh: list[str] = json.loads(_observed(judged, names, keys)) if known else []
+    frame = decode(records, spec, (), known=known)
+    names = f"to_json({distinct_sql(UNKNOWN_COLUMN)})"
+    fresh: list[str] = json.loads(_observed(frame, names, keys)) if known else []
     found = grown(kinds_new(spec, spec.typed), kinds_new(spec, fresh))
     typed = typed_of(spec, found)
     if not typed:
         return found
     hidden = hidden_keys(spec, found)
-    judged = decode(records, spec, (), known=known_keys(spec, found), kinds=typed, hidden=hidden)
-    told = _observed(judged, f"to_json({kinds_sql(len(typed))})", keys)
+    frame = decode(records, spec, (), known=known_keys(spec, found), kinds=typed, hidden=hidden)
+    told = _observed(frame, f"to_json({kinds_sql(len(typed))})", keys)
     return found | dict(zip(typed, json.loads(told), strict=True))
 
 
-def _observed(judged: DataFrame, told: str, metric: str) -> str:
+def _observed(frame: DataFrame, told: str, metric: str) -> str:
     observation = Observation()
-    seen = judged.observe(observation, fn.expr(told).alias(metric))
+    seen = frame.observe(observation, fn.expr(told).alias(metric))
     seen.write.format("noop").mode("overwrite").save()
     return await_metric(observation, metric)

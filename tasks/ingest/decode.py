@@ -27,17 +27,36 @@ from tasks.ingest.parsed import NO_NUMBERS, NONE_OF_NAMES, Parsed, Wanted
 from tasks.ingest.reasons import RejectReason
 from tasks.ingest.schemas import NO_SCHEMAS, Schemas
 from tasks.ingest.sql import (
+    AGAIN_COLUMN,
     ASKED_COLUMN,
     ERROR_COLUMN,
     KIND_COLUMN,
     REASON_COLUMN,
     UNFIT_COLUMN,
+    UNKNOWN_COLUMN,
 )
-from tasks.ingest.transform import as_column, as_time, as_value, from_millis, micros, within
+from tasks.ingest.transform import (
+    as_column,
+    as_time,
+    as_value,
+    from_millis,
+    micros,
+    read_time,
+    within,
+)
 from tasks.ingest.unfit import Lost, unfit_sql
 from tasks.ingest_spec import Column, Metric, RowSpec, UnfitValues
 from tasks.period import floor_sql, read_period
-from tasks.row_plan import TIME, RowPlan, measured, needs_own_time, plan_rows, staged, there
+from tasks.row_plan import (
+    TIME,
+    RowPlan,
+    measured,
+    needs_own_time,
+    numbers_of,
+    plan_rows,
+    staged,
+    there,
+)
 from tasks.sql import text
 from tasks.sql import texts as listed
 
@@ -54,29 +73,31 @@ def decode(
     schemas: Schemas = NO_SCHEMAS,
     kinds: Mapping[str, int] = MappingProxyType({}),
     hidden: Collection[str] = (),
+    straight: bool = True,
 ) -> DataFrame:
     """Turn records (see `source.read_range`) into judged rows; one pass, no job is run.
 
     The result has `p`, `o`, `s` (the value as text), `size` (bytes), `t` (time), `c0`, `c1`, …
     (the columns, in order, then those of `measured(spec)`), `bad` (a value did not fit), `reason`
-    (0: a row) and `unknown` (an array of a row's fields that `known` does not name; null if it
-    names all, and always null when `known` is empty: then the columns are declared).  Of a format
-    with a registry there is `asked`, too: an array of the numbers of schemas that `schemas` does
-    not have.  `kinds` are those of the columns whose types are discovered, and of names that are
-    no columns yet; with it `q0`, `q1`, … tell what the values of those are that may still change
-    (`RowPlan.observed`).  Columns of `hidden` are made by transforms, for records alone that have
-    a field of that name.  Where records with values that do not fit are no rows, `unfit` tells
-    what was expected, and of which.
+    (0: a row), and what else `sql` names: `unknown` unless `known` is empty (the columns are
+    declared then), `asked` of a format with a registry, `q0`, `q1`, … of `RowPlan.observed`,
+    `unfit` where records with such values are no rows, and `again`.  `straight` reads numbers as
+    such where the format can; the rows are the same.  `kinds` are those of the columns whose types
+    are discovered, and of names that are no columns yet.  Columns of `hidden` are made by
+    transforms, for records alone that have a field of that name.
     """
     plan = plan_rows(spec, columns, kinds)
     texts = sorted({*plan.text_names, spec.timestamp.column})
-    wanted = Wanted(tuple(texts), plan.value_names, tuple(sorted(set(known) - set(hidden))))
+    known = tuple(sorted(set(known) - set(hidden)))
+    numbers = numbers_of(plan, spec.timestamp) if straight else {}
+    wanted = Wanted(tuple(texts), plan.value_names, known, numbers)
     frame, inputs, carried = _judged(parse(records, spec, wanted, schemas), plan, spec)
+    frame = frame.selectExpr("*", f"{read_time('x', spec.timestamp)} AS y")
     lost = _misfits(plan)
     judged = [f"{unfit_sql(lost)} AS {_UNFIT_TEXTS}"] if _judges(spec) else []
     frame = frame.selectExpr(
         *("p", "o", "s", "size", "x", "r", *carried),
-        f"{as_time('x', spec.timestamp)} AS t",
+        f"{as_time('x', 'y', spec.timestamp)} AS t",
         f"{' OR '.join(one.sql for one in lost) or 'false'} AS misfit",
         f"CASE WHEN r = 0 THEN nullif(fresh, {NONE_OF_NAMES}) END AS unknown",
         *judged,
@@ -101,12 +122,12 @@ def decode(
         *("p", "o", "s", "size"),
         f"{_stored_time(spec)} AS t",
         *(f"c{n}" for n in range(len(columns) + len(measured(spec)))),
-        *([ASKED_COLUMN] if ASKED_COLUMN in carried else []),
+        *(column for column in (ASKED_COLUMN, AGAIN_COLUMN) if column in carried),
         *(f"{KIND_COLUMN}{n}" for n in range(len(plan.observed))),
         *([UNFIT_COLUMN] if judged else []),
         f"({misfit} OR unknown IS NOT NULL) AS {ERROR_COLUMN}",
         f"{_reason(spec, fields)} AS {REASON_COLUMN}",
-        "CASE WHEN t IS NOT NULL THEN unknown END AS unknown",
+        *([f"CASE WHEN t IS NOT NULL THEN unknown END AS {UNKNOWN_COLUMN}"] if known else []),
     )
 
 
@@ -124,6 +145,8 @@ def _judged(
         looked_at += selected
     if parsed.asked != NO_NUMBERS:
         looked_at.append(f"{parsed.asked} AS {ASKED_COLUMN}")
+    if parsed.exact:
+        looked_at.append(f"{parsed.again} AS {AGAIN_COLUMN}")
     made = {name for name, _ in plan.transforms}
     looked_at += [
         f"{kinds_sql(parsed.value(name))} AS {KIND_COLUMN}{n}"
@@ -132,11 +155,11 @@ def _judged(
     ]
     frame = parsed.frame.selectExpr(
         *("p", "o", "s"),
-        "coalesce(octet_length(v), 0) AS size",
+        f"coalesce(octet_length({parsed.raw}), 0) AS size",
         f"{parsed.text(spec.timestamp.column)} AS x",
         f"{parsed.reason} AS r",
-        *(f"{parsed.text(c.name)} AS f{n}" for n, c in plan.texts if c.type != "string"),
-        *(f"{as_value(parsed.text(c.name), c.type)} AS c{n}" for n, c in plan.texts),
+        *(f"{_raw(parsed, c)} AS f{n}" for n, c in plan.texts if c.type != "string"),
+        *(f"{_value(parsed, c)} AS c{n}" for n, c in plan.texts),
         *(f"{_as_found(plan, c, parsed.value(c.name))} AS c{n}" for n, c in plan.values),
         *(f"{held_in(parsed.value(c.name))} AS f{n}" for n, c in _declared_arrays(plan)),
         *looked_at,
@@ -144,6 +167,20 @@ def _judged(
     )
     carried = [f"c{n}" for n, _ in (*plan.texts, *plan.values)]
     return frame, inputs, carried + [text.rpartition(" AS ")[2] for text in looked_at]
+
+
+def _raw(parsed: Parsed, column: Column) -> str:
+    """Return the SQL of the text that a column's value is made of; null where it needs none."""
+    exact = parsed.exact.get(column.name)
+    return parsed.text(column.name) if exact is None else exact.otherwise
+
+
+def _value(parsed: Parsed, column: Column) -> str:
+    value = as_value(_raw(parsed, column), column.type)
+    exact = parsed.exact.get(column.name)
+    if exact is None:
+        return value
+    return f"CASE WHEN NOT {parsed.again} THEN {exact.number} ELSE {value} END"
 
 
 def _as_found(plan: RowPlan, column: Column, value: Value) -> str:

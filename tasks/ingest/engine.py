@@ -32,12 +32,10 @@ from tasks.ingest.columns import (
     fits,
     found_so_far,
     grown,
-    hidden_keys,
-    known_keys,
+    judged,
     peeked,
 )
 from tasks.ingest.compact import Compaction, checked, combine, compaction_of
-from tasks.ingest.decode import decode
 from tasks.ingest.entries import entry_of
 from tasks.ingest.failures import judge
 from tasks.ingest.files import (
@@ -50,7 +48,9 @@ from tasks.ingest.files import (
 )
 from tasks.ingest.jobs import Jobs, Run
 from tasks.ingest.merge import Rewrite, as_segment, check_rewritten, rewrite
+from tasks.ingest.numbers import NumberBook
 from tasks.ingest.observed import Observed
+from tasks.ingest.parse import reasons_of
 from tasks.ingest.quarantine import bad_ones, keep_raw, merge_raw, number_kept, range_of
 from tasks.ingest.rejects import as_runs, joined, read_rejects, write_rejects
 from tasks.ingest.rollup import Rollup, roll_up
@@ -121,6 +121,7 @@ class SparkEngine:
         self._poll_timeout = poll_timeout
         self._schemas = SchemaBook(schemas or RegistryClient(read_secret))
         self._columns = ColumnBook()
+        self._numbers = NumberBook()
         self._jobs = Jobs(runtime.context)
 
     def read_batch(self, job: BatchJob) -> JournalEntry:
@@ -275,6 +276,7 @@ class SparkEngine:
             found = wider
             schemas = self._schemas.answered(schemas, job.spec, observed.asked, run.check)
         self._columns.learn(job.spec, found)
+        self._numbers.learn(job.spec, observed)
         described = [describe(path, self._warehouse, span.topic) for path in data_paths(folder)]
         files = tuple(file for file in described if file is not None)
         check_rows(observed, files, span.start, span.end)
@@ -310,18 +312,16 @@ class SparkEngine:
     ) -> Observed:
         spec = job.spec
         records = self._records(job, span.start, span.end)
-        columns, known = columns_of(spec, found), known_keys(spec, found)
-        kinds, hidden = typed_of(spec, found), hidden_keys(spec, found)
-        judged = decode(
-            records, spec, columns, known=known, schemas=schemas, kinds=kinds, hidden=hidden
-        )
+        straight = self._numbers.straight(spec)
+        frame = judged(records, spec, found, schemas, straight=straight)
         files = max(1, min(len(span.start) * 4, count(span.start, span.end) // ROWS_PER_FILE))
         return write_rows(
-            judged,
-            (*columns, *measured(spec)),
+            frame,
+            (*columns_of(spec, found), *measured(spec)),
             folder,
             start=span.start,
             files_max=files,
+            reasons=reasons_of(spec),
             topics=spec.topic_column,
             form=spec.tuning.files,
         )

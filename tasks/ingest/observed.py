@@ -12,11 +12,15 @@ from tasks.contract import RejectSample
 from tasks.ingest.places import numbers_of
 from tasks.ingest.reasons import RejectReason
 from tasks.ingest.sql import (
+    AGAIN_COLUMN,
     ASKED_COLUMN,
     ERROR_COLUMN,
     KIND_COLUMN,
     REASON_COLUMN,
     UNFIT_COLUMN,
+    UNKNOWN_COLUMN,
+    Told,
+    distinct_sql,
 )
 from tasks.offsets import Offsets, TopicPartition
 
@@ -27,9 +31,6 @@ SAMPLE_CHARS = 500
 """Longest text kept of a rejected record, in characters."""
 
 _REASONS = 32  # a reason takes five bits of a reject's number; more of them than that do not fit
-
-_ASKED = f", array_sort(array_distinct(flatten(collect_set({ASKED_COLUMN})))) AS asked"
-_SAMPLED = [reason for reason in RejectReason if not reason.thrown_away]
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,8 @@ class Observed:
     """Numbers of schemas that are to be fetched (see `schemas`), sorted."""
     kinds: tuple[int, ...] = ()
     """Of the rows' values, per column of which `decode` tells them."""
+    again: int = 0
+    """Records of which numbers were not written as such, and those that were no records at all."""
 
     @property
     def rows(self) -> int:
@@ -75,11 +78,11 @@ class Observed:
         return sum(kept.rows for kept in self.kept.values())
 
 
-def metric_sql(start: Offsets, *, asked: bool = False, kinds: int = 0, unfit: bool = False) -> str:
+def metric_sql(start: Offsets, told: Told, reasons: Sequence[RejectReason]) -> str:
     """Return the SQL of the metric over judged rows (see `decode`) of the partitions of `start`.
 
-    With `asked` the rows tell which schemas they ask for; of `kinds` columns, what values are;
-    with `unfit`, which values did not fit.
+    `told` is what the rows tell, and `reasons` are those of which samples are wanted: each costs
+    something for every record.
 
     A reject is one number, to keep the text short: `((offset - start) x partitions + index) x 32
     + reason`, where index counts the partitions of `start`, sorted.
@@ -96,18 +99,22 @@ def metric_sql(start: Offsets, *, asked: bool = False, kinds: int = 0, unfit: bo
         for index, (partition, number) in enumerate(numbers.items())
     )
     samples = ", ".join(
-        f"{which}(CASE WHEN {REASON_COLUMN} = {reason.code} THEN {_sample(reason, unfit)} END)"
-        for reason in _SAMPLED
+        f"{which}(CASE WHEN {REASON_COLUMN} = {reason.code} THEN {_sample(reason, told.unfit)} END)"
+        for reason in reasons
         for which in ("min", "max")
     )
+    more = [
+        *([f"{distinct_sql(UNKNOWN_COLUMN)} AS unknown"] if told.unknown else []),
+        *([f"{distinct_sql(ASKED_COLUMN)} AS asked"] if told.asked else []),
+        *([f"{kinds_sql(told.kinds)} AS kinds"] if told.kinds else []),
+        *([f"count(CASE WHEN {AGAIN_COLUMN} THEN 1 END) AS again"] if told.again else []),
+    ]
     return (
         "to_json(struct(count(1) AS n, coalesce(sum(size), 0) AS size, "
         f"count(CASE WHEN {is_row} AND {ERROR_COLUMN} THEN 1 END) AS bad, array({kept}) AS kept, "
         f"collect_list(CASE WHEN NOT {is_row} THEN (CASE p {cases} END) * {_REASONS} + "
-        f"{REASON_COLUMN} END) AS rejects, array({samples}) AS samples, "
-        "array_sort(array_distinct(flatten(collect_set(unknown)))) AS unknown"
-        f"{_ASKED if asked else ''}{f', {kinds_sql(kinds)} AS kinds' if kinds else ''}"
-        f")) AS {METRIC}"
+        f"{REASON_COLUMN} END) AS rejects, array({samples}) AS samples"
+        f"{''.join(f', {one}' for one in more)})) AS {METRIC}"
     )
 
 
@@ -127,8 +134,8 @@ def kinds_sql(columns: int) -> str:
     return f"array({', '.join(f'coalesce(bit_or({kind}), 0)' for kind in each)})"
 
 
-def read_metric(metric: str, start: Offsets) -> Observed:
-    """Read what `metric_sql(start)` gave."""
+def read_metric(metric: str, start: Offsets, reasons: Sequence[RejectReason]) -> Observed:
+    """Read what `metric_sql` gave for the same partitions and reasons."""
     found = json.loads(metric)
     partitions = sorted(start)
     kept = {
@@ -142,10 +149,11 @@ def read_metric(metric: str, start: Offsets) -> Observed:
         rows_with_error=found["bad"],
         kept=kept,
         rejects=tuple(_rejects(found.get("rejects", []), partitions, start)),
-        samples=tuple(_samples(found.get("samples", []), start)),
+        samples=tuple(_samples(found.get("samples", []), start, reasons)),
         unknown=tuple(found.get("unknown", [])),
         asked=tuple(found.get("asked", [])),
         kinds=tuple(found.get("kinds", [])),
+        again=found.get("again", 0),
     )
 
 
@@ -162,11 +170,13 @@ def _rejects(
     return sorted(found, key=lambda reject: (reject.partition, reject.offset))
 
 
-def _samples(found: Sequence[dict[str, object] | None], start: Offsets) -> list[RejectSample]:
+def _samples(
+    found: Sequence[dict[str, object] | None], start: Offsets, reasons: Sequence[RejectReason]
+) -> list[RejectSample]:
     partitions: dict[object, TopicPartition] = {n: p for p, n in numbers_of(start).items()}
-    reasons = [reason for reason in _SAMPLED for _ in ("first", "last")]
+    in_turn = [reason for reason in reasons for _ in ("first", "last")]
     samples: dict[tuple[object, object], RejectSample] = {}
-    for reason, sample in zip(reasons, found, strict=False):
+    for reason, sample in zip(in_turn, found, strict=False):
         if sample:
             samples[sample["p"], sample["o"]] = RejectSample.model_validate(
                 {

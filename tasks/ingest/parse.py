@@ -9,6 +9,7 @@ from tasks.ingest.parse_avro import as_json, asked_sql, parse_avro
 from tasks.ingest.parse_json import parse_json
 from tasks.ingest.parse_text import parse_regex, parse_text
 from tasks.ingest.parsed import NONE_OF_NAMES, Parsed, Wanted
+from tasks.ingest.reasons import RejectReason
 from tasks.ingest.schemas import (
     NO_SCHEMAS,
     NOTHING_ASKED,
@@ -24,6 +25,7 @@ from tasks.ingest_spec import (
     RegexFormat,
     RowSpec,
     TextFormat,
+    UnfitValues,
     ValueFormat,
 )
 from tasks.sql import text, texts
@@ -39,6 +41,24 @@ def parse(
         return _parse_kafka(records, spec, wanted, schemas)
     assert spec.value_format is not None
     return _parse_value(records, spec.value_format, wanted, schemas.values)
+
+
+def reasons_of(spec: RowSpec) -> tuple[RejectReason, ...]:
+    """Return why a record with which something is wrong may become no row, in a fixed order."""
+    found = {RejectReason.NO_TIMESTAMP, RejectReason.BAD_TIMESTAMP}
+    match spec.value_format:
+        case JsonFormat():
+            found |= {RejectReason.EMPTY, RejectReason.NOT_JSON, RejectReason.NOT_AN_OBJECT}
+        case TextFormat():
+            found |= {RejectReason.EMPTY, RejectReason.NOT_A_LINE}
+        case RegexFormat():
+            found |= {RejectReason.EMPTY, RejectReason.NOT_A_LINE, RejectReason.NO_MATCH}
+        case AvroFormat():
+            found |= {RejectReason.EMPTY, RejectReason.NOT_AVRO}
+            found |= {RejectReason.UNKNOWN_SCHEMA, RejectReason.UNREADABLE_SCHEMA}
+    if spec.unfit_values is UnfitValues.QUARANTINE:
+        found.add(RejectReason.UNFIT_VALUE)
+    return tuple(reason for reason in RejectReason if reason in found)
 
 
 def _parse_value(
@@ -69,8 +89,12 @@ def _parse_kafka(records: DataFrame, rows: RowSpec, wanted: Wanted, schemas: Sch
         frame = records.selectExpr("*", "CAST(v AS STRING) AS s")
         parsed = Parsed(frame, "0")
     else:
-        parsed = _parse_value(records, inner, wanted, schemas.values)
-        parsed = replace(parsed, reason=f"CASE WHEN v IS NULL THEN 0 ELSE {parsed.reason} END")
+        numbers = {name: kind for name, kind in wanted.numbers.items() if name not in beside}
+        within = replace(wanted, numbers=numbers)
+        parsed = _parse_value(records, inner, within, schemas.values)
+        parsed = replace(
+            parsed, reason=f"CASE WHEN {parsed.raw} IS NULL THEN 0 ELSE {parsed.reason} END"
+        )
     unknown = parsed.unknown
     if wanted.known and spec.header_prefix is not None:
         named = f"transform(_headers, x -> concat({text(spec.header_prefix)}, x.key))"

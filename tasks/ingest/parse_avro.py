@@ -26,7 +26,7 @@ def parse_avro(records: DataFrame, spec: AvroFormat, wanted: Wanted, answers: An
     """Decode `v`; the frame gains `s`, and what `parse_json` adds to it."""
     known = known_schemas(spec, answers)
     parsed = parse_json(as_json(records, spec, known), spec.fields, wanted)
-    return replace(parsed, reason=_judge(known), asked=asked_sql(spec, known))
+    return replace(parsed, reason=_judge(known), raw="v", asked=asked_sql(spec, known))
 
 
 def as_json(records: DataFrame, spec: AvroFormat, known: Answers) -> DataFrame:

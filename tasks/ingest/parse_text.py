@@ -62,12 +62,12 @@ def _parsed(
     values = {name: places[name] for name in wanted.values if name in places}
     if divided_by is None:
         typed = {name: Value(string=place) for name, place in values.items()}
-        return Parsed(frame, reason, texts, typed)
+        return Parsed(frame, reason, texts=texts, values=typed)
     return Parsed(
         frame,
         reason,
-        {name: _as_text(place, divided_by) for name, place in texts.items()},
-        {name: _as_value(place, divided_by) for name, place in values.items()},
+        texts={name: _as_text(place, divided_by) for name, place in texts.items()},
+        values={name: _as_value(place, divided_by) for name, place in values.items()},
     )
 
 
@@ -104,7 +104,7 @@ def _judge(*, quotes: bool = False) -> str:
     """Judge the record's form; `quotes` stand in pairs, also one that is doubled within others."""
     odd = "(length(line) - length(replace(line, '\"', ''))) % 2 = 1"
     return (
-        f"CASE WHEN v IS NULL THEN {RejectReason.NULL_VALUE.code} "
+        f"CASE WHEN s IS NULL THEN {RejectReason.NULL_VALUE.code} "
         f"WHEN NOT is_valid_utf8(s) THEN {RejectReason.NOT_A_LINE.code} "
         f"WHEN trim(line) = '' THEN {RejectReason.EMPTY.code} "
         f"WHEN contains(line, '\\n') OR contains(line, '\\r'){f' OR {odd}' if quotes else ''} "

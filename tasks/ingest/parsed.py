@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pyspark.sql import DataFrame
 
 from tasks.expression.value import Value
+from tasks.row_plan import NumberType
 
 NO_TEXT = "CAST(NULL AS STRING)"
 NO_NAMES = "CAST(NULL AS ARRAY<STRING>)"
@@ -25,6 +26,18 @@ class Wanted:
     values: tuple[str, ...] = ()
     known: tuple[str, ...] = ()
     """Names of fields that are no news; none: nothing is news."""
+    numbers: Mapping[str, NumberType] = field(default_factory=dict)
+    """Texts of which a number will be made, that one: a format may read them as such at once."""
+
+
+@dataclass(frozen=True)
+class Exact:
+    """A field that was asked for as a number, and in most records is one."""
+
+    number: str
+    """SQL of the field in the type that was asked for, where the record's numbers are numbers."""
+    otherwise: str
+    """SQL of its text where they are not (`Parsed.again`); null where they are."""
 
 
 @dataclass(frozen=True)
@@ -35,8 +48,17 @@ class Parsed:
     """The records' columns, `s` (the value as text), and what the SQL below uses."""
     reason: str
     """SQL of a number: 0, or a `RejectReason`'s."""
+    raw: str = "s"
+    """The value as it was sent, null for a tombstone: `s`, unless that is made of it.
+
+    Not to look at `v` beside `s` saves a copy of the value for each step of Spark's.
+    """
     texts: Mapping[str, str] = field(default_factory=dict)
     values: Mapping[str, Value] = field(default_factory=dict)
+    exact: Mapping[str, Exact] = field(default_factory=dict)
+    """Some of `Wanted.numbers`; `texts` has them as well."""
+    again: str = "false"
+    """SQL of a BOOLEAN, never null: the record had to be read a second time, all of it as texts."""
     unknown: str = NO_NAMES
     """SQL of the fields' names that are not known, as an array; null if there are none."""
     asked: str = NO_NUMBERS

@@ -6,7 +6,6 @@ a part of the topic ─► decode, the rules of a batch ─► as many as fit �
 """
 
 import hashlib
-import itertools
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -19,8 +18,7 @@ from pyspark.sql import DataFrame, Observation
 from pyspark.sql import functions as fn
 
 from tasks.discovery import Found, columns_of, kinds_new, typed_of, unsettled
-from tasks.ingest.columns import found_so_far, grown, hidden_keys, known_keys
-from tasks.ingest.decode import decode
+from tasks.ingest.columns import found_so_far, grown, judged
 from tasks.ingest.failures import judge
 from tasks.ingest.jobs import Jobs, Run
 from tasks.ingest.observed import kinds_sql
@@ -28,7 +26,15 @@ from tasks.ingest.places import numbers_of
 from tasks.ingest.reasons import RejectReason
 from tasks.ingest.schemas import SchemaBook, Schemas
 from tasks.ingest.source import read_range
-from tasks.ingest.sql import ASKED_COLUMN, KIND_COLUMN, REASON_COLUMN, UNFIT_COLUMN
+from tasks.ingest.sql import (
+    ASKED_COLUMN,
+    REASON_COLUMN,
+    UNFIT_COLUMN,
+    UNKNOWN_COLUMN,
+    Told,
+    distinct_sql,
+    told_by,
+)
 from tasks.ingest.write import await_metric
 from tasks.ingest_spec import Column, ColumnType, Discovery, IngestSpec, Metric
 from tasks.kafka_client import ReadSecret, java_properties
@@ -133,16 +139,10 @@ class SparkSampler:
             poll_timeout=min(_POLL_TIMEOUT, order.within),
             beside=spec.kafka_columns is not None,
         )
-        known, kinds = known_keys(spec, found), typed_of(spec, found)
-        columns, hidden = columns_of(spec, found), hidden_keys(spec, found)
-        judged = decode(
-            records, spec, columns, known=known, schemas=schemas, kinds=kinds, hidden=hidden
-        )
-        kept = _bounded(judged, order, _ahead_sql(start, end, newest=order.newest), len(columns))
-        names = set(judged.columns)
-        typed = next(n for n in itertools.count() if f"{KIND_COLUMN}{n}" not in names)
+        frame, columns = judged(records, spec, found, schemas), columns_of(spec, found)
+        kept = _bounded(frame, order, _ahead_sql(start, end, newest=order.newest), len(columns))
         observation = Observation()
-        told = _told_sql(asked=ASKED_COLUMN in names, kinds=typed, unfit=UNFIT_COLUMN in names)
+        told = _told_sql(told_by(frame.columns))
         seen = kept.observe(observation, fn.expr(told))
         seen.write.format("noop").mode("overwrite").save()
         return _read(await_metric(observation, _METRIC))
@@ -167,12 +167,12 @@ def _ahead_sql(start: Offsets, end: Offsets, *, newest: bool) -> str:
     return f"CASE p {' '.join(cases)} END"
 
 
-def _bounded(judged: DataFrame, order: DesiredSample, ahead: str, columns: int) -> DataFrame:
+def _bounded(frame: DataFrame, order: DesiredSample, ahead: str, columns: int) -> DataFrame:
     """Keep as many records as were asked for, and as fit; `s` is cut, `row` is the row as text."""
     count = columns + len(order.spec.metrics)
     members = "".join(f", 'c{n}', c{n}" for n in range(count))
     row = f"to_json(named_struct('t', unix_millis(t){members}), map('ignoreNullFields', 'false'))"
-    written = judged.withColumns(
+    written = frame.withColumns(
         {
             "s": fn.expr(f"left(s, {INPUT_CHARS})"),
             "row": fn.expr(f"CASE WHEN {REASON_COLUMN} = 0 THEN {row} END"),
@@ -189,16 +189,17 @@ def _bounded(judged: DataFrame, order: DesiredSample, ahead: str, columns: int) 
     return placed.where(f"place <= {order.rows} AND ({fits})")
 
 
-def _told_sql(*, asked: bool, kinds: int, unfit: bool) -> str:
+def _told_sql(told: Told) -> str:
     """Return the SQL of the one text that a pass gives; see `_read`."""
-    detail = UNFIT_COLUMN if unfit else "CAST(NULL AS STRING)"
-    lists = ["unknown", *([ASKED_COLUMN] if asked else [])]
-    found = ", ".join(
-        f"array_sort(array_distinct(flatten(collect_set({name})))) AS {name}" for name in lists
-    )
+    detail = UNFIT_COLUMN if told.unfit else "CAST(NULL AS STRING)"
+    more = [
+        *([f"{distinct_sql(UNKNOWN_COLUMN)} AS {UNKNOWN_COLUMN}"] if told.unknown else []),
+        *([f"{distinct_sql(ASKED_COLUMN)} AS {ASKED_COLUMN}"] if told.asked else []),
+        *([f"{kinds_sql(told.kinds)} AS kinds"] if told.kinds else []),
+    ]
     return (
         f"to_json(struct(collect_list(struct(p, o, s, row, {REASON_COLUMN}, {detail} AS detail)) "
-        f"AS rows, {found}{f', {kinds_sql(kinds)} AS kinds' if kinds else ''})) AS {_METRIC}"
+        f"AS rows{''.join(f', {one}' for one in more)})) AS {_METRIC}"
     )
 
 
@@ -206,7 +207,7 @@ def _read(metric: str) -> _Seen:
     found = json.loads(metric)
     return _Seen(
         found.get("rows", ()),
-        found.get("unknown", ()),
+        found.get(UNKNOWN_COLUMN, ()),
         found.get(ASKED_COLUMN, ()),
         found.get("kinds", ()),
     )

@@ -1,4 +1,8 @@
-"""The names of the frames' inner columns."""
+"""The names of the frames' inner columns, and which of them a frame has."""
+
+import itertools
+from collections.abc import Collection
+from dataclasses import dataclass
 
 ERROR_COLUMN = "bad"
 """True where a value did not fit its column."""
@@ -14,3 +18,37 @@ ASKED_COLUMN = "asked"
 
 KIND_COLUMN = "q"
 """`q0`, `q1`, …: the kind of each value whose column's type is not settled; not in every frame."""
+
+UNKNOWN_COLUMN = "unknown"
+"""Fields of a row that are no columns; only where columns are discovered."""
+
+AGAIN_COLUMN = "again"
+"""True where a record had to be read a second time, as texts; only where numbers are read."""
+
+
+@dataclass(frozen=True)
+class Told:
+    """What judged rows tell beside what they all do (see `decode`)."""
+
+    unknown: bool = False
+    asked: bool = False
+    kinds: int = 0
+    """Of so many columns."""
+    unfit: bool = False
+    again: bool = False
+
+
+def told_by(columns: Collection[str]) -> Told:
+    """Return what rows with these columns tell."""
+    return Told(
+        unknown=UNKNOWN_COLUMN in columns,
+        asked=ASKED_COLUMN in columns,
+        kinds=next(n for n in itertools.count() if f"{KIND_COLUMN}{n}" not in columns),
+        unfit=UNFIT_COLUMN in columns,
+        again=AGAIN_COLUMN in columns,
+    )
+
+
+def distinct_sql(column: str) -> str:
+    """Return the SQL of what the arrays of a column hold, once each, sorted."""
+    return f"array_sort(array_distinct(flatten(collect_set({column}))))"

@@ -45,12 +45,26 @@ def as_value(raw: str, kind: ColumnType) -> str:
     return f"CASE WHEN abs({number}) <= {_LARGEST[kind]} AND {_is_plain(raw)} THEN {number} END"
 
 
-def as_time(raw: str, spec: TimestampSpec) -> str:
+def read_time(raw: str, spec: TimestampSpec) -> str:
+    """Return the SQL of what `as_time` makes a time of: it looks at that more than once."""
+    match spec.format:
+        case "iso" | "auto":
+            # The date must be there, with a year of four digits: without this a bare number would
+            # be a year, and a bare time would be today's.
+            return f"CASE WHEN {_has_date(raw)} THEN CAST({raw} AS TIMESTAMP) END"
+        case "millis" | "posix" | "micro" | "nano":
+            return _whole(raw)
+        case pattern:
+            return read_pattern(pattern).parse_sql(raw)
+
+
+def as_time(raw: str, read: str, spec: TimestampSpec) -> str:
     """Return the SQL of the time that the text `raw` writes; null if it writes none.
 
-    Times have microseconds and lie in the years 1 to 9999.  A blank text is a missing one.
+    `read` is the SQL of what `read_time` has found in it.  Times have microseconds and lie in the
+    years 1 to 9999.  A blank text is a missing one.
     """
-    rule = _rule(raw, spec.format)
+    rule = _rule(raw, read, spec.format)
     if spec.missing_value is None:
         return rule
     missing = f"timestamp_micros({micros(spec.missing_value)})"
@@ -78,24 +92,21 @@ def as_column(value: Value, kind: ColumnType) -> str:
             return array_of(value, ELEMENTS[kind], as_value)
 
 
-def _rule(raw: str, written: str) -> str:
-    iso = _from_iso(raw)
+def _rule(raw: str, read: str, written: str) -> str:
     match written:
-        case "iso":
-            return iso
         case "millis":
-            return _from_number(raw, _MILLI_MICROS)
+            return _from_number(raw, read, _MILLI_MICROS)
         case "posix":
-            return _from_number(raw, _SECOND_MICROS)
+            return _from_number(raw, read, _SECOND_MICROS)
         case "micro":
-            return _from_number(raw, 1)
+            return _from_number(raw, read, 1)
         case "nano":
-            return _from_nanos(raw)
+            return _from_nanos(raw, read)
         case "auto":
-            millis = _from_number(raw, _MILLI_MICROS)
-            return f"CASE WHEN substr({raw}, 5, 1) = '-' THEN {iso} ELSE {millis} END"
+            millis = _from_number(raw, _whole(raw), _MILLI_MICROS)
+            return f"CASE WHEN {_has_date(raw)} THEN {within(read)} ELSE {millis} END"
         case _:
-            return within(read_pattern(written).parse_sql(raw))
+            return within(read)
 
 
 def from_millis(millis: str) -> str:
@@ -116,16 +127,17 @@ def micros(moment: Instant) -> int:
     return (moment - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
 
 
-def _from_iso(raw: str) -> str:
-    # The date must be there, with a year of four digits: without this a bare number would be a
-    # year, and a bare time would be today's.
-    time = f"CAST({raw} AS TIMESTAMP)"
-    return f"CASE WHEN substr({raw}, 5, 1) = '-' THEN {within(time)} END"
+def _has_date(raw: str) -> str:
+    return f"substr({raw}, 5, 1) = '-'"
 
 
-def _from_number(raw: str, unit_micros: int) -> str:
+def _whole(raw: str) -> str:
+    return f"CAST({raw} AS BIGINT)"
+
+
+def _from_number(raw: str, whole: str, unit_micros: int) -> str:
     low, high = -(-MICROS_MIN // unit_micros), MICROS_MAX // unit_micros
-    whole, exact = f"CAST({raw} AS BIGINT)", f"CAST({raw} AS DECIMAL(24, 6))"
+    exact = f"CAST({raw} AS DECIMAL(24, 6))"
     return (
         f"CASE WHEN {whole} IS NOT NULL AND NOT contains({raw}, '.') THEN "
         f"CASE WHEN {whole} BETWEEN {low} AND {high} "
@@ -135,9 +147,8 @@ def _from_number(raw: str, unit_micros: int) -> str:
     )
 
 
-def _from_nanos(raw: str) -> str:
+def _from_nanos(raw: str, whole: str) -> str:
     """A long of nanoseconds ends in the year 2262; what is less than a microsecond is cut off."""
-    whole = f"CAST({raw} AS BIGINT)"
     return (
         f"CASE WHEN {whole} IS NOT NULL AND NOT contains({raw}, '.') "
         f"THEN timestamp_micros(({whole} - pmod({whole}, 1000)) div 1000) END"

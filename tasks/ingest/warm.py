@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 from tasks.ingest.decode import decode
 from tasks.ingest.files import data_paths, describe
 from tasks.ingest.merge import Rewrite, rewrite
+from tasks.ingest.parse import reasons_of
 from tasks.ingest.sizes import Target
 from tasks.ingest.write import write_rows
 from tasks.ingest_spec import Column, Granularity, RowSpec
@@ -24,7 +25,7 @@ _BYTES = 1_000_000
 def warm_up(session: SparkSession, folder: Path) -> None:
     """Write, check and merge `_ROUNDS` made-up batches below `folder`, then remove it."""
     shutil.rmtree(folder, ignore_errors=True)
-    partition = TopicPartition("warm", 0)
+    partition, spec = TopicPartition("warm", 0), RowSpec()
     columns = (Column(name="a", type="long"), Column(name="b", type="double"), Column(name="c"))
     record = (
         "CASE WHEN id % 100 = 0 THEN 'x' ELSE concat('{\"timestamp\":', 1700000000000 + id, "
@@ -36,9 +37,16 @@ def warm_up(session: SparkSession, folder: Path) -> None:
             records = session.range(_ROWS).selectExpr(
                 "0 AS p", "id AS o", f"CAST({record} AS BINARY) AS v"
             )
-            judged = decode(records, RowSpec(), columns, known=())
+            judged = decode(records, spec, columns, known=())
             into = folder / str(number)
-            write_rows(judged, columns, into, start={partition: 0}, files_max=1)
+            write_rows(
+                judged,
+                columns,
+                into,
+                start={partition: 0},
+                files_max=1,
+                reasons=reasons_of(spec),
+            )
             described = [describe(path, folder, partition.topic) for path in data_paths(into)]
             files += [file for file in described if file is not None]
         work = Rewrite(tuple(files), columns, Granularity.HOUR, Target(_ROWS, _BYTES))

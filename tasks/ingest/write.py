@@ -4,7 +4,6 @@ A batch counts only if its write returned normally *and* what was observed agree
 (rule P21): after a cancelled job an observation answers with nothing, and without an error.
 """
 
-import itertools
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,7 +15,8 @@ from tasks.contract import FailureCode, SegmentFile
 from tasks.ingest.files import parquet_options
 from tasks.ingest.observed import METRIC, Kept, Observed, metric_sql, read_metric
 from tasks.ingest.places import partition_sql, topic_sql
-from tasks.ingest.sql import ASKED_COLUMN, KIND_COLUMN, REASON_COLUMN, UNFIT_COLUMN
+from tasks.ingest.reasons import RejectReason
+from tasks.ingest.sql import REASON_COLUMN, told_by
 from tasks.ingest_spec import DEFAULT_FORMAT, Column, FileFormat
 from tasks.offsets import Offsets, TopicPartition
 from tasks.ports import DataFile, TaskError
@@ -35,19 +35,18 @@ def write_rows(
     *,
     start: Offsets,
     files_max: int,
+    reasons: Sequence[RejectReason],
     topics: bool = False,
     form: FileFormat = DEFAULT_FORMAT,
 ) -> Observed:
     """Write the rows of `decode`'s frame into a new `folder` and return what the pass saw.
 
     Files have `__time`, the columns in order, `__partition`, `__offset`, and with `topics`
-    `__topic`.  Runs one Spark job.
+    `__topic`.  Of records that are no rows for one of `reasons`, some are sampled.  Runs one Spark
+    job.
     """
     observation = Observation()
-    names = set(judged.columns)
-    kinds = next(n for n in itertools.count() if f"{KIND_COLUMN}{n}" not in names)
-    unfit = UNFIT_COLUMN in names
-    metric = metric_sql(start, asked=ASKED_COLUMN in names, kinds=kinds, unfit=unfit)
+    metric = metric_sql(start, told_by(judged.columns), reasons)
     rows = (
         judged.observe(observation, fn.expr(metric))
         .where(f"{REASON_COLUMN} = 0")
@@ -63,7 +62,7 @@ def write_rows(
     # The folder is new; "append" so that a late task of a cancelled try, which may have made it
     # anew a moment ago, is no failure.  What counts is checked against the pass in any case.
     rows.write.mode("append").options(**parquet_options(form)).parquet(folder.as_uri())
-    return read_metric(await_metric(observation, METRIC), start)
+    return read_metric(await_metric(observation, METRIC), start, reasons)
 
 
 def check_rows(observed: Observed, files: Sequence[DataFile], start: Offsets, end: Offsets) -> None:

@@ -13,8 +13,10 @@ from confluent_kafka import Producer
 
 from supervisor.dev.broker import Broker
 from supervisor.dev.processes import ChildFailed
+from supervisor.dev.topics import create_topic
 from tasks.runtime.jars import KAFKA
-from tests.brokers import create_topic, produce, read_all, shared_jars, shared_java
+from tests import brokers
+from tests.brokers import produce, read_all, shared_jars, shared_java
 from tests.dev.test_processes import gone, number_in
 from tests.waiting import wait_until
 
@@ -64,6 +66,8 @@ def test_it_has_transactions_and_makes_no_topic_by_itself(tmp_path: Path) -> Non
     with started(broker):
         create_topic(broker.bootstrap, "clicks")
         create_topic(broker.bootstrap, "clicks", partitions=5)  # is there: left as it is
+        with pytest.raises(AssertionError, match="clicks exists already"):  # a test's own helper
+            brokers.create_topic(broker.bootstrap, "clicks")
         producer = Producer(
             {"bootstrap.servers": broker.bootstrap, "transactional.id": "t", "log_level": 3}
         )

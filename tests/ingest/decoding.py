@@ -77,11 +77,12 @@ def judged(
     columns: Sequence[Column],
     spec: RowSpec,
     known: Sequence[str] = (),
+    straight: bool = True,
 ) -> list[Row]:
     """Decode values as the records 0, 1, … of partition 0; the rows as they are, in order."""
     rows = [(0, offset, _bytes(v)) for offset, v in enumerate(values)]
     records = spark.session.createDataFrame(rows, "p int, o long, v binary")
-    frame = decode(records, spec, columns, known=known)
+    frame = decode(records, spec, columns, known=known, straight=straight)
     found = rows_of(spark, frame.selectExpr("*", "unix_micros(t) AS micros").drop("t", "s"))
     assert len(found) == len(values)
     return found
@@ -113,7 +114,7 @@ def _decoded(row: Row, columns: int) -> Decoded:
         time=datetime.fromtimestamp(0, UTC) + timedelta(microseconds=micros),
         columns=tuple(row[f"c{n}"] for n in range(columns)),
         bad=bool(row["bad"]),
-        unknown=cast("Sequence[str] | None", row["unknown"]),
+        unknown=cast("Sequence[str] | None", row.get("unknown")),
     )
 
 

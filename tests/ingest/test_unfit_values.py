@@ -14,6 +14,8 @@ from tasks.filters import Selector
 from tasks.ingest.decode import decode
 from tasks.ingest.engine import SparkEngine
 from tasks.ingest.observed import metric_sql
+from tasks.ingest.reasons import RejectReason
+from tasks.ingest.sql import Told
 from tasks.ingest_spec import (
     Column,
     Discovery,
@@ -185,7 +187,7 @@ def test_nothing_is_worked_out_for_a_spec_that_does_not_ask(spark: SparkRuntime)
 
     assert ["unfit" in plan for plan in plans] == [False, True]
     assert "concat_ws" not in plans[0]
-    assert "unfit" not in metric_sql({TopicPartition("clicks", 0): 0})
+    assert "unfit" not in metric_sql({TopicPartition("clicks", 0): 0}, Told(), list(RejectReason))
 
 
 def judging(spec: IngestSpec, **more: object) -> IngestSpec:
