@@ -92,17 +92,8 @@ def decode(
     numbers = numbers_of(plan, spec.timestamp) if straight else {}
     wanted = Wanted(tuple(texts), plan.value_names, known, numbers)
     frame, inputs, carried = _judged(parse(records, spec, wanted, schemas), plan, spec)
-    frame = frame.selectExpr("*", f"{read_time('x', spec.timestamp)} AS y")
-    lost = _misfits(plan)
-    judged = [f"{unfit_sql(lost)} AS {_UNFIT_TEXTS}"] if _judges(spec) else []
-    frame = frame.selectExpr(
-        *("p", "o", "s", "size", "x", "r", *carried),
-        f"{as_time('x', 'y', spec.timestamp)} AS t",
-        f"{' OR '.join(one.sql for one in lost) or 'false'} AS misfit",
-        f"CASE WHEN r = 0 THEN nullif(fresh, {NONE_OF_NAMES}) END AS unknown",
-        *judged,
-    )
-    fields, lost = inputs, []
+    frame, judged = _timed(frame, plan, spec, carried), _judges(spec)
+    fields, lost = inputs, list[Lost]()
     if plan.transforms:
         kept = [*carried, *([_UNFIT_TEXTS] if judged else [])]
         frame, fields, lost = _transformed(frame, plan, inputs, kept, hidden=hidden)
@@ -128,6 +119,18 @@ def decode(
         f"({misfit} OR unknown IS NOT NULL) AS {ERROR_COLUMN}",
         f"{_reason(spec, fields)} AS {REASON_COLUMN}",
         *([f"CASE WHEN t IS NOT NULL THEN unknown END AS {UNKNOWN_COLUMN}"] if known else []),
+    )
+
+
+def _timed(frame: DataFrame, plan: RowPlan, spec: RowSpec, carried: Sequence[str]) -> DataFrame:
+    """Add the time `t`, and which fields of a row do not fit or are unknown."""
+    lost = _misfits(plan)
+    return frame.selectExpr("*", f"{read_time('x', spec.timestamp)} AS y").selectExpr(
+        *("p", "o", "s", "size", "x", "r", *carried),
+        f"{as_time('x', 'y', spec.timestamp)} AS t",
+        f"{' OR '.join(one.sql for one in lost) or 'false'} AS misfit",
+        f"CASE WHEN r = 0 THEN nullif(fresh, {NONE_OF_NAMES}) END AS unknown",
+        *([f"{unfit_sql(lost)} AS {_UNFIT_TEXTS}"] if _judges(spec) else []),
     )
 
 
