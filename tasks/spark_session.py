@@ -125,10 +125,13 @@ _CONF = {
     # The checksummed local file system leaves a .crc beside each file.
     "spark.hadoop.fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",
     "spark.hadoop.fs.AbstractFileSystem.file.impl": "org.apache.hadoop.fs.local.RawLocalFs",
-    # A task id is a fixed consumer group, so that its next batch finds its consumers open.
+    # A task id is a fixed consumer group, so that its next batch finds its consumers open.  Those
+    # of ended tasks hold megabytes each until they are closed.
     "spark.kafka.consumer.cache.capacity": "256",
-    "spark.kafka.consumer.cache.timeout": "2m",
-    "spark.kafka.consumer.fetchedData.cache.timeout": "1m",
+    "spark.kafka.consumer.cache.timeout": "1m",
+    "spark.kafka.consumer.cache.evictorThreadRunInterval": "20s",
+    "spark.kafka.consumer.fetchedData.cache.timeout": "30s",
+    "spark.kafka.consumer.fetchedData.cache.evictorThreadRunInterval": "20s",
     "spark.cleaner.periodicGC.interval": "10min",
     # A worker lives for weeks: what the status stores keep of finished jobs is bounded.
     "spark.ui.retainedJobs": "200",
