@@ -28,6 +28,7 @@ from pyspark.sql import SparkSession
 from tasks.runtime.errors import RuntimePartError
 from tasks.runtime.java import Java
 from tasks.runtime.tied import tied_argv
+from tasks.spark_conf import CONF, JVM_FLAGS
 
 LIVE_POOL = "live"
 """FAIR pool of the tasks that read; they share it equally, four times the weight of the next."""
@@ -57,89 +58,6 @@ _EACH = "<schedulingMode>FAIR</schedulingMode><weight>{}</weight><minShare>0</mi
 _POOLS = "\n".join(
     f'<pool name="{pool}">{_EACH.format(weight)}</pool>' for pool, weight in _WEIGHTS.items()
 )
-
-# What Spark's launcher would add, less `--add-modules=jdk.incubator.vector`.
-# Source: org.apache.spark.launcher.JavaModuleOptions of Spark 4.0.0.
-_OPENED = (
-    *("java.base/java.lang", "java.base/java.lang.invoke", "java.base/java.lang.reflect"),
-    *("java.base/java.io", "java.base/java.net", "java.base/java.nio", "java.base/java.util"),
-    *("java.base/java.util.concurrent", "java.base/java.util.concurrent.atomic"),
-    *("java.base/jdk.internal.ref", "java.base/sun.nio.ch", "java.base/sun.nio.cs"),
-    *("java.base/sun.security.action", "java.base/sun.util.calendar"),
-    "java.security.jgss/sun.security.krb5",
-)
-_JVM_FLAGS = (
-    "-XX:+IgnoreUnrecognizedVMOptions",
-    # Rules of many columns become one long Java method: it has to be compiled all the same.
-    "-XX:-DontCompileHugeMethods",
-    *(f"--add-opens={package}=ALL-UNNAMED" for package in _OPENED),
-    "-Djdk.reflect.useDirectMethodHandle=false",
-    "-Dio.netty.tryReflectionSetAccessible=true",
-    "-XX:-UsePerfData",
-    "-XX:+ExitOnOutOfMemoryError",  # half a JVM would answer that it lives
-    "-Djava.awt.headless=true",
-    "-Dfile.encoding=UTF-8",
-    # A login module that a user names runs code (CVE-2023-25194, CVE-2025-27818), an OAuth URL
-    # reads files and inner hosts (CVE-2025-27817).  Specs cannot carry either; this is the
-    # second door.
-    (
-        "-Dorg.apache.kafka.disallowed.login.modules=com.sun.security.auth.module.JndiLoginModule,"
-        "com.sun.security.auth.module.LdapLoginModule"
-    ),
-    "-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls=",
-    # A few broken bytes may announce a text or a list of two billion: memory for it is taken
-    # before a byte of it is read.  No record is as long as these bounds, in bytes and in items.
-    "-Dorg.apache.avro.limits.bytes.maxLength=67108864",
-    "-Dorg.apache.avro.limits.string.maxLength=67108864",
-    "-Dorg.apache.avro.limits.collectionItems.maxLength=4194304",
-)
-
-_CONF = {
-    "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
-    "spark.log.level": "WARN",
-    "spark.driver.host": "127.0.0.1",
-    "spark.driver.bindAddress": "127.0.0.1",
-    "spark.scheduler.mode": "FAIR",
-    "spark.speculation": "false",
-    "spark.sql.session.timeZone": "UTC",
-    "spark.sql.caseSensitive": "true",
-    # Else Spark puts the process's environment where a text says ${env:NAME}.
-    "spark.sql.variable.substitute": "false",
-    "spark.sql.variant.allowDuplicateKeys": "true",  # the last counts, as it does elsewhere
-    "spark.sql.ansi.enabled": "false",  # a value that does not fit is null, never a failed job
-    "spark.sql.shuffle.partitions": "4",
-    "spark.sql.adaptive.enabled": "false",  # no batch shuffles; planning twice costs time
-    "spark.sql.catalogImplementation": "in-memory",
-    "spark.sql.json.enablePartialResults": "false",
-    "spark.sql.parquet.compression.codec": "zstd",
-    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
-    "spark.sql.parquet.mergeSchema": "false",
-    "spark.sql.sources.commitProtocolClass": (
-        "org.apache.spark.sql.execution.datasources.SQLHadoopMapReduceCommitProtocol"
-    ),
-    "spark.sql.files.maxPartitionBytes": str(256 * 1024 * 1024),
-    "spark.hadoop.mapreduce.fileoutputcommitter.marksuccessfuljobs": "false",
-    # With version 2 a task puts its files in place itself, also a late one of a cancelled job.
-    "spark.hadoop.mapreduce.fileoutputcommitter.algorithm.version": "1",
-    # The checksummed local file system leaves a .crc beside each file.
-    "spark.hadoop.fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",
-    "spark.hadoop.fs.AbstractFileSystem.file.impl": "org.apache.hadoop.fs.local.RawLocalFs",
-    # A task id is a fixed consumer group, so that its next batch finds its consumers open.  Those
-    # of ended tasks hold megabytes each until they are closed.
-    "spark.kafka.consumer.cache.capacity": "256",
-    "spark.kafka.consumer.cache.timeout": "1m",
-    "spark.kafka.consumer.cache.evictorThreadRunInterval": "20s",
-    "spark.kafka.consumer.fetchedData.cache.timeout": "30s",
-    "spark.kafka.consumer.fetchedData.cache.evictorThreadRunInterval": "20s",
-    "spark.cleaner.periodicGC.interval": "10min",
-    # A worker lives for weeks: what the status stores keep of finished jobs is bounded.
-    "spark.ui.retainedJobs": "200",
-    "spark.ui.retainedStages": "200",
-    "spark.ui.retainedTasks": "2000",
-    "spark.sql.ui.retainedExecutions": "20",
-}
-
 
 _WITH_NATIVES = (
     "com.github.luben.zstd.RecyclingBufferPool",
@@ -296,7 +214,7 @@ def _load_natives(gateway: JavaGateway, unpacked: Path) -> None:
 def _argv(options: SparkOptions, properties: Path, work: Path) -> tuple[str, ...]:
     return (
         str(options.java.executable),
-        *_JVM_FLAGS,
+        *JVM_FLAGS,
         *options.java.tls_flags(),
         f"-Xmx{options.heap}",
         "-XX:+UseParallelGC",  # two cores and a small heap: throughput, and less memory than G1
@@ -323,7 +241,7 @@ def _conf(options: SparkOptions, work: Path) -> dict[str, str]:
         # A cluster needs a secret of its operator's; a local application makes its own.
         "spark.authenticate": str(options.master.startswith("local")).lower(),
     }
-    return _CONF | own | dict(options.conf)
+    return CONF | own | dict(options.conf)
 
 
 def _properties_text(conf: Mapping[str, str]) -> str:

@@ -21,7 +21,7 @@ def options(partitions: int, **client: str) -> dict[str, str]:
     ("partitions", "polled"), [(1, 10_000), (2, 8_000), (4, 4_000), (32, 500), (1_000, 500)]
 )
 def test_what_is_read_ahead_of_many_partitions_fits_a_heap(partitions: int, polled: int) -> None:
-    """Goal: with 10,000 each, 64 partitions held 330 MB of a heap of 768, for records of 224 bytes."""
+    """Goal: with 10,000 each, 64 partitions held 330 MB of a heap of 768, by small records."""
     assert options(partitions)[POLLED] == str(polled)
 
 
