@@ -19,14 +19,15 @@ Kafka's default is 500 ms.  The connector's consumer fetches ahead, and its next
 that fetch: a batch that ends at the end of the log, as every live one does, took a second longer.
 """
 
-_POLL_RECORDS = range(500, 10_000 + 1)
-_POLLED_RECORDS = 16_000
-"""How many records one poll hands out, at least and at most, and all partitions' polls together.
+POLL_RECORDS = "5000"
+"""How many records one poll hands out.
 
 After each poll the connector asks the broker twice where the log begins and ends.  Kafka's default
 of 500 asks eight times while one fetched megabyte of small records is handed out.  But what was
 handed out and not read yet stays in the heap, for each partition, until the next batch; and if
-there is none, for a minute: 10,000 records of 224 bytes are 5 MB.
+there is none, for a minute: 10,000 records of 224 bytes were 5 MB.  It cannot go by the number of
+partitions: the connector keeps a consumer for each group and partition, and fails the batch that
+asks for it with other properties.
 """
 
 _BESIDE = (
@@ -77,8 +78,7 @@ def read_options(
 ) -> dict[str, str]:
     """Return the options of one read; `poll_timeout` bounds each question to a broker."""
     ms = str(int(poll_timeout.total_seconds() * 1000))
-    polled = sorted((_POLL_RECORDS[0], _POLLED_RECORDS // len(start), _POLL_RECORDS[-1]))[1]
-    own = {"fetch.max.wait.ms": FETCH_WAIT_MS, "max.poll.records": str(polled)} | dict(client)
+    own = {"fetch.max.wait.ms": FETCH_WAIT_MS, "max.poll.records": POLL_RECORDS} | dict(client)
     return {f"kafka.{key}": value for key, value in own.items()} | {
         "assign": _assignment(start),
         "startingOffsets": _positions(start),
