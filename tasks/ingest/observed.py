@@ -103,19 +103,24 @@ def metric_sql(start: Offsets, told: Told, reasons: Sequence[RejectReason]) -> s
         for reason in reasons
         for which in ("min", "max")
     )
-    more = [
-        *([f"{distinct_sql(UNKNOWN_COLUMN)} AS unknown"] if told.unknown else []),
-        *([f"{distinct_sql(ASKED_COLUMN)} AS asked"] if told.asked else []),
-        *([f"{kinds_sql(told.kinds)} AS kinds"] if told.kinds else []),
-        *([f"count(CASE WHEN {AGAIN_COLUMN} THEN 1 END) AS again"] if told.again else []),
-    ]
     return (
         "to_json(struct(count(1) AS n, coalesce(sum(size), 0) AS size, "
         f"count(CASE WHEN {is_row} AND {ERROR_COLUMN} THEN 1 END) AS bad, array({kept}) AS kept, "
         f"collect_list(CASE WHEN NOT {is_row} THEN (CASE p {cases} END) * {_REASONS} + "
         f"{REASON_COLUMN} END) AS rejects, array({samples}) AS samples"
-        f"{''.join(f', {one}' for one in more)})) AS {METRIC}"
+        f"{told_sql(told)})) AS {METRIC}"
     )
+
+
+def told_sql(told: Told) -> str:
+    """Return the SQL of what rows tell beside, of all of them; each part begins with a comma."""
+    parts = {
+        UNKNOWN_COLUMN: distinct_sql(UNKNOWN_COLUMN) if told.unknown else "",
+        ASKED_COLUMN: distinct_sql(ASKED_COLUMN) if told.asked else "",
+        "kinds": kinds_sql(told.kinds) if told.kinds else "",
+        AGAIN_COLUMN: f"count(CASE WHEN {AGAIN_COLUMN} THEN 1 END)" if told.again else "",
+    }
+    return "".join(f", {part} AS {name}" for name, part in parts.items() if part)
 
 
 def _sample(reason: RejectReason, unfit: bool) -> str:
@@ -150,10 +155,10 @@ def read_metric(metric: str, start: Offsets, reasons: Sequence[RejectReason]) ->
         kept=kept,
         rejects=tuple(_rejects(found.get("rejects", []), partitions, start)),
         samples=tuple(_samples(found.get("samples", []), start, reasons)),
-        unknown=tuple(found.get("unknown", [])),
-        asked=tuple(found.get("asked", [])),
+        unknown=tuple(found.get(UNKNOWN_COLUMN, [])),
+        asked=tuple(found.get(ASKED_COLUMN, [])),
         kinds=tuple(found.get("kinds", [])),
-        again=found.get("again", 0),
+        again=found.get(AGAIN_COLUMN, 0),
     )
 
 

@@ -108,7 +108,7 @@ def _fields(records: DataFrame, wanted: Mapping[str, NumberType | None]) -> _Fie
     for key, kind in numbers.items():
         if kind == "double":
             again |= fn.abs(straight.getField(key)) > sys.float_info.max
-    again = fn.coalesce(again, fn.expr("false"))
+    again = fn.coalesce(fn.col("s").isNotNull() & again, fn.expr("false"))
     as_texts = _struct(dict.fromkeys(wanted, StringType()), corrupt)
     # In one selection: Spark works `straight` out once, and no row is copied on the way to `k`.
     frame = records.select(

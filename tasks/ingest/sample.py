@@ -21,7 +21,7 @@ from tasks.discovery import Found, columns_of, kinds_new, typed_of, unsettled
 from tasks.ingest.columns import found_so_far, grown, judged
 from tasks.ingest.failures import judge
 from tasks.ingest.jobs import Jobs, Run
-from tasks.ingest.observed import kinds_sql
+from tasks.ingest.observed import told_sql
 from tasks.ingest.places import numbers_of
 from tasks.ingest.reasons import RejectReason
 from tasks.ingest.schemas import SchemaBook, Schemas
@@ -32,7 +32,6 @@ from tasks.ingest.sql import (
     UNFIT_COLUMN,
     UNKNOWN_COLUMN,
     Told,
-    distinct_sql,
     told_by,
 )
 from tasks.ingest.write import await_metric
@@ -192,14 +191,9 @@ def _bounded(frame: DataFrame, order: DesiredSample, ahead: str, columns: int) -
 def _told_sql(told: Told) -> str:
     """Return the SQL of the one text that a pass gives; see `_read`."""
     detail = UNFIT_COLUMN if told.unfit else "CAST(NULL AS STRING)"
-    more = [
-        *([f"{distinct_sql(UNKNOWN_COLUMN)} AS {UNKNOWN_COLUMN}"] if told.unknown else []),
-        *([f"{distinct_sql(ASKED_COLUMN)} AS {ASKED_COLUMN}"] if told.asked else []),
-        *([f"{kinds_sql(told.kinds)} AS kinds"] if told.kinds else []),
-    ]
     return (
         f"to_json(struct(collect_list(struct(p, o, s, row, {REASON_COLUMN}, {detail} AS detail)) "
-        f"AS rows{''.join(f', {one}' for one in more)})) AS {_METRIC}"
+        f"AS rows{told_sql(told)})) AS {_METRIC}"
     )
 
 

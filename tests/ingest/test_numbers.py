@@ -44,7 +44,10 @@ MILLIS = ["1714564800000", '"1714564800000"', "1714564800000.5", '"2024"', "-1",
 
 
 def ways(
-    spark: SparkRuntime, spec: RowSpec, values: list[bytes], columns: tuple[Column, ...] = COLUMNS
+    spark: SparkRuntime,
+    spec: RowSpec,
+    values: list[bytes | None],
+    columns: tuple[Column, ...] = COLUMNS,
 ) -> tuple[list[Row], list[Row]]:
     straight = judged(spark, values, columns=columns, spec=spec)
     texts = judged(spark, values, columns=columns, spec=spec, straight=False)
@@ -58,11 +61,11 @@ def written(**fields: str) -> bytes:
 @pytest.mark.parametrize("unfit", list(UnfitValues))
 def test_both_ways_give_the_same_row(spark: SparkRuntime, unfit: UnfitValues) -> None:
     """Goal: what one record has in one field changes neither its others nor the next record."""
-    values = [
+    values: list[bytes | None] = [
         written(t="0", **{c.name: value if c.name == odd else "7" for c in COLUMNS})
         for odd, value in product(("long", "double"), [*NUMBERS, *ODD])
     ]
-    values += [b"", b"{", b'{"t":0}', b"[1]", b"7", b'{"t":0,"long":1} x']
+    values += [None, b"", b"{", b'{"t":0}', b"[1]", b"7", b'{"t":0,"long":1} x']
     values += [b'{"t":0,"long":"1","long":2}', b'{"t":0,"long":1,"long":"2"}']
     values += [b'{"t":0,"long":"\xff","double":1}', b'{"t":0,"long":1,"more":{"long":"1"}}']
     spec = RowSpec(timestamp=TimestampSpec(column="t", format="millis"), unfit_values=unfit)
@@ -77,7 +80,7 @@ def test_both_ways_give_the_same_row(spark: SparkRuntime, unfit: UnfitValues) ->
 
 @pytest.mark.parametrize("written_in", ["millis", "posix", "micro", "nano", "auto"])
 def test_both_ways_give_the_same_time(spark: SparkRuntime, written_in: str) -> None:
-    values = [written(t=value, long="1") for value in [*MILLIS, *NUMBERS]]
+    values: list[bytes | None] = [written(t=value, long="1") for value in [*MILLIS, *NUMBERS]]
     spec = RowSpec(timestamp=TimestampSpec(column="t", format=written_in))
 
     straight, texts = ways(spark, spec, values)
@@ -115,9 +118,9 @@ def test_a_number_beside_the_value_is_not_taken_from_it(spark: SparkRuntime) -> 
 
 
 def test_a_pass_tells_how_many_records_it_read_twice(spark: SparkRuntime, tmp_path: Path) -> None:
-    values = [written(t="1", long="1"), written(t="1", long='"1"'), b"{", b'{"t":1}']
+    values = [written(t="1", long="1"), written(t="1", long='"1"'), b"{", b'{"t":1}', None]
     at, spec = TopicPartition("clicks", 0), RowSpec(timestamp=TimestampSpec(column="t"))
-    rows = [(0, offset, bytearray(value)) for offset, value in enumerate(values)]
+    rows = [(0, offset, value and bytearray(value)) for offset, value in enumerate(values)]
     records = spark.session.createDataFrame(rows, "p int, o long, v binary")
     seen = [
         write_rows(
