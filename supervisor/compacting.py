@@ -30,8 +30,7 @@ from supervisor.core.compaction import (
     shares_of,
 )
 from supervisor.core.cursors import page_of, read_cursor
-from supervisor.core.data_source import is_errors_table
-from supervisor.core.errors import Refused
+from supervisor.core.data_source import is_errors_table, rows_table
 from supervisor.core.intervals import Interval
 from supervisor.core.model import AuditEntry, Segment
 from supervisor.core.names import compaction_id
@@ -54,14 +53,6 @@ LOOKED_BACK = 1_000
 """So many ended compactions of a table are looked at for failures."""
 AT_ONCE = 1_000
 """So many of one table wait or run at most."""
-
-
-class NotCompactable(Refused):
-    """A table of bad records keeps its files as they were published."""
-
-    def __init__(self, data_source: str) -> None:
-        """Name it."""
-        super().__init__(f"{data_source} holds bad records, and is not compacted")
 
 
 @dataclass(frozen=True)
@@ -97,7 +88,8 @@ class Compacting:
         with self.store.reading() as tx:
             require_table(tx, data_source)
             specs = (version.spec for version in tx.specs.all_newest())
-            found = [s for s in specs if s is not None and s.data_source == data_source]
+            fed = rows_table(data_source)
+            found = [s for s in specs if s is not None and s.data_source == fed]
         return file_sizes(spec.tuning_config for spec in found)
 
     def set_rule(
@@ -107,7 +99,6 @@ class Compacting:
 
         Raises:
             DataSourceNotFound: there is no such table.
-            NotCompactable: it holds bad records.
             LeaseLost, Unavailable: nothing was stored.
         """
         now = self.clock.now()
@@ -121,7 +112,7 @@ class Compacting:
             now,
         )
         with self.store.leading(self.term()) as tx:
-            _require_rows(tx, data_source)
+            require_table(tx, data_source)
             tx.compactions.put_rule(rule)
             detail = {
                 "skipOffsetFromLatest": format_duration(skip_latest),
@@ -154,11 +145,10 @@ class Compacting:
 
         Raises:
             DataSourceNotFound: there is no such table.
-            NotCompactable: it holds bad records.
             LeaseLost, Unavailable: nothing was begun.
         """
         with self.store.reading() as tx:
-            _require_rows(tx, data_source)
+            require_table(tx, data_source)
             used, busy = _within(tx, data_source, within), _busy(tx, data_source)
             found = list(batches(used, target, _view_of(tx), left_out=busy))
         begun = self._begin(data_source, found, author)
@@ -323,7 +313,8 @@ def _view_of(tx: Transaction) -> Callable[[Segment], Candidate]:
         if key not in rolled:
             version = tx.specs.version(*key)
             spec = None if version is None else version.spec
-            rolled[key] = spec is not None and spec.data_schema.granularity_spec.rollup
+            rolls_up = spec is not None and spec.data_schema.granularity_spec.rollup
+            rolled[key] = rolls_up and not is_errors_table(segment.data_source)
         return Candidate(segment, shares, rolled[key])
 
     return view
@@ -372,9 +363,3 @@ def _lost(row: Compaction, views: dict[str, WorkerView], now: datetime) -> str:
     if row.assigned_at is not None and now - row.assigned_at > LASTS_AT_MOST:
         return f"it ran for more than {LASTS_AT_MOST // timedelta(hours=1)} hours"
     return ""
-
-
-def _require_rows(tx: Transaction, data_source: str) -> None:
-    require_table(tx, data_source)
-    if is_errors_table(data_source):
-        raise NotCompactable(data_source)

@@ -4,6 +4,7 @@ import hashlib
 from datetime import timedelta
 
 from supervisor.core.compaction import Compaction
+from supervisor.core.data_source import is_errors_table
 from supervisor.core.model import Generation, GenerationState, Segment, Task
 from supervisor.core.spec import SupervisorSpec, ingest_spec
 from supervisor.ports import Transaction
@@ -65,13 +66,15 @@ def _compaction(tx: Transaction, row: Compaction) -> DesiredCompaction | None:
     inputs = inputs_of(tx, row)
     if inputs is None:
         return None
+    raw = is_errors_table(row.data_source)
     return DesiredCompaction(
         compaction_id=row.id,
         token=row.token,
         data_source=row.data_source,
         inputs=tuple(CompactionInput(file=s.file, columns=s.columns) for s in inputs),
         columns=row.columns,
-        files=_format_of(tx, row.supervisor_id),
+        files=DEFAULT_FORMAT if raw else _format_of(tx, row.supervisor_id),
+        raw=raw,
     )
 
 

@@ -76,7 +76,9 @@ class LedgerPublication(Wire):
     """The files that it shares with others, as a rule; those that they replaced are not told."""
     let_go: list[LedgerLetGo]
     errors: list[SegmentFile]
-    """The files that the errors table has of it now."""
+    """The files that the errors table has of it alone, now."""
+    errors_compacted: list[LedgerCompacted]
+    """The files of the errors table that it shares with others."""
     errors_let_go: list[LedgerLetGo]
 
 
@@ -97,6 +99,8 @@ class Ledger(Wire):
     publications: list[LedgerPublication]
     forgotten: list[LedgerCompacted]
     """What compacted files of these publications have of ones that are left out."""
+    errors_forgotten: list[LedgerCompacted]
+    """The same of the errors table."""
 
 
 class PlannedAction(Wire):
@@ -136,15 +140,18 @@ def ledger_of(
     """Assemble the ledger of one supervisor; `compactions` are those of its compacted files."""
     files: dict[str, list[Segment]] = {}
     shares: dict[str, list[_Shared]] = {}
+    raw: dict[str, list[_Shared]] = {}
     for segment in segments:
         if segment.replaced_by is not None:
             continue  # its rows live on in the file that took its place
         if segment.compaction_id is None:
             files.setdefault(segment.generation_id, []).append(segment)
             continue
+        of_table = raw if is_errors_table(segment.data_source) else shares
         for share in compactions[segment.compaction_id].shares:
-            shares.setdefault(share.generation_id, []).append((segment, share))
+            of_table.setdefault(share.generation_id, []).append((segment, share))
     told = [p for p in publications if p.forgotten_at is None]
+    ids = {p.generation_id for p in told}
     return Ledger(
         supervisor_id=spec.id,
         data_source=spec.data_source,
@@ -154,10 +161,16 @@ def ledger_of(
         committed=[_offset(row) for row in committed],
         gaps=[_gap(gap) for gap in gaps],
         publications=[
-            _publication(p, files.get(p.generation_id, []), shares.get(p.generation_id, []))
+            _publication(
+                p,
+                files.get(p.generation_id, []),
+                shares.get(p.generation_id, []),
+                raw.get(p.generation_id, []),
+            )
             for p in told
         ],
-        forgotten=_of_others(shares, {p.generation_id for p in told}),
+        forgotten=_of_others(shares, ids),
+        errors_forgotten=_of_others(raw, ids),
     )
 
 
@@ -207,7 +220,7 @@ def _gap(gap: OffsetGap) -> LedgerGap:
 
 
 def _publication(
-    publication: Publication, segments: list[Segment], shares: list[_Shared]
+    publication: Publication, segments: list[Segment], shares: list[_Shared], raw: list[_Shared]
 ) -> LedgerPublication:
     rows = [s for s in segments if not is_errors_table(s.data_source)]
     errors = [s for s in segments if is_errors_table(s.data_source)]
@@ -224,7 +237,8 @@ def _publication(
         compacted=[_compacted(segment, share) for segment, share in shares if segment.used],
         let_go=_let_go([*rows, *(_cut(segment, share) for segment, share in shares)]),
         errors=[segment.file for segment in errors if segment.used],
-        errors_let_go=_let_go(errors),
+        errors_compacted=[_compacted(segment, share) for segment, share in raw if segment.used],
+        errors_let_go=_let_go([*errors, *(_cut(segment, share) for segment, share in raw)]),
     )
 
 

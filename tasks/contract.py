@@ -240,6 +240,8 @@ class DesiredCompaction(Wire):
     columns: tuple[Column, ...]
     """Those of the new file, in their order, each as wide as in any input."""
     files: FileFormat = FileFormat()
+    raw: Truth = False
+    """The files hold raw records, those of an errors table; `columns` say nothing."""
 
 
 class CompactedFile(Wire):

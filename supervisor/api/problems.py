@@ -17,7 +17,6 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
-from supervisor.compacting import NotCompactable
 from supervisor.core.access import TooManyRequests, Unauthenticated
 from supervisor.core.backfills import NoBackfill
 from supervisor.core.cursors import BadCursor
@@ -172,7 +171,6 @@ PROBLEMS: Mapping[type[SupervisorError], Problem] = MappingProxyType(
         ),
         NoBackfill: Problem(400, "no-backfill", "Nothing can be backfilled here"),
         NoHistory: Problem(404, "no-history", "Nothing was ever stored under this id"),
-        NotCompactable: Problem(409, "not-compactable", "The table is not compacted"),
         NotAllowed: Problem(403, "not-allowed", "The caller may not do this"),
         NoTaskLog: Problem(404, "no-task-log", "There is no log of this task"),
         NoTaskReports: Problem(404, "no-task-reports", "Nothing is known of this task's work"),

@@ -14,6 +14,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, 
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from supervisor.core.data_source import is_errors_table
 from supervisor.core.intervals import Interval
 from supervisor.core.model import Segment, TaskStatus
 from supervisor.core.spec_tuning import TuningConfig
@@ -220,7 +221,8 @@ def batches(
     """Yield which used files of one table are to become one, chunk by chunk; none twice.
 
     Chunks that end less than `skip_latest` before the table's latest are left alone, and so are
-    segments whose ids are in `left_out`, and those from before their columns were recorded.
+    segments whose ids are in `left_out`, and those from before their columns were recorded; of
+    raw records none are.
     `view` is asked for what may be put together alone: small files of a chunk with several.
     """
     if not used:
@@ -230,7 +232,8 @@ def batches(
     chunks: dict[tuple[object, ...], list[Segment]] = {}
     for segment in used:
         file = segment.file
-        may = segment.columns and segment.id not in left_out and file.interval_end <= until
+        known = segment.columns or is_errors_table(segment.data_source)
+        may = known and segment.id not in left_out and file.interval_end <= until
         if may and _is_small(segment, target):
             key = (file.interval_start, file.interval_end, segment.supervisor_id)
             chunks.setdefault(key, []).append(segment)

@@ -10,7 +10,7 @@ what is kept of it are runs.
 """
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -22,13 +22,15 @@ from supervisor.verify.files import (
     OFFSET,
     PARTITION,
     RECORDS,
+    Chunks,
     as_runs,
     checked,
     offsets_in,
+    raw_places_in,
     records_in,
     wrong_records,
 )
-from supervisor.verify.ledger import CompactedFile, Ledger
+from supervisor.verify.ledger import CompactedFile
 from supervisor.verify.pieces import Part, Pieces
 from supervisor.verify.verdict import Finding, FindingKind
 from tasks.contract import OffsetSpan
@@ -49,15 +51,22 @@ class Compacted:
     """Generations that have rows in a file that is not as it should be."""
 
 
-def read_compacted(warehouse: Path, ledger: Ledger, progress: Callable[[int], None]) -> Compacted:
-    """Read every compacted file of the table; `progress` is told each number of rows.
+def read_compacted(
+    warehouse: Path,
+    files: Iterable[CompactedFile],
+    progress: Callable[[int], None] = lambda _: None,
+    *,
+    raw: bool = False,
+) -> Compacted:
+    """Read every compacted file of a table; `progress` is told each number of rows.
 
-    What cannot be read is a finding, and its rows are then not there.
+    `raw` files are those of the errors table, whose rows name their places in other columns.  What
+    cannot be read is a finding, and its rows are then not there.
     """
     found = Compacted({}, [], frozenset())
     spoiled: set[str] = set()
-    for each in ledger.compacted():
-        reading = _Reading(each, found.pieces)
+    for each in files:
+        reading = _Reading(each, found.pieces, raw)
         reading.read(warehouse.resolve())
         if reading.findings:
             spoiled |= {owner for owner, _ in each.shares if owner is not None}
@@ -80,6 +89,7 @@ class _Span:
 class _Reading:
     compacted: CompactedFile
     pieces: dict[str, Pieces]
+    raw: bool
     findings: list[Finding] = field(default_factory=list)
 
     def read(self, warehouse: Path) -> None:
@@ -92,22 +102,23 @@ class _Reading:
             with pq.ParquetFile(path) as opened:
                 rows: int = opened.metadata.num_rows
                 names = set(opened.schema_arrow.names)
-                if names.issuperset({OFFSET, PARTITION}):
-                    self._divide(opened)
+                if self.raw:
+                    self._divide(opened, raw_places_in(opened))
+                elif names.issuperset({OFFSET, PARTITION}):
+                    self._divide(opened, *offsets_in(opened, {}))
                 else:
                     self._count(opened if RECORDS in names else None)
-        except (pa.ArrowException, OSError) as error:
-            self._find(FindingKind.DIGEST_MISMATCH, f"{file.path} is no Parquet: {error}")
+        except (pa.ArrowException, OSError, KeyError) as error:
+            self._find(FindingKind.DIGEST_MISMATCH, f"{file.path} cannot be read: {error}")
             return
         of_shares = sum(share.rows for _, share in self.compacted.shares)
         if not rows == file.rows == of_shares:
             detail = f"{file.path} has {rows} rows, on record are {file.rows}, of ranges in it"
             self._find(FindingKind.ROW_COUNT, f"{detail} {of_shares}", abs(rows - of_shares))
 
-    def _divide(self, opened: pq.ParquetFile) -> None:
+    def _divide(self, opened: pq.ParquetFile, found: Chunks, lacking: int = 0) -> None:
         """Give each row to the share whose span holds its offset."""
         path = self.compacted.file.path
-        found, lacking = offsets_in(opened, {})
         held: dict[tuple[int, TopicPartition], list[pa.Array]] = {}
         for at in sorted(found):
             for span, values in _slices(at, found.pop(at), self._spans_at(at)):

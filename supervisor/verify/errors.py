@@ -11,41 +11,42 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from supervisor.verify.dropped import LetGo, explain
-from supervisor.verify.files import BATCH_ROWS, as_runs, checked, span_of, told
+from supervisor.verify.files import Chunks, as_runs, checked, raw_places_in, span_of, told
 from supervisor.verify.ledger import LedgerPublication
+from supervisor.verify.pieces import Part, Pieces
 from supervisor.verify.runs import NOTHING, Runs
 from supervisor.verify.verdict import Finding, FindingKind
 from tasks.contract import SegmentFile
 from tasks.offsets import TopicPartition
 
-COLUMNS = ("topic", "partition", "offset")
-
-Chunks = dict[TopicPartition, list[pa.Array]]
-
 
 def read_errors(
-    warehouse: Path, publication: LedgerPublication, bad: Mapping[TopicPartition, Runs]
+    warehouse: Path,
+    publication: LedgerPublication,
+    bad: Mapping[TopicPartition, Runs],
+    pieces: Pieces | None = None,
 ) -> list[Finding]:
     """Compare the errors files of one publication with its bad rejects.
 
-    A range that does not say that it keeps all of them may lack some, and has no others.
+    `pieces` are what compacted files were found to have of it.  A range that does not say that it
+    keeps all of them may lack some, and has no others.
     """
-    reading = _Reading(warehouse.resolve(), publication)
+    reading = _Reading(warehouse.resolve(), publication, pieces or Pieces())
     for file in publication.errors:
         reading.take(file)
     reading.compare_number()
-    for at in sorted(bad.keys() | reading.chunks.keys()):
+    for at in sorted(bad.keys() | reading.chunks.keys() | reading.pieces.partitions()):
         reading.compare(at, bad.get(at, NOTHING))
     return reading.findings
 
 
 class _Reading:
-    def __init__(self, warehouse: Path, publication: LedgerPublication) -> None:
+    def __init__(self, warehouse: Path, publication: LedgerPublication, pieces: Pieces) -> None:
         self._warehouse = warehouse
+        self.pieces = pieces
         self._publication = publication
         rejects = publication.rejects
         self._kept = None if rejects is None else rejects.quarantined
@@ -58,11 +59,9 @@ class _Reading:
         path = checked(self._warehouse, file, self._find)
         if path is None:
             return
-        found: Chunks = {}
         try:
             with pq.ParquetFile(path) as opened:
-                for batch in opened.iter_batches(BATCH_ROWS, columns=list(COLUMNS)):
-                    _divide(batch, found)
+                found = raw_places_in(opened)
         except (pa.ArrowException, OSError, KeyError) as error:
             self._find(FindingKind.DIGEST_MISMATCH, f"{file.path} holds no records: {error}")
             return
@@ -77,7 +76,7 @@ class _Reading:
 
     def compare_number(self) -> None:
         """Compare what the publication says with the files on record."""
-        of_files = sum(file.rows for file in self._publication.errors)
+        of_files = self._publication.quarantined()
         of_files += sum(each.file.rows for each in self._publication.errors_let_go)
         if self._kept is not None and self._kept != of_files:
             detail = (
@@ -87,17 +86,25 @@ class _Reading:
 
     def compare(self, at: TopicPartition, bad: Runs) -> None:
         """Compare the records of one partition."""
-        rows, repeated, surplus = as_runs(self.chunks.get(at, []))
+        part = Part(*as_runs(self.chunks.get(at, []))) + self.pieces.part(at)
         lacking, excess = NOTHING, 0
         if self._kept is not None:
             dropped: list[LetGo] = self._let_go.get(at, [])
-            explained = explain(bad - rows, NOTHING, dropped)
+            explained = explain(bad - part.rows, NOTHING, dropped)
             lacking, excess = explained.lost, explained.excess
         generation = self._publication.generation_id
         for kind, offsets, detail in (
             (FindingKind.LOST_WRITE, lacking, "bad records are not in the errors table"),
-            (FindingKind.DUPLICATE, repeated, f"the errors table has {surplus} rows too many"),
-            (FindingKind.UNKNOWN_ROW, rows - bad, "the errors table has records that are not bad"),
+            (
+                FindingKind.DUPLICATE,
+                part.repeated,
+                f"the errors table has {part.surplus} rows too many",
+            ),
+            (
+                FindingKind.UNKNOWN_ROW,
+                part.rows - bad,
+                "the errors table has records that are not bad",
+            ),
         ):
             if offsets:
                 self.findings.append(Finding.at(kind, at, offsets, detail, generation))
@@ -108,13 +115,3 @@ class _Reading:
 
     def _find(self, kind: FindingKind, detail: str) -> None:
         self.findings.append(Finding(kind, detail, self._publication.generation_id))
-
-
-def _divide(batch: pa.RecordBatch, found: Chunks) -> None:
-    topics, partitions, offsets = (batch.column(name) for name in COLUMNS)
-    for topic in pc.unique(topics).to_pylist():
-        of_topic = pc.equal(topics, topic)
-        numbers, places = partitions.filter(of_topic), offsets.filter(of_topic)
-        for number in pc.unique(numbers).to_pylist():
-            part = places.filter(pc.equal(numbers, number)).cast(pa.int64())
-            found.setdefault(TopicPartition(topic, number), []).append(part)

@@ -24,6 +24,7 @@ from tasks.contract import OffsetSpan, RejectsFile, SegmentFile
 from tasks.offsets import TopicPartition
 
 OFFSET, PARTITION, TOPIC = "__offset", "__partition", "__topic"
+_RAW_PLACE = ("topic", "partition", "offset")
 RECORDS = "__count"
 """How many records a rolled-up row stands for."""
 THROWN_AWAY = frozenset({"null-value", "filtered", "before-minimum-time", "after-maximum-time"})
@@ -236,6 +237,24 @@ def offsets_in(file: pq.ParquetFile, topics: Mapping[int, str]) -> tuple[Chunks,
                 at = TopicPartition(topic or topics.get(number, "?"), number)
                 found.setdefault(at, []).append(of_it.cast(pa.int64()))
     return found, lacking
+
+
+def raw_places_in(file: pq.ParquetFile) -> Chunks:
+    """Return the offsets of a file of raw records.
+
+    Raises:
+        KeyError: it is none.
+    """
+    found: Chunks = {}
+    for batch in file.iter_batches(BATCH_ROWS, columns=list(_RAW_PLACE)):
+        topics, partitions, offsets = (batch.column(name) for name in _RAW_PLACE)
+        for topic in pc.unique(topics).to_pylist():
+            of_topic = pc.equal(topics, topic)
+            numbers, places = partitions.filter(of_topic), offsets.filter(of_topic)
+            for number in pc.unique(numbers).to_pylist():
+                part = places.filter(pc.equal(numbers, number)).cast(pa.int64())
+                found.setdefault(TopicPartition(topic, number), []).append(part)
+    return found
 
 
 def records_in(file: pq.ParquetFile) -> int | None:

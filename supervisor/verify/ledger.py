@@ -88,11 +88,18 @@ class LedgerPublication(Answer):
     let_go: tuple[LedgerLetGo, ...] = ()
     errors: tuple[SegmentFile, ...] = ()
     """The files that the errors table has of it."""
+    errors_compacted: tuple[LedgerCompacted, ...] = ()
+    """Files of the errors table that hold records of other publications as well."""
     errors_let_go: tuple[LedgerLetGo, ...] = ()
 
     def dropped(self) -> dict[TopicPartition, list[LetGo]]:
         """Return, by partition, the rows that went with the files that were let go."""
         return _dropped(self.let_go)
+
+    def quarantined(self) -> int:
+        """Return how many records of it the errors table has."""
+        shared = sum(each.rows for each in self.errors_compacted)
+        return shared + sum(file.rows for file in self.errors)
 
     def dropped_errors(self) -> dict[TopicPartition, list[LetGo]]:
         """Return the same of the errors table."""
@@ -116,6 +123,14 @@ class CompactedFile:
     """With the generation that it is of; None: of a forgotten one, which is not told."""
 
 
+def _by_file(shares: Sequence[tuple[LedgerCompacted, str | None]]) -> list[CompactedFile]:
+    found: dict[str, CompactedFile] = {}
+    for each, owner in shares:
+        of = found.setdefault(each.file.path, CompactedFile(each.file))
+        of.shares.append((owner, each))
+    return [found[path] for path in sorted(found)]
+
+
 class Ledger(Answer):
     """Everything that one supervisor has committed and published."""
 
@@ -130,15 +145,18 @@ class Ledger(Answer):
     """In the order of their publication."""
     forgotten: tuple[LedgerCompacted, ...] = ()
     """What compacted files have of publications that are not told."""
+    errors_forgotten: tuple[LedgerCompacted, ...] = ()
+    """The same of the errors table."""
 
     def compacted(self) -> list[CompactedFile]:
-        """Return every compacted file once, by path, with what it has of whom."""
-        found: dict[str, CompactedFile] = {}
+        """Return every compacted file of rows once, by path, with what it has of whom."""
         owned = [(each, p.generation_id) for p in self.publications for each in p.compacted]
-        for each, owner in (*owned, *((each, None) for each in self.forgotten)):
-            of = found.setdefault(each.file.path, CompactedFile(each.file))
-            of.shares.append((owner, each))
-        return [found[path] for path in sorted(found)]
+        return _by_file([*owned, *((each, None) for each in self.forgotten)])
+
+    def errors_compacted(self) -> list[CompactedFile]:
+        """Return the same of the errors table."""
+        owned = [(each, p.generation_id) for p in self.publications for each in p.errors_compacted]
+        return _by_file([*owned, *((each, None) for each in self.errors_forgotten)])
 
     def paths(self) -> dict[str, str | None]:
         """Return the files of both tables, each with its generation; compacted ones: None."""
@@ -147,7 +165,8 @@ class Ledger(Answer):
             for publication in self.publications
             for file in (*publication.segments, *publication.errors)
         }
-        return own | {each.file.path: None for each in self.compacted()}
+        shared = (*self.compacted(), *self.errors_compacted())
+        return own | {each.file.path: None for each in shared}
 
     def committed_ranges(self) -> dict[TopicPartition, tuple[int, int]]:
         """Return partition -> (first offset, next offset)."""

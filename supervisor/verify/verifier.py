@@ -57,7 +57,7 @@ def compare(
 ) -> Verification:
     """Put a ledger to the proof against what `topic` finds there; see `verify`."""
     # Files first: what is deleted from the topic meanwhile is then the reader's to notice.
-    compacted = read_compacted(warehouse, ledger, rows)
+    compacted = read_compacted(warehouse, ledger.compacted(), rows)
     ranges, findings = _read_files(ledger, warehouse, compacted, rows)
     if listed is not None:
         findings += _unlisted(ledger, listed)
@@ -76,7 +76,7 @@ def compare(
         findings,
         publications=len(ledger.publications),
         notes=found.notes + ledger.breaks(),
-        quarantined=sum(f.rows for each in ledger.publications for f in each.errors),
+        quarantined=sum(publication.quarantined() for publication in ledger.publications),
         spoiled=compacted.spoiled,
     )
 
@@ -100,11 +100,14 @@ def _read_files(
     ledger: Ledger, warehouse: Path, compacted: Compacted, progress: Progress
 ) -> tuple[dict[TopicPartition, list[PublishedRange]], list[Finding]]:
     ranges: dict[TopicPartition, list[PublishedRange]] = {}
-    findings = list(compacted.findings)
+    raw = read_compacted(warehouse, ledger.errors_compacted(), raw=True)
+    findings = [*compacted.findings, *raw.findings]
     for publication in ledger.publications:
         pieces = compacted.pieces.pop(publication.generation_id, None)
+        of_errors = raw.pieces.pop(publication.generation_id, None)
         content = read_publication(warehouse, publication, progress, pieces)
-        findings += content.findings + read_errors(warehouse, publication, content.bad)
+        findings += content.findings
+        findings += read_errors(warehouse, publication, content.bad, of_errors)
         dropped = publication.dropped()
         for at, held in content.held.items():
             ranges.setdefault(at, []).append(

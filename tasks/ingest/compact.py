@@ -34,6 +34,7 @@ from tasks.discovery import common
 from tasks.ingest.chunks import Interval
 from tasks.ingest.files import Digest, data_paths, describe, digest_of, parquet_options
 from tasks.ingest.merge import SORTED_BY, check_rewritten, fields_of, segment_in, union, widened
+from tasks.ingest.quarantine import SCHEMA, combine_raw, describe_raw
 from tasks.ingest.rollup import describe_counted
 from tasks.ingest.write import merge_spans
 from tasks.ingest_spec import Column, FileFormat
@@ -80,6 +81,8 @@ class Compaction:
     topics: bool
     """Each row of the new file names its topic."""
     form: FileFormat
+    raw: bool = False
+    """The files have raw records, and no columns that a spec names."""
 
     @property
     def order(self) -> tuple[str, ...]:
@@ -111,6 +114,8 @@ def compaction_of(
     for some in order.inputs:
         check()
         _check_whole(some.file, warehouse)
+    if order.raw:
+        return _raw(order, warehouse)
     footers = tuple(_footer(some, order, warehouse) for some in order.inputs)
     rolled_up = {footer.rolled_up: footer.file.path for footer in footers}
     if len(rolled_up) > 1:
@@ -136,8 +141,28 @@ def compaction_of(
     )
 
 
+def _raw(order: DesiredCompaction, warehouse: Path) -> Compaction:
+    for some in order.inputs:
+        names = _schema(some.file.path, warehouse).names
+        if names != SCHEMA.names:
+            raise _refused(f"{some.file.path} has no raw records, but columns {_named(names)}")
+    return Compaction(
+        inputs=tuple(some.file for some in order.inputs),
+        columns=(),
+        sketches=(),
+        shapes={},
+        rolled_up=False,
+        topics=False,
+        form=order.files,
+        raw=True,
+    )
+
+
 def combine(session: SparkSession, job: Compaction, *, warehouse: Path, folder: Path) -> Path:
     """Write the rows of all inputs into one file of a new `folder`; one Spark task."""
+    if job.raw:
+        paths = [file.path for file in job.inputs]
+        return combine_raw(session, paths, warehouse=warehouse, folder=folder)
     frames = [_frame(session, job, shape, warehouse) for shape in job.shapes]
     rows = union(frames).coalesce(1).sortWithinPartitions(*map(name, job.order))
     rows.write.mode("append").options(**parquet_options(job.form)).parquet(folder.as_uri())
@@ -152,7 +177,9 @@ def checked(job: Compaction, path: Path, warehouse: Path) -> SegmentFile:
         TaskError: rows, or offsets of a partition, or times differ (WRITE_FAILED).
     """
     file: DataFile | None
-    if job.rolled_up:
+    if job.raw:
+        file = describe_raw(path, warehouse)
+    elif job.rolled_up:
         file = describe_counted(path, warehouse, _spans(job.inputs))
     else:
         file = describe(path, warehouse, job.inputs[0].spans[0].topic)
@@ -208,10 +235,7 @@ def _check_whole(file: SegmentFile, warehouse: Path) -> None:
 def _footer(some: CompactionInput, order: DesiredCompaction, warehouse: Path) -> _Footer:
     """Return what an input has, with the types in which it has the new file's columns."""
     path = some.file.path
-    try:
-        schema = pq.read_schema(warehouse / path)
-    except (OSError, pa.ArrowException) as error:
-        raise TaskError(FailureCode.READ_FAILED, f"{path} is no Parquet file: {error}") from error
+    schema = _schema(path, warehouse)
     rolled_up = "__offset" not in schema.names
     if rolled_up and RECORDS not in schema.names:
         raise _refused(
@@ -235,6 +259,13 @@ def _footer(some: CompactionInput, order: DesiredCompaction, warehouse: Path) ->
         raise _refused(f"the new file's columns cannot hold those of {path}: {_named(narrower)}")
     columns = tuple(had.get(column.name, column) for column in order.columns)
     return _Footer(some.file, columns, tuple(sketches), rolled_up, "__topic" in schema.names)
+
+
+def _schema(path: str, warehouse: Path) -> pa.Schema:
+    try:
+        return pq.read_schema(warehouse / path)
+    except (OSError, pa.ArrowException) as error:
+        raise TaskError(FailureCode.READ_FAILED, f"{path} is no Parquet file: {error}") from error
 
 
 def _holds(column: Column, was: Column) -> bool:

@@ -130,7 +130,7 @@ def _listed(session: SparkSession, rejects: Path) -> DataFrame:
 
 def _described(paths: Sequence[Path], warehouse: Path) -> tuple[DataFile, ...]:
     kept = [path for path in paths if not drop_if_empty(path)]
-    return tuple(describe_with(path, warehouse, spans_of_topics(path, "")) for path in kept)
+    return tuple(describe_raw(path, warehouse) for path in kept)
 
 
 def check_raw(files: Sequence[DataFile], bad: Sequence[Reject]) -> None:
@@ -179,6 +179,22 @@ def merge_raw(
     merged = _described(paths, warehouse)
     check_rewritten(files, merged)
     return merged
+
+
+def combine_raw(
+    session: SparkSession, paths: Sequence[str], *, warehouse: Path, folder: Path
+) -> Path:
+    """Write the raw records of published files into one file of a new `folder`; one Spark task."""
+    rows = session.read.schema(SCHEMA).parquet(*((warehouse / path).as_uri() for path in paths))
+    rows = rows.coalesce(1).sortWithinPartitions(*ORDER)
+    rows.write.mode("append").parquet(folder.as_uri())
+    [path] = data_paths(folder)
+    return path.rename(folder / "segment-00000.parquet")
+
+
+def describe_raw(path: Path, warehouse: Path) -> DataFile:
+    """Return what a file of raw records holds."""
+    return describe_with(path, warehouse, spans_of_topics(path, ""))
 
 
 def number_kept(job: MergeJob) -> int | None:

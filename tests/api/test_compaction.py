@@ -133,7 +133,7 @@ def test_one_is_cancelled_and_its_worker_hears_so(world: World) -> None:
     assert len(files(world)) == 2
 
 
-def test_what_is_not_there_is_404_and_errors_are_not_compacted(world: World) -> None:
+def test_what_is_not_there_is_404(world: World) -> None:
     publish(world)
     unknown = "/api/v1/datasources/unknown"
     answers = [
@@ -150,9 +150,6 @@ def test_what_is_not_there_is_404_and_errors_are_not_compacted(world: World) -> 
     assert (
         problems == ["/problems/data-source-not-found"] * 5 + ["/problems/compaction-not-found"] * 2
     )
-
-    refused = world.post(f"/api/v1/datasources/{TOPIC}__errors/compact", {})
-    assert (refused.status_code, refused.json()["type"]) == (409, "/problems/not-compactable")
 
 
 def test_a_stranger_cannot_swap(world: World) -> None:

@@ -65,12 +65,28 @@ class Publisher:
 
         `kept`: what its rejects file is to say of their number; None: nothing.
         """
-        publication = self.publications[number]
-        rejects = cast("dict[str, object]", publication["rejects"])
-        rejects["quarantined"] = kept
+        publication = self._keeps(number, kept)
         errors = cast("list[dict[str, object]]", publication.setdefault("errors", []))
-        generation = str(publication["generationId"])
-        path = f"clicks/data/task-{generation}/errors-{len(errors)}.parquet"
+        path = f"clicks/data/task-{publication['generationId']}/errors-{len(errors)}.parquet"
+        errors.append(self._raw(path, records))
+
+    def quarantine_together(
+        self, shares: Mapping[int, Sequence[tuple[int, int]]], more: Sequence[tuple[int, int]] = ()
+    ) -> None:
+        """Put bad records of several ranges, and `more` of none, into one compacted file."""
+        records = [record for share in shares.values() for record in share]
+        file = self._raw("clicks/data/compact_1/segment-00000.parquet", [*records, *more])
+        for number, share in shares.items():
+            publication = self._keeps(number, len(share))
+            of_it = {"file": file, "rows": len(share), "spans": _spans(share)}
+            publication["errorsCompacted"] = [of_it]
+
+    def _keeps(self, number: int, kept: int | None) -> dict[str, object]:
+        publication = self.publications[number]
+        cast("dict[str, object]", publication["rejects"])["quarantined"] = kept
+        return publication
+
+    def _raw(self, path: str, records: Sequence[tuple[int, int]]) -> dict[str, object]:
         table = pa.table(
             {
                 "topic": ["clicks"] * len(records),
@@ -78,11 +94,8 @@ class Publisher:
                 "offset": pa.array([offset for _, offset in records], pa.int64()),
             }
         )
-        errors.append(
-            {"path": path, "rows": len(records), "spans": _spans(records)}
-            | self._write(path, table)
-            | _TIMES
-        )
+        about: dict[str, object] = {"path": path, "rows": len(records), "spans": _spans(records)}
+        return about | self._write(path, table) | _TIMES
 
     def let_go(self, number: int) -> None:
         """Take the files of one publication out of the table, and delete them."""

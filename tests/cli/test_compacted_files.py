@@ -67,7 +67,7 @@ def read(
         "committed": [],
         "publications": publications,
     }
-    return read_compacted(folder, Ledger.model_validate(ledger), lambda _: None)
+    return read_compacted(folder, Ledger.model_validate(ledger).compacted())
 
 
 def rows(

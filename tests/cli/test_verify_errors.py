@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from supervisor.verify.compacted import read_compacted
 from supervisor.verify.errors import read_errors
 from supervisor.verify.files import THROWN_AWAY, read_publication
 from supervisor.verify.ledger import Ledger, LedgerLetGo
@@ -90,6 +91,77 @@ def test_errors_that_were_let_go_are_explained_and_others_are_not(publisher: Pub
     other.publish({0: 0}, {0: 4}, rows_of(0, 0, 2), rejects=[(0, 2, 3)])
     other.quarantine(0, [(0, 2)], kept=1)
     assert kinds(found(other, let_go=True)) == [(FindingKind.LOST_WRITE, ((3, 4),))]
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> Publisher:
+    """Two ranges with three bad records each."""
+    publisher = Publisher(tmp_path)
+    publisher.publish({0: 0}, {0: 9}, rows_of(0, 3, 9), rejects=[(0, 0, 2)])
+    publisher.publish({0: 9}, {0: 20}, rows_of(0, 12, 20), rejects=[(0, 9, 11)])
+    return publisher
+
+
+FIRST, SECOND = rows_of(0, 0, 3), rows_of(0, 9, 12)
+
+
+def found_together(publisher: Publisher) -> list[Finding]:
+    ledger = Ledger.model_validate(publisher.ledger())
+    shared = read_compacted(publisher.warehouse, ledger.errors_compacted(), raw=True)
+    findings = shared.findings
+    for publication in ledger.publications:
+        content = read_publication(publisher.warehouse, publication, lambda _: None)
+        pieces = shared.pieces.get(publication.generation_id)
+        findings += read_errors(publisher.warehouse, publication, content.bad, pieces)
+    return findings
+
+
+def test_bad_records_of_two_ranges_in_one_file_are_no_finding(two: Publisher) -> None:
+    two.quarantine_together({0: FIRST, 1: SECOND})
+
+    assert found_together(two) == []
+    assert set(Ledger.model_validate(two.ledger()).paths()) == {
+        *("clicks/data/task-g0/0.parquet", "clicks/data/task-g1/0.parquet"),
+        "clicks/data/compact_1/segment-00000.parquet",
+    }
+
+
+@pytest.mark.parametrize(
+    ("shares", "more", "wanted"),
+    [
+        ({0: FIRST, 1: SECOND[:2]}, [], {(FindingKind.LOST_WRITE, ((11, 12),))}),
+        (
+            {0: FIRST, 1: SECOND},
+            SECOND[:1],
+            {(FindingKind.ROW_COUNT, ()), (FindingKind.DUPLICATE, ((9, 10),))},
+        ),
+        (
+            {0: FIRST, 1: SECOND},
+            [(0, 30)],
+            {(FindingKind.ROW_COUNT, ()), (FindingKind.UNKNOWN_ROW, ((30, 31),))},
+        ),
+        ({0: FIRST, 1: [*SECOND, (0, 13)]}, [], {(FindingKind.UNKNOWN_ROW, ((13, 14),))}),
+    ],
+)
+def test_no_fault_of_a_compacted_errors_file_is_hidden(
+    two: Publisher,
+    shares: dict[int, list[tuple[int, int]]],
+    more: list[tuple[int, int]],
+    wanted: set[tuple[FindingKind, tuple[tuple[int, int], ...]]],
+) -> None:
+    two.quarantine_together(shares, more)
+
+    assert set(kinds(found_together(two))) >= wanted
+
+
+def test_a_compacted_errors_file_that_holds_rows_is_told(two: Publisher) -> None:
+    two.quarantine_together({0: FIRST, 1: SECOND})
+    path = two.warehouse / "clicks/data/compact_1/segment-00000.parquet"
+    path.write_bytes((two.warehouse / "clicks/data/task-g0/0.parquet").read_bytes())
+
+    assert {FindingKind.DIGEST_MISMATCH, FindingKind.LOST_WRITE} <= {
+        each.kind for each in found_together(two)
+    }
 
 
 def test_an_errors_file_that_is_another_or_gone_is_told(publisher: Publisher) -> None:

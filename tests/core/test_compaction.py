@@ -146,6 +146,12 @@ def test_what_is_left_out_or_has_no_known_columns_is_not_touched() -> None:
     assert chosen([]) == []
 
 
+def test_raw_records_have_no_columns_and_are_put_together_all_the_same() -> None:
+    used = [replace(file(number, columns=()), data_source="table__errors") for number in (0, 1)]
+
+    assert chosen(used) == [["s000", "s001"]]
+
+
 def test_few_files_are_not_worth_it() -> None:
     assert chosen([file(0), file(1)], replace(TARGET, files_min=3)) == []
     assert chosen([file(0)], replace(TARGET, files_min=1)) == []

@@ -12,6 +12,7 @@ from tasks.contract import CompactionInput, DesiredCompaction, SegmentFile
 from tasks.discovery import common
 from tasks.ingest.files import describe
 from tasks.ingest.merge import segment_in
+from tasks.ingest.quarantine import describe_raw
 from tasks.ingest_spec import Column
 
 NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
@@ -58,6 +59,53 @@ def published(
     assert file is not None
     told = tuple(Column.model_validate({"name": n, "type": kind}) for n, kind in columns.items())
     return CompactionInput(file=segment_in(file, HOUR), columns=told)
+
+
+_HEADER = pa.struct({"key": pa.string(), "value": pa.binary()})
+_RAW = pa.schema(
+    {
+        "__time": pa.timestamp("us", tz="UTC"),
+        "topic": pa.string(),
+        "partition": pa.int32(),
+        "offset": pa.int64(),
+        "reason": pa.string(),
+        "key": pa.binary(),
+        "value": pa.binary(),
+        "headers": pa.list_(_HEADER),
+    }
+)
+
+
+def raw_published(warehouse: Path, number: int, places: Sequence[tuple[int, int]]) -> SegmentFile:
+    """Write a published file of raw records, by partition and offset."""
+    path = warehouse / f"clicks/data/task-{number}/errors/segment-00000.parquet"
+    path.parent.mkdir(parents=True)
+    rows = [
+        {
+            "__time": at(offset),
+            "topic": "clicks",
+            "partition": partition,
+            "offset": offset,
+            "reason": "not-json",
+            "key": None if offset % 2 else b"\xff",
+            "value": b"broken %d" % offset,
+            "headers": [{"key": "h", "value": b"\x00"}] if offset % 3 else None,
+        }
+        for partition, offset in places
+    ]
+    pq.write_table(pa.Table.from_pylist(rows, _RAW), path)
+    return segment_in(describe_raw(path, warehouse), HOUR)
+
+
+def raw_order_of(*files: SegmentFile) -> DesiredCompaction:
+    """The order that an overlord would give for an errors table."""
+    return order_of().model_copy(
+        update={
+            "data_source": "clicks__errors",
+            "inputs": tuple(CompactionInput(file=file, columns=()) for file in files),
+            "raw": True,
+        }
+    )
 
 
 def order_of(*inputs: CompactionInput, compaction_id: str = ID) -> DesiredCompaction:

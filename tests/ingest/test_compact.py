@@ -26,6 +26,8 @@ from tests.ingest.compactions import (
     folders_below,
     order_of,
     published,
+    raw_order_of,
+    raw_published,
     rows_in,
 )
 from tests.waiting import wait_until
@@ -232,8 +234,39 @@ def test_columns_that_were_told_wrongly_are_refused(engine: SparkEngine, tmp_pat
     assert failed.value.code is FailureCode.REFUSED
 
 
+def test_raw_records_become_one_file_in_the_order_of_their_places(
+    engine: SparkEngine, tmp_path: Path
+) -> None:
+    """Goal: an errors table is compacted, byte by byte; its pages are found by place."""
+    inputs = [
+        raw_published(tmp_path, 1, [(0, 4), (0, 7), (1, 2)]),
+        raw_published(tmp_path, 2, [(0, 8), (1, 3)]),
+    ]
+
+    file = engine.compact(raw_order_of(*inputs))
+
+    rows = rows_in(tmp_path, file)
+    assert bag(rows) == bag(rows_in(tmp_path, *inputs))
+    assert [(row["partition"], row["offset"]) for row in rows] == [
+        *((0, 4), (0, 7), (0, 8)),
+        *((1, 2), (1, 3)),
+    ]
+    spans = [(s.partition, s.first, s.last, s.rows) for s in file.spans]
+    assert spans == [(0, 4, 8, 3), (1, 2, 3, 2)]
+    assert file.path.startswith("clicks__errors/data/")
+
+
+def test_rows_are_no_raw_records(engine: SparkEngine, tmp_path: Path) -> None:
+    one, two, _ = three(tmp_path)
+
+    with pytest.raises(TaskError, match="has no raw records") as failed:
+        engine.compact(raw_order_of(one.file, two.file))
+
+    assert failed.value.code is FailureCode.REFUSED
+
+
 def test_a_file_without_offsets_and_counts_is_refused(engine: SparkEngine, tmp_path: Path) -> None:
-    """Goal: files of an errors table, say, are left alone."""
+    """Goal: a file of raw records that is told to be one of rows, say, is left alone."""
     one, _, _ = three(tmp_path)
     path = tmp_path / "clicks/data/task-9/raw.parquet"
     path.parent.mkdir()

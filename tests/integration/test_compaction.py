@@ -11,12 +11,21 @@ import pytest
 from supervisor.dev.broker import Broker
 from tests.brokers import create_topic
 from tests.integration.cluster import Cluster, running
-from tests.integration.oracle import ends_of, ids_in_files, ids_in_topic, spec, streaming
+from tests.integration.oracle import (
+    bad_in_files,
+    bad_in_topic,
+    ends_of,
+    ids_in_files,
+    ids_in_topic,
+    spec,
+    streaming,
+)
 from tests.waiting import wait_until
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 
 TOPIC = "shops"
+ERRORS = f"{TOPIC}__errors"
 DIES = {"TIDEGATE_FAILPOINTS": "compact:written:kill;compaction:in-transaction:kill"}
 """The worker once its file lies on disk, the overlord in the midst of the swap; each once."""
 
@@ -61,29 +70,41 @@ class Reader:
         self.looks += 1
 
 
-def statuses(cluster: Cluster) -> list[str]:
+def statuses(cluster: Cluster, table: str = TOPIC) -> list[str]:
     """What became of each compaction, oldest first."""
-    answer = cluster.http.get("/api/v1/compactions", params={"dataSource": TOPIC, "limit": "1000"})
+    answer = cluster.http.get("/api/v1/compactions", params={"dataSource": table, "limit": "1000"})
     assert answer.status_code == httpx.codes.OK, answer.text
     return [each["status"] for each in answer.json()["compactions"]][::-1]
 
 
-def compact(cluster: Cluster, wait_s: int = 120) -> int:
+def compact(cluster: Cluster, table: str = TOPIC, wait_s: int = 120) -> int:
     """Compact all there is, as a user would; return the exit code."""
-    ran = cluster.tidegate("compaction", "run", TOPIC, "--wait", str(wait_s))
+    ran = cluster.tidegate("compaction", "run", table, "--wait", str(wait_s))
     return ran.returncode
+
+
+def compact_all(cluster: Cluster, table: str) -> None:
+    """Compact until there is a file for each of two days, and nothing goes on."""
+    wait_until(
+        lambda: compact(cluster, table) == 0 and len(cluster.files(table)) <= 2, within_s=300
+    )
+    wait_until(lambda: "RUNNING" not in statuses(cluster, table), within_s=60)
 
 
 @pytest.mark.timeout(900)
 def test_small_files_become_few_under_a_reader_and_through_kills(
     broker: Broker, tmp_path: Path
 ) -> None:
-    """Goal: 30,000 records over two days, compacted while they are read and afterwards."""
+    """Goal: 30,000 records over two days, compacted while they are read and afterwards.
+
+    One in a hundred cannot be read: the errors table is compacted as well.
+    """
     create_topic(broker.bootstrap, TOPIC, partitions=2)
     more = dict(DIES)
     with running(Cluster(tmp_path, more=more)) as cluster, Reader(cluster) as reader:
         more.clear()  # who is started again, lives on
-        with streaming(broker.bootstrap, TOPIC, rate_per_s=500, total=30_000) as sent:
+        flow = streaming(broker.bootstrap, TOPIC, rate_per_s=500, total=30_000, bad_every=100)
+        with flow as sent:
             wanted = spec(broker.bootstrap, TOPIC, task_count=1, task_duration="PT4S")
             cluster.apply(wanted)
             wait_until(lambda: len(cluster.publications(TOPIC)) >= 2, within_s=120)
@@ -102,18 +123,23 @@ def test_small_files_become_few_under_a_reader_and_through_kills(
         wait_until(lambda: cluster.has_read(TOPIC, ends), within_s=90)
         cluster.post(TOPIC, "suspend")
         wait_until(lambda: cluster.is_suspended_and_quiet(TOPIC), within_s=90)
-        before = len(cluster.files(TOPIC))
+        before = [len(cluster.files(table)) for table in (TOPIC, ERRORS)]
+        quarantined = cluster.tidegate("quarantine", "list", TOPIC, "-o", "json")
 
-        wait_until(lambda: compact(cluster) == 0 and len(cluster.files(TOPIC)) == 2, within_s=300)
+        for table in (TOPIC, ERRORS):
+            compact_all(cluster, table)
 
-        wait_until(lambda: "RUNNING" not in statuses(cluster), within_s=60)
-        files = cluster.files(TOPIC)
+        files, raw = cluster.files(TOPIC), cluster.files(ERRORS)
+        listed = cluster.tidegate("quarantine", "list", TOPIC, "-o", "json")
         verified = cluster.tidegate("verify", TOPIC)
         wait_until(cluster.is_settled, within_s=60)
         inventory = cluster.tidegate("verify", "--files")
 
     assert ids_in_files(files) == ids_in_topic(broker.bootstrap, TOPIC)
-    assert len(files) == 2 < before
+    assert bad_in_files(raw) == bad_in_topic(broker.bootstrap, TOPIC)
+    assert (listed.stdout, listed.returncode) == (quarantined.stdout, 0)
+    assert min(before) > 2 >= len(files)
+    assert len(raw) <= 2, "all were sent on one day, or before and after midnight"
     assert (reader.wrong, reader.looks > 20) == ([], True)
     assert verified.returncode == 0, verified.stdout + verified.stderr
     assert "proven" in verified.stdout

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from supervisor.compacting import NotCompactable
 from supervisor.core.data_source import errors_table
 from supervisor.core.errors import NotAllowed
 from supervisor.core.intervals import Interval
@@ -73,13 +72,11 @@ def test_a_file_that_is_not_what_its_inputs_are_is_refused(
     assert len(dock.published()) == 3
 
 
-def test_unknown_tables_and_tables_of_errors_are_refused(dock: Dock) -> None:
+def test_unknown_tables_are_refused(dock: Dock) -> None:
     with pytest.raises(DataSourceNotFound):
         dock.compacting.compact("nothing", TARGET, "me")
-    with pytest.raises(NotCompactable):
-        dock.compacting.compact(errors_table(TOPIC), TARGET, "me")
-    with pytest.raises(NotCompactable):
-        dock.compacting.set_rule(errors_table(TOPIC), TARGET, HOUR, "me")
+    with pytest.raises(DataSourceNotFound):
+        dock.compacting.set_rule(errors_table("nothing"), TARGET, HOUR, "me")
 
 
 # -- rules, and who works --------------------------------------------------------------------------
