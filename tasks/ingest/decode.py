@@ -23,7 +23,7 @@ from tasks.expression.compile import compile_expression
 from tasks.expression.value import Value, as_long
 from tasks.filter_sql import filter_sql
 from tasks.ingest.parse import parse
-from tasks.ingest.parsed import NO_NUMBERS, NONE_OF_NAMES, Parsed, Wanted
+from tasks.ingest.parsed import NEVER, NO_NUMBERS, NONE_OF_NAMES, Parsed, Wanted
 from tasks.ingest.reasons import RejectReason
 from tasks.ingest.schemas import NO_SCHEMAS, Schemas
 from tasks.ingest.sql import (
@@ -81,16 +81,16 @@ def decode(
     (the columns, in order, then those of `measured(spec)`), `bad` (a value did not fit), `reason`
     (0: a row), and what else `sql` names: `unknown` unless `known` is empty (the columns are
     declared then), `asked` of a format with a registry, `q0`, `q1`, … of `RowPlan.observed`,
-    `unfit` where records with such values are no rows, and `again`.  `straight` reads numbers as
-    such where the format can; the rows are the same.  `kinds` are those of the columns whose types
-    are discovered, and of names that are no columns yet.  Columns of `hidden` are made by
-    transforms, for records alone that have a field of that name.
+    `unfit` where records with such values are no rows, and `again`.  `straight` reads all fields
+    at once, numbers as such, where the format can; the rows are the same.  `kinds` are those of
+    the columns whose types are discovered, and of names that are no columns yet.  Columns of
+    `hidden` are made by transforms, for records alone that have a field of that name.
     """
     plan = plan_rows(spec, columns, kinds)
     texts = sorted({*plan.text_names, spec.timestamp.column})
     known = tuple(sorted(set(known) - set(hidden)))
-    numbers = numbers_of(plan, spec.timestamp) if straight else {}
-    wanted = Wanted(tuple(texts), plan.value_names, known, numbers)
+    numbers = numbers_of(plan, spec.timestamp)
+    wanted = Wanted(tuple(texts), plan.value_names, known, numbers, straight)
     frame, inputs, carried = _judged(parse(records, spec, wanted, schemas), plan, spec)
     frame, judged = _timed(frame, plan, spec, carried), _judges(spec)
     fields, lost = inputs, list[Lost]()
@@ -148,7 +148,7 @@ def _judged(
         looked_at += selected
     if parsed.asked != NO_NUMBERS:
         looked_at.append(f"{parsed.asked} AS {ASKED_COLUMN}")
-    if parsed.exact:
+    if parsed.again != NEVER:
         looked_at.append(f"{parsed.again} AS {AGAIN_COLUMN}")
     made = {name for name, _ in plan.transforms}
     looked_at += [

@@ -7,7 +7,7 @@ last counts.
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as fn
@@ -24,7 +24,7 @@ from pyspark.sql.types import (
 from tasks.arrays import of_variant
 from tasks.expression.tree import Kind
 from tasks.expression.value import ArrayValue, Value
-from tasks.ingest.parsed import NO_NAMES, Exact, Parsed, Wanted
+from tasks.ingest.parsed import NEVER, NO_NAMES, Exact, Parsed, Wanted
 from tasks.ingest.reasons import RejectReason
 from tasks.ingest_spec import JsonFormat
 from tasks.row_plan import NumberType
@@ -46,19 +46,18 @@ _FLAT = f"endswith(s, '}}') AND NOT contains({_BUT_LAST}, '}}')"
 
 
 def parse_json(records: DataFrame, spec: JsonFormat, wanted: Wanted) -> Parsed:
-    """Read `s`; the frame gains `j`, `k`, `again`, and for values `e`, `w`, `e0`, `k0` etc."""
+    """Read `s`; the frame gains `j`, `again`, `k`, and for values `e`, `b`, `w`, `e0`, `k0` etc."""
     paths = {path.name: path.path for path in spec.paths}
-    keys = [key for key in wanted.texts if key not in paths and _is_root(spec, key)]
-    fields = _fields(records, {key: wanted.numbers.get(key) for key in keys})
-    columns: list[Column] = []
+    roots = [key for key in wanted.texts if key not in paths and _is_root(spec, key)]
     typed = [key for key in wanted.values if key not in paths and _is_root(spec, key)]
     deep = [key for key in wanted.values if key in paths]
-    if typed:
-        columns.append(_struct(dict.fromkeys(typed, VariantType())).alias("e"))
-    if deep:
-        columns.append(fn.expr("try_parse_json(s) AS w"))
-    frame = fields.frame.select("*", *columns)
-    places = {key: f"e.{name(key)}" for key in typed} | {
+    numbers = {key: wanted.numbers[key] for key in roots if key in wanted.numbers}
+    if wanted.straight and (numbers or not {*typed} <= {*roots}):
+        fields = _at_once(records, roots, typed, numbers)
+    else:
+        fields = _apart(records, roots, typed)
+    frame = fields.frame.selectExpr("*", "try_parse_json(s) AS w") if deep else fields.frame
+    places = fields.values | {
         key: f"try_variant_get(w, {text(paths[key])}, 'variant')" for key in deep
     }
     if places:
@@ -72,7 +71,7 @@ def parse_json(records: DataFrame, spec: JsonFormat, wanted: Wanted) -> Parsed:
         reason=_judge(fields.broken),
         texts=fields.texts | dug,
         exact=fields.exact,
-        again="again" if fields.exact else "false",
+        again=fields.again,
         values={key: _value(f"e{n}", f"k{n}") for n, key in enumerate(places)},
         unknown=_unknown_keys(spec, wanted.known),
     )
@@ -85,43 +84,61 @@ class _Fields:
     frame: DataFrame
     broken: str
     texts: dict[str, str]
-    exact: dict[str, Exact]
+    values: dict[str, str]
+    exact: dict[str, Exact] = field(default_factory=dict)
+    again: str = NEVER
 
 
-def _fields(records: DataFrame, wanted: Mapping[str, NumberType | None]) -> _Fields:
-    """Read fields as texts, and numbers as numbers, which is faster than by way of a text.
+def _apart(records: DataFrame, texts: Sequence[str], values: Sequence[str]) -> _Fields:
+    """Read all texts of the top level, and then all values."""
+    corrupt = _unused("corrupt", texts)
+    found = [_texts(texts, corrupt).alias("j"), *([_values(values).alias("e")] if values else [])]
+    return _Fields(
+        records.select("*", *found),
+        _broken("j", corrupt),
+        {key: f"j.{name(key)}" for key in texts},
+        {key: f"e.{name(key)}" for key in values},
+    )
 
-    Where one is not written as its number is, all of the record is read again as texts: both
-    ways give a column the same value.
+
+def _at_once(
+    records: DataFrame,
+    texts: Sequence[str],
+    values: Sequence[str],
+    numbers: Mapping[str, NumberType],
+) -> _Fields:
+    """Read texts, some of them as `numbers`, and values in one pass over a record.
+
+    One pass costs less than two, and a number as such less than by way of a text.  Where a field
+    cannot be read so, all of the record is read again as `_apart` does: it is the same to columns.
     """
-    corrupt = _unused("corrupt", list(wanted))
-    numbers = {key: kind for key, kind in wanted.items() if kind is not None}
-    kinds: dict[str, DataType] = {
-        key: StringType() if kind is None else _NUMBERS[kind] for key, kind in wanted.items()
-    }
-    straight = _struct(kinds, corrupt)
-    broken = _broken("j", corrupt)
-    if not numbers:
-        frame = records.select("*", straight.alias("j"))
-        return _Fields(frame, broken, {key: f"j.{name(key)}" for key in wanted}, {})
+    corrupt = _unused("corrupt", [*texts, *values])
+    shared = [key for key in values if key not in texts]  # a struct has one field of a name
+    others = [key for key in values if key in texts]
+    kinds: dict[str, DataType] = dict.fromkeys(texts, StringType())
+    kinds |= {key: _NUMBERS[kind] for key, kind in numbers.items()}
+    straight = _struct(kinds | dict.fromkeys(shared, VariantType()), corrupt)
     again = straight.isNull() | straight.getField(corrupt).isNotNull()
     for key, kind in numbers.items():
         if kind == "double":
             again |= fn.abs(straight.getField(key)) > sys.float_info.max
     again = fn.coalesce(fn.col("s").isNotNull() & again, fn.expr("false"))
-    as_texts = _struct(dict.fromkeys(wanted, StringType()), corrupt)
     # In one selection: Spark works `straight` out once, and no row is copied on the way to `k`.
     frame = records.select(
-        "*", straight.alias("j"), again.alias("again"), fn.when(again, as_texts).alias("k")
+        *("*", straight.alias("j"), again.alias("again")),
+        fn.when(again, _texts(texts, corrupt)).alias("k"),
+        *([fn.when(again, _values(shared)).alias("e")] if shared else []),
+        *([_values(others).alias("b")] if others else []),
     )
+    read = {key: f"CAST(j.{name(key)} AS STRING)" for key in texts}
     return _Fields(
         frame,
         f"again AND ({_broken('k', corrupt)})",
-        {
-            key: f"CASE WHEN again THEN k.{name(key)} ELSE CAST(j.{name(key)} AS STRING) END"
-            for key in wanted
-        },
+        {key: f"CASE WHEN again THEN k.{name(key)} ELSE {read[key]} END" for key in texts},
+        {key: f"CASE WHEN again THEN e.{name(key)} ELSE j.{name(key)} END" for key in shared}
+        | {key: f"b.{name(key)}" for key in others},
         {key: Exact(f"j.{name(key)}", f"k.{name(key)}") for key in numbers},
+        "again",
     )
 
 
@@ -134,6 +151,14 @@ def _struct(fields: Mapping[str, DataType], corrupt: str | None = None) -> Colum
     schema = StructType([StructField(key, kind) for key, kind in {**fields, **told}.items()])
     options = {} if corrupt is None else {"columnNameOfCorruptRecord": corrupt}
     return fn.from_json("s", schema, _STRICT | options)
+
+
+def _texts(keys: Sequence[str], corrupt: str) -> Column:
+    return _struct(dict.fromkeys(keys, StringType()), corrupt)
+
+
+def _values(keys: Sequence[str]) -> Column:
+    return _struct(dict.fromkeys(keys, VariantType()))
 
 
 def _is_root(spec: JsonFormat, key: str) -> bool:

@@ -14,11 +14,17 @@ from tasks.sql import text
 
 _NOTHING = "\x01tidegate\x01"
 """Stands for a value that is missing between two separators; `""` in quotes is an empty text."""
+_MARK = "\x02"
+"""Stands before each group of a pattern; a record that has it is read group by group."""
+_SURROGATES = 0xD800
+_META = ".$|()[{^?*+\\"
+_LINE = r"CASE WHEN endswith(s, '\n') THEN regexp_replace(s, '\\r?\\n\\z', '') ELSE s END"
+r"""SQL of the record without the `\n` or `\r\n` at its end.  Not a column: `s` is one already."""
 
 
 def parse_text(records: DataFrame, spec: TextFormat, wanted: Wanted) -> Parsed:
-    """Read `s`; the frame gains `line` and `a`, the values in order."""
-    frame = records.selectExpr("*", f"{_line()} AS line")
+    """Read `s`; the frame gains `r0` and `a`, the values in order."""
+    frame = records.selectExpr("*", f"{_judge(quotes=spec.type == 'csv')} AS r0")
     if spec.type == "csv":
         schema = ", ".join(f"_{n} STRING" for n in range(len(spec.columns)))
         options = {
@@ -28,27 +34,34 @@ def parse_text(records: DataFrame, spec: TextFormat, wanted: Wanted) -> Parsed:
             "nullValue": _NOTHING,
             "mode": "PERMISSIVE",
         }
-        frame = frame.select("*", fn.from_csv("line", schema, options).alias("a"))
+        frame = frame.select("*", fn.from_csv(fn.expr(_LINE), schema, options).alias("a"))
         places = {column: f"a._{n}" for n, column in enumerate(spec.columns)}
     else:
         pattern = text(_literally(spec.delimiter))
-        frame = frame.selectExpr("*", f"split(line, {pattern}, -1) AS a")
+        frame = frame.selectExpr("*", f"split({_LINE}, {pattern}, -1) AS a")
         places = {c: f"nullif(get(a, {n}), '')" for n, c in enumerate(spec.columns)}
-    return _parsed(frame, _judge(quotes=spec.type == "csv"), places, spec.list_delimiter, wanted)
+    return _parsed(frame, "r0", places, spec.list_delimiter, wanted)
 
 
 def parse_regex(records: DataFrame, spec: RegexFormat, wanted: Wanted) -> Parsed:
-    """Read `s`; the frame gains `line`."""
-    frame = records.selectExpr("*", f"{_line()} AS line")
+    """Read `s`; the frame gains `r0` and `a`: nothing, and the groups in order; else no match.
+
+    All groups are taken out at once: the line becomes a list of them, each behind a mark.
+    """
     pattern = text(rf"\A(?:{spec.pattern})\z")
-    places = {
-        column: f"nullif(regexp_extract(line, {pattern}, {n}), '')"
-        for n, column in enumerate(spec.columns, 1)
-    }
+    groups = range(1, len(spec.columns) + 1)
+    marked = text("".join(f"{_MARK}${n}" for n in groups))
+    one_by_one = ", ".join(f"regexp_extract({_LINE}, {pattern}, {n})" for n in groups)
+    found = (
+        f"CASE WHEN NOT contains(s, {text(_MARK)}) "
+        f"THEN split(regexp_replace({_LINE}, {pattern}, {marked}), {text(_MARK)}, -1) "
+        f"WHEN rlike({_LINE}, {pattern}) THEN array('', {one_by_one}) END"
+    )
     no_match = RejectReason.NO_MATCH.code
-    reason = f"CASE WHEN r0 <> 0 THEN r0 WHEN NOT rlike(line, {pattern}) THEN {no_match} ELSE 0 END"
-    judged = frame.selectExpr("*", f"{_judge()} AS r0")
-    return _parsed(judged, reason, places, spec.list_delimiter, wanted)
+    reason = f"CASE WHEN r0 <> 0 THEN r0 WHEN coalesce(size(a), 0) < 2 THEN {no_match} ELSE 0 END"
+    frame = records.selectExpr("*", f"{_judge()} AS r0").selectExpr("*", f"{found} AS a")
+    places = {column: f"nullif(get(a, {n}), '')" for n, column in enumerate(spec.columns, 1)}
+    return _parsed(frame, reason, places, spec.list_delimiter, wanted)
 
 
 def _parsed(
@@ -91,22 +104,22 @@ def _divided(place: str, by: str) -> str:
 
 
 def _literally(plain: str) -> str:
-    """Write a text as a regular expression of Java that matches just that."""
+    """Write a text as a regular expression of Java that matches just that.
+
+    One sign is written so that Java divides a text by it without a regular expression.
+    """
+    if len(plain) == 1 and ord(plain) < _SURROGATES:
+        return f"\\{plain}" if plain in _META else plain
     return "".join(f"\\x{{{ord(sign):x}}}" for sign in plain)
-
-
-def _line() -> str:
-    r"""Return the SQL of the record without the `\n` or `\r\n` at its end."""
-    return r"CASE WHEN endswith(s, '\n') THEN regexp_replace(s, '\\r?\\n\\z', '') ELSE s END"
 
 
 def _judge(*, quotes: bool = False) -> str:
     """Judge the record's form; `quotes` stand in pairs, also one that is doubled within others."""
-    odd = "(length(line) - length(replace(line, '\"', ''))) % 2 = 1"
+    odd = "contains(s, '\"') AND (length(s) - length(replace(s, '\"', ''))) % 2 = 1"
     return (
         f"CASE WHEN s IS NULL THEN {RejectReason.NULL_VALUE.code} "
         f"WHEN NOT is_valid_utf8(s) THEN {RejectReason.NOT_A_LINE.code} "
-        f"WHEN trim(line) = '' THEN {RejectReason.EMPTY.code} "
-        f"WHEN contains(line, '\\n') OR contains(line, '\\r'){f' OR {odd}' if quotes else ''} "
-        f"THEN {RejectReason.NOT_A_LINE.code} ELSE 0 END"
+        f"WHEN trim({_LINE}) = '' THEN {RejectReason.EMPTY.code} "
+        f"WHEN contains({_LINE}, '\\n') OR contains({_LINE}, '\\r')"
+        f"{f' OR ({odd})' if quotes else ''} THEN {RejectReason.NOT_A_LINE.code} ELSE 0 END"
     )

@@ -12,6 +12,7 @@ from pyspark.sql import DataFrame
 from tasks.expression.value import Value
 from tasks.row_plan import NumberType
 
+NEVER = "false"
 NO_TEXT = "CAST(NULL AS STRING)"
 NO_NAMES = "CAST(NULL AS ARRAY<STRING>)"
 NONE_OF_NAMES = "CAST(array() AS ARRAY<STRING>)"
@@ -27,7 +28,9 @@ class Wanted:
     known: tuple[str, ...] = ()
     """Names of fields that are no news; none: nothing is news."""
     numbers: Mapping[str, NumberType] = field(default_factory=dict)
-    """Texts of which a number will be made, that one: a format may read them as such at once."""
+    """Texts of which a number will be made, that one."""
+    straight: bool = True
+    """A format may read all fields at once, numbers as such, and again what it cannot read so."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +60,7 @@ class Parsed:
     values: Mapping[str, Value] = field(default_factory=dict)
     exact: Mapping[str, Exact] = field(default_factory=dict)
     """Some of `Wanted.numbers`; `texts` has them as well."""
-    again: str = "false"
+    again: str = NEVER
     """SQL of a BOOLEAN, never null: the record had to be read a second time, all of it as texts."""
     unknown: str = NO_NAMES
     """SQL of the fields' names that are not known, as an array; null if there are none."""

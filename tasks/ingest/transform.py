@@ -36,10 +36,9 @@ def as_value(raw: str, kind: ColumnType) -> str:
     if kind == "long":
         double = f"CAST({raw} AS DOUBLE)"
         return (
-            f"CASE WHEN CAST({raw} AS BIGINT) IS NOT NULL AND NOT contains({raw}, '.') "
-            f"THEN CAST({raw} AS BIGINT) "
-            f"WHEN {double} = floor({double}) AND abs({double}) <= {EXACT_MAX} "
-            f"AND {_is_plain(raw)} THEN CAST({double} AS BIGINT) END"
+            f"coalesce(CASE WHEN NOT contains({raw}, '.') THEN CAST({raw} AS BIGINT) END, "
+            f"CASE WHEN {double} = floor({double}) AND abs({double}) <= {EXACT_MAX} "
+            f"AND {_is_plain(raw)} THEN CAST({double} AS BIGINT) END)"
         )
     number = f"CAST({raw} AS {kind})"
     return f"CASE WHEN abs({number}) <= {_LARGEST[kind]} AND {_is_plain(raw)} THEN {number} END"

@@ -19,6 +19,7 @@ from tasks.ingest_spec import (
     KafkaColumns,
     RowSpec,
     TimestampSpec,
+    Transform,
     UnfitValues,
 )
 from tasks.offsets import TopicPartition
@@ -40,6 +41,7 @@ NUMBERS = [
 ]
 """JSON of a value, and what is none."""
 
+ALL = ("long", "string", "free", "json", "list")
 MILLIS = ["1714564800000", '"1714564800000"', "1714564800000.5", '"2024"', "-1", "1e12", "1e300"]
 
 
@@ -87,6 +89,33 @@ def test_both_ways_give_the_same_time(spark: SparkRuntime, written_in: str) -> N
 
     assert straight == texts
     assert len({row["micros"] for row in straight}) >= len(MILLIS)
+
+
+def test_both_ways_give_the_same_values(spark: SparkRuntime) -> None:
+    """Values are read in the same pass; `string` is a text and a value."""
+    spec = RowSpec(
+        timestamp=TimestampSpec(column="t", format="millis"),
+        transforms=(
+            Transform(name="told", expression="concat(\"string\", ' ', \"free\")"),
+            Transform(name="twice", expression='"free" * 2'),
+        ),
+    )
+    columns = (
+        *COLUMNS,
+        *(Column(name="told"), Column(name="twice", type="double")),
+        *(Column(name="json", type="json"), Column(name="list", type="array<double>")),
+    )
+    values = [
+        written(t="0", **{name: value if name == odd else '"1"' for name in ALL})
+        for odd, value in product(ALL, [*NUMBERS, *ODD])
+    ]
+    values += [written(t="0", long="1", free=value) for value in [*NUMBERS, *ODD]]
+
+    straight, texts = ways(spark, spec, values, columns)
+
+    assert straight == texts
+    assert {"1 1", "x 1", "1 x"} <= {row["c4"] for row in straight}
+    assert {2.0, 3.0} <= {row["c5"] for row in straight}
 
 
 def test_a_field_that_is_time_and_number_is_both(spark: SparkRuntime) -> None:
