@@ -12,7 +12,6 @@ from supervisor.cli.output import progress_bar, say, show_json, show_table, show
 from supervisor.cli.problems import FAILED
 from supervisor.cli.segments import files_of
 from supervisor.cli.verify_files import show_inventory, stands, take_stock
-from supervisor.core.data_source import errors_table
 from supervisor.verify.ledger import Ledger
 from supervisor.verify.verdict import Finding, Verdict, Verification
 
@@ -115,12 +114,9 @@ def _listed(client: Client, ledger: Ledger) -> frozenset[str]:
     """Return what readers of both tables are given, as far as the ledger can know of it."""
     known = {publication.generation_id for publication in ledger.publications}
     told = ledger.paths()
-    tables = [ledger.data_source] if known else []
-    if any(publication.errors for publication in ledger.publications):
-        tables.append(errors_table(ledger.data_source))
     return frozenset(
         file.path
-        for table in tables
+        for table in ledger.tables()
         for file in files_of(client, table, fresh=False).files
         if file.supervisor_id == ledger.supervisor_id
         and (file.generation_id in known or file.path in told)

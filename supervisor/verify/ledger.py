@@ -7,6 +7,7 @@ from typing import Literal
 
 from pydantic import ConfigDict, Field
 
+from supervisor.core.data_source import errors_table
 from supervisor.verify.dropped import LetGo
 from supervisor.verify.facts import DeclaredGap
 from tasks.contract import OffsetSpan, RejectsFile, SegmentFile
@@ -157,6 +158,15 @@ class Ledger(Answer):
         """Return the same of the errors table."""
         owned = [(each, p.generation_id) for p in self.publications for each in p.errors_compacted]
         return _by_file([*owned, *((each, None) for each in self.errors_forgotten)])
+
+    def tables(self) -> list[str]:
+        """Return the tables that have files of the supervisor."""
+        rows = self.publications or self.forgotten
+        raw = any(each.errors for each in self.publications) or self.errors_compacted()
+        return [
+            *([self.data_source] if rows else []),
+            *([errors_table(self.data_source)] if raw else []),
+        ]
 
     def paths(self) -> dict[str, str | None]:
         """Return the files of both tables, each with its generation; compacted ones: None."""

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from supervisor.core.data_source import errors_table
 from supervisor.verify.compacted import read_compacted
 from supervisor.verify.errors import read_errors
 from supervisor.verify.files import THROWN_AWAY, read_publication
@@ -119,8 +120,10 @@ def found_together(publisher: Publisher) -> list[Finding]:
 def test_bad_records_of_two_ranges_in_one_file_are_no_finding(two: Publisher) -> None:
     two.quarantine_together({0: FIRST, 1: SECOND})
 
+    ledger = Ledger.model_validate(two.ledger())
     assert found_together(two) == []
-    assert set(Ledger.model_validate(two.ledger()).paths()) == {
+    assert ledger.tables() == [ledger.data_source, errors_table(ledger.data_source)]
+    assert set(ledger.paths()) == {
         *("clicks/data/task-g0/0.parquet", "clicks/data/task-g1/0.parquet"),
         "clicks/data/compact_1/segment-00000.parquet",
     }
