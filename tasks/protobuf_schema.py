@@ -10,6 +10,7 @@ Source: descriptor.proto of Protocol Buffers; its documentation, "ProtoJSON Form
 
 import base64
 import binascii
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -28,7 +29,7 @@ from google.protobuf import (
     type_pb2,
     wrappers_pb2,
 )
-from google.protobuf.descriptor import Descriptor, FileDescriptor
+from google.protobuf.descriptor import Descriptor, EnumDescriptor, FileDescriptor
 from google.protobuf.descriptor_pb2 import FileDescriptorProto, FileDescriptorSet
 from google.protobuf.descriptor_pool import DescriptorPool
 from google.protobuf.message import DecodeError
@@ -48,7 +49,7 @@ _NAMES_SHOWN = 5
 _KEPT = 64
 _EDITION_MAX = descriptor_pb2.EDITION_2023
 """The newest that the runtime in Spark reads."""
-_OWN_SPACE = "google.protobuf"
+_OWN_SPACE = "google.protobuf."
 _WELL_KNOWN: Mapping[str, FileDescriptor] = {
     module.DESCRIPTOR.name: module.DESCRIPTOR
     for module in (
@@ -191,6 +192,7 @@ def _checked(home: str, files: Mapping[str, FileDescriptorProto]) -> bytes:
             found = pool.FindFileByName(name)
         except (TypeError, KeyError) as error:
             raise ProtobufSchemaError(f"{_shown(name)} cannot be read: {_short(error)}") from None
+        _check_symbols(found.enum_types_by_name.values(), _shown(name))
         for message in found.message_types_by_name.values():
             messages += _check(message, name, 0)
         if messages > MESSAGES_MAX:
@@ -209,8 +211,6 @@ def _raw(name: str, files: Mapping[str, FileDescriptorProto]) -> bytes:
     file.ClearField("source_code_info")
     if file.edition > _EDITION_MAX:
         raise ProtobufSchemaError(f"{_shown(name)} is of an edition after 2023")
-    if file.package == _OWN_SPACE:
-        raise ProtobufSchemaError(f"{_shown(name)} declares what belongs to {_OWN_SPACE}")
     return file.SerializeToString(deterministic=True)
 
 
@@ -251,17 +251,27 @@ def _imports(name: str, files: Mapping[str, FileDescriptorProto]) -> Sequence[st
 
 def _check(message: Descriptor, file: str, depth: int) -> int:
     """Return how many messages one is, those within it counted, if its names can be used."""
+    told = f"{_shown(message.full_name)} of {_shown(file)}"
     if depth > _DEPTH_MAX:
         raise ProtobufSchemaError(f"its messages are declared more than {_DEPTH_MAX} deep")
-    told = f"{_shown(message.full_name)} of {_shown(file)}"
-    names = [field.json_name for field in message.fields]
-    if twice := [name for name in names if names.count(name) > 1]:
+    if message.full_name.startswith(_OWN_SPACE) and file not in _WELL_KNOWN:
+        raise ProtobufSchemaError(f"{told} is declared among what belongs to Protobuf itself")
+    names = Counter(field.json_name for field in message.fields)
+    if twice := [name for name, times in names.items() if times > 1]:
         raise ProtobufSchemaError(f"{told} has two fields that JSON calls {_shown(twice[0])}")
-    symbols = [value.name for enum in message.enum_types for value in enum.values]
-    symbols += [v.name for f in message.fields if f.enum_type for v in f.enum_type.values]
-    if any(len(name) > NAME_MAX for name in (*names, *symbols)):
-        raise ProtobufSchemaError(f"{told} has a name of more than {NAME_MAX} characters")
+    _check_lengths(names, told)
+    _check_symbols(message.enum_types, told)
     return 1 + sum(_check(inner, file, depth + 1) for inner in message.nested_types)
+
+
+def _check_symbols(enums: Iterable[EnumDescriptor], where: str) -> None:
+    _check_lengths((value.name for enum in enums for value in enum.values), where)
+
+
+def _check_lengths(names: Iterable[str], where: str) -> None:
+    """A byte of a record may stand for such a name, and becomes as many characters."""
+    if any(len(name) > NAME_MAX for name in names):
+        raise ProtobufSchemaError(f"{where} has a name of more than {NAME_MAX} characters")
 
 
 def _full(space: str, name: str) -> str:

@@ -76,7 +76,16 @@ public final class ProtobufJson implements UDF1 {
     if (file == null) {
       load();
     }
-    byte[] bytes = (byte[]) value;
+    Message read = message((byte[]) value);
+    try {
+      return read == null ? null : text(read);
+    } catch (InvalidProtocolBufferException tooLong) {
+      return null;
+    }
+  }
+
+  /** A message, or null: what the library cannot read, however it says so, is none. */
+  private Message message(byte[] bytes) {
     try {
       int begin = 0;
       Descriptor own = type;
@@ -91,8 +100,10 @@ public final class ProtobufJson implements UDF1 {
       }
       MessageLite.Builder builder = DynamicMessage.newBuilder(own);
       builder.mergeFrom(bytes, begin, bytes.length - begin);
-      return builder.isInitialized() ? text((Message) builder.build()) : null;
-    } catch (InvalidProtocolBufferException broken) {
+      return builder.isInitialized() ? (Message) builder.build() : null;
+    } catch (IOException broken) {
+      return null;
+    } catch (RuntimeException broken) {
       return null;
     }
   }
