@@ -187,8 +187,28 @@ class AvroFormat(Wire):
     unions_by_type: bool = False
 
 
+class OneMessage(Wire):
+    """Each record is one message of this name, and nothing else."""
+
+    type: Literal["one"] = "one"
+    text: str
+    """A FileDescriptorSet in base64."""
+    message: str
+
+
+class ProtobufFormat(Wire):
+    """One Protobuf message per record; its fields are those of the JSON that it is turned into."""
+
+    type: Literal["protobuf"] = "protobuf"
+    schemas: Annotated[OneMessage | RegistrySchemas, Field(discriminator="type")]
+    """In a registry, the places of a message in its schema's file follow the number."""
+    fields: JsonFormat = JsonFormat()
+
+
+BinaryFormat = AvroFormat | ProtobufFormat
+"""Formats of bytes that only a schema gives a meaning."""
 ValueFormat = Annotated[
-    JsonFormat | TextFormat | RegexFormat | AvroFormat, Field(discriminator="type")
+    JsonFormat | TextFormat | RegexFormat | BinaryFormat, Field(discriminator="type")
 ]
 
 
@@ -250,7 +270,7 @@ class RowSpec(Wire):
 
 
 def _registry_of(written: ValueFormat | None) -> Registry | None:
-    if isinstance(written, AvroFormat) and isinstance(written.schemas, RegistrySchemas):
+    if isinstance(written, BinaryFormat) and isinstance(written.schemas, RegistrySchemas):
         return written.schemas.registry
     return None
 

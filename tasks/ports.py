@@ -63,6 +63,8 @@ class SchemaText:
     text: str
     references: tuple[str, ...] = ()
     """Schemas whose names it uses, each after those that it uses itself."""
+    names: tuple[str, ...] = ()
+    """What each of them is called where it is used: of Protobuf, the file that is imported."""
 
 
 class SchemaSource(Protocol):

@@ -24,6 +24,8 @@ class Registry(Wire):
     """`user:password`, for basic authentication."""
     headers: dict[str, str] = Field(default_factory=dict, max_length=20)
     header_secrets: dict[str, SecretRef] = Field(default_factory=dict, max_length=20)
+    binary: bool = False
+    """Schemas are asked for as bytes in base64, which it has of Protobuf's, not as source text."""
 
     @property
     def secrets(self) -> tuple[SecretRef, ...]:

@@ -43,7 +43,7 @@ class SampledRecord(Wire):
     partition: Whole
     offset: Whole
     input: str | None = None
-    """The value as text; of Avro its JSON.  None: the record has no value."""
+    """The value as text; of Avro and Protobuf its JSON.  None: the record has no value."""
     values: dict[str, JsonValue] | None = None
     """Column -> value, `__time` in milliseconds since the epoch; None: it is no row."""
     reason: str = ""

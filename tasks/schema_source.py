@@ -79,22 +79,23 @@ class RegistryClient:
         answer = self._get(registry, f"/schemas/ids/{number}")
         if answer is None:
             return None
-        found: list[str] = []
+        found: list[tuple[str, str]] = []
         self._add_references(registry, answer, found, set())
         kind = answer.get("schemaType", "AVRO")
-        return SchemaText(str(kind), _schema_of(answer), tuple(found))
+        names, texts = tuple(name for name, _ in found), tuple(text for _, text in found)
+        return SchemaText(str(kind), _schema_of(answer), texts, names)
 
     def _add_references(
         self,
         registry: Registry,
         answer: dict[str, object],
-        found: list[str],
+        found: list[tuple[str, str]],
         begun: set[tuple[str, int]],
     ) -> None:
         """Add what a schema refers to, each after what it refers to itself."""
         listed = answer.get("references") or []
         for reference in listed if isinstance(listed, list) else [listed]:
-            subject, version = _reference(reference)
+            name, subject, version = _reference(reference)
             if (subject, version) in begun:
                 continue
             if len(begun) >= REFERENCES_MAX:
@@ -104,7 +105,7 @@ class RegistryClient:
             if held is None:
                 raise SchemasUnavailable(f"{subject} version {version}, referred to, is not there")
             self._add_references(registry, held, found, begun)
-            found.append(_schema_of(held))
+            found.append((name, _schema_of(held)))
 
     def _get(self, registry: Registry, path: str) -> dict[str, object] | None:
         if refused := refused_registries(registry.urls, self._allowed):
@@ -113,9 +114,10 @@ class RegistryClient:
                 "TIDEGATE_REGISTRY_ALLOW does not name it"
             )
         troubles = []
+        asked = "?format=serialized" if registry.binary else ""
         for url in registry.urls:
             try:
-                status, body = self._answer(f"{url}{path}", registry)
+                status, body = self._answer(f"{url}{path}{asked}", registry)
             except (httpx.HTTPError, httpx.StreamError, httpx.InvalidURL) as error:
                 troubles.append(f"{url}: {str(error) or type(error).__name__}")
                 continue
@@ -173,9 +175,9 @@ def _schema_of(answer: dict[str, object]) -> str:
     return text
 
 
-def _reference(given: object) -> tuple[str, int]:
+def _reference(given: object) -> tuple[str, str, int]:
     if isinstance(given, dict):
         subject, version = given.get("subject"), given.get("version")
         if isinstance(subject, str) and isinstance(version, int):
-            return subject, version
+            return str(given.get("name", subject)), subject, version
     raise SchemasUnavailable("the registry's references are no list of subjects and versions")

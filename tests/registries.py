@@ -1,15 +1,17 @@
 """A schema registry for tests: an HTTP server that speaks the API of Confluent's.
 
-Source: Confluent's documentation, "Schema Registry API Reference", `/schemas/ids/{int: id}` and
-`/subjects/(string: subject)/versions/(versionId: version)`.
+Source: Confluent's documentation, "Schema Registry API Reference", `/schemas/ids/{int: id}`,
+with `format`, and `/subjects/(string: subject)/versions/(versionId: version)`.
 """
 
+import base64
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
+from urllib.parse import quote
 
 
 @dataclass
@@ -32,6 +34,19 @@ class FakeRegistry:
 
     def register(self, number: int, schema: object, **more: object) -> None:
         self.answers[f"/schemas/ids/{number}"] = {"schema": json.dumps(schema)} | more
+
+    def register_file(self, number: int, file: bytes, *imports: tuple[str, bytes]) -> None:
+        """Register a file of Protobuf: as bytes where these are asked for, else as a source."""
+        told = [{"name": name, "subject": name, "version": 1} for name, _ in imports]
+        own = f"/schemas/ids/{number}"
+        held = {own: file} | {f"/subjects/{quote(n, safe='')}/versions/1": f for n, f in imports}
+        for path, content in held.items():
+            more: dict[str, object] = {"schemaType": "PROTOBUF"}
+            if path == own and told:
+                more["references"] = told
+            self.answers[path] = more | {"schema": 'syntax = "proto3"; message Source {}'}
+            text = base64.b64encode(content).decode()
+            self.answers[f"{path}?format=serialized"] = more | {"schema": text}
 
     def answer(self, path: str) -> tuple[int, bytes]:
         if self.fault is not None:

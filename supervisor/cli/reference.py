@@ -62,6 +62,8 @@ _SPEC_TABLES: Mapping[str, Table] = MappingProxyType(
         "inputFormat of type regex": tables.REGEX_FORMAT,
         "inputFormat of type avro_stream": tables.AVRO_FORMAT,
         **{f"avroBytesDecoder of type {n}": table for n, table in tables.AVRO_DECODERS.items()},
+        "inputFormat of type protobuf": tables.PROTOBUF_FORMAT,
+        **{f"protoBytesDecoder of type {n}": t for n, t in tables.PROTOBUF_DECODERS.items()},
         "inputFormat of type kafka": tables.KAFKA_FORMAT,
         "tuningConfig": tables.TUNING,
         "indexSpec": tables.INDEX,

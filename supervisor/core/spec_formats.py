@@ -7,11 +7,13 @@ from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from supervisor.core.spec_decoders import Decoder
 from supervisor.core.spec_fields import FieldName, Flag, Text, shown, wrong
+from supervisor.core.spec_protobuf import MessageDecoder
 from tasks.ingest_spec import (
     AvroFormat,
     JsonFormat,
     JsonPath,
     KafkaColumns,
+    ProtobufFormat,
     RegexFormat,
     TextFormat,
     ValueFormat,
@@ -170,6 +172,17 @@ class AvroInputFormat(_Named):
         )
 
 
+class ProtobufInputFormat(_Named):
+    """One Protobuf message per record."""
+
+    type: Literal["protobuf"] = "protobuf"
+    proto_bytes_decoder: MessageDecoder
+
+    def contract(self) -> ProtobufFormat:
+        """Return it as tasks are told it."""
+        return ProtobufFormat(schemas=self.proto_bytes_decoder.contract(), fields=self._fields())
+
+
 class _ByPlace(Wire):
     """A format whose values have no names but those that the spec gives them, in order."""
 
@@ -236,7 +249,12 @@ class RegexInputFormat(_ByPlace):
 
 
 PlainFormat = Annotated[
-    JsonInputFormat | CsvInputFormat | TsvInputFormat | RegexInputFormat | AvroInputFormat,
+    JsonInputFormat
+    | CsvInputFormat
+    | TsvInputFormat
+    | RegexInputFormat
+    | AvroInputFormat
+    | ProtobufInputFormat,
     Field(discriminator="type"),
 ]
 
@@ -288,6 +306,7 @@ InputFormat = Annotated[
     | TsvInputFormat
     | RegexInputFormat
     | AvroInputFormat
+    | ProtobufInputFormat
     | KafkaInputFormat,
     Field(discriminator="type"),
 ]

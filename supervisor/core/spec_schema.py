@@ -17,6 +17,7 @@ from pydantic.fields import FieldInfo
 from supervisor.core import spec_decoders as decoders
 from supervisor.core import spec_formats as formats
 from supervisor.core import spec_metrics as metrics
+from supervisor.core import spec_protobuf as protobuf
 from supervisor.core import spec_tables as tables
 from supervisor.core.spec import SupervisorSpec
 from supervisor.core.spec_bounds import BoundedStreamConfig
@@ -57,6 +58,8 @@ PARTS: Mapping[str, tuple[Table, type[BaseModel] | None]] = {
     "oneSchema": (tables.AVRO_DECODERS["schema_inline"], decoders.OneSchemaDecoder),
     "manySchemas": (tables.AVRO_DECODERS["multiple_schemas_inline"], decoders.ManySchemasDecoder),
     "registry": (tables.AVRO_DECODERS["schema_registry"], decoders.RegistryDecoder),
+    "protobufFormat": (tables.PROTOBUF_FORMAT, formats.ProtobufInputFormat),
+    "oneMessage": (tables.PROTOBUF_DECODERS["inline"], protobuf.InlineDescriptorDecoder),
     "kafkaFormat": (tables.KAFKA_FORMAT, formats.KafkaInputFormat),
     "ioConfig": (tables.IO_CONFIG, KafkaIoConfig),
     "boundedStreamConfig": (tables.BOUNDED, BoundedStreamConfig),
@@ -78,6 +81,7 @@ _SPECIAL: Mapping[str, Schema] = {
     "keyFormat": {"$ref": "#/$defs/valueFormat"},
     "fields": {"items": {"anyOf": [{"$ref": "#/$defs/flattenField"}, {"type": "string"}]}},
     "avroBytesDecoder": {"$ref": "#/$defs/avroBytesDecoder"},
+    "protoBytesDecoder": {"$ref": "#/$defs/protoBytesDecoder"},
 }
 """Fields that hold objects of ours, wherever they stand."""
 
@@ -108,6 +112,7 @@ def spec_schema() -> Schema:
         "valueFormat": _choice(tables.VALUE_FORMATS),
         "inputFormat": _choice({**tables.VALUE_FORMATS, "kafka": tables.KAFKA_FORMAT}),
         "avroBytesDecoder": _choice(tables.AVRO_DECODERS),
+        "protoBytesDecoder": _choice(tables.PROTOBUF_DECODERS),
     }
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

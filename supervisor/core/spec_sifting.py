@@ -6,6 +6,11 @@ from supervisor.core import spec_tables as tables
 from supervisor.core.spec_fields import nearest, shown
 from supervisor.core.spec_notes import Notes
 
+_DECODERS = {
+    "avroBytesDecoder": tables.AVRO_DECODERS,
+    "protoBytesDecoder": tables.PROTOBUF_DECODERS,
+}
+
 
 def sift_format(
     notes: Notes, written: Mapping[str, object], pointer: str, *, within: bool = False
@@ -30,11 +35,12 @@ def sift_format(
     kept = notes.sift(written, pointer, known[kind])
     if isinstance(flatten := kept.get("flattenSpec"), Mapping):
         kept["flattenSpec"] = _sift_flatten(notes, flatten, f"{pointer}/flattenSpec")
-    if isinstance(decoder := kept.get("avroBytesDecoder"), Mapping):
-        found = _sift_decoder(notes, decoder, f"{pointer}/avroBytesDecoder")
-        if found is None:
-            return None
-        kept["avroBytesDecoder"] = found
+    for name, decoders in _DECODERS.items():
+        if isinstance(decoder := kept.get(name), Mapping):
+            found = _sift_decoder(notes, decoder, f"{pointer}/{name}", decoders)
+            if found is None:
+                return None
+            kept[name] = found
     for name in ("valueFormat", "keyFormat"):
         if isinstance(inner := kept.get(name), Mapping):
             found = sift_format(notes, inner, f"{pointer}/{name}", within=True)
@@ -46,16 +52,24 @@ def sift_format(
 
 
 def _sift_decoder(
-    notes: Notes, written: Mapping[str, object], pointer: str
+    notes: Notes,
+    written: Mapping[str, object],
+    pointer: str,
+    decoders: Mapping[str, tables.Table],
 ) -> dict[str, object] | None:
     kind = written.get("type")
-    if isinstance(kind, str) and kind in tables.AVRO_DECODERS:
-        return notes.sift(written, pointer, tables.AVRO_DECODERS[kind])
-    known = f"use one of {', '.join(tables.AVRO_DECODERS)}"
-    if kind in {None, "schema_repo"}:  # Druid's default
-        told = "type is required" if kind is None else "schema_repo is not built"
+    if isinstance(kind, str) and kind in decoders:
+        return notes.sift(written, pointer, decoders[kind])
+    known = f"use one of {', '.join(decoders)}"
+    if kind is None:
+        notes.refuse(f"{pointer}/type", "type is required", known)
+    elif (kind, decoders) == ("schema_repo", tables.AVRO_DECODERS):  # Druid's default
         hint = f"{known}; the schemas of a schema repo can be registered or written into the spec"
-        notes.refuse(f"{pointer}/type", told, known if kind is None else hint)
+        notes.refuse(f"{pointer}/type", "schema_repo is not built", hint)
+    elif (kind, decoders) == ("file", tables.PROTOBUF_DECODERS):
+        hint = 'write what it holds into the spec: {"type": "inline", "descriptorString": "..."}, '
+        told = "file is not built: no file or URL that a spec names is ever opened"
+        notes.refuse(f"{pointer}/type", told, f"{hint}the text that base64 -w0 FILE prints")
     else:
         notes.refuse(f"{pointer}/type", f"{shown(kind)} is no way to find a schema", known)
     return None

@@ -190,6 +190,12 @@ AVRO_DECODERS = {
     ),
 }
 """Ways to find the schema of a record, by name."""
+PROTOBUF_FORMAT = Table(kept=frozenset({"type", "protoBytesDecoder", "flattenSpec"}))
+PROTOBUF_DECODERS = {
+    "inline": Table(kept=frozenset({"type", "descriptorString", "protoMessageType"})),
+    "schema_registry": AVRO_DECODERS["schema_registry"],
+}
+"""Ways to find the message of a record, by name."""
 KAFKA_FORMAT = Table(
     kept=frozenset(
         {
@@ -210,6 +216,7 @@ VALUE_FORMATS = {
     "tsv": TSV_FORMAT,
     "regex": REGEX_FORMAT,
     "avro_stream": AVRO_FORMAT,
+    "protobuf": PROTOBUF_FORMAT,
 }
 """Formats of a value or a key, by name."""
 TRANSFORMS = Table(kept=frozenset({"filter", "transforms"}))
@@ -259,7 +266,7 @@ OTHER_METRICS: Mapping[str, str] = {
     "javascript": "use a transform, and a sum, min or max of it",
 }
 """Druid's other aggregators, and what to do instead."""
-OTHER_FORMATS = frozenset({"avro_ocf", "javascript", "orc", "parquet", "protobuf", "thrift"})
+OTHER_FORMATS = frozenset({"avro_ocf", "javascript", "orc", "parquet", "thrift"})
 """Druid's other input formats."""
 
 INDEX = Table(

@@ -24,6 +24,7 @@ from tasks.ingest_spec import (
     Discovery,
     IngestSpec,
     JsonFormat,
+    ProtobufFormat,
     RegexFormat,
     TextFormat,
 )
@@ -89,7 +90,7 @@ def _named_fields(spec: IngestSpec) -> set[str]:
         return set()
     names: set[str] = set()
     match spec.value_format:
-        case JsonFormat() as inner:
+        case ProtobufFormat(fields=inner) | (JsonFormat() as inner):
             names |= {path.name for path in inner.paths} | set(inner.roots or ())
         case TextFormat() | RegexFormat() as inner:
             names |= set(inner.columns)

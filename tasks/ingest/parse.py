@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pyspark.sql import DataFrame
 
 from tasks.expression.value import Value
-from tasks.ingest.parse_avro import as_json, asked_sql, parse_avro
+from tasks.ingest.parse_binary import as_json, asked_sql, parse_binary, reasons_of_form
 from tasks.ingest.parse_json import parse_json
 from tasks.ingest.parse_text import parse_regex, parse_text
 from tasks.ingest.parsed import NONE_OF_NAMES, Parsed, Wanted
@@ -20,8 +20,10 @@ from tasks.ingest.schemas import (
 )
 from tasks.ingest_spec import (
     AvroFormat,
+    BinaryFormat,
     JsonFormat,
     KafkaColumns,
+    ProtobufFormat,
     RegexFormat,
     RowSpec,
     TextFormat,
@@ -53,9 +55,8 @@ def reasons_of(spec: RowSpec) -> tuple[RejectReason, ...]:
             found |= {RejectReason.EMPTY, RejectReason.NOT_A_LINE}
         case RegexFormat():
             found |= {RejectReason.EMPTY, RejectReason.NOT_A_LINE, RejectReason.NO_MATCH}
-        case AvroFormat():
-            found |= {RejectReason.EMPTY, RejectReason.NOT_AVRO}
-            found |= {RejectReason.UNKNOWN_SCHEMA, RejectReason.UNREADABLE_SCHEMA}
+        case AvroFormat() | ProtobufFormat() as inner:
+            found |= reasons_of_form(inner)
     if spec.unfit_values is UnfitValues.QUARANTINE:
         found.add(RejectReason.UNFIT_VALUE)
     return tuple(reason for reason in RejectReason if reason in found)
@@ -64,8 +65,8 @@ def reasons_of(spec: RowSpec) -> tuple[RejectReason, ...]:
 def _parse_value(
     records: DataFrame, spec: ValueFormat, wanted: Wanted, answers: Answers = NOTHING_ASKED
 ) -> Parsed:
-    if isinstance(spec, AvroFormat):
-        return parse_avro(records, spec, wanted, answers)
+    if isinstance(spec, BinaryFormat):
+        return parse_binary(records, spec, wanted, answers)
     frame = records.selectExpr("*", "CAST(v AS STRING) AS s")
     match spec:
         case JsonFormat():
@@ -142,7 +143,7 @@ def _beside(spec: KafkaColumns, names: tuple[str, ...]) -> dict[str, _Beside]:
 
 
 def _with_key(records: DataFrame, spec: KafkaColumns, answers: Answers) -> DataFrame:
-    """Add `_name`, the text of the first field of a key; of Avro `_asked`, too, see `Parsed`."""
+    """Add `_name`, the text of the first field of a key; with a schema `_asked`, too: `Parsed`."""
     kept = [c for c in records.columns if c != "v"]
     match spec.key_format:
         case None:
@@ -150,7 +151,7 @@ def _with_key(records: DataFrame, spec: KafkaColumns, answers: Answers) -> DataF
         case JsonFormat():
             held = "from_json(CAST(_key AS STRING), 'map<string,string>')"
             return records.selectExpr("*", f"get(map_values({held}), 0) AS _name")
-        case AvroFormat() as inner:
+        case AvroFormat() | ProtobufFormat() as inner:
             known = known_schemas(inner, answers)
             decoded = as_json(records.selectExpr(*kept, "v AS _v", "_key AS v"), inner, known)
             held = "from_json(_j, 'map<string,string>')"

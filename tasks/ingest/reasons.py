@@ -21,6 +21,7 @@ class RejectReason(Enum):
     UNKNOWN_SCHEMA = "unknown-schema"
     UNREADABLE_SCHEMA = "unreadable-schema"
     UNFIT_VALUE = "unfit-value"
+    NOT_PROTOBUF = "not-protobuf"
 
     @property
     def code(self) -> int:

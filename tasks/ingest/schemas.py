@@ -8,8 +8,21 @@ from dataclasses import dataclass, field
 from threading import Lock
 
 from tasks.avro_schema import AvroSchemaError, Record, read_schema
-from tasks.ingest_spec import AvroFormat, ManySchemas, OneSchema, RowSpec
+from tasks.ingest_spec import (
+    AvroFormat,
+    BinaryFormat,
+    ManySchemas,
+    OneMessage,
+    OneSchema,
+    RowSpec,
+)
 from tasks.ports import SchemaSource, SchemaText
+from tasks.protobuf_schema import (
+    Messages,
+    ProtobufSchemaError,
+    read_descriptors,
+    read_registered,
+)
 from tasks.registry import Registry
 
 _LAST_MAX = 20
@@ -19,11 +32,14 @@ OF_KEYS = 1 << 32
 """Added to the number of a key's schema where it is told: keys may have a registry of their own."""
 
 
+Schema = Record | Messages
+
+
 @dataclass(frozen=True)
 class Answers:
     """What a registry has said of numbers so far."""
 
-    found: Mapping[int, Record] = field(default_factory=dict)
+    found: Mapping[int, Schema] = field(default_factory=dict)
     missing: frozenset[int] = frozenset()
     """It has no schema of that number."""
     unreadable: frozenset[int] = frozenset()
@@ -44,16 +60,18 @@ class Schemas:
 NO_SCHEMAS = Schemas()
 
 
-def framed(spec: AvroFormat) -> int | None:
+def framed(spec: BinaryFormat) -> int | None:
     """Return the byte that each record begins with, before the number of its schema."""
     return {"one": None, "many": 1, "registry": 0}[spec.schemas.type]
 
 
-def known_schemas(spec: AvroFormat, answers: Answers) -> Answers:
+def known_schemas(spec: BinaryFormat, answers: Answers) -> Answers:
     """Return what is known of the schemas of a format, by number; the only one has 0."""
     match spec.schemas:
         case OneSchema(text=text):
             return Answers({0: read_schema(text)})
+        case OneMessage(text=text, message=message):
+            return Answers({0: read_descriptors(text, message)})
         case ManySchemas(schemas=schemas):
             return Answers({one.number: read_schema(one.text) for one in schemas})
         case _:
@@ -63,7 +81,8 @@ def known_schemas(spec: AvroFormat, answers: Answers) -> Answers:
 def held_fields(spec: AvroFormat) -> tuple[str, ...]:
     """Return the top-level fields of the schemas that a spec itself holds, sorted."""
     records = known_schemas(spec, NOTHING_ASKED).found.values()
-    return tuple(sorted({name for record in records for name, _ in record.fields}))
+    fields = (record.fields for record in records if isinstance(record, Record))
+    return tuple(sorted({name for named in fields for name, _ in named}))
 
 
 class SchemaBook:
@@ -76,7 +95,7 @@ class SchemaBook:
     def __init__(self, source: SchemaSource) -> None:
         """Begin with an empty book."""
         self._source = source
-        self._last: dict[str, dict[int, Record]] = {}
+        self._last: dict[str, dict[int, Schema]] = {}
         self._lock = Lock()
 
     def begin(self, spec: RowSpec) -> Schemas:
@@ -122,8 +141,8 @@ class SchemaBook:
                 missing.add(number)
                 continue
             try:
-                found[number] = _read(held)
-            except AvroSchemaError:
+                found[number] = _read(held, registry)
+            except (AvroSchemaError, ProtobufSchemaError):
                 unreadable.add(number)
         with self._lock:
             last = list(found.items())[-_LAST_MAX:]
@@ -133,7 +152,11 @@ class SchemaBook:
         return Answers(found, frozenset(missing), frozenset(unreadable))
 
 
-def _read(held: SchemaText) -> Record:
+def _read(held: SchemaText, registry: Registry) -> Schema:
+    if registry.binary:
+        if held.kind != "PROTOBUF":
+            raise ProtobufSchemaError(f"it is one of {held.kind}")
+        return read_registered(held.text, tuple(zip(held.names, held.references, strict=True)))
     if held.kind != "AVRO":
         raise AvroSchemaError(f"it is one of {held.kind}")
     return read_schema(held.text, held.references)

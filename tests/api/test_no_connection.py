@@ -146,9 +146,14 @@ def test_a_registry_that_is_not_allowed_is_not_called(
     tmp_path: Path, migrated: Path, listener: Listener
 ) -> None:
     decoder = {"type": "schema_registry", "url": f"http://{listener.address}"}
-    avro = {"type": "avro_stream", "avroBytesDecoder": decoder}
+    file = {"type": "file", "descriptor": f"http://{listener.address}/clicks.desc"}
     with guarded(tmp_path, migrated, None) as world:
-        ask_all(world, reaching(listener.address, inputFormat=avro))
+        for form in (
+            {"type": "avro_stream", "avroBytesDecoder": decoder},
+            {"type": "protobuf", "protoBytesDecoder": decoder},
+            {"type": "protobuf", "protoBytesDecoder": file},
+        ):
+            ask_all(world, reaching(listener.address, inputFormat=form))
     assert listener.calls() == 0
 
 

@@ -75,11 +75,16 @@ def test_what_has_no_effect_is_accepted_with_a_warning(world: World) -> None:
 
 
 @pytest.mark.parametrize("within", [False, True])
-def test_a_registry_that_nobody_has_allowed_is_refused(world: World, *, within: bool) -> None:
+@pytest.mark.parametrize(
+    ("kind", "field"), [("avro_stream", "avroBytesDecoder"), ("protobuf", "protoBytesDecoder")]
+)
+def test_a_registry_that_nobody_has_allowed_is_refused(
+    world: World, kind: str, field: str, *, within: bool
+) -> None:
     def posted(url: str) -> httpx.Response:
         decoder = {"type": "schema_registry", "url": url}
-        avro: dict[str, object] = {"type": "avro_stream", "avroBytesDecoder": decoder}
-        form = {"type": "kafka", "keyFormat": avro} if within else avro
+        inner: dict[str, object] = {"type": kind, field: decoder}
+        form = {"type": "kafka", "keyFormat": inner} if within else inner
         return world.post(SUPERVISORS, spec_document(inputFormat=form))
 
     allowed, refused = posted("http://registry:8081/path"), posted("http://registry:8082")

@@ -133,9 +133,9 @@ def test_the_kafka_format_names_what_stands_beside_a_value() -> None:
             "a has no expr",
         ),
         (
-            {"type": "kafka", "valueFormat": {"type": "protobuf"}},
+            {"type": "kafka", "valueFormat": {"type": "thrift"}},
             "/valueFormat/type",
-            "protobuf is not built yet",
+            "thrift is not built yet",
         ),
         (
             {"type": "kafka", "valueFormat": {"type": "kafka"}},

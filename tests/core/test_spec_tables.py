@@ -51,7 +51,7 @@ def test_a_field_is_in_one_part_of_a_table_and_in_the_json_schema(part: str) -> 
 
 def test_every_table_has_its_part() -> None:
     named = [table for table in vars(tables).values() if isinstance(table, tables.Table)]
-    several = (tables.METRICS, tables.AVRO_DECODERS, tables.VALUE_FORMATS)
+    several = (tables.METRICS, tables.AVRO_DECODERS, tables.PROTOBUF_DECODERS, tables.VALUE_FORMATS)
     named += [table for some in several for table in some.values()]
     assert {id(table) for table in named} == {id(table) for table, _ in PARTS.values()}
 

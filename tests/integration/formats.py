@@ -1,11 +1,15 @@
 """One record in each format, and what a spec says to read it."""
 
+import base64
 import io
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 import fastavro
+from google.protobuf import message_factory
+from google.protobuf.descriptor_pb2 import FieldDescriptorProto, FileDescriptorSet
+from google.protobuf.descriptor_pool import DescriptorPool
 from pydantic import JsonValue
 
 BAD_EVERY = 100
@@ -75,6 +79,27 @@ def _avro(wanted: Row) -> bytes:
     return held.getvalue()
 
 
+_KINDS = {
+    **dict.fromkeys(("id", "time", "user"), FieldDescriptorProto.TYPE_STRING),
+    "amount": FieldDescriptorProto.TYPE_INT64,
+    "price": FieldDescriptorProto.TYPE_DOUBLE,
+}
+_FILES = FileDescriptorSet()
+_FILES.file.add(name="click.proto", syntax="proto2").message_type.add(name="Click").field.extend(
+    FieldDescriptorProto(name=name, number=n, type=kind, label=FieldDescriptorProto.LABEL_OPTIONAL)
+    for n, (name, kind) in enumerate(_KINDS.items(), start=1)
+)
+_POOL = DescriptorPool()
+_POOL.AddSerializedFile(_FILES.file[0].SerializeToString())
+_CLICK = message_factory.GetMessageClass(_POOL.FindMessageTypeByName("Click"))
+
+
+def _protobuf(wanted: Row) -> bytes:
+    name, at, user, amount, price = wanted
+    time = f"{at:%Y-%m-%dT%H:%M:%SZ}"
+    return _CLICK(id=name, time=time, user=user, amount=amount, price=price).SerializeToString()
+
+
 FORMATS = (
     Format("json", {"type": "json"}, _json),
     Format("csv", {"type": "csv", "columns": COLUMNS}, _separated(",")),
@@ -96,5 +121,16 @@ FORMATS = (
             "avroBytesDecoder": {"type": "schema_inline", "schema": _SCHEMA},
         },
         _avro,
+    ),
+    Format(
+        "protobuf",
+        {
+            "type": "protobuf",
+            "protoBytesDecoder": {
+                "type": "inline",
+                "descriptorString": base64.b64encode(_FILES.SerializeToString()).decode(),
+            },
+        },
+        _protobuf,
     ),
 )

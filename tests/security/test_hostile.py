@@ -268,6 +268,18 @@ STRUCTURES: dict[str, Callable[[Document], None]] = {
             "avroBytesDecoder": {"type": "schema_registry", "url": "http://169.254.169.254/"},
         }
     ),
+    "descriptors from a file": lambda d: _section(d, "ioConfig").update(
+        inputFormat={
+            "type": "protobuf",
+            "protoBytesDecoder": {"type": "file", "descriptor": "file:///etc/passwd"},
+        }
+    ),
+    "descriptors from elsewhere": lambda d: _section(d, "ioConfig").update(
+        inputFormat={
+            "type": "protobuf",
+            "protoBytesDecoder": {"type": "file", "descriptor": "http://169.254.169.254/x.desc"},
+        }
+    ),
     "a schema from a file": lambda d: _section(d, "ioConfig").update(
         inputFormat={
             "type": "avro_stream",

@@ -100,7 +100,26 @@ def test_what_a_schema_refers_to_comes_first(
 
     found = client.schema(Registry(urls=(registry.url,)), 7)
 
-    assert found == SchemaText("AVRO", json.dumps("shop.Top"), ("B", "A"))
+    assert found == SchemaText("AVRO", json.dumps("shop.Top"), ("B", "A"), ("b", "a/x"))
+
+
+def test_schemas_of_protobuf_are_asked_for_as_bytes(
+    registry: FakeRegistry, client: RegistryClient
+) -> None:
+    """Goal: what they import as well, each by the name that it is imported by."""
+    registry.register_file(7, b"top", ("shop/a.proto", b"a"))
+    plain, binary = Registry(urls=(registry.url,)), Registry(urls=(registry.url,), binary=True)
+
+    found = client.schema(binary, 7)
+    source = client.schema(plain, 7)
+
+    assert found == SchemaText("PROTOBUF", "dG9w", ("YQ==",), ("shop/a.proto",))
+    assert source is not None
+    assert source.text.startswith("syntax")
+    assert registry.asked[:2] == [
+        "/schemas/ids/7?format=serialized",
+        "/subjects/shop%2Fa.proto/versions/1?format=serialized",
+    ]
 
 
 def test_credentials_are_sent_and_never_told(

@@ -26,6 +26,7 @@ PURE_FILES = (
     "tasks/pacing.py",
     "tasks/period.py",
     "tasks/progress.py",
+    "tasks/protobuf_schema.py",
     "tasks/reading.py",
     "tasks/registry.py",
     "tasks/row_plan.py",

@@ -1,0 +1,183 @@
+"""Batches of Protobuf messages whose schemas lie in a registry, from a real broker.
+
+Source: Confluent's documentation, "Wire format": a byte 0, the schema's number in four bytes, where
+the message stands in the schema's file, the message.
+"""
+
+import struct
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from confluent_kafka import Producer
+from google.protobuf.descriptor_pb2 import FileDescriptorProto
+
+from supervisor.dev.broker import Broker
+from tasks.ingest.engine import SparkEngine
+from tasks.ingest_spec import (
+    Column,
+    Discovery,
+    IngestSpec,
+    KafkaColumns,
+    ProtobufFormat,
+    RegistrySchemas,
+)
+from tasks.kafka_client import KafkaClient
+from tasks.ports import SchemasUnavailable
+from tasks.registry import Registry
+from tests.brokers import produce
+from tests.ingest.avros import MISSING_IS_NOON
+from tests.ingest.batches import batch, paths_below, rejected, table_of
+from tests.ingest.protobufs import Every, held
+from tests.registries import FakeRegistry, fake_registry
+
+pytestmark = [pytest.mark.spark, pytest.mark.kafka]
+
+NewTopic = Callable[[int], str]
+
+
+@pytest.fixture
+def registry() -> Iterator[FakeRegistry]:
+    with fake_registry() as found:
+        yield found
+
+
+def spec_of(broker: Broker, form: ProtobufFormat, *columns: Column) -> IngestSpec:
+    return IngestSpec(
+        data_source="clicks",
+        kafka=KafkaClient(bootstrap_servers=broker.bootstrap),
+        value_format=form,
+        timestamp=MISSING_IS_NOON,
+        columns=columns,
+        discovery=Discovery.NOTHING if columns else Discovery.TEXTS,
+    )
+
+
+def by_registry(url: str) -> ProtobufFormat:
+    return ProtobufFormat(schemas=RegistrySchemas(registry=Registry(urls=(url,), binary=True)))
+
+
+def framed(number: int, body: bytes, places: bytes = b"\0") -> bytes:
+    return struct.pack(">bI", 0, number) + places + body
+
+
+def every(number: int) -> bytes:
+    """Register a schema that imports others under this number, and return a message of it."""
+    return framed(1, Every(an_int64=number, a_string=f"u{number}").SerializeToString())
+
+
+def register_every(registry: FakeRegistry) -> None:
+    """As number 1: with an import from the registry, and those that no registry has."""
+    files = {file.name: file.SerializeToString() for file in held("every").file}
+    registry.register_file(1, files["every.proto"], ("shop/money.proto", files["shop/money.proto"]))
+
+
+def two_messages() -> FileDescriptorProto:
+    """A file of two messages, the second with one in it."""
+    file = FileDescriptorProto(name="default", package="two", syntax="proto3")
+    inner = file.message_type.add(name="A").field.add(name="a", number=1, label=1)
+    inner.type = inner.TYPE_INT32
+    second = file.message_type.add(name="B")
+    within = second.nested_type.add(name="C").field.add(name="c", number=1, label=1)
+    within.type = within.TYPE_STRING
+    return file
+
+
+def test_a_schema_is_fetched_when_a_record_names_it(
+    broker: Broker,
+    engine: SparkEngine,
+    new_topic: NewTopic,
+    registry: FakeRegistry,
+    tmp_path: Path,
+) -> None:
+    """Goal: two schemas in a batch, messages by their place, each thing that may be wrong."""
+    topic, spec = new_topic(1), spec_of(broker, by_registry(registry.url))
+    register_every(registry)
+    registry.register_file(2, two_messages().SerializeToString())
+    registry.register(3, {"type": "object"}, schemaType="JSON")
+    registry.answers["/schemas/ids/4?format=serialized"] = registry.answers["/schemas/ids/1"]
+    registry.answers["/schemas/ids/3?format=serialized"] = registry.answers["/schemas/ids/3"]
+    missing = FileDescriptorProto(name="m", dependency=["far/away.proto"])
+    registry.register_file(5, missing.SerializeToString())
+    records = [
+        *(every(0), framed(2, b"\x08\x05"), framed(2, b"\n\x01x", b"\x04\x02\0")),  # B.C
+        framed(2, b"\x08\x06", b"\x02\0"),  # A, by one step
+        *(framed(2, b"", b"\x02\x04"), framed(2, b"", b"\x04\x02"), framed(2, b"", b"\x01")),
+        *(framed(2, b"", b""), framed(2, b"", b"\xff\xff\xff\xff\xff\xff"), framed(2, b"\x08")),
+        *(framed(3, b""), framed(4, b""), framed(5, b""), framed(9, b""), b"\0\0", b"", b"\1" * 9),
+        every(17),
+    ]
+    produce(broker.bootstrap, topic, records)
+
+    entry = engine.read_batch(batch(spec, topic, {0: (0, len(records))}))
+
+    rows = table_of(tmp_path, entry.files).to_pylist()
+    found = [(row["__offset"], row["anInt64"], row["a"], row["c"]) for row in rows]
+    assert sorted(found) == [
+        (0, None, None, None),  # proto3: a zero is not sent
+        (1, None, "5", None),
+        (2, None, None, "x"),
+        (3, None, "6", None),
+        (17, "17", None, None),
+    ]
+    assert rejected(tmp_path, entry) == [
+        (0, 4, 9, "not-protobuf"),
+        (0, 10, 12, "unreadable-schema"),
+        (0, 13, 13, "unknown-schema"),
+        (0, 14, 14, "not-protobuf"),
+        (0, 15, 15, "empty"),
+        (0, 16, 16, "not-protobuf"),
+    ]
+    assert registry.asked.count("/schemas/ids/1?format=serialized") == 1
+
+
+def test_a_silent_registry_is_waited_for_and_loses_nothing(
+    broker: Broker,
+    engine: SparkEngine,
+    new_topic: NewTopic,
+    registry: FakeRegistry,
+    tmp_path: Path,
+) -> None:
+    topic = new_topic(1)
+    spec = spec_of(broker, by_registry(registry.url), Column(name="anInt64", type="long"))
+    register_every(registry)
+    produce(broker.bootstrap, topic, [every(n) for n in range(1, 4)])
+    registry.fault = (503, b"")
+
+    with pytest.raises(SchemasUnavailable, match=r"registry does not answer: http.*: 503"):
+        engine.read_batch(batch(spec, topic, {0: (0, 3)}))
+
+    assert not [path for path in paths_below(tmp_path) if "/data/" in path]
+    registry.fault = None
+    entry = engine.read_batch(batch(spec, topic, {0: (0, 3)}))
+    assert table_of(tmp_path, entry.files)["anInt64"].to_pylist() == [1, 2, 3]
+
+
+def test_keys_may_be_protobuf_too(
+    broker: Broker,
+    engine: SparkEngine,
+    new_topic: NewTopic,
+    registry: FakeRegistry,
+    tmp_path: Path,
+) -> None:
+    topic = new_topic(1)
+    register_every(registry)
+    registry.register_file(2, two_messages().SerializeToString())
+    spec = spec_of(broker, by_registry(registry.url), Column(name="k"), Column(name="anInt64"))
+    beside = KafkaColumns(key="k", key_format=by_registry(registry.url))
+    wanted = spec.model_copy(update={"kafka_columns": beside})
+    keys = [framed(2, b"\x08\x05"), framed(2, b"\x08"), framed(8, b""), None]
+    producer = Producer({"bootstrap.servers": broker.bootstrap})
+    for number, sent in enumerate(keys):
+        producer.produce(topic, every(number + 1), sent)
+    assert producer.flush(30) == 0
+
+    entry = engine.read_batch(batch(wanted, topic, {0: (0, 4)}))
+
+    rows = table_of(tmp_path, entry.files).to_pylist()
+    assert [(row["k"], row["anInt64"]) for row in rows] == [
+        ("5", "1"),
+        (None, "2"),
+        (None, "3"),
+        (None, "4"),
+    ]
