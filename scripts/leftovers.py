@@ -7,6 +7,7 @@ writes its title over the environment of its children.
 
 import os
 import sys
+from contextlib import suppress
 
 import psutil
 
@@ -36,15 +37,21 @@ def describe(process: psutil.Process) -> str:
         return f"{process.pid} (gone)"
 
 
+def end(processes: list[psutil.Process]) -> None:
+    """Kill processes, also where the end of one has already ended another."""
+    for process in processes:
+        with suppress(psutil.NoSuchProcess):
+            process.kill()
+    psutil.wait_procs(processes, timeout=LEAVING_S)
+
+
 def main(run_id: str) -> int:
     """End what is left of the run; return 1 if there was anything, else 0."""
     _, left = psutil.wait_procs(of_run(run_id), timeout=LEAVING_S)
     if not left:
         return 0
     names = [describe(process) for process in left]
-    for process in left:
-        process.kill()
-    psutil.wait_procs(left, timeout=LEAVING_S)
+    end(left)
     print(f"scripts/test: {len(names)} processes outlived the tests and were killed:")
     for name in names:
         print(f"  {name}")

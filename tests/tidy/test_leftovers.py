@@ -1,10 +1,12 @@
 """A process that outlives the test run is named, ended, and makes the run fail."""
 
 import os
+import runpy
 import subprocess
 import sys
 from collections.abc import Iterator
 
+import psutil
 import pytest
 
 from tests.tidy.sources import ROOT
@@ -60,3 +62,19 @@ def test_processes_of_another_run_are_left_alone(run_id: str, left: subprocess.P
 
     assert (done.returncode, done.stdout) == (0, "")
     assert left.poll() is None
+
+
+def test_one_that_ends_before_it_is_killed_keeps_none_from_it() -> None:
+    """The end of a process ends those that are tied to it, sooner than they are looked at."""
+    command = [sys.executable, "-c", "import time; time.sleep(1000)"]
+    with subprocess.Popen(command) as first, subprocess.Popen(command) as second:
+        found = [psutil.Process(first.pid), psutil.Process(second.pid)]
+        first.kill()
+        first.wait(timeout=10)
+
+        try:
+            runpy.run_path(str(ROOT / "scripts/leftovers.py"))["end"](found)
+
+            assert not found[1].is_running()
+        finally:
+            second.kill()
