@@ -32,7 +32,7 @@ class InlineDescriptorDecoder(Wire):
             read_descriptors(self.descriptor_string, self.proto_message_type)
         except ProtobufSchemaError as error:
             told = str(error)
-            hint = "" if SET_HINT in told else f"give base64 -w0 of what {SET_HINT} has written"
+            hint = f"give what base64 -w0 FILE prints after {SET_HINT}" if "base64" in told else ""
             raise wrong(f"the descriptor: {told}", hint) from None
         return self
 

@@ -21,7 +21,7 @@ from pyspark.sql import SparkSession
 from tasks.protobuf_schema import Messages, ProtobufSchemaError
 
 _SOURCE = "ProtobufJson.java"
-_KEPT_MAX = 500
+KEPT_MAX = 500
 """Functions of one session; the one that was used least lately goes."""
 _TEXT_MAX = 300
 
@@ -60,7 +60,7 @@ def protobuf_function(session: SparkSession, messages: Messages) -> str:
             known.compiled = True
         _register(session, name, key, messages)
         known.names[name] = None
-        if len(known.names) > _KEPT_MAX:
+        if len(known.names) > KEPT_MAX:
             _forget(session, known.names.popitem(last=False)[0])
     return name
 

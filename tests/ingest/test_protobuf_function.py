@@ -1,16 +1,18 @@
-"""The function that reads Protobuf, in a worker's life: many threads, one JVM after another.
-
-In a process of its own, since PySpark has one JVM at a time for a whole process.
-"""
+"""The function that reads Protobuf, in a worker's life: many threads, schemas and JVMs."""
 
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from google.protobuf.descriptor_pb2 import FileDescriptorProto, FileDescriptorSet
 
+from tasks.ingest.protobuf_function import KEPT_MAX, protobuf_function
+from tasks.protobuf_schema import Messages, ProtobufSchemaError, read_descriptors
 from tasks.runtime.jars import SPARK
+from tasks.spark_session import SparkRuntime
 from tests.brokers import shared_cache_dir, shared_jars
+from tests.ingest.decoding import rows_of
 from tests.ingest.protobufs import EVERY, Every, held, text_of
 
 pytestmark = pytest.mark.spark
@@ -50,8 +52,44 @@ for _ in range(2):
 """
 
 
+def messages(number: int) -> Messages:
+    """A message of its own, with one field."""
+    files = FileDescriptorSet()
+    message = files.file.add(name="m", syntax="proto3").message_type.add(name="M")
+    message.field.add(name=f"f{number}", number=1, type="TYPE_INT32", label="LABEL_OPTIONAL")
+    return read_descriptors(text_of(files))
+
+
+def test_the_one_that_was_used_least_lately_goes(spark: SparkRuntime) -> None:
+    """Goal: schemas that come and go over the years do not fill a JVM; one may come back."""
+    session = spark.session
+    first, second = (protobuf_function(session, messages(n)) for n in range(2))
+    others = [protobuf_function(session, messages(n)) for n in range(2, KEPT_MAX)]
+    protobuf_function(session, messages(0))
+
+    last = protobuf_function(session, messages(KEPT_MAX))
+
+    there = [session.catalog.functionExists(name) for name in (first, second, others[-1], last)]
+    assert there == [True, False, True, True]
+    again = protobuf_function(session, messages(1))
+    [row] = rows_of(spark, session.sql(f"SELECT 0 AS o, {again}(X'0805') AS j"))
+    assert (again, row["j"]) == (second, '{"f1":5}')
+
+
+def test_what_javas_library_does_not_take_is_told(spark: SparkRuntime) -> None:
+    one = FileDescriptorProto(name="m", dependency=["far/away.proto"])
+    one.message_type.add(name="M")
+    held_in = FileDescriptorSet(file=[one]).SerializeToString()
+
+    with pytest.raises(ProtobufSchemaError, match="Spark's library does not take it"):
+        protobuf_function(spark.session, Messages(held_in, "M"))
+
+
 def test_it_is_made_once_in_each_jvm_whichever_thread_asks(tmp_path: Path) -> None:
-    """Goal: a JVM that dies takes it along, and the next one has it again."""
+    """Goal: a JVM that dies takes it along, and the next one has it again.
+
+    In a process of its own, since PySpark has one JVM at a time for a whole process.
+    """
     jars = [str(jar) for jar in shared_jars(SPARK)]
     cache = str(shared_cache_dir() / "truststore")
     value = Every(an_int32=7, a_string="x").SerializeToString().hex()
