@@ -1,5 +1,6 @@
 """Operations: each verb that takes its time says when it is done."""
 
+from tasks.contract import TaskPhase
 from tests.api.agents import Agent
 from tests.api.world import SUPERVISORS, TOPIC, Json, World, spec_document, task_ids
 
@@ -15,8 +16,9 @@ def finish(world: World, agents: list[Agent]) -> None:
     world.settle()
     world.round(agents)
     for agent in agents:
-        for task_id in sorted(agent.held):
-            agent.publish(task_id)
+        for task_id, held in sorted(agent.held.items()):
+            if held.phase is TaskPhase.PUBLISHING:  # a successor that reads has nothing yet
+                agent.publish(task_id)
     world.settle()
     world.round(agents)
 
