@@ -11,7 +11,8 @@ Source: descriptor.proto of Protocol Buffers; its documentation, "ProtoJSON Form
 import base64
 import binascii
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache
@@ -82,7 +83,17 @@ class Messages:
     """Full name of a message of the last file; empty: each record says which one it is."""
 
 
+@contextmanager
+def _of_text() -> Iterator[None]:
+    """Refuse names of bytes that are no text: the library finds them where they are read."""
+    try:
+        yield
+    except UnicodeDecodeError:
+        raise ProtobufSchemaError("a name in it is no text in UTF-8") from None
+
+
 @lru_cache(maxsize=_KEPT)
+@_of_text()
 def read_descriptors(text: str, message: str | None = None) -> Messages:
     """Read a FileDescriptorSet in base64; `message` may be a full name or the end of one.
 
@@ -102,6 +113,7 @@ def read_descriptors(text: str, message: str | None = None) -> Messages:
     return Messages(_checked(home, files), name)
 
 
+@_of_text()
 def read_registered(text: str, references: Sequence[tuple[str, str]]) -> Messages:
     """Read a FileDescriptorProto in base64, and those that it imports, by the names of imports.
 

@@ -255,6 +255,14 @@ def test_no_bytes_do_more_than_be_refused(value: bytes, wanted: str | None) -> N
         assert str(error).isprintable()  # noqa: PT017 -- as above
 
 
+def test_a_name_of_bytes_that_are_no_text_is_refused() -> None:
+    raw = base64.b64decode(set_of(_field("f", json_name="inJson")))
+    broken = base64.b64encode(raw.replace(b"inJson", b"\xf0nJson")).decode()
+
+    with pytest.raises(ProtobufSchemaError, match="no text in UTF-8"):
+        read_descriptors(broken)
+
+
 @given(st.data())
 def test_no_set_with_a_bit_that_fell_over_does_more(data: st.DataObject) -> None:
     raw = bytearray(held("old").SerializeToString())
