@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 from google.protobuf.descriptor_pb2 import FileDescriptorProto, FileDescriptorSet
+from google.protobuf.type_pb2 import EnumValue
+from google.protobuf.wrappers_pb2 import Int64Value
 
 from tasks.ingest.protobuf_function import KEPT_MAX, protobuf_function
 from tasks.protobuf_schema import Messages, ProtobufSchemaError, read_descriptors
@@ -74,6 +76,29 @@ def test_the_one_that_was_used_least_lately_goes(spark: SparkRuntime) -> None:
     again = protobuf_function(session, messages(1))
     [row] = rows_of(spark, session.sql(f"SELECT 0 AS o, {again}(X'0805') AS j"))
     assert (again, row["j"]) == (second, '{"f1":5}')
+
+
+def test_a_message_whose_name_ends_as_a_wrappers_is_written_whole(spark: SparkRuntime) -> None:
+    files = FileDescriptorSet()
+    file = files.file.add(name="m", syntax="proto3")
+    file.dependency.extend(["google/protobuf/type.proto", "google/protobuf/wrappers.proto"])
+    message = file.message_type.add(name="M")
+    for number, kind in enumerate(("EnumValue", "Int64Value"), start=1):
+        message.field.add(
+            name=f"f{number}",
+            number=number,
+            type="TYPE_MESSAGE",
+            type_name=f".google.protobuf.{kind}",
+            label="LABEL_OPTIONAL",
+        )
+    first = EnumValue(name="A", number=3).SerializeToString()
+    second = Int64Value(value=5).SerializeToString()
+    value = b"\x0a" + bytes([len(first)]) + first + b"\x12" + bytes([len(second)]) + second
+
+    name = protobuf_function(spark.session, read_descriptors(text_of(files)))
+    [row] = rows_of(spark, spark.session.sql(f"SELECT 0 AS o, {name}(X'{value.hex()}') AS j"))
+
+    assert row["j"] == '{"f1":{"name":"A","number":3},"f2":5}'
 
 
 def test_what_javas_library_does_not_take_is_told(spark: SparkRuntime) -> None:

@@ -301,7 +301,7 @@ public final class ProtobufJson implements UDF1 {
       String name = type.getFullName();
       if (!name.startsWith("google.protobuf.")) {
         object(message);
-      } else if (name.endsWith("Value") && !name.endsWith(".Value") && !name.endsWith(".ListValue")) {
+      } else if (type.getFile().getName().equals("google/protobuf/wrappers.proto")) {
         FieldDescriptor field = type.findFieldByNumber(1);
         one(field, message.getField(field));
       } else if (name.equals("google.protobuf.Timestamp")) {
