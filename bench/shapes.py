@@ -11,7 +11,7 @@ import json
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 import fastavro
@@ -82,14 +82,14 @@ def _avro(record: Record) -> bytes:
 
 
 def _protobuf(record: Record) -> bytes:
-    written: bytes = _click(_FILES.SerializeToString())(**record).SerializeToString()
+    written: bytes = _click()(**record).SerializeToString()
     return written
 
 
-@lru_cache
-def _click(files: bytes) -> Any:  # noqa: ANN401 -- a class whose fields are made now
+@cache
+def _click() -> Any:  # noqa: ANN401 -- a class whose fields are made now
     pool = DescriptorPool()
-    pool.AddSerializedFile(FileDescriptorSet.FromString(files).file[0].SerializeToString())
+    pool.Add(_FILES.file[0])
     return message_factory.GetMessageClass(pool.FindMessageTypeByName("Click"))
 
 

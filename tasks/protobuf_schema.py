@@ -16,20 +16,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache
+from importlib import import_module
 
-from google.protobuf import (
-    any_pb2,
-    api_pb2,
-    descriptor_pb2,
-    duration_pb2,
-    empty_pb2,
-    field_mask_pb2,
-    source_context_pb2,
-    struct_pb2,
-    timestamp_pb2,
-    type_pb2,
-    wrappers_pb2,
-)
+from google.protobuf import descriptor_pb2
 from google.protobuf.descriptor import Descriptor, EnumDescriptor, FileDescriptor
 from google.protobuf.descriptor_pb2 import FileDescriptorProto, FileDescriptorSet
 from google.protobuf.descriptor_pool import DescriptorPool
@@ -51,21 +40,13 @@ _KEPT = 64
 _EDITION_MAX = descriptor_pb2.EDITION_2023
 """The newest that the runtime in Spark reads."""
 _OWN_SPACE = "google.protobuf."
+_NAMES_OF_ALL = (
+    *("any", "api", "descriptor", "duration", "empty", "field_mask", "source_context", "struct"),
+    *("timestamp", "type", "wrappers"),
+)
 _WELL_KNOWN: Mapping[str, FileDescriptor] = {
-    module.DESCRIPTOR.name: module.DESCRIPTOR
-    for module in (
-        any_pb2,
-        api_pb2,
-        descriptor_pb2,
-        duration_pb2,
-        empty_pb2,
-        field_mask_pb2,
-        source_context_pb2,
-        struct_pb2,
-        timestamp_pb2,
-        type_pb2,
-        wrappers_pb2,
-    )
+    file.name: file
+    for file in (import_module(f"google.protobuf.{name}_pb2").DESCRIPTOR for name in _NAMES_OF_ALL)
 }
 
 

@@ -1,14 +1,37 @@
 """The parts of a spec that have objects in objects: formats within formats, filters in filters."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from supervisor.core import spec_tables as tables
 from supervisor.core.spec_fields import nearest, shown
 from supervisor.core.spec_notes import Notes
 
+
+@dataclass(frozen=True)
+class _Decoders:
+    """Ways to find a schema that are built, and one of Druid's that is not: why, and what to do."""
+
+    built: Mapping[str, tables.Table]
+    refused: str
+    told: str
+    hint: str
+
+
 _DECODERS = {
-    "avroBytesDecoder": tables.AVRO_DECODERS,
-    "protoBytesDecoder": tables.PROTOBUF_DECODERS,
+    "avroBytesDecoder": _Decoders(
+        tables.AVRO_DECODERS,
+        "schema_repo",
+        "schema_repo is not built",
+        "the schemas of a schema repo can be registered or written into the spec",
+    ),
+    "protoBytesDecoder": _Decoders(
+        tables.PROTOBUF_DECODERS,
+        "file",
+        "file is not built: no file or URL that a spec names is ever opened",
+        'write what it holds into the spec: {"type": "inline", "descriptorString": "..."}, '
+        "the text that base64 -w0 FILE prints",
+    ),
 }
 
 
@@ -35,9 +58,9 @@ def sift_format(
     kept = notes.sift(written, pointer, known[kind])
     if isinstance(flatten := kept.get("flattenSpec"), Mapping):
         kept["flattenSpec"] = _sift_flatten(notes, flatten, f"{pointer}/flattenSpec")
-    for name, decoders in _DECODERS.items():
+    for name, known_decoders in _DECODERS.items():
         if isinstance(decoder := kept.get(name), Mapping):
-            found = _sift_decoder(notes, decoder, f"{pointer}/{name}", decoders)
+            found = _sift_decoder(notes, decoder, f"{pointer}/{name}", known_decoders)
             if found is None:
                 return None
             kept[name] = found
@@ -52,26 +75,18 @@ def sift_format(
 
 
 def _sift_decoder(
-    notes: Notes,
-    written: Mapping[str, object],
-    pointer: str,
-    decoders: Mapping[str, tables.Table],
+    notes: Notes, written: Mapping[str, object], pointer: str, known: _Decoders
 ) -> dict[str, object] | None:
     kind = written.get("type")
-    if isinstance(kind, str) and kind in decoders:
-        return notes.sift(written, pointer, decoders[kind])
-    known = f"use one of {', '.join(decoders)}"
+    if isinstance(kind, str) and kind in known.built:
+        return notes.sift(written, pointer, known.built[kind])
+    hint = f"use one of {', '.join(known.built)}"
     if kind is None:
-        notes.refuse(f"{pointer}/type", "type is required", known)
-    elif (kind, decoders) == ("schema_repo", tables.AVRO_DECODERS):  # Druid's default
-        hint = f"{known}; the schemas of a schema repo can be registered or written into the spec"
-        notes.refuse(f"{pointer}/type", "schema_repo is not built", hint)
-    elif (kind, decoders) == ("file", tables.PROTOBUF_DECODERS):
-        hint = 'write what it holds into the spec: {"type": "inline", "descriptorString": "..."}, '
-        told = "file is not built: no file or URL that a spec names is ever opened"
-        notes.refuse(f"{pointer}/type", told, f"{hint}the text that base64 -w0 FILE prints")
+        notes.refuse(f"{pointer}/type", "type is required", hint)
+    elif kind == known.refused:
+        notes.refuse(f"{pointer}/type", known.told, f"{hint}; {known.hint}")
     else:
-        notes.refuse(f"{pointer}/type", f"{shown(kind)} is no way to find a schema", known)
+        notes.refuse(f"{pointer}/type", f"{shown(kind)} is no way to find a schema", hint)
     return None
 
 

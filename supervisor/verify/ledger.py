@@ -161,12 +161,10 @@ class Ledger(Answer):
 
     def tables(self) -> list[str]:
         """Return the tables that have files of the supervisor."""
-        rows = self.publications or self.forgotten
-        raw = any(each.errors for each in self.publications) or self.errors_compacted()
-        return [
-            *([self.data_source] if rows else []),
-            *([errors_table(self.data_source)] if raw else []),
-        ]
+        if not self.publications:
+            return []
+        raw = any(each.errors or each.errors_compacted for each in self.publications)
+        return [self.data_source, *([errors_table(self.data_source)] if raw else [])]
 
     def paths(self) -> dict[str, str | None]:
         """Return the files of both tables, each with its generation; compacted ones: None."""

@@ -52,6 +52,7 @@ def parse_json(records: DataFrame, spec: JsonFormat, wanted: Wanted) -> Parsed:
     typed = [key for key in wanted.values if key not in paths and _is_root(spec, key)]
     deep = [key for key in wanted.values if key in paths]
     numbers = {key: wanted.numbers[key] for key in roots if key in wanted.numbers}
+    # Without numbers, and values only where texts are as well, there is nothing to read at once.
     if wanted.straight and (numbers or not {*typed} <= {*roots}):
         fields = _at_once(records, roots, typed, numbers)
     else:

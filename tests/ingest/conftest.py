@@ -1,6 +1,6 @@
 """All tests of this folder share a Spark and a broker; each test has topics of its own."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
 
@@ -10,6 +10,7 @@ from supervisor.dev.broker import Broker
 from tasks.ingest.engine import SparkEngine
 from tasks.spark_session import SparkRuntime
 from tests.brokers import create_topic
+from tests.registries import FakeRegistry, fake_registry
 
 _numbers = count(1)
 
@@ -24,6 +25,13 @@ def new_topic(broker: Broker) -> Callable[[int], str]:
         return topic
 
     return make
+
+
+@pytest.fixture
+def registry() -> Iterator[FakeRegistry]:
+    """A registry of schemas that is empty."""
+    with fake_registry() as found:
+        yield found
 
 
 @pytest.fixture

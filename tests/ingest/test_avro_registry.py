@@ -2,31 +2,29 @@
 
 import json
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from confluent_kafka import Producer
 
 from supervisor.dev.broker import Broker
 from tasks.ingest.engine import SparkEngine
 from tasks.ingest_spec import (
     AvroFormat,
     Column,
-    Discovery,
     IngestSpec,
     KafkaColumns,
     OneSchema,
     RegistrySchemas,
 )
 from tasks.kafka_client import KafkaClient
-from tasks.ports import SchemasUnavailable
 from tasks.registry import Registry
 from tasks.spark_session import SparkRuntime
 from tests.brokers import produce
 from tests.ingest.avros import MISSING_IS_NOON, framed, record_of, written
-from tests.ingest.batches import batch, paths_below, rejected, table_of
-from tests.registries import FakeRegistry, fake_registry
+from tests.ingest.batches import batch, rejected, table_of
+from tests.ingest.by_registry import produce_keyed, spec_of, waits_for_its_registry
+from tests.registries import FakeRegistry
 
 pytestmark = [pytest.mark.spark, pytest.mark.kafka]
 
@@ -36,22 +34,8 @@ FIRST = record_of(id="long", user="string")
 SECOND = record_of(user=["null", "string"], id="long", more="int")
 
 
-@pytest.fixture
-def registry() -> Iterator[FakeRegistry]:
-    with fake_registry() as held:
-        yield held
-
-
-def spec_of(broker: Broker, registry: FakeRegistry, *columns: Column) -> IngestSpec:
-    schemas = RegistrySchemas(registry=Registry(urls=(registry.url,)))
-    return IngestSpec(
-        data_source="clicks",
-        kafka=KafkaClient(bootstrap_servers=broker.bootstrap),
-        value_format=AvroFormat(schemas=schemas),
-        timestamp=MISSING_IS_NOON,
-        columns=columns,
-        discovery=Discovery.NOTHING if columns else Discovery.TEXTS,
-    )
+def by_registry(url: str) -> AvroFormat:
+    return AvroFormat(schemas=RegistrySchemas(registry=Registry(urls=(url,))))
 
 
 def first(number: int) -> bytes:
@@ -70,7 +54,7 @@ def test_a_schema_is_fetched_when_a_record_names_it(
     tmp_path: Path,
 ) -> None:
     """Goal: two schemas in a batch, one that comes later, one that there is not, one not Avro."""
-    topic, spec = new_topic(1), spec_of(broker, registry)
+    topic, spec = new_topic(1), spec_of(broker, by_registry(registry.url))
     registry.register(1, FIRST)
     registry.register(2, SECOND)
     registry.register(3, {"type": "object"}, schemaType="JSON")
@@ -106,18 +90,16 @@ def test_a_silent_registry_is_waited_for_and_loses_nothing(
     registry: FakeRegistry,
     tmp_path: Path,
 ) -> None:
-    topic, spec = new_topic(1), spec_of(broker, registry, Column(name="id", type="long"))
+    topic, spec = (
+        new_topic(1),
+        spec_of(broker, by_registry(registry.url), Column(name="id", type="long")),
+    )
     registry.register(1, FIRST)
     produce(broker.bootstrap, topic, [first(n) for n in range(3)])
-    registry.fault = (503, b"")
 
-    with pytest.raises(SchemasUnavailable, match=r"registry does not answer: http.*: 503"):
-        engine.read_batch(batch(spec, topic, {0: (0, 3)}))
+    rows = waits_for_its_registry(engine, batch(spec, topic, {0: (0, 3)}), registry, tmp_path)
 
-    assert not [path for path in paths_below(tmp_path) if "/data/" in path]
-    registry.fault = None
-    entry = engine.read_batch(batch(spec, topic, {0: (0, 3)}))
-    assert table_of(tmp_path, entry.files)["id"].to_pylist() == [0, 1, 2]
+    assert [row["id"] for row in rows] == [0, 1, 2]
 
 
 def test_keys_may_be_avro_too(
@@ -127,17 +109,17 @@ def test_keys_may_be_avro_too(
     registry: FakeRegistry,
     tmp_path: Path,
 ) -> None:
-    topic, spec = new_topic(1), spec_of(broker, registry, Column(name="k"), Column(name="id"))
+    topic, spec = (
+        new_topic(1),
+        spec_of(broker, by_registry(registry.url), Column(name="k"), Column(name="id")),
+    )
     registry.register(1, FIRST)
-    key = AvroFormat(schemas=RegistrySchemas(registry=Registry(urls=(f"{registry.url}/keys",))))
+    key = by_registry(f"{registry.url}/keys")
     registry.answers["/keys/schemas/ids/1"] = {"schema": json.dumps(record_of(k="int", z="int"))}
     beside = KafkaColumns(key="k", key_format=key)
     good = framed(1, written(record_of(k="int", z="int"), {"k": 5, "z": 6}))
     keys = [good, good + b"\0", framed(8, b""), None]
-    producer = Producer({"bootstrap.servers": broker.bootstrap})
-    for number, sent in enumerate(keys):
-        producer.produce(topic, first(number), sent)
-    assert producer.flush(30) == 0
+    produce_keyed(broker, topic, [(key, first(number)) for number, key in enumerate(keys)])
 
     wanted = spec.model_copy(update={"kafka_columns": beside})
     entry = engine.read_batch(batch(wanted, topic, {0: (0, 4)}))

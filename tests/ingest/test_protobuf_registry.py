@@ -5,52 +5,30 @@ the message stands in the schema's file, the message.
 """
 
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from confluent_kafka import Producer
 from google.protobuf.descriptor_pb2 import FileDescriptorProto
 
 from supervisor.dev.broker import Broker
 from tasks.ingest.engine import SparkEngine
 from tasks.ingest_spec import (
     Column,
-    Discovery,
-    IngestSpec,
     KafkaColumns,
     ProtobufFormat,
     RegistrySchemas,
 )
-from tasks.kafka_client import KafkaClient
-from tasks.ports import SchemasUnavailable
 from tasks.registry import Registry
 from tests.brokers import produce
-from tests.ingest.avros import MISSING_IS_NOON
-from tests.ingest.batches import batch, paths_below, rejected, table_of
+from tests.ingest.batches import batch, rejected, table_of
+from tests.ingest.by_registry import produce_keyed, spec_of, waits_for_its_registry
 from tests.ingest.protobufs import Every, held
-from tests.registries import FakeRegistry, fake_registry
+from tests.registries import FakeRegistry
 
 pytestmark = [pytest.mark.spark, pytest.mark.kafka]
 
 NewTopic = Callable[[int], str]
-
-
-@pytest.fixture
-def registry() -> Iterator[FakeRegistry]:
-    with fake_registry() as found:
-        yield found
-
-
-def spec_of(broker: Broker, form: ProtobufFormat, *columns: Column) -> IngestSpec:
-    return IngestSpec(
-        data_source="clicks",
-        kafka=KafkaClient(bootstrap_servers=broker.bootstrap),
-        value_format=form,
-        timestamp=MISSING_IS_NOON,
-        columns=columns,
-        discovery=Discovery.NOTHING if columns else Discovery.TEXTS,
-    )
 
 
 def by_registry(url: str) -> ProtobufFormat:
@@ -62,7 +40,7 @@ def framed(number: int, body: bytes, places: bytes = b"\0") -> bytes:
 
 
 def every(number: int) -> bytes:
-    """Register a schema that imports others under this number, and return a message of it."""
+    """A message of the schema that `register_every` registers, framed."""
     return framed(1, Every(an_int64=number, a_string=f"u{number}").SerializeToString())
 
 
@@ -142,15 +120,10 @@ def test_a_silent_registry_is_waited_for_and_loses_nothing(
     spec = spec_of(broker, by_registry(registry.url), Column(name="anInt64", type="long"))
     register_every(registry)
     produce(broker.bootstrap, topic, [every(n) for n in range(1, 4)])
-    registry.fault = (503, b"")
 
-    with pytest.raises(SchemasUnavailable, match=r"registry does not answer: http.*: 503"):
-        engine.read_batch(batch(spec, topic, {0: (0, 3)}))
+    rows = waits_for_its_registry(engine, batch(spec, topic, {0: (0, 3)}), registry, tmp_path)
 
-    assert not [path for path in paths_below(tmp_path) if "/data/" in path]
-    registry.fault = None
-    entry = engine.read_batch(batch(spec, topic, {0: (0, 3)}))
-    assert table_of(tmp_path, entry.files)["anInt64"].to_pylist() == [1, 2, 3]
+    assert [row["anInt64"] for row in rows] == [1, 2, 3]
 
 
 def test_keys_may_be_protobuf_too(
@@ -167,10 +140,7 @@ def test_keys_may_be_protobuf_too(
     beside = KafkaColumns(key="k", key_format=by_registry(registry.url))
     wanted = spec.model_copy(update={"kafka_columns": beside})
     keys = [framed(2, b"\x08\x05"), framed(2, b"\x08"), framed(8, b""), None]
-    producer = Producer({"bootstrap.servers": broker.bootstrap})
-    for number, sent in enumerate(keys):
-        producer.produce(topic, every(number + 1), sent)
-    assert producer.flush(30) == 0
+    produce_keyed(broker, topic, [(key, every(number)) for number, key in enumerate(keys, 1)])
 
     entry = engine.read_batch(batch(wanted, topic, {0: (0, 4)}))
 
