@@ -142,17 +142,17 @@ def show_error(error: SupervisorError) -> None:
     """Print what went wrong and, where it is known, what would help."""
     console = talk_console()
     title = error.title if isinstance(error, ProblemAnswer) else ""
-    console.print(Text("error:", style="bold red"), end=" ")
+    places = error.errors if isinstance(error, ProblemAnswer) else ()
     text = printable(str(error))
-    if title and title.lower() != text.lower():
-        console.print(printable(title), soft_wrap=True)
-    if not (isinstance(error, ProblemAnswer) and error.errors):
+    console.print(Text("error:", style="bold red"), end=" ")
+    if places:
+        console.print(printable(title or "refused"), soft_wrap=True)
+    elif title and title.lower() != text.lower():
+        console.print(f"{printable(title)}\n{text}", soft_wrap=True)
+    else:
         console.print(text, soft_wrap=True)
-    elif not title:
-        console.print("refused", soft_wrap=True)
-    if isinstance(error, ProblemAnswer):
-        for each in error.errors:
-            _show_field_error(console, each)
+    for place in places:
+        _show_field_error(console, place)
     if isinstance(error, SetupProblem):
         console.print(f"fix: {printable(error.fix)}", soft_wrap=True)
     if isinstance(error, CommandFailed) and error.hint:

@@ -5,6 +5,9 @@ import json
 import pytest
 import yaml
 
+from supervisor.cli.output import show_error
+from supervisor.cli.problems import ProblemAnswer
+from supervisor.core.errors import FieldError
 from tests.cli.conftest import Tidegate
 from tests.cli.overlord import Overlord, Reply
 
@@ -69,3 +72,21 @@ def test_nothing_is_coloured_for_a_pipe(listed: Tidegate, monkeypatch: pytest.Mo
     monkeypatch.delenv("NO_COLOR")
 
     assert "\x1b" not in listed("supervisor", "list", "-o", "wide").out
+
+
+@pytest.mark.parametrize(
+    ("title", "first"),
+    [
+        ("The spec is wrong", "error: The spec is wrong"),
+        ("/spec/ioConfig: no topic", "error: /spec/ioConfig: no topic"),
+        ("", "error: refused"),
+    ],
+)
+def test_an_error_and_its_places_have_lines_of_their_own(
+    title: str, first: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = FieldError(pointer="/spec/ioConfig", message="no topic")
+
+    show_error(ProblemAnswer("/spec/ioConfig: no topic", status=400, title=title, errors=[place]))
+
+    assert capsys.readouterr().err.splitlines() == [first, "  /spec/ioConfig: no topic"]
