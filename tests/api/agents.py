@@ -179,7 +179,10 @@ def _report(task_id: str, held: _Held) -> TaskReport:
         order_sequence=held.sequence,
         position=held.position,
         counters=Counters(
-            processed=sum(held.position.values()), unparseable=len(held.rejected), batches=1
+            processed=sum(held.position.values()),
+            unparseable=len(held.rejected),
+            batches=1,
+            rejected={"not-json": len(held.rejected)} if held.rejected else {},
         ),
         samples=held.rejected,
         running_for=timedelta(seconds=30),
