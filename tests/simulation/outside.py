@@ -131,7 +131,8 @@ class Outside(Brokers):
         self.world.database_down_until = self.world.kernel.now + self.random.uniform(0.5, 12)
 
     def _database_slow(self) -> None:
-        self._database_down()
+        """It answers all the same: late."""
+        self.world.slow_database.begin(self.random.uniform(1, 15))
 
     # -- verbs ---------------------------------------------------------------------------------
 

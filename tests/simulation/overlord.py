@@ -218,6 +218,7 @@ class OverlordProcess(Process):
             self.clock,
             self._look_beside if around.looks_beside else None,
             on_news=self._wake,
+            reached=self._reach,
         )
         sources = Sources(self.store, streams, self.registry, around.times.limits)
         endings = Endings(DELAY)

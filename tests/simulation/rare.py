@@ -73,6 +73,8 @@ class Rare:
     """The spec's intermediateHandoffPeriod."""
     bounded: bool = False
     """The spec names ranges to be read once; the user raises their ends again and again."""
+    look_crash: float = 0.0
+    """Probability that an overlord dies at a call to Kafka."""
 
 
 def draw_rare(random: Random) -> Rare:
@@ -101,4 +103,5 @@ def draw_rare(random: Random) -> Rare:
     rows_total = random.choice([None, None, None, None, 7, 40, 200])
     drawn = replace(drawn, rows_total=rows_total, between_s=random.choice([*[None] * 5, 3]))
     bounded = random.random() < _BOUNDED_SHARE and not _RESETS.intersection(drawn.stories)
-    return replace(drawn, bounded=bounded and drawn.topics == 1)
+    drawn = replace(drawn, bounded=bounded and drawn.topics == 1)
+    return replace(drawn, look_crash=random.choice([0.0, 0.0, 0.003, 0.02]))

@@ -3,7 +3,6 @@
 import subprocess
 import sys
 from argparse import Namespace
-from datetime import date
 from inspect import Parameter, signature
 from pathlib import Path
 from types import FunctionType, ModuleType
@@ -12,7 +11,7 @@ import pytest
 
 from supervisor import publishing
 from supervisor.core import publish
-from tests.simulation import corpus, mutants
+from tests.simulation import mutants
 from tests.simulation.mutants import MUTANTS, by_name, found_by_its_test, hunt, main
 from tests.simulation.planted.patches import Make, Mutant, Patches
 
@@ -130,14 +129,3 @@ def test_the_command_names_the_fault_the_rule_and_who_found_it() -> None:
     assert done.returncode == 0, done.stderr
     assert lines[-1] == "1 of 1 planted faults found"
     assert all(word in lines[-2] for word in (QUICK[0], "R4", "I11"))
-
-
-def test_the_corpus_is_readable_and_its_tests_exist() -> None:
-    """Seeds that failed once run first, always."""
-    for entry in corpus.entries():
-        assert entry.found <= date.max
-        assert entry.what
-        if entry.test != "-":
-            file, _, test = entry.test.partition("::")
-            assert f"def {test}(" in (ROOT / file).read_text(), entry
-    assert corpus.seeds() == list(dict.fromkeys(corpus.seeds()))
