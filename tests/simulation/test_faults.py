@@ -13,8 +13,10 @@ from tests.simulation.clocks import ProcessClock
 from tests.simulation.faults import draw
 from tests.simulation.kafka import Kafka, OverlordStreams, Rejects
 from tests.simulation.kernel import DEPTH_MAX, Crash, Kernel, Process
+from tests.simulation.outside import Outside
 from tests.simulation.overlord import OverlordProcess
 from tests.simulation.slowness import OFTEN_S, TOO_LATE_TTLS, SlowDatabase
+from tests.simulation.user import User
 from tests.simulation.world import SUPERVISOR, TOPIC, World
 
 CALLS: dict[str, Callable[[OverlordStreams], object]] = {
@@ -79,6 +81,13 @@ def test_a_slow_database_answers_late_and_sometimes_later_than_a_lease_lasts() -
     assert min(took) >= OFTEN_S[0]
     assert max(took) > ttl * TOO_LATE_TTLS[0]
     assert sum(seconds <= OFTEN_S[1] for seconds in took) > len(took) / 2
+
+
+def test_when_the_database_is_slow_calls_are_answered_and_late(world: World) -> None:
+    Outside(world, User(world))._database_slow()
+    began = world.kernel.now
+    _read(world.overlords[0])
+    assert world.kernel.now >= began + OFTEN_S[0]
 
 
 def test_a_slow_database_is_as_fast_as_ever_when_it_is_over(world: World) -> None:
