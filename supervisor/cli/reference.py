@@ -71,6 +71,7 @@ _SPEC_TABLES: Mapping[str, Table] = MappingProxyType(
 )
 _HEADINGS = {
     "text": "texts",
+    "bits": "numbers",
     "json": "nested data",
     "time": "times",
     "moments": "times",

@@ -1,17 +1,8 @@
 """Functions that Druid knows and we do not build: what to do instead."""
 
-_BITS = "the bits of doubles cannot be had in Spark; work on them before the record is sent"
 _FOLD = "use fold over cartesian_map"
 
 ABSENT = {
-    "bitwiseconvertdoubletolongbits": _BITS,
-    "bitwiseconvertlongbitstodouble": _BITS,
-    "getexponent": _BITS,
-    "nextafter": _BITS,
-    "nextup": _BITS,
-    "scalb": "use x * pow(2, n)",
-    "ulp": _BITS,
-    "remainder": "use %, whose sign is that of the first number",
     "cartesian_fold": _FOLD,
     "format": "use concat",
     "lookup": "join with a table when you query",
