@@ -1,9 +1,6 @@
 """Functions that Druid knows and we do not build: what to do instead."""
 
-_FOLD = "use fold over cartesian_map"
-
 ABSENT = {
-    "cartesian_fold": _FOLD,
     "format": "use concat",
     "lookup": "join with a table when you query",
     "bloom_filter_test": "filter when you query",
@@ -11,7 +8,6 @@ ABSENT = {
     "decode_base64_utf8": "decode it before the record is sent",
     "decode_base64_complex": "sketches are not kept here; keep the values",
     "complex_decode_base64": "sketches are not kept here; keep the values",
-    "ipv6_match": "keep the address, and match it when you query",
     "json_query_array": "use json_value(data, path, 'ARRAY<STRING>') for scalars",
     "json_paths": "use json_keys for one level",
     "json_merge": "use json_object with the keys you need",
