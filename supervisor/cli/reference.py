@@ -71,8 +71,10 @@ _SPEC_TABLES: Mapping[str, Table] = MappingProxyType(
 )
 _HEADINGS = {
     "text": "texts",
+    "formats": "texts",
     "bits": "numbers",
     "json": "nested data",
+    "documents": "nested data",
     "time": "times",
     "moments": "times",
     "sizes": "numbers for people",
