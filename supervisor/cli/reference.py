@@ -78,7 +78,10 @@ SPEC_PARTS: Mapping[str, str] = MappingProxyType(
 """What the pages call the parts of a spec, in the order of the rows."""
 _HEADINGS = {
     "text": "texts",
+    "formats": "texts",
+    "bits": "numbers",
     "json": "nested data",
+    "documents": "nested data",
     "time": "times",
     "moments": "times",
     "sizes": "numbers for people",
