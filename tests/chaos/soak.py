@@ -63,7 +63,7 @@ class Soak:
             if time.monotonic() > until or not wanted.short_of(self.amount):
                 break
             self._run.go_on(fault.after_s)
-            self._run.say(f"fault: {fault}")
+            self._run.say(f"after {self.amount.kills} kills: {fault}")
             self._disturb(fault)
         self._run.arming = Unarmed()
         for name in list(self._armed):  # it must not die armed in the quiet phase

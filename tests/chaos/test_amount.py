@@ -1,5 +1,6 @@
 """What a soak has to have done is counted from its own start, and what it lacks is told."""
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -16,13 +17,14 @@ from tests.chaos.amount import Amount, Wanted, by_family, kills_of
 from tests.chaos.books import Books, TaskRow
 from tests.chaos.fleet import Fleet, Shape
 from tests.chaos.oracle import Oracle
-from tests.chaos.points import POINTS, ROWS
+from tests.chaos.points import OVERLORD_POINTS, POINTS, ROWS
 from tests.chaos.producer import Ledger, Stream
 from tests.chaos.report import PAGE, Result
 from tests.chaos.rereads import Counted, Rereads, Span, counted, failed_in
 from tests.chaos.run import Run
 from tests.chaos.schedule import BRIEF, KILLS, Fault, Kind, kinds_of, schedule
 from tests.chaos.soak import MODES, Soak
+from tests.chaos.walk import LONG, Plan, Walk
 
 pytestmark = pytest.mark.chaos
 KILL = Fault(0.0, Kind.KILL_LEADER, 0.0, 0.0)
@@ -166,6 +168,22 @@ def test_a_crash_point_that_was_hit_too_seldom_is_a_trouble() -> None:
     del few[name]
     assert replace(RESULT, hits_wanted=5, points_hit=few).troubles == [f"{name} hit 0 of 5 times"]
     assert not replace(RESULT, points_hit={}).troubles  # the short form promises none
+
+
+@pytest.mark.parametrize(("plan", "tries"), [(LONG, 1 + 5), (Plan(), 1)])
+def test_a_point_that_was_missed_is_tried_again_where_hits_are_promised(
+    run: Run, monkeypatch: pytest.MonkeyPatch, plan: Plan, tries: int
+) -> None:
+    """Goal: one slow moment is no trouble; a point that never comes does not go on for ever."""
+    monkeypatch.setattr("tests.chaos.walk._OVERLORD_WITHIN_S", -1.0)
+    walk = Walk(run, replace(plan, rounds=1, in_a_row_max=1), seed=1)
+    armed = []
+    while failpoint := walk.failpoint_for("o1"):
+        armed.append(failpoint)
+        walk._give_up_who_is_late()
+
+    assert Counter(armed) == dict.fromkeys({p.failpoint for p in OVERLORD_POINTS}, tries)
+    assert set(walk.missed.values()) == {tries}
 
 
 def test_what_a_soak_lacks_is_a_trouble_of_the_result() -> None:
