@@ -88,6 +88,8 @@ class Soak:
             kind = "kill" if fault.kind is Kind.FAILPOINT else fault.kind
             for name in self._victims(fault):
                 self._kill(name, kind)
+                if fault.kind is Kind.FAILPOINT:
+                    self._next_failpoint[name] = _failpoint(fault)
         elif fault.kind in {Kind.FREEZE_LEADER, Kind.FREEZE_WORKER}:
             self._freeze(fault)
         elif fault.kind is Kind.POSTGRES_COMMIT:
@@ -107,16 +109,12 @@ class Soak:
                 return workers
             case Kind.KILL_WORKER:
                 return (workers[int(fault.pick * len(workers))],)
-            case Kind.FAILPOINT:
-                points = [p for p in OVERLORD_POINTS if p.verb is None]
-                self._next_failpoint[leader] = points[int(fault.pick * len(points))].failpoint
-                return (leader,)
             case _:
                 return (leader,)
 
     def _kill(self, name: str, kind: str) -> None:
-        self._armed.pop(name, None)
-        self._run.kill(name, kind)
+        self._run.kill(name, kind)  # starts it first, and armed, if it had just ended
+        self._armed.pop(name, None)  # so it does not die at a point
 
     def _freeze(self, fault: Fault) -> None:
         run, workers = self._run, self._run.fleet.shape.workers
@@ -164,3 +162,8 @@ class Soak:
         wire.set(Mode.PASS)
         run.quiet = True
         run.faults.touch(*touched)
+
+
+def _failpoint(fault: Fault) -> str:
+    points = [p for p in OVERLORD_POINTS if p.verb is None]
+    return points[int(fault.pick * len(points))].failpoint

@@ -108,6 +108,31 @@ def test_an_armed_start_is_no_death_at_its_point(run: Run) -> None:
     assert soak.amount.kinds == {"kill": 1, "failpoint": 1}
 
 
+class Dying(Still):
+    """Its processes have always just ended, so a kill starts them again first, as a run does."""
+
+    def kill(self, name: str, kind: str) -> None:
+        """Hear of the end before, and kill the start that follows it."""
+        self.arming.ended(name, -9)
+        self.arming.failpoint_for(name)
+        super().kill(name, kind)
+
+
+def test_a_kill_of_one_that_had_just_ended_counts_once(run: Run) -> None:
+    """Found by a soak: 200 kills were counted, and 198 processes had died."""
+    run.__class__ = Dying
+    soak = Soak(run)
+    run.arming = soak
+
+    arming = Fault(0.0, Kind.FAILPOINT, 0.0, 0.5)
+    wanted = Wanted(kinds=("failpoint",))
+
+    assert soak.run([arming, KILL], wanted, 60).kinds == {"kill": 1, "kill-leader": 1}
+
+    soak.run([arming], wanted, 60)
+    assert soak.failpoint_for("o1"), "the next start is armed, not the one that was killed"
+
+
 def test_a_schedule_begins_with_each_kind_once() -> None:
     """Goal: a short soak has them all, whatever their weights."""
     for broker in (True, False):
