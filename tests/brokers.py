@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from confluent_kafka import Consumer, KafkaError, Message, Producer, TopicPartition
@@ -14,10 +15,12 @@ from tasks.runtime.jars import KAFKA, Part, ensure_jars
 from tasks.runtime.java import Java, find_java
 
 __all__ = [
+    "Record",
     "create_topic",
     "new_broker",
     "produce",
     "read_all",
+    "read_records",
     "shared_cache_dir",
     "shared_jars",
     "shared_jars_dir",
@@ -26,6 +29,15 @@ __all__ = [
 ]
 
 _TIMEOUT_S = 60.0
+
+
+@dataclass(frozen=True)
+class Record:
+    """What is sent, or was: the value and what stands beside it."""
+
+    value: bytes | None
+    key: bytes | None = None
+    headers: tuple[tuple[str, bytes | None], ...] = ()
 
 
 def shared_cache_dir() -> Path:
@@ -80,7 +92,7 @@ def start_test_broker(folder: Path) -> Iterator[Broker]:
 def produce(
     bootstrap: str,
     topic: str,
-    values: Iterable[bytes | str],
+    values: Iterable[bytes | str | Record],
     *,
     partition: int | None = None,
     config: Mapping[str, str | int | bool] | None = None,
@@ -113,6 +125,30 @@ def produce(
 
 def read_all(bootstrap: str, topic: str) -> dict[int, list[bytes]]:
     """The values of a topic as it ends now, by partition, in order; committed records only."""
+    found = _messages(bootstrap, topic)
+    return {p: [message.value() or b"" for message in held] for p, held in found.items()}
+
+
+def read_records(bootstrap: str, topic: str) -> dict[tuple[int, int], tuple[Record, int]]:
+    """(Partition, offset) -> the record there and its time in milliseconds; committed ones only."""
+    return {
+        (partition, message.offset() or 0): (_record(message), message.timestamp()[1])
+        for partition, held in _messages(bootstrap, topic).items()
+        for message in held
+    }
+
+
+def _record(message: Message) -> Record:
+    found: list[tuple[str, bytes | None]] = []
+    for header in message.headers() or []:
+        assert isinstance(header, tuple)
+        name, value = header
+        assert not isinstance(value, str)
+        found.append((name, value))
+    return Record(message.value(), message.key(), tuple(found))
+
+
+def _messages(bootstrap: str, topic: str) -> dict[int, list[Message]]:
     consumer = Consumer(
         {
             "bootstrap.servers": bootstrap,
@@ -125,7 +161,7 @@ def read_all(bootstrap: str, topic: str) -> dict[int, list[bytes]]:
     )
     try:
         seen = consumer.list_topics(topic, timeout=_TIMEOUT_S).topics[topic].partitions
-        found: dict[int, list[bytes]] = {p: [] for p in seen}
+        found: dict[int, list[Message]] = {p: [] for p in seen}
         consumer.assign([TopicPartition(topic, p, 0) for p in seen])
         unread = set(seen)
         while unread:
@@ -134,7 +170,7 @@ def read_all(bootstrap: str, topic: str) -> dict[int, list[bytes]]:
             partition = message.partition()
             assert partition is not None
             if (error := message.error()) is None:
-                found[partition].append(message.value() or b"")
+                found[partition].append(message)
             else:
                 assert error.code() == KafkaError._PARTITION_EOF, str(error)
                 unread.discard(partition)
@@ -154,12 +190,24 @@ def _noting(failed: list[KafkaError]) -> Callable[[KafkaError | None, Message], 
 def _sent(
     producer: Producer,
     topic: str,
-    value: bytes | str,
+    value: bytes | str | Record,
     partition: int,
     note: Callable[[KafkaError | None, Message], None],
 ) -> bool:
+    sent = value if isinstance(value, Record) else Record(_bytes(value))
     try:
-        producer.produce(topic, value, partition=partition, on_delivery=note)
+        producer.produce(
+            topic,
+            sent.value,
+            sent.key,
+            partition=partition,
+            headers=list(sent.headers),
+            on_delivery=note,
+        )
     except BufferError:
         return False
     return True
+
+
+def _bytes(value: bytes | str) -> bytes:
+    return value.encode() if isinstance(value, str) else value

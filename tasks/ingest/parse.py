@@ -137,7 +137,7 @@ def _beside(spec: KafkaColumns, names: tuple[str, ...]) -> dict[str, _Beside]:
         elif spec.header_prefix is not None and name.startswith(spec.header_prefix):
             header = text(name.removeprefix(spec.header_prefix))
             last = f"try_element_at(filter(_headers, x -> x.key = {header}), -1)"
-            held = f"CAST({last}.value AS STRING)"
+            held = f"make_valid_utf8(CAST({last}.value AS STRING))"
             found[name] = _Beside(held, Value(string=held))
     return found
 

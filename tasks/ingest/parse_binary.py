@@ -16,10 +16,12 @@ from tasks.ingest.parsed import NO_NUMBERS, Parsed, Wanted
 from tasks.ingest.reasons import RejectReason
 from tasks.ingest.schemas import Answers, framed, known_schemas
 from tasks.ingest_spec import AvroFormat, BinaryFormat, RegistrySchemas
+from tasks.sql import text
 
 _HEAD_BYTES = 5
 _NUMBER_MAX = 2**31 - 1
 """No registry has a greater number; one that is asked for it says something that is no answer."""
+_LINE_ENDS = "\r\n"
 _SAMPLE_BYTES = 360
 """So many bytes of a record that is none are told, as base64: they fill a sample."""
 
@@ -50,7 +52,8 @@ def as_json(records: DataFrame, spec: BinaryFormat, known: Answers) -> DataFrame
         decoded = avro_as_json(frame, spec, known, body)
     else:
         decoded = protobuf_as_json(frame, known)
-    told = f"concat('base64:', base64(substring(v, 1, {_SAMPLE_BYTES})))"
+    in_lines = f"base64(substring(v, 1, {_SAMPLE_BYTES}))"  # Spark's: of 76 characters each
+    told = f"concat('base64:', translate({in_lines}, {text(_LINE_ENDS)}, ''))"
     return decoded.selectExpr("*", f"coalesce(_j, {told}) AS s")
 
 

@@ -3,6 +3,7 @@
 Source: Druid's documentation, "Avro extension", "Avro types"; the Avro specification 1.12.
 """
 
+import base64
 import json
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -259,3 +260,14 @@ def test_what_is_no_record_is_told_as_printable_text(spark: SparkRuntime) -> Non
     [row] = rows_of(spark, judged.selectExpr("o", "s"))
 
     assert row["s"] == "base64:AP97Cg=="
+
+
+def test_what_is_told_of_a_long_one_is_one_line_of_its_beginning(spark: SparkRuntime) -> None:
+    """Goal: Spark's own base64 breaks a line after 76 characters."""
+    sent = bytes(range(256)) * 2
+    frame = spark.session.sql(f"SELECT 0 AS p, 1L AS o, X'{sent.hex()}' AS v")
+    judged = decode(frame, rows_by(record_of(a="int")), (), known=())
+
+    [row] = rows_of(spark, judged.selectExpr("o", "s"))
+
+    assert row["s"] == f"base64:{base64.b64encode(sent[:360]).decode()}"

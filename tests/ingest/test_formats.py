@@ -193,6 +193,20 @@ def test_a_record_may_be_nothing_but_what_stands_beside_its_value(spark: SparkRu
     ]
 
 
+def test_what_is_no_utf8_beside_a_value_is_replaced_and_every_reader_can_read_it(
+    spark: SparkRuntime,
+) -> None:
+    """Source: Druid's StringHeaderFormat: bytes become a text as Java makes it of UTF-8."""
+    beside = KafkaColumns(header_prefix="h.", key="k", key_format=JsonFormat())
+    spec = RowSpec(kafka_columns=beside, timestamp=MISSING_IS_NOON)
+    records = [
+        Record(b'{"a":1}', key=b'{"id":"\xff-a"}', headers=[("x", b"\xff-1")]),
+        Record(b'{"a":1}', key=b"\xff{", headers=[("x", b"\xe2\x82")]),
+    ]
+    found = decoded(spark, spec, records, ["k", "h.x"])
+    assert [row.columns for row in found] == [("\ufffd-a", "\ufffd-1"), (None, "\ufffd")]
+
+
 def test_headers_that_are_no_columns_yet_are_told(spark: SparkRuntime) -> None:
     spec = RowSpec(kafka_columns=KafkaColumns(header_prefix="h."), timestamp=MISSING_IS_NOON)
     records = [

@@ -1,6 +1,5 @@
 """The JVM of a real worker hangs, then dies: the worker ends, the next goes on from the journal."""
 
-import json
 import signal
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from pydantic import JsonValue
 from supervisor.dev.broker import Broker
 from tests.brokers import create_topic
 from tests.integration.cluster import Cluster, running
+from tests.integration.journals import journal_in
 from tests.integration.oracle import ends_of, ids_in_files, ids_in_topic, spec, streaming
 from tests.waiting import wait_until
 
@@ -32,9 +32,7 @@ def jvm_of(cluster: Cluster) -> psutil.Process:
 def journaled(cluster: Cluster) -> list[dict[str, JsonValue]]:
     """Return the batches in w1's only journal, as they lie on disk."""
     [path] = (cluster.folder / "w1" / "journal").glob("*.jsonl")
-    whole = path.read_bytes().split(b"\n")[:-1]
-    records = [json.loads(line.partition(b" ")[2])["record"] for line in whole]
-    return [record["entry"] for record in records if record["kind"] == "batch"]
+    return journal_in(path).batches
 
 
 def has_batches(cluster: Cluster, more_than: int) -> bool:
