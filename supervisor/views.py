@@ -339,7 +339,7 @@ class Views:
         missing: list[str] = []
         if with_journaled:
             ranges = live_ranges(live, active, self.registry.views(), urls)
-            told, missing = journaled(ranges, self.journals, self.warehouse, sets)
+            told, missing = journaled(ranges, self.journals, self.warehouse, sets, self.clock)
             files += told
         return TableFiles(
             data_source=data_source,

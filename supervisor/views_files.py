@@ -4,21 +4,25 @@ A reader takes this list, never a glob.  Journaled files are those of one live r
 generation, and not yet part of the table: who asks for them sees rows early, or not at all.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import PurePosixPath
 from typing import Protocol
 
 from supervisor.core.errors import Refused, WorkerUnavailable
 from supervisor.core.model import Generation, Segment, Task
 from supervisor.core.observed import Liveness, WorkerView
+from supervisor.ports import Clock
 from tasks.contract import JournalFile, JournalView, TaskPhase, TaskReport
 from tasks.ingest_spec import Column
 from tasks.offsets import Offsets
 from tasks.wire import Instant, Wire
 
-ASKED_AT_ONCE = 8
+ASKED_AT_ONCE = 32
+WITHIN_S = 0.8
+"""All that is asked: workers that stand still must not hold an answer up for a second."""
 _TELLING = frozenset(TaskPhase) - {TaskPhase.FAILED}
 
 
@@ -34,11 +38,11 @@ class DataSourceNotFound(Refused):
 class Journals(Protocol):
     """The control API of workers, as far as reading asks it."""
 
-    def journal(self, worker_url: str, task_id: str, token: str) -> JournalView:
+    def journal(self, worker_url: str, task_id: str, token: str, patience_s: float) -> JournalView:
         """Return the journaled files of one live task.
 
         Raises:
-            WorkerUnavailable: no usable answer came within a few seconds.
+            WorkerUnavailable: it was silent for `patience_s`, or its answer is not usable.
         """
         ...
 
@@ -159,15 +163,17 @@ def published(segments: Sequence[Segment], warehouse: str, sets: ColumnSets) -> 
 
 
 def journaled(
-    ranges: Sequence[LiveRange], journals: Journals, warehouse: str, sets: ColumnSets
+    ranges: Sequence[LiveRange], journals: Journals, warehouse: str, sets: ColumnSets, clock: Clock
 ) -> tuple[list[TableFile], list[str]]:
     """Ask several workers at once; return the files, and which generations are missing, why."""
     if not ranges:
         return [], []
     files: list[TableFile] = []
     missing: list[str] = []
+    until = clock.monotonic() + WITHIN_S
     with ThreadPoolExecutor(ASKED_AT_ONCE, thread_name_prefix="journals") as pool:
-        for told in pool.map(lambda live: _ask(live, journals), ranges):
+        asked = partial(_ask, journals, lambda: until - clock.monotonic())
+        for told in pool.map(asked, ranges):
             if isinstance(told, str):
                 missing.append(told)
             else:
@@ -194,12 +200,18 @@ def _journaled_file(task: Task, file: JournalFile, warehouse: str, sets: ColumnS
     )
 
 
-def _ask(live: LiveRange, journals: Journals) -> tuple[Task, JournalView] | str:
+def _ask(
+    journals: Journals, left_s: Callable[[], float], live: LiveRange
+) -> tuple[Task, JournalView] | str:
     why = "no replica runs on a worker that answers"
-    for replica in live.replicas:
+    for number, replica in enumerate(live.replicas):
         task = replica.task
+        # A share for each that is still to be asked: the first one may stand still.
+        patience_s = left_s() / (len(live.replicas) - number)
+        if patience_s <= 0:
+            return f"{live.generation.id}: not asked, others took {WITHIN_S:g} s"
         try:
-            view = journals.journal(replica.url, task.id, task.token)
+            view = journals.journal(replica.url, task.id, task.token, patience_s)
         except WorkerUnavailable as error:
             why = str(error)
             continue

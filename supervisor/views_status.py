@@ -5,6 +5,7 @@ topicPattern, as Druid's have.  Lag is counted against the last stable offsets: 
 may still be aborted.
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -15,7 +16,7 @@ from pydantic import Field
 from supervisor.core.due import due_at
 from supervisor.core.lag import LogEnds, lag_ages
 from supervisor.core.model import Generation, GenerationState, Task
-from supervisor.core.observed import Observed, StreamTrouble
+from supervisor.core.observed import Liveness, Observed, StreamTrouble
 from supervisor.core.partition_names import by_name, names_topics
 from supervisor.core.placement import Slots
 from supervisor.core.spec import SupervisorSpec
@@ -357,10 +358,20 @@ def _rejects(counters: Counters) -> int:
 
 
 def _warnings(facts: StatusFacts) -> list[str]:
+    found = [
+        f"worker {worker} is silent: what is told of {tasks} of the tasks is its last word"
+        for worker, tasks in sorted(_silent(facts.seen).items())
+    ]
     bad, _ = _rejected_live(facts.seen)
-    if facts.spec.tuning_config.bad_records is not BadRecords.WARN or not bad:
-        return []
-    return [f"{bad} records of the ranges that are read now cannot be read: see parseErrors"]
+    if facts.spec.tuning_config.bad_records is BadRecords.WARN and bad:
+        found += [f"{bad} records of the ranges that are read now cannot be read: see parseErrors"]
+    return found
+
+
+def _silent(seen: Observed) -> Counter[str]:
+    """Return worker -> tasks, of workers that have tasks here and were not heard of lately."""
+    alive = {worker.id for worker in seen.workers if worker.liveness is Liveness.ALIVE}
+    return Counter(t.worker_id for t in seen.tasks if t.worker_id not in alive)
 
 
 def _recent_errors(facts: StatusFacts) -> list[RecentError]:

@@ -226,7 +226,7 @@ def stats_leaf(counters: Counters, rates: Mapping[str, Mapping[str, float]]) -> 
 
 
 def row_stats(counters: Counters) -> dict[str, object]:
-    """Return what one task has counted, as Druid names it."""
+    """Return what one task has counted, as Druid names it, and its rejected records by reason."""
     totals = {
         "processed": counters.processed,
         "processedBytes": counters.processed_bytes,
@@ -234,7 +234,7 @@ def row_stats(counters: Counters) -> dict[str, object]:
         "thrownAway": counters.thrown_away,
         "unparseable": counters.unparseable,
     }
-    return {"buildSegments": totals}
+    return {"buildSegments": totals, "rejected": dict(sorted(counters.rejected.items()))}
 
 
 def parse_errors(

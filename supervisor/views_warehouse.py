@@ -3,7 +3,8 @@
     active ──► writing          ended ──► pending ──► settled: nothing but named files is left
                                     └───► kept       its publish was judged STALE
 
-A folder is that of a task or of a compaction, which ends with nothing to keep.
+A folder is that of a task or of a compaction, which ends with nothing to keep.  Each exported table
+has one more, of the format's own: the one place where files need no name here.
 Whatever is neither named here nor below one of these folders is no part of Tidegate.
 """
 
@@ -11,6 +12,7 @@ from collections.abc import Iterable
 from pathlib import PurePosixPath
 
 from supervisor.core.compaction import Compaction
+from supervisor.core.exports import log_folder
 from supervisor.core.model import NamedFile, Task
 from supervisor.ports import Transaction
 from tasks.contract import PublishOutcome
@@ -38,6 +40,8 @@ class WarehouseFiles(Wire):
     """Folders of ended tasks and compactions that the event queue has not settled yet."""
     kept: list[str]
     """Folders of tasks whose publish was judged stale: they are for people to look at."""
+    exports: list[str]
+    """Folders of the formats' own files, also of exports that are switched off: those stay."""
 
 
 def warehouse_files(tx: Transaction, warehouse: str) -> WarehouseFiles:
@@ -57,6 +61,7 @@ def warehouse_files(tx: Transaction, warehouse: str) -> WarehouseFiles:
             ]
         ),
         kept=_folders(stale),
+        exports=[log_folder(export) for export in tx.exports.all()],
     )
 
 

@@ -320,7 +320,8 @@ def _row_stats(task: Task) -> dict[str, dict[str, dict[str, int]]]:
                 "processedWithError": counters.processed_with_error,
                 "thrownAway": counters.thrown_away,
                 "unparseable": counters.unparseable,
-            }
+            },
+            "rejected": dict(sorted(counters.rejected.items())),
         }
     }
 

@@ -117,6 +117,8 @@ class Counters(Wire):
     batches: Whole = 0
     cancelled_rows: Whole = 0
     """Rows whose batch a pause cancelled: read, and read again later."""
+    rejected: dict[str, Whole] = Field(default_factory=dict)
+    """Reason -> records that became no row for it: the unparseable and the thrown away."""
 
 
 class RejectSample(Wire):

@@ -41,6 +41,25 @@ class Granularity(StrEnum):
     ALL = "ALL"
 
 
+PERIODS = {
+    Granularity.SECOND: "PT1S",
+    Granularity.MINUTE: "PT1M",
+    Granularity.FIVE_MINUTE: "PT5M",
+    Granularity.TEN_MINUTE: "PT10M",
+    Granularity.FIFTEEN_MINUTE: "PT15M",
+    Granularity.THIRTY_MINUTE: "PT30M",
+    Granularity.HOUR: "PT1H",
+    Granularity.SIX_HOUR: "PT6H",
+    Granularity.EIGHT_HOUR: "PT8H",
+    Granularity.DAY: "P1D",
+    Granularity.WEEK: "P1W",
+    Granularity.MONTH: "P1M",
+    Granularity.QUARTER: "P3M",
+    Granularity.YEAR: "P1Y",
+}
+"""Periods of ISO 8601, in UTC; ALL is one chunk."""
+
+
 class Column(Wire):
     """One column of the table; what becomes of a value that does not fit, `UnfitValues` says.
 
@@ -81,6 +100,10 @@ class Truncation(Wire):
     """ISO 8601, such as PT1H or P1M."""
     time_zone: str = "UTC"
     origin: Instant | None = None
+
+
+class PeriodChunks(Truncation):
+    """Time chunks are the tiles of a period (see `tasks.period.tile_sql`), of whole seconds."""
 
 
 class Transform(Wire):
@@ -333,7 +356,7 @@ class IngestSpec(RowSpec):
     """Further columns, whose types are those of their values, as if they were discovered."""
     discovery: Discovery = Discovery.NOTHING
     excluded: tuple[str, ...] = ()
-    segment_granularity: Granularity = Granularity.DAY
+    segment_granularity: Granularity | PeriodChunks = Granularity.DAY
     topic_column: bool = False
     """Rows come from several topics: each names its own in `__topic`."""
     tuning: Tuning = Tuning()

@@ -65,6 +65,7 @@ class WorkerMeters(Collector):
         self._names = Names()
         of = ("supervisor", "table")
         self.records = _counter(own, "records", "Records of journaled batches.", *of, "outcome")
+        self.rejected = _counter(own, "rejected", "Records that became no row.", *of, "reason")
         self.read_bytes = _counter(own, "read_bytes", "Size of those records.", *of)
         self.written_bytes = _counter(own, "written_bytes", "Files that were written.", "stage")
         self.answers = _counter(own, "publish_answers", "Answers to publish requests.", "outcome")
@@ -149,6 +150,8 @@ class TaskMeter:
     def _journaled(self, entry: JournalEntry) -> None:
         for name in _COUNTED:
             self._add(name, getattr(entry.counters, name))
+        for reason, records in entry.counters.rejected.items():
+            self._meters.rejected.labels(*self._labels, reason).inc(records)
         self._meters.read_bytes.labels(*self._labels).inc(entry.counters.processed_bytes)
         size = sum(file.size_bytes for file in entry.files)
         self._meters.written_bytes.labels("batch").inc(size)

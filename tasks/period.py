@@ -77,6 +77,22 @@ class Period:
         own = (self.years, self.months, self.weeks, self.days)
         return sum(map(bool, (*own, self.hours, self.minutes, self.seconds, self.millis)))
 
+    @property
+    def first_local(self) -> int:
+        """Where its days are counted from without an origin: a wall clock, in microseconds.
+
+        One week begins on Monday; all else is counted from 1970-01-01, a Thursday.
+        """
+        return _MONDAY if self.parts == 1 and self.weeks == 1 else 0
+
+    @property
+    def on_the_clock(self) -> bool:
+        """Without an origin it begins at the full hour, minute, second or millisecond."""
+        if self.exact_micros not in {_HOUR, _MINUTE, SECOND, _MILLI}:
+            return False
+        single = self.parts == 1 and 1 in {self.hours, self.minutes, self.seconds}
+        return single or self.millis == 1
+
 
 def read_period(text: str) -> Period:
     """Read a period of ISO 8601, down to milliseconds.
@@ -131,6 +147,24 @@ def ceil_sql(
     return _rounded(time, _buckets(period, read_zone(zone), origin).ceil)
 
 
+def tile_sql(
+    time: str, period: Period, *, zone: str = "UTC", origin: datetime | None = None
+) -> str:
+    """Return where the tile of the SQL TIMESTAMP `time` begins: SQL, microseconds since 1970.
+
+    Tiles are the buckets of `floor_sql` made to cover time without a gap or an overlap: each ends
+    where the next begins.  They differ where clocks are changed: a midnight that is shown twice
+    is the first one, one that is never shown comes after the change, and what is left of an hour
+    by a change of less than an hour belongs to the tile before.  None begins before year 1.
+
+    Raises:
+        ZoneError: `zone` is none.
+        PeriodError: buckets of this period cannot be told in this zone or from this origin.
+    """
+    tile = let("t", f"unix_micros({time})", _tile(period, read_zone(zone), origin))
+    return f"greatest({tile}, {FIRST})"
+
+
 def shift_sql(time: str, period: Period, step: str, *, zone: str = "UTC") -> str:
     """Return the SQL TIMESTAMP that lies `step` (SQL of a whole number) periods after `time`.
 
@@ -170,6 +204,19 @@ def _rounded(time: str, body: str) -> str:
     return bounded(let("t", f"unix_micros({time})", body))
 
 
+def _tile(period: Period, zone: Zone, origin: datetime | None) -> str:
+    floor = _buckets(period, zone, origin).floor
+    if zone.offset is not None:
+        return floor
+    start = None if origin is None else _micros(origin)
+    if period.all_months:
+        return _from_origin_by_months(period.all_months, zone, start).floor
+    if period.all_days:
+        local = str(period.first_local) if start is None else _local_origin(zone, start)
+        return _from_origin_by_days(period.all_days, zone, local).floor
+    return _on_the_clock(period, zone) if start is None and period.on_the_clock else floor
+
+
 def _buckets(period: Period, zone: Zone, origin: datetime | None) -> _Buckets:
     """Choose the way to count; see the head of the module."""
     if origin is not None and origin.tzinfo is None:
@@ -192,27 +239,35 @@ def _buckets(period: Period, zone: Zone, origin: datetime | None) -> _Buckets:
     if months:
         return _from_origin_by_months(months, zone, start)
     if days and not exact:
-        return _from_origin_by_days(days, zone, start)
+        return _from_origin_by_days(days, zone, _local_origin(zone, start))
     return _exact(period, zone, start)
 
 
 def _exact(period: Period, zone: Zone, start: int | None) -> _Buckets:
     length = period.all_days * DAY + period.exact_micros
     rest = f"pmod(t - {_origin(zone, start)}, {length})"
-    if start is None and period.exact_micros in {_HOUR, _MINUTE, SECOND, _MILLI}:
-        single = period.parts == 1 and 1 in {period.hours, period.minutes, period.seconds}
-        if single or period.millis == 1:  # the full one on the wall clock of that moment
-            rest = f"pmod({zone.local('t')}, {length})"
+    if start is None and period.on_the_clock:  # the wall clock of that moment
+        rest = f"pmod({zone.local('t')}, {length})"
     return _Buckets(
         f"t - {rest}", let("r", rest, f"CASE WHEN r = 0 THEN t ELSE t - r + {length} END")
     )
+
+
+def _on_the_clock(period: Period, zone: Zone) -> str:
+    """The last moment up to `t` at which the clock showed a full hour, minute or second."""
+    length = period.exact_micros
+    # Of the clock as `t` shows it; if that was not yet what it showed, of the one before.
+    before = f"CASE WHEN {zone.local('b')} - b = o THEN b ELSE b - {length} END"
+    before = let("b", f"t - pmod(t + o, {length})", before)
+    body = let("o", f"{zone.local('c')} - c", f"CASE WHEN o = l - t THEN c ELSE {before} END")
+    return let("l", zone.local("t"), let("c", f"t - pmod(l, {length})", body))
 
 
 def _calendar(period: Period, zone: Zone) -> _Buckets:
     """One year, month, week or day."""
     if period.all_days:
         length = period.all_days * DAY
-        begin = f"l - pmod(l - {_MONDAY if period.weeks else 0}, {length})"
+        begin = f"l - pmod(l - {period.first_local}, {length})"
         following = f"b + {length}"
     else:
         unit = "YEAR" if period.years else "MONTH"
@@ -230,9 +285,10 @@ def _calendar(period: Period, zone: Zone) -> _Buckets:
     return _Buckets(with_begin(floor), with_begin(up))
 
 
-def _from_origin_by_days(days: int, zone: Zone, start: int | None) -> _Buckets:
+def _from_origin_by_days(days: int, zone: Zone, origin: str) -> _Buckets:
+    """Count from `origin`, SQL of a wall clock."""
     length = days * DAY
-    base = f"l - pmod(l - {_local_origin(zone, start)}, {length})"
+    base = f"l - pmod(l - {origin}, {length})"
     return _nearest(zone, base, lambda number: f"b + {number * length}")
 
 

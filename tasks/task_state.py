@@ -1,6 +1,6 @@
 """Everything that `tasks/machine.py` knows of one task, and the report that is made of it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TypeAlias
@@ -209,14 +209,31 @@ def _stalled_s(state: TaskState, now: float) -> float:
 def totals(entries: Sequence[JournalEntry], cancelled_rows: int) -> Counters:
     """Return the sums over journaled batches."""
     summed = {name: sum(getattr(e.counters, name) for e in entries) for name in _SUMMED}
-    return Counters(**summed, batches=len(entries), cancelled_rows=cancelled_rows)
+    return Counters(
+        **summed,
+        batches=len(entries),
+        cancelled_rows=cancelled_rows,
+        rejected=_by_reason(entry.counters for entry in entries),
+    )
 
 
 def added(counters: Counters, entry: JournalEntry) -> Counters:
     """Return `counters` with one more batch in them."""
     summed = {n: getattr(counters, n) + getattr(entry.counters, n) for n in _SUMMED}
-    batches = counters.batches + 1
-    return Counters(**summed, batches=batches, cancelled_rows=counters.cancelled_rows)
+    return Counters(
+        **summed,
+        batches=counters.batches + 1,
+        cancelled_rows=counters.cancelled_rows,
+        rejected=_by_reason((counters, entry.counters)),
+    )
+
+
+def _by_reason(found: Iterable[Counters]) -> dict[str, int]:
+    summed: dict[str, int] = {}
+    for counters in found:
+        for reason, records in counters.rejected.items():
+            summed[reason] = summed.get(reason, 0) + records
+    return summed
 
 
 _SUMMED = (

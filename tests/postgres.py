@@ -36,12 +36,27 @@ os.execv(sys.argv[3], sys.argv[3:])
 """
 
 
-@dataclass(frozen=True)
+@dataclass
 class Server:
-    """A running server on a free port of the loopback interface."""
+    """A server on a free port of the loopback interface, with its programs and data in a folder."""
 
     port: int
+    _programs: Path
+    _base: Path
+    _process: subprocess.Popen[bytes] | None = None
     _numbers: Iterator[int] = field(default_factory=count)
+
+    def start(self) -> None:
+        """Start it, at first or again, and wait until it answers."""
+        self._process = _start(self._programs, self._base, self.port)
+        wait_until(self._answers_or_ended, _START_WITHIN_S)
+
+    def stop(self) -> None:
+        """End its sessions, then itself: "fast shutdown"; nothing listens any more."""
+        if self._process is not None:
+            self._process.send_signal(signal.SIGINT)
+            self._process.wait(_START_WITHIN_S)
+            self._process = None
 
     def url(self, database: str) -> str:
         """The URL of one database, as users write it."""
@@ -65,6 +80,11 @@ class Server:
             return False
         return True
 
+    def _answers_or_ended(self) -> bool:
+        assert self._process is not None
+        assert self._process.poll() is None, f"PostgreSQL ended: {(self._base / 'log').read_text()}"
+        return self.answers()
+
     def _run(self, statement: sql.SQL, *names: str) -> None:
         with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
             connection.execute(statement.format(*map(sql.Identifier, names)))
@@ -78,14 +98,12 @@ def postgres() -> Iterator[Server]:
         programs = _programs(base)
         _give(base)
         _initialise(programs, base / "data")
-        server = Server(free_port())
-        process = _start(programs, base, server.port)
+        server = Server(free_port(), programs, base)
         try:
-            wait_until(lambda: _answers_or_ended(server, process, base), _START_WITHIN_S)
+            server.start()
             yield server
         finally:
-            process.send_signal(signal.SIGINT)  # ends sessions, then itself: "fast shutdown"
-            process.wait(_START_WITHIN_S)
+            server.stop()
     finally:
         shutil.rmtree(base)
 
@@ -142,7 +160,7 @@ def _initialise(programs: Path, data: Path) -> None:
 def _start(programs: Path, base: Path, port: int) -> subprocess.Popen[bytes]:
     where = ("-D", base / "data", "-k", base, "-h", "127.0.0.1", "-p", port)
     settings = [f"-c{setting}" for setting in _FAST]
-    with (base / "log").open("wb") as log:
+    with (base / "log").open("ab") as log:
         return subprocess.Popen(
             _as_owner(programs / "postgres", *where, *settings),
             cwd=base,
@@ -150,11 +168,6 @@ def _start(programs: Path, base: Path, port: int) -> subprocess.Popen[bytes]:
             stdout=log,
             stderr=log,
         )
-
-
-def _answers_or_ended(server: Server, process: subprocess.Popen[bytes], base: Path) -> bool:
-    assert process.poll() is None, f"PostgreSQL ended: {(base / 'log').read_text()}"
-    return server.answers()
 
 
 @pytest.fixture(scope="session")

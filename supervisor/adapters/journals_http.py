@@ -9,9 +9,8 @@ from supervisor.adapters.worker_http import Asked, WorkerHttp
 from supervisor.core.errors import WorkerUnavailable
 from tasks.contract import JournalView
 
-PATIENCE_S = 0.8
-"""A worker that stands still must not hold an answer up for long."""
 SIZE_BYTES_MAX = 8 * 1024 * 1024
+CONNECTIONS = 64
 
 
 class HttpJournals:
@@ -19,20 +18,17 @@ class HttpJournals:
 
     def __init__(self) -> None:
         """Connect to nobody yet."""
-        self._workers = WorkerHttp(patience_s=PATIENCE_S, connections=32, bytes_max=SIZE_BYTES_MAX)
+        self._workers = WorkerHttp(connections=CONNECTIONS, bytes_max=SIZE_BYTES_MAX)
 
     def close(self) -> None:
         """Close the kept connections."""
         self._workers.close()
 
-    def journal(self, worker_url: str, task_id: str, token: str) -> JournalView:
-        """Return the journaled files of one live task.
-
-        Raises:
-            WorkerUnavailable: no usable answer came within a few seconds.
-        """
+    def journal(self, worker_url: str, task_id: str, token: str, patience_s: float) -> JournalView:
+        """Return the journaled files of one live task; see the port."""
         path = f"/druid/worker/v1/chat/{quote(task_id, safe='')}/journal"
-        got = self._workers.get(Asked(worker_url, path, token, f"{task_id}: its journal"))
+        about = f"{task_id}: its journal"
+        got = self._workers.get(Asked(worker_url, path, token, about, patience_s))
         if got.status != HTTPStatus.OK:
             raise WorkerUnavailable(f"{task_id}: its worker answered {got.status}")
         try:

@@ -7,8 +7,11 @@ from supervisor.adapters.worker_http import Asked, WorkerHttp
 from supervisor.core.errors import WorkerUnavailable
 from supervisor.ports_logs import LogPart
 
-PATIENCE_S = 2.0
+PATIENCE_S = 0.8
+"""A worker that stands still must not hold an answer up for a second."""
 SIZE_BYTES_MAX = 2 * 1024 * 1024
+CONNECTIONS = 40
+"""As many as the API has threads: no question waits for another one's answer."""
 _START, _SIZE = "X-Tidegate-Log-Start", "X-Tidegate-Log-Size"
 _NONE = {HTTPStatus.NOT_FOUND, HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}
 
@@ -18,13 +21,14 @@ class HttpTaskLogs:
 
     def __init__(self) -> None:
         """Connect to nobody yet."""
-        self._workers = WorkerHttp(patience_s=PATIENCE_S, connections=16, bytes_max=SIZE_BYTES_MAX)
+        self._workers = WorkerHttp(connections=CONNECTIONS, bytes_max=SIZE_BYTES_MAX)
 
     def log(self, worker_url: str, task_id: str, token: str, offset: int) -> LogPart | None:
         """Return a piece of a task's log; see the port."""
         path = f"/druid/worker/v1/task/{quote(task_id, safe='')}/log"
         about = f"{task_id}: its log"
-        got = self._workers.get(Asked(worker_url, path, token, about, {"offset": offset}))
+        params = {"offset": offset}
+        got = self._workers.get(Asked(worker_url, path, token, about, PATIENCE_S, params))
         if got.status in _NONE:
             return None
         if got.status != HTTPStatus.OK:

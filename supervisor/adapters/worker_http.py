@@ -13,6 +13,7 @@ import httpx
 
 from supervisor.core.errors import WorkerUnavailable
 
+CONNECT_S = 0.5
 WHOLE_S = 5.0
 """For a worker that sends a little, again and again."""
 
@@ -26,6 +27,8 @@ class Asked:
     token: str
     about: str
     """The task and what of it, for the text of an error: `task-1: its log`."""
+    patience_s: float
+    """Of each wait: for a connection, for the answer, for the next piece of it."""
     params: Mapping[str, int] | None = None
 
 
@@ -41,11 +44,10 @@ class Answer:
 class WorkerHttp:
     """One instance per kind of question, safe from many threads."""
 
-    def __init__(self, *, patience_s: float, connections: int, bytes_max: int) -> None:
-        """Connect to nobody yet; `patience_s` bounds each wait of an answer, `bytes_max` all."""
+    def __init__(self, *, connections: int, bytes_max: int) -> None:
+        """Connect to nobody yet; `bytes_max` bounds each answer."""
         self._bytes_max = bytes_max
         self._client = httpx.Client(
-            timeout=httpx.Timeout(patience_s, connect=0.5),
             limits=httpx.Limits(
                 max_connections=connections, max_keepalive_connections=connections // 4
             ),
@@ -66,8 +68,11 @@ class WorkerHttp:
         url = asked.worker_url.rstrip("/") + asked.path
         # Not compressed: what is read is what was counted.
         headers = {"Authorization": f"Bearer {asked.token}", "Accept-Encoding": "identity"}
+        bounds = httpx.Timeout(asked.patience_s, connect=min(CONNECT_S, asked.patience_s))
         try:
-            with self._client.stream("GET", url, params=asked.params, headers=headers) as got:
+            with self._client.stream(
+                "GET", url, params=asked.params, headers=headers, timeout=bounds
+            ) as got:
                 if got.status_code != HTTPStatus.OK:
                     return Answer(got.status_code, got.headers)
                 return Answer(got.status_code, got.headers, self._read(got, asked.about))

@@ -6,6 +6,7 @@ A check never raises: what goes wrong is its result, with what would mend it.
 import os
 import shutil
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import httpx
@@ -27,6 +28,10 @@ from tasks.runtime.java import Java, find_java
 
 _ASK_S = 6.0
 _DISK_LOW, _DISK_FULL = 5 << 30, 1 << 30
+_FROZEN = (
+    "a process that is frozen while it writes to SQLite blocks all others, so that no overlord can "
+    "take over, until it goes on or ends; PostgreSQL ends such a session"
+)
 _FIX_METADATA = "check TIDEGATE_METADATA_URL, and that the database is up and lets us in"
 
 
@@ -104,16 +109,24 @@ def check_metadata(url: str) -> Check:
     if parsed.get_backend_name() == "sqlite":
         if not Path(parsed.database or "").is_file():
             found = f"{parsed.database} is made at the first start of an overlord"
-            return Check(part, Result.NOTE, found)
+            return _limited(Check(part, Result.NOTE, found))
         # Read only: looking must not make a lock file, or a database.
         parsed = sa.make_url(f"sqlite:///file:{parsed.database}?mode=ro&uri=true")
     else:
         parsed = parsed.set(drivername="postgresql+psycopg")
     try:
-        return _compared(part, parsed)
+        checked = _compared(part, parsed)
     except (sa.exc.SQLAlchemyError, ImportError) as error:
         cause = getattr(error, "orig", None) or error
         return Check(part, Result.PROBLEM, str(cause).strip().partition("\n")[0], _FIX_METADATA)
+    return _limited(checked) if parsed.get_backend_name() == "sqlite" else checked
+
+
+def _limited(check: Check) -> Check:
+    """Say of a SQLite database that is well what it cannot do."""
+    if check.result is Result.PROBLEM:
+        return check
+    return replace(check, result=Result.NOTE, found=f"{check.found}; {_FROZEN}")
 
 
 def _compared(part: str, url: sa.URL) -> Check:

@@ -26,7 +26,7 @@ from supervisor.cli.main import app
 from supervisor.cli.names import NAMES, About, Nameless, Rows
 from supervisor.core import spec_tables as tables
 from supervisor.core.kafka_names import FIELDS, FIXED, IDLE, JAAS, PROVIDER, SECRET_NAMES
-from supervisor.core.spec_schema import spec_schema
+from supervisor.core.spec_schema import PARTS, spec_schema
 from supervisor.core.spec_tables import Table
 from supervisor.settings import as_markdown, settings_table
 from tasks.expression.functions.known import ABSENT, FUNCTIONS
@@ -38,40 +38,50 @@ WIDTH = 120
 _BLOCK = re.compile(
     r"(<!-- begin generated: ([a-z-]+) -->\n).*?(<!-- end generated -->)", re.DOTALL
 )
-_SPEC_TABLES: Mapping[str, Table] = MappingProxyType(
+SPEC_PARTS: Mapping[str, str] = MappingProxyType(
     {
-        "the document": tables.ENVELOPE,
-        "dataSchema": tables.DATA_SCHEMA,
-        "timestampSpec": tables.TIMESTAMP,
-        "dimensionsSpec": tables.DIMENSIONS,
-        "a dimension": tables.TEXT_DIMENSION,
-        "a count": tables.COUNT_METRIC,
-        "a sum, an extreme, one of the numbers": tables.NUMBER_METRIC,
-        "one of the texts": tables.TEXT_METRIC,
-        "a sketch": tables.SKETCH_METRIC,
-        "a filtered metric": tables.FILTERED_METRIC,
-        "granularitySpec": tables.GRANULARITY,
-        "ioConfig": tables.IO_CONFIG,
-        "transformSpec": tables.TRANSFORMS,
-        "a transform": tables.TRANSFORM,
-        "inputFormat of type json": tables.JSON_FORMAT,
-        "flattenSpec": tables.FLATTEN,
-        "a field of flattenSpec": tables.FLATTEN_FIELD,
-        "inputFormat of type csv": tables.CSV_FORMAT,
-        "inputFormat of type tsv": tables.TSV_FORMAT,
-        "inputFormat of type regex": tables.REGEX_FORMAT,
-        "inputFormat of type avro_stream": tables.AVRO_FORMAT,
-        **{f"avroBytesDecoder of type {n}": table for n, table in tables.AVRO_DECODERS.items()},
-        "inputFormat of type protobuf": tables.PROTOBUF_FORMAT,
-        **{f"protoBytesDecoder of type {n}": t for n, t in tables.PROTOBUF_DECODERS.items()},
-        "inputFormat of type kafka": tables.KAFKA_FORMAT,
-        "tuningConfig": tables.TUNING,
-        "indexSpec": tables.INDEX,
+        "document": "the document",
+        "spec": "spec",
+        "dataSchema": "dataSchema",
+        "timestampSpec": "timestampSpec",
+        "dimensionsSpec": "dimensionsSpec",
+        "textDimension": "a dimension of texts",
+        "numberDimension": "a dimension of numbers, json or arrays",
+        "autoDimension": "a dimension of type auto",
+        "countMetric": "a count",
+        "numberMetric": "a sum, an extreme, one of the numbers",
+        "textMetric": "one of the texts",
+        "sketchMetric": "a sketch",
+        "filteredMetric": "a filtered metric",
+        "granularitySpec": "granularitySpec",
+        "transformSpec": "transformSpec",
+        "transform": "a transform",
+        "ioConfig": "ioConfig",
+        "boundedStreamConfig": "boundedStreamConfig",
+        "jsonFormat": "inputFormat of type json",
+        "flattenSpec": "flattenSpec",
+        "flattenField": "a field of flattenSpec",
+        "csvFormat": "inputFormat of type csv",
+        "tsvFormat": "inputFormat of type tsv",
+        "regexFormat": "inputFormat of type regex",
+        "avroFormat": "inputFormat of type avro_stream",
+        "oneSchema": "avroBytesDecoder of type schema_inline",
+        "manySchemas": "avroBytesDecoder of type multiple_schemas_inline",
+        "registry": "a decoder of type schema_registry",
+        "protobufFormat": "inputFormat of type protobuf",
+        "oneMessage": "protoBytesDecoder of type inline",
+        "kafkaFormat": "inputFormat of type kafka",
+        "tuningConfig": "tuningConfig",
+        "indexSpec": "indexSpec",
     }
 )
+"""What the pages call the parts of a spec, in the order of the rows."""
 _HEADINGS = {
     "text": "texts",
+    "formats": "texts",
+    "bits": "numbers",
     "json": "nested data",
+    "documents": "nested data",
     "time": "times",
     "moments": "times",
     "sizes": "numbers for people",
@@ -212,9 +222,13 @@ def _problems() -> str:
     return _table(("slug", "status", "title"), rows)
 
 
+def _spec_tables() -> Iterator[tuple[str, Table]]:
+    return ((where, PARTS[part][0]) for part, where in SPEC_PARTS.items())
+
+
 def _unbuilt() -> str:
     rows = []
-    for where, table in _SPEC_TABLES.items():
+    for where, table in _spec_tables():
         rows += [(f"`{n}`", where, u.instead) for n, u in table.unbuilt.items()]
         rows += [(f"`{n}`", where, instead) for n, (_, instead) in table.switched.items()]
     return _table(("field", "of", "what to do instead"), rows)
@@ -222,7 +236,7 @@ def _unbuilt() -> str:
 
 def _fields() -> str:
     rows = []
-    for where, table in _SPEC_TABLES.items():
+    for where, table in _spec_tables():
         told = {name: "ours" if name in tables.OWN else "built" for name in table.kept}
         told |= {n: f"the same as `{other}`" for n, other in table.aliases.items()}
         told |= {n: f"`{only}` only" for n, only in table.fixed.items()}
@@ -234,7 +248,7 @@ def _fields() -> str:
 
 
 def _idle() -> str:
-    named = ((where, table.idle) for where, table in _SPEC_TABLES.items() if table.idle)
+    named = ((where, table.idle) for where, table in _spec_tables() if table.idle)
     return "".join(_item(where, _code(idle)) for where, idle in named)
 
 

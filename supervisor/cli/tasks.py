@@ -110,8 +110,10 @@ def _counted(reports: object) -> list[tuple[str, object]]:
         found = found.get(name) if isinstance(found, dict) else None
     if isinstance(found, dict):
         found = found.get("totals", found)
-    counted = found.get("buildSegments") if isinstance(found, dict) else None
-    return list(counted.items()) if isinstance(counted, dict) else []
+    if not isinstance(found, dict):
+        return []
+    counted, reasons = (found.get(name) or {} for name in ("buildSegments", "rejected"))
+    return [*counted.items(), *((f"rejected: {reason}", n) for reason, n in reasons.items())]
 
 
 @commands.command()

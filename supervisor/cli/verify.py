@@ -51,7 +51,7 @@ def verify(
     With --files: prove that the files in the warehouse, those of all tables, are exactly the ones
     that the database names, each with its recorded size and sha256. Missing, damaged and orphan
     files are listed. Files that active tasks write (writing), that wait to be deleted (pending) or
-    that are left for people to look at (kept) are counted.
+    that are left for people to look at (kept) are counted, and those in the logs of exports.
 
     \b
     Examples:

@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
+from types import MappingProxyType
 
 from supervisor.core.errors import Refused, Unavailable
 from supervisor.core.events import QueueName
@@ -81,6 +82,16 @@ class Export:
         """Return it standing still; what it has stays as it is."""
         oldest = since if self.behind_since is None else min(since, self.behind_since)
         return replace(self, problem=problem, behind_since=oldest)
+
+
+_LOGS: Mapping[ExportFormat, str] = MappingProxyType(
+    {ExportFormat.DELTA: "_delta_log", ExportFormat.ICEBERG: "metadata"}
+)
+
+
+def log_folder(export: Export) -> str:
+    """Return where the format's own files lie, below the warehouse: whatever lies there is its."""
+    return f"{export.data_source}/{_LOGS[export.format]}"
 
 
 def queue_of(data_source: str, table_format: ExportFormat) -> QueueName:

@@ -48,6 +48,15 @@ from urllib.request import urlopen
 with urlopen("{overlord}/api/v1/datasources/{table}/files") as answer:
     files = [file["uri"] for file in json.load(answer)["files"]]
 """
+_ALIKE = """\
+import json
+from urllib.request import urlopen
+
+alike = {{}}  # files with the same columns: Spark reads no two types of one column at once
+with urlopen("{overlord}/api/v1/datasources/{table}/files") as answer:
+    for file in json.load(answer)["files"]:
+        alike.setdefault(file["columnSet"], []).append(file["uri"])
+"""
 _EXPORTS = """\
 import json
 from urllib.request import urlopen
@@ -82,10 +91,14 @@ _CODE: Mapping[Reader, str] = MappingProxyType(
         + "\nrows = polars.concat(\n"
         + '    [polars.scan_parquet(file) for file in files], how="diagonal_relaxed"\n'
         + ").collect()\nprint(rows)\n",
-        Reader.SPARK: "from pyspark.sql import SparkSession\n"
-        + _FILES
+        Reader.SPARK: "from functools import reduce\n"
+        "from pyspark.sql import SparkSession\n"
+        + _ALIKE
         + "\nspark = SparkSession.builder.getOrCreate()\n"
-        + 'rows = spark.read.option("mergeSchema", "true").parquet(*files)\nrows.show()\n',
+        + 'parts = [spark.read.option("mergeSchema", "true").parquet(*some) '
+        + "for some in alike.values()]\n"
+        + "rows = reduce(lambda a, b: a.unionByName(b, allowMissingColumns=True), parts)\n"
+        + "rows.show()\n",
         Reader.PANDAS: "import pyarrow\nfrom pyarrow import parquet\n"
         + _FILES
         + "\ntables = [parquet.read_table(file) for file in files]\n"

@@ -88,7 +88,7 @@ def ingest_spec(spec: SupervisorSpec, opened_at: datetime | None = None) -> Inge
         typed=schema.contract_typed(),
         discovery=schema.dimensions_spec.discovery,
         excluded=schema.excluded,
-        segment_granularity=schema.granularity_spec.segment_granularity,
+        segment_granularity=schema.granularity_spec.chunks,
         topic_column=spec.io_config.topic_pattern is not None,
         tuning=spec.tuning_config.contract(),
     )

@@ -4,62 +4,20 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Annotated, Literal, Self
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, ValidationInfo, field_validator, model_validator
 
 from supervisor.core.spec_fields import Flag, Moment, Text, nearest, shown, wrong
-from tasks.ingest_spec import Granularity, Truncation
+from tasks.ingest_spec import PERIODS, Granularity, PeriodChunks, Truncation
 from tasks.period import PeriodError, floor_sql, read_period
 from tasks.wire import Wire
-from tasks.zones import ZoneError
+from tasks.zones import SECOND, ZoneError
 
-_PERIODS = {
-    "SECOND": "PT1S",
-    "MINUTE": "PT1M",
-    "FIVE_MINUTE": "PT5M",
-    "TEN_MINUTE": "PT10M",
-    "FIFTEEN_MINUTE": "PT15M",
-    "THIRTY_MINUTE": "PT30M",
-    "HOUR": "PT1H",
-    "SIX_HOUR": "PT6H",
-    "EIGHT_HOUR": "PT8H",
-    "DAY": "P1D",
-    "WEEK": "P1W",
-    "MONTH": "P1M",
-    "QUARTER": "P3M",
-    "YEAR": "P1Y",
-}
-"""Druid's names for periods in UTC."""
-
-
-def read_granularity(value: object) -> Granularity:
-    """Take the name of a segment granularity in any case, or the object that Druid writes for it.
-
-    Raises:
-        PydanticCustomError: it is none.
-    """
-    if isinstance(value, Granularity):
-        return value
-    name = value
-    if isinstance(value, Mapping) and value.get("type") == "period":
-        extra = {k: v for k, v in value.items() if k not in {"type", "period"} and v is not None}
-        if extra.pop("timeZone", "UTC") != "UTC" or extra:
-            raise wrong("a period with a time zone or an origin is not built yet", "use UTC")
-        names = {period: name for name, period in _PERIODS.items()}
-        name = names.get(str(value.get("period")))
-    elif isinstance(value, Mapping) and value.keys() == {"type"}:
-        name = value["type"]
-    if isinstance(name, str) and name.upper() in Granularity.__members__:
-        return Granularity[name.upper()]
-    text = value if isinstance(value, str) else "this granularity"
-    close = nearest(value, Granularity.__members__) if isinstance(value, str) else None
-    raise wrong(
-        f"{shown(text)} is not a segment granularity here" + (f"; {close} is" if close else ""),
-        f"use one of {', '.join(Granularity.__members__)}",
-    )
+_NAMES = ", ".join(granularity.value for granularity in PERIODS)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class PeriodGranularity(Wire):
-    """Times are cut down to the beginning of their period."""
+    """Times belong to the period that they lie in."""
 
     type: Literal["period"] = "period"
     period: Text
@@ -76,50 +34,130 @@ class PeriodGranularity(Wire):
 
 
 class DurationGranularity(Wire):
-    """Times are cut down to a multiple of so many milliseconds after an origin."""
+    """Times belong to a multiple of so many milliseconds after an origin."""
 
     type: Literal["duration"]
     duration: Annotated[int, Field(strict=True, ge=1, le=10**12)]
     origin: Moment | None = None
 
 
-def read_query_granularity(value: object) -> object:
+EVERYTHING = PeriodGranularity(period="P10000Y", origin=datetime(1, 1, 1, tzinfo=UTC))
+"""Query granularity ALL: one period, which begins with the one chunk of ALL."""
+
+
+def read_segment_granularity(value: object) -> Granularity | PeriodGranularity:
+    """Take the name of a granularity in any case, or one of the objects that Druid writes.
+
+    What has a name is read as that: a day in UTC is DAY however it is written.
+
+    Raises:
+        PydanticCustomError: it is none.
+        ValidationError: a member of the object is none.
+    """
+    if isinstance(value, Granularity | PeriodGranularity):
+        return value
+    if isinstance(value, Mapping) and _has_members(value):
+        read = _of_object(value)
+        names = {PeriodGranularity(period=period): name for name, period in PERIODS.items()}
+        return names.get(read) or _of_whole_seconds(read)
+    name = value["type"] if isinstance(value, Mapping) else value
+    if isinstance(name, str) and name.upper() in Granularity.__members__:
+        return Granularity[name.upper()]
+    if isinstance(name, str) and name.upper() == "NONE":
+        told = "NONE has no time chunks: no segment could be allocated for any row"
+        raise wrong(told, f"use one of {_NAMES}, ALL, or a period")
+    raise _unknown(name, (*PERIODS, Granularity.ALL), "a segment granularity")
+
+
+def read_query_granularity(value: object) -> PeriodGranularity | None:
     """Take Druid's names and objects; None keeps times as they are.
 
     Raises:
         PydanticCustomError: it is no granularity.
+        ValidationError: a member of the object is none.
     """
-    name = value["type"] if isinstance(value, Mapping) and value.keys() == {"type"} else value
-    if name is None or not isinstance(name, str):
-        if isinstance(value, Mapping) and value.get("type") == "duration":
-            spec = DurationGranularity.model_validate(value)
-            seconds, millis = divmod(spec.duration, 1000)
-            written = f"PT{seconds}.{millis:03d}S" if millis else f"PT{seconds}S"
-            origin = spec.origin or datetime(1970, 1, 1, tzinfo=UTC)
-            return {"period": written, "origin": origin}
+    if value is None or isinstance(value, PeriodGranularity):
         return value
-    if name.upper() == "NONE":
+    if isinstance(value, Mapping) and _has_members(value):
+        return _of_object(value)
+    name = value["type"] if isinstance(value, Mapping) else value
+    if isinstance(name, str) and name.upper() == "NONE":
         return None
-    if name.upper() == "ALL":
-        raise wrong("queryGranularity ALL gives every row the same time", "use YEAR, or a period")
-    if name.upper() in _PERIODS:
-        return {"period": _PERIODS[name.upper()]}
-    close = nearest(name, (*_PERIODS, "NONE"))
-    raise wrong(
-        f"{shown(name)} is not a granularity" + (f"; {close} is" if close else ""),
-        f"use NONE, {', '.join(_PERIODS)}, or a period",
+    if isinstance(name, str) and name.upper() == Granularity.ALL:
+        return EVERYTHING
+    if isinstance(name, str) and name.upper() in Granularity.__members__:
+        return PeriodGranularity(period=PERIODS[Granularity[name.upper()]])
+    raise _unknown(name, ("NONE", *PERIODS, Granularity.ALL), "a granularity")
+
+
+def _has_members(value: Mapping[object, object]) -> bool:
+    """Tell whether it is more than a name: Druid writes ALL as `{"type": "all"}`."""
+    return value.keys() != {"type"} or value["type"] in {"period", "duration"}
+
+
+def _of_object(value: Mapping[object, object]) -> PeriodGranularity:
+    said = {name: member for name, member in value.items() if member is not None}
+    if said.get("type") != "duration":
+        return PeriodGranularity.model_validate(said)
+    read = DurationGranularity.model_validate(said)
+    seconds, millis = divmod(read.duration, 1000)
+    written = f"PT{seconds}.{millis:03d}S" if millis else f"PT{seconds}S"
+    return PeriodGranularity(period=written, origin=read.origin or _EPOCH)
+
+
+def _of_whole_seconds(read: PeriodGranularity) -> PeriodGranularity:
+    origin = read.origin
+    if read_period(read.period).exact_micros % SECOND or (origin and origin.microsecond):
+        told = "a time chunk has whole seconds, and begins with one"
+        raise wrong(told, "use a longer period, and an origin without a fraction of a second")
+    return read
+
+
+def _unknown(name: object, known: tuple[str, ...], what: str) -> Exception:
+    text = name if isinstance(name, str) else "this"
+    close = nearest(name, known) if isinstance(name, str) else None
+    return wrong(
+        f"{shown(text)} is not {what}" + (f"; {close} is" if close else ""),
+        f"use one of {', '.join(known)}, or a period",
     )
 
 
 class GranularitySpec(Wire):
     """How rows are divided into time chunks, and whether equal ones of a time become one."""
 
-    segment_granularity: Annotated[Granularity, BeforeValidator(read_granularity)] = Granularity.DAY
+    segment_granularity: Annotated[
+        Granularity | PeriodGranularity, BeforeValidator(read_segment_granularity)
+    ] = Granularity.DAY
     query_granularity: Annotated[
         PeriodGranularity | None, BeforeValidator(read_query_granularity)
     ] = None
     """None: times are stored as they are."""
     rollup: Flag = False
+
+    @field_validator("query_granularity")
+    @classmethod
+    def _fits_into_a_chunk(
+        cls, value: PeriodGranularity | None, info: ValidationInfo
+    ) -> PeriodGranularity | None:
+        """Refuse ALL with anything but the one chunk of ALL.
+
+        Source: Druid's `SegmentAllocateAction`, which finds a row no segment then.
+        """
+        segment = info.data.get("segment_granularity", Granularity.ALL)
+        if value == EVERYTHING and segment is not Granularity.ALL:
+            raise wrong(
+                "ALL gives every row one time, which lies in none of the time chunks",
+                "use segmentGranularity ALL as well, or queryGranularity YEAR, or a period",
+            )
+        return value
+
+    @property
+    def chunks(self) -> Granularity | PeriodChunks:
+        """The time chunks, as tasks are told them."""
+        asked = self.segment_granularity
+        if isinstance(asked, Granularity):
+            return asked
+        return PeriodChunks(period=asked.period, time_zone=asked.time_zone, origin=asked.origin)
 
     @property
     def truncation(self) -> Truncation | None:
@@ -131,12 +169,17 @@ class GranularitySpec(Wire):
 
     def normalised(self) -> dict[str, object]:
         """Return it as GET writes it."""
-        everything = self.segment_granularity is Granularity.ALL
-        cut = self.query_granularity
+        chunks, cut = self.segment_granularity, self.query_granularity
+        segment: object = {"type": "all"} if chunks is Granularity.ALL else str(chunks)
+        if isinstance(chunks, PeriodGranularity):
+            segment = chunks.model_dump(mode="json")
+        query: object = {"type": "none" if cut is None else "all"}
+        if cut is not None and cut != EVERYTHING:
+            query = cut.model_dump(mode="json")
         return {
             "type": "uniform",
-            "segmentGranularity": {"type": "all"} if everything else str(self.segment_granularity),
-            "queryGranularity": {"type": "none"} if cut is None else cut.model_dump(mode="json"),
+            "segmentGranularity": segment,
+            "queryGranularity": query,
             "rollup": self.rollup,
             "intervals": [],
         }

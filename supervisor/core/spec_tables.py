@@ -85,6 +85,7 @@ DIMENSIONS = Table(
     unbuilt={
         "spatialDimensions": Unbuilt("leave it out", ([],)),
     },
+    idle={"forceSegmentSortByTime": (True,)},
 )
 TEXT_DIMENSION = Table(
     kept=frozenset({"type", "name"}),

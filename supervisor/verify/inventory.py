@@ -1,9 +1,9 @@
 """The judgement on a warehouse, pure: what lies in it, against what the overlord answers for.
 
-    lies there    ■      ■        ■        ■       ■         ·
-    answered for  named  named    writing  pending nobody    named
-                  │      │        └── counted ──┘  │         │
-                recorded damaged                 orphan    missing
+    lies there    ■      ■        ■        ■       ■        ■         ·
+    answered for  named  named    writing  pending exports  nobody    named
+                  │      │        └────── counted ─────┘    │         │
+                recorded damaged                          orphan    missing
 
 A finding may be a file that came or went while we looked: each is looked at a second time.
 """
@@ -21,6 +21,8 @@ _MARKER, _PROBE = ".tidegate-warehouse", ".tidegate-probe-"
 """Begin the names of files in the root: who owns it, and whether it can be written."""
 _DEPTH = 3
 """A task's folder is `<table>/data/<task>`."""
+_LOG_DEPTH = 2
+"""An export's own is `<table>/_delta_log` or `<table>/metadata`."""
 
 
 class ClaimedFile(Answer):
@@ -43,6 +45,8 @@ class Claim(Answer):
     """Folders of ended tasks that the event queue has not settled yet."""
     kept: frozenset[str] = frozenset()
     """Folders that are kept for people to look at."""
+    exports: frozenset[str] = frozenset()
+    """Folders in which whatever lies is a table format's own."""
 
     def only(self, paths: frozenset[str]) -> "Claim":
         """Leave out the names of other files; the folders stay."""
@@ -81,6 +85,7 @@ class Place(StrEnum):
     PENDING = "pending"
     KEPT = "kept"
     README = "readme"
+    EXPORTS = "exports"
 
 
 class FileFindingKind(StrEnum):
@@ -255,7 +260,14 @@ def _place_of(path: str, claim: Claim) -> Place | None:
         return Place.PENDING
     if folder in claim.kept:
         return Place.KEPT
-    return Place.README if _is_readme(path) or _is_marker(path) else None
+    if _is_readme(path) or _is_marker(path):
+        return Place.README
+    return Place.EXPORTS if _is_of_an_export(path, claim.exports) else None
+
+
+def _is_of_an_export(path: str, folders: frozenset[str]) -> bool:
+    parts = path.split("/", _LOG_DEPTH)
+    return len(parts) > _LOG_DEPTH and "/".join(parts[:_LOG_DEPTH]) in folders
 
 
 def _is_marker(path: str) -> bool:

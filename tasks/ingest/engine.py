@@ -26,6 +26,7 @@ from pyspark.sql import DataFrame
 
 from tasks.contract import DesiredCompaction, RejectsFile, SegmentFile
 from tasks.discovery import Found, columns_of, kinds_new, typed_of, unsettled
+from tasks.ingest.chunks import Chunks
 from tasks.ingest.columns import (
     ColumnBook,
     columns_in,
@@ -46,8 +47,9 @@ from tasks.ingest.files import (
     remove_folder,
     sync_folders,
 )
+from tasks.ingest.java_clock import chunks_of
 from tasks.ingest.jobs import Jobs, Run
-from tasks.ingest.merge import Rewrite, as_segment, check_rewritten, rewrite
+from tasks.ingest.merge import Rewrite, as_segments, check_rewritten, rewrite
 from tasks.ingest.numbers import NumberBook
 from tasks.ingest.observed import Observed
 from tasks.ingest.parse import reasons_of
@@ -161,13 +163,13 @@ class SparkEngine:
             folder = task / f"m{job.incarnation}"
             with self._guarded(run, folder, f"merge of {len(job.entries)} batches"):
                 files = tuple(file for entry in job.entries for file in entry.files)
-                merged = self._merged(job, files, run, folder)
-                raw = self._merged_raw(job, run, folder / "errors")
+                chunks = chunks_of(self._runtime.session, job.spec.segment_granularity)
+                merged = self._merged(job, files, run, folder, chunks)
+                raw = self._merged_raw(job, run, folder / "errors", chunks)
                 rejects = self._merged_rejects(job, task)
                 sync_folders(task, self._warehouse)
                 run.check()
-        granularity = job.spec.segment_granularity
-        segments, errors = (tuple(as_segment(f, granularity) for f in fs) for fs in (merged, raw))
+                segments, errors = as_segments(merged, chunks), as_segments(raw, chunks)
         columns = (*columns_in(job.spec, job.entries), *metric_columns(job.spec))
         return MergeResult(segments, rejects, errors, columns)
 
@@ -345,14 +347,13 @@ class SparkEngine:
         )
 
     def _merged(
-        self, job: MergeJob, files: tuple[DataFile, ...], run: Run, folder: Path
+        self, job: MergeJob, files: tuple[DataFile, ...], run: Run, folder: Path, chunks: Chunks
     ) -> tuple[DataFile, ...]:
         had = [(columns_in(job.spec, (entry,)), entry) for entry in job.entries]
         columns = columns_in(job.spec, job.entries)
-        granularity, target = job.spec.segment_granularity, target_of(job.spec.tuning)
-        form = job.spec.tuning.files
+        form, target = job.spec.tuning.files, target_of(job.spec.tuning)
         written = {file.path: c for c, entry in had for file in entry.files if not fits(c, columns)}
-        stay = not (job.spec.rollup or written) and may_stay(files, granularity, target)
+        stay = not (job.spec.rollup or written) and may_stay(files, chunks, target)
         if not files or stay:
             return files
         topics, topic = job.spec.topic_column, files[0].spans[0].topic
@@ -360,11 +361,11 @@ class SparkEngine:
         run.check()
         if job.spec.rollup:
             one = None if topics else topic
-            rolled = Rollup(files, columns, job.spec, granularity, target, one, written, form)
+            rolled = Rollup(files, columns, job.spec, chunks, target, one, written, form)
             merged = roll_up(session, rolled, warehouse=warehouse, folder=folder)
         else:
             stored = (*columns, *measured(job.spec))
-            work = Rewrite(files, stored, granularity, target, topics, written, form)
+            work = Rewrite(files, stored, chunks, target, topics, written, form)
             paths = rewrite(session, work, warehouse=warehouse, folder=folder)
             described = [describe(path, warehouse, topic) for path in paths]
             merged = tuple(file for file in described if file is not None)
@@ -376,12 +377,14 @@ class SparkEngine:
     def _combined(self, work: Compaction, folder: Path) -> Path:
         return combine(self._runtime.session, work, warehouse=self._warehouse, folder=folder)
 
-    def _merged_raw(self, job: MergeJob, run: Run, folder: Path) -> tuple[DataFile, ...]:
+    def _merged_raw(
+        self, job: MergeJob, run: Run, folder: Path, chunks: Chunks
+    ) -> tuple[DataFile, ...]:
         files = tuple(file for entry in job.entries for file in entry.quarantine)
-        granularity, target = job.spec.segment_granularity, target_of(job.spec.tuning)
+        target = target_of(job.spec.tuning)
         session, warehouse = self._runtime.session, self._warehouse
         run.check()
-        merged = merge_raw(session, files, granularity, target, warehouse=warehouse, folder=folder)
+        merged = merge_raw(session, files, chunks, target, warehouse=warehouse, folder=folder)
         if merged != files:
             sync_folders(folder, warehouse)
         return merged

@@ -1,5 +1,7 @@
 """What the journal is told of one batch."""
 
+from collections import Counter
+
 from tasks.contract import Counters, RejectSample, RejectsFile
 from tasks.discovery import Found, typed_of
 from tasks.ingest.observed import Observed
@@ -27,6 +29,7 @@ def entry_of(
             thrown_away=unwanted,
             processed_bytes=observed.size_bytes,
             batches=1,
+            rejected=Counter(reject.reason.value for reject in observed.rejects),
         )
         samples = observed.samples[: job.spec.tuning.saved_parse_exceptions_max]
     return JournalEntry(

@@ -29,12 +29,12 @@ from pyspark.sql.types import (
 
 from tasks.contract import FailureCode, SegmentFile
 from tasks.discovery import wider
-from tasks.ingest.chunks import Interval, chunk_of, chunk_sql
+from tasks.ingest.chunks import Chunks, Interval
 from tasks.ingest.files import data_paths, parquet_options
 from tasks.ingest.sizes import Part, Target, lay_out
 from tasks.ingest.transform import micros
 from tasks.ingest.write import merge_spans
-from tasks.ingest_spec import DEFAULT_FORMAT, Column, FileFormat, Granularity
+from tasks.ingest_spec import DEFAULT_FORMAT, Column, FileFormat
 from tasks.ports import DataFile, TaskError
 from tasks.sql import name
 
@@ -59,7 +59,7 @@ class Rewrite:
 
     files: tuple[DataFile, ...]
     columns: tuple[Column, ...]
-    granularity: Granularity
+    chunks: Chunks
     target: Target
     topics: bool = False
     """The files have a column `__topic`."""
@@ -85,16 +85,16 @@ def rewrite_with(
     folder: Path,
 ) -> list[Path]:
     """Do the same for files that `read` reads, which have `__time`; `order` is SQL."""
-    chunks = {chunk_of(t, job.granularity) for f in job.files for t in (f.time_min, f.time_max)}
+    chunks = {job.chunks.of(t) for f in job.files for t in (f.time_min, f.time_max)}
     cores = session.sparkContext.defaultParallelism
-    layout = lay_out(job.files, job.granularity, job.target, cores=cores, warehouse=warehouse)
+    layout = lay_out(job.files, job.chunks, job.target, cores=cores, warehouse=warehouse)
     frames = [_within(read(part.files), part) for part in layout.parts]
     merged = union([frame.coalesce(1) for frame in frames])
     if len(chunks) == 1:
         writer = merged.sortWithinPartitions(*order).write
     else:
         own = unused("chunk", merged.columns)
-        chunked = merged.selectExpr("*", f"{chunk_sql('__time', job.granularity)} AS {name(own)}")
+        chunked = merged.selectExpr("*", f"{job.chunks.sql('__time')} AS {name(own)}")
         writer = chunked.sortWithinPartitions(name(own), *order).write.partitionBy(own)
     writer = writer.mode("append").options(**parquet_options(job.form))
     writer.option("maxRecordsPerFile", layout.rows_max).parquet(folder.as_uri())
@@ -152,18 +152,22 @@ def check_rewritten(old: Sequence[DataFile | SegmentFile], new: Sequence[DataFil
         )
 
 
-def as_segment(file: DataFile, granularity: Granularity) -> SegmentFile:
-    """Return a file as it is offered for publishing.
+def as_segments(files: Sequence[DataFile], chunks: Chunks) -> tuple[SegmentFile, ...]:
+    """Return files as they are offered for publishing.
 
     Raises:
-        TaskError: its rows lie in more than one time chunk (a bug of the merge).
+        TaskError: the rows of one lie in more than one time chunk (a bug of the merge).
     """
-    interval = chunk_of(file.time_min, granularity)
-    if chunk_of(file.time_max, granularity) != interval:
+    return tuple(_as_segment(file, chunks) for file in files)
+
+
+def _as_segment(file: DataFile, chunks: Chunks) -> SegmentFile:
+    interval = chunks.of(file.time_min)
+    if chunks.of(file.time_max) != interval:
         raise TaskError(
             FailureCode.INTERNAL,
             f"{file.path} reaches from {file.time_min} to {file.time_max}: "
-            f"more than one {granularity}",
+            f"more than one chunk by {chunks}",
         )
     return segment_in(file, interval)
 

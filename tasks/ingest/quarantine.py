@@ -25,6 +25,7 @@ from pyspark.sql.types import (
 )
 
 from tasks.contract import FailureCode
+from tasks.ingest.chunks import Chunks
 from tasks.ingest.files import (
     data_paths,
     describe_with,
@@ -40,7 +41,7 @@ from tasks.ingest.reasons import RejectReason
 from tasks.ingest.sizes import Target, may_stay
 from tasks.ingest.transform import from_millis
 from tasks.ingest.write import ROWS_PER_FILE, merge_spans
-from tasks.ingest_spec import BadRecords, Granularity
+from tasks.ingest_spec import BadRecords
 from tasks.offsets import Offsets, TopicPartition, count
 from tasks.ports import DataFile, MergeJob, TaskError
 from tasks.sql import texts
@@ -156,7 +157,7 @@ def check_raw(files: Sequence[DataFile], bad: Sequence[Reject]) -> None:
 def merge_raw(
     session: SparkSession,
     files: tuple[DataFile, ...],
-    granularity: Granularity,
+    chunks: Chunks,
     target: Target,
     *,
     warehouse: Path,
@@ -167,9 +168,9 @@ def merge_raw(
     Raises:
         TaskError: the rewritten files hold other records (WRITE_FAILED).
     """
-    if not files or may_stay(files, granularity, target):
+    if not files or may_stay(files, chunks, target):
         return files
-    job = Rewrite(files, (), granularity, target)
+    job = Rewrite(files, (), chunks, target)
 
     def read(some: Sequence[DataFile]) -> DataFrame:
         paths = ((warehouse / file.path).as_uri() for file in some)

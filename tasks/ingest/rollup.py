@@ -22,11 +22,11 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as fn
 
 from tasks.contract import FailureCode, OffsetSpan
-from tasks.ingest.chunks import chunk_sql
+from tasks.ingest.chunks import Chunks
 from tasks.ingest.files import describe_with, parquet_options, total_rows
 from tasks.ingest.merge import SORTED_BY, Rewrite, read_files, unused
 from tasks.ingest.sizes import Target
-from tasks.ingest_spec import DEFAULT_FORMAT, Column, FileFormat, Granularity, RowSpec
+from tasks.ingest_spec import DEFAULT_FORMAT, Column, FileFormat, RowSpec
 from tasks.ports import DataFile, TaskError
 from tasks.row_plan import OWN_TIME, RECORDS, measured
 from tasks.sql import name
@@ -42,7 +42,7 @@ class Rollup:
     columns: tuple[Column, ...]
     """Those that rows must have alike to become one."""
     rows: RowSpec
-    granularity: Granularity
+    chunks: Chunks
     target: Target
     """Its rows are the records that a file stands for."""
     topic: str | None
@@ -64,9 +64,9 @@ def roll_up(
     """
     topics = job.topic is None
     stored = (*job.columns, *measured(job.rows))
-    read = Rewrite(job.files, stored, job.granularity, job.target, topics, job.written)
+    read = Rewrite(job.files, stored, job.chunks, job.target, topics, job.written)
     rows = read_files(session, job.files, job=read, warehouse=warehouse)
-    chunk = chunk_sql("__time", job.granularity)
+    chunk = job.chunks.sql("__time")
     share = _share(rows, job, chunk, folder / "chunks")
     key = unused("key", [column.name for column in stored])
     keyed = rows.selectExpr("*", f"concat({chunk}, '-', {share}) AS {key}")

@@ -18,9 +18,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from tasks.ingest.chunks import Interval, chunk_of
+from tasks.ingest.chunks import Chunks, Interval
 from tasks.ingest.files import total_rows
-from tasks.ingest_spec import Granularity, Tuning
+from tasks.ingest_spec import Tuning
 from tasks.ports import DataFile
 
 _PARALLEL_ROWS = 1_000_000
@@ -81,7 +81,7 @@ def target_of(tuning: Tuning) -> Target:
     return Target(tuning.segment_rows_max, tuning.segment_bytes)
 
 
-def may_stay(files: Sequence[DataFile], granularity: Granularity, target: Target) -> bool:
+def may_stay(files: Sequence[DataFile], chunks: Chunks, target: Target) -> bool:
     """Tell whether files are good segments as they are.
 
     Each lies in one time chunk and is not too large, and no chunk has more than twice the files
@@ -91,8 +91,8 @@ def may_stay(files: Sequence[DataFile], granularity: Granularity, target: Target
     size: Counter[Interval] = Counter()
     number: Counter[Interval] = Counter()
     for file in files:
-        chunk = chunk_of(file.time_min, granularity)
-        if chunk != chunk_of(file.time_max, granularity) or _pieces(file, target) > 1:
+        chunk = chunks.of(file.time_min)
+        if chunk != chunks.of(file.time_max) or _pieces(file, target) > 1:
             return False
         rows[chunk] += file.rows
         size[chunk] += file.size_bytes
@@ -102,7 +102,7 @@ def may_stay(files: Sequence[DataFile], granularity: Granularity, target: Target
 
 def lay_out(
     files: Sequence[DataFile],
-    granularity: Granularity,
+    chunks: Chunks,
     target: Target,
     *,
     cores: int,
@@ -115,7 +115,7 @@ def lay_out(
     rows, size = total_rows(files), sum(file.size_bytes for file in files)
     if target.files_for(rows, size) == 1 and _at_once(rows, cores) == 1:
         return Layout((Part(tuple(files)),), target.rows)
-    return divided([_held(file, granularity, warehouse) for file in files], target, cores)
+    return divided([_held(file, chunks, warehouse) for file in files], target, cores)
 
 
 def divided(held: Sequence[Held], target: Target, cores: int) -> Layout:
@@ -198,9 +198,9 @@ def _files_of(rows: int, size_bytes: float, target: Target) -> int:
     return max(1, -(-rows // target.rows), round(size_bytes / target.size_bytes))
 
 
-def _held(file: DataFile, granularity: Granularity, warehouse: Path) -> Held:
-    start, end = chunk_of(file.time_min, granularity)
-    if chunk_of(file.time_max, granularity) == (start, end):
+def _held(file: DataFile, chunks: Chunks, warehouse: Path) -> Held:
+    start, end = chunks.of(file.time_min)
+    if chunks.of(file.time_max) == (start, end):
         return Held(file, {start: file.rows})
     times = pq.read_table(warehouse / file.path, columns=["__time"], partitioning=None)["__time"]
     # No chunk begins within a second: far fewer values than rows are looked at here.  Without a
@@ -210,6 +210,6 @@ def _held(file: DataFile, granularity: Granularity, warehouse: Path) -> Held:
     rows: Counter[datetime] = Counter()
     for second, number in sorted(pairs):
         if (moment := second.replace(tzinfo=UTC)) >= end:
-            start, end = chunk_of(moment, granularity)
+            start, end = chunks.of(moment)
         rows[start] += number
     return Held(file, rows)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
+from tasks.ingest.chunks import Chunks
 from tasks.ingest.decode import decode
 from tasks.ingest.files import data_paths, describe
 from tasks.ingest.merge import Rewrite, rewrite
@@ -49,7 +50,7 @@ def warm_up(session: SparkSession, folder: Path) -> None:
             )
             described = [describe(path, folder, partition.topic) for path in data_paths(into)]
             files += [file for file in described if file is not None]
-        work = Rewrite(tuple(files), columns, Granularity.HOUR, Target(_ROWS, _BYTES))
+        work = Rewrite(tuple(files), columns, Chunks(Granularity.HOUR), Target(_ROWS, _BYTES))
         rewrite(session, work, warehouse=folder, folder=folder / "merged")
     finally:
         shutil.rmtree(folder, ignore_errors=True)

@@ -179,7 +179,10 @@ def _report(task_id: str, held: _Held) -> TaskReport:
         order_sequence=held.sequence,
         position=held.position,
         counters=Counters(
-            processed=sum(held.position.values()), unparseable=len(held.rejected), batches=1
+            processed=sum(held.position.values()),
+            unparseable=len(held.rejected),
+            batches=1,
+            rejected={"not-json": len(held.rejected)} if held.rejected else {},
         ),
         samples=held.rejected,
         running_for=timedelta(seconds=30),
@@ -207,11 +210,12 @@ class AgentJournals:
         start = max(0, len(text) + offset) if offset < 0 else min(offset, len(text))
         return LogPart(text[start:], start, len(text))
 
-    def journal(self, worker_url: str, task_id: str, token: str) -> JournalView:
+    def journal(self, worker_url: str, task_id: str, token: str, patience_s: float) -> JournalView:
         """Return one journaled file of all that the task has read."""
         worker = worker_url.removeprefix("http://").partition(".")[0]
         if worker in self.silent:
             raise WorkerUnavailable(f"{task_id}: no answer from {worker_url}")
+        assert patience_s > 0
         held = self.agents[worker].held[task_id]
         assert token == held.wanted.token
         path = f"{TOPIC}/data/{task_id}/batch-0.parquet"

@@ -1,5 +1,7 @@
 """Why a supervisor stands as it does, in sentences."""
 
+from datetime import timedelta
+
 from tests.api.world import SUPERVISORS, TOPIC, Json, World, spec_document, task_ids
 from tests.waiting import wait_until
 
@@ -48,6 +50,20 @@ def test_a_suspended_one_says_since_when_and_how_it_goes_on(world: World) -> Non
     assert "SUSPENDED" in str(noted()["text"])
     assert any("resume" in text for text in sentences(world, "changes"))
     assert any("have paused" in text for text in sentences(world, "waits"))
+
+
+def test_a_worker_that_is_silent_is_named_with_what_it_has(world: World) -> None:
+    """Goal: its tasks keep the last word that was heard of them, which may be an old one."""
+    agents = world.start(partitions=2, task_count=2, replicas=1)
+    assert sentences(world, "failure") == []
+    world.clock.advance(timedelta(seconds=6))
+    agents[1].sync()
+
+    told = "worker w1 is silent: what is told of 1 of the tasks is its last word"
+    assert sentences(world, "failure") == [f"{told}."]
+    assert world.payload()["warnings"] == [told]
+    agents[0].sync()
+    assert world.payload()["warnings"] == []
 
 
 def test_who_is_not_there_is_not_found(world: World) -> None:

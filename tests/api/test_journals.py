@@ -12,6 +12,7 @@ from supervisor.core.errors import WorkerUnavailable
 from tasks.contract import JournalFile, JournalView
 from tasks.offsets import TopicPartition
 
+PATIENCE_S = 5.0
 VIEW = JournalView(
     task_id="t",
     position={TopicPartition("clicks", 0): 5},
@@ -71,7 +72,7 @@ def journals() -> Iterator[HttpJournals]:
 def test_a_journal_is_asked_with_the_tasks_own_token(
     worker: Worker, journals: HttpJournals
 ) -> None:
-    assert journals.journal(worker.url, "t", "secret") == VIEW
+    assert journals.journal(worker.url, "t", "secret", PATIENCE_S) == VIEW
     assert worker.asked == [("/druid/worker/v1/chat/t/journal", "Bearer secret")]
 
 
@@ -90,14 +91,14 @@ def test_an_unusable_answer_is_as_none(
     worker.status, worker.body = status, body
 
     with pytest.raises(WorkerUnavailable):
-        journals.journal(worker.url, "t", "secret")
+        journals.journal(worker.url, "t", "secret", PATIENCE_S)
 
 
 def test_the_token_is_not_carried_elsewhere(worker: Worker, journals: HttpJournals) -> None:
     worker.status, worker.headers = 307, {"Location": f"{worker.url}/elsewhere"}
 
     with pytest.raises(WorkerUnavailable):
-        journals.journal(worker.url, "t", "secret")
+        journals.journal(worker.url, "t", "secret", PATIENCE_S)
 
     assert [path for path, _ in worker.asked] == ["/druid/worker/v1/chat/t/journal"]
 
@@ -105,4 +106,4 @@ def test_the_token_is_not_carried_elsewhere(worker: Worker, journals: HttpJourna
 @pytest.mark.parametrize("url", ["http://127.0.0.1:1", "ftp://x", "no url", ""])
 def test_a_worker_that_cannot_be_reached_is_unavailable(journals: HttpJournals, url: str) -> None:
     with pytest.raises(WorkerUnavailable):
-        journals.journal(url, "t", "secret")
+        journals.journal(url, "t", "secret", PATIENCE_S)

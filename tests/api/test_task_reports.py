@@ -52,6 +52,7 @@ def test_a_running_task_reports_live(world: World) -> None:
     stats = payload["rowStats"]
     assert isinstance(stats, dict)
     assert stats["totals"]["buildSegments"].keys() == TOTALS
+    assert stats["totals"]["rejected"] == {"not-json": 2}
     windows = stats["movingAverages"]["buildSegments"]
     assert windows.keys() == {"1m", "5m", "15m"}
     assert all(window.keys() == TOTALS for window in windows.values())
@@ -99,7 +100,8 @@ def test_what_a_task_published_is_reported_for_good(world: World) -> None:
                 "processedWithError": 0,
                 "thrownAway": 0,
                 "unparseable": 0,
-            }
+            },
+            "rejected": {},
         },
         "errorMsg": None,
         "segmentAvailabilityConfirmed": True,

@@ -2,7 +2,9 @@
 
 import pytest
 
+from supervisor.core.exports import Export
 from supervisor.core.model import TaskStatus
+from supervisor.core.spec_exports import ExportFormat
 from tasks.contract import PublishOutcome
 from tests.api.world import NOON, World
 from tests.conformance.stories import P0, Leader, attempt, opening, publication, segment, take_lease
@@ -25,6 +27,7 @@ def test_an_empty_database_answers_for_nothing(follower: World) -> None:
         "writing": [],
         "pending": [],
         "kept": [],
+        "exports": [],
     }
 
 
@@ -42,6 +45,8 @@ def test_every_file_and_every_folder_that_is_not_settled_is_answered_for(
         tx.tasks.folder_deleted("t1", NOON)
         tx.tasks.store_outcome("t3", PublishOutcome.STALE, published=False)
         tx.tasks.folder_deleted("t4", NOON)
+        tx.exports.put(Export("table", ExportFormat.DELTA, enabled=True))
+        tx.exports.put(Export("gone", ExportFormat.ICEBERG, enabled=False))
 
     assert follower.get(FILES) == {
         "warehouse": "/warehouse",
@@ -56,4 +61,5 @@ def test_every_file_and_every_folder_that_is_not_settled_is_answered_for(
         "writing": ["table/data/t0"],
         "pending": ["table/data/t2"],
         "kept": ["table/data/t3"],
+        "exports": ["gone/metadata", "table/_delta_log"],
     }

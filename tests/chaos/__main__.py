@@ -1,13 +1,16 @@
-"""Chaos by hand: `python -m tests.chaos [--short | --long] [--seed S] [--minutes M] [--kills K]`.
+"""Chaos by hand: `python -m tests.chaos [--short | --walk | --soak | --long] [--seed S]`.
 
-    --short   each row of the tables once, then some faults of the wires (the default)
-    --long    each row five times, then a soak of at least 200 kills and 300,000 records
-    --minutes, --kills     a soak alone, that long or that many
+    --short   each row of the tables once, then each kind of fault of the wires (the default)
+    --walk    each row five times
+    --soak    first only overlords die, then every kind of fault strikes until there were 200 kills
+              and 300,000 records: --kills and --records want others, --minutes wants a time
+    --long    the walk, then the soak
+    --at-most MINUTES      the soak ends then; what it lacks is a trouble
     --blocked              the control port of every worker never answers
     --light                workers without a JVM: they start in two seconds
 
 A broker, PostgreSQL, overlords and workers are started as children and gone at the end.  The last
-line ends in `0 lost, 0 duplicated`, and the exit code is 0 only then.
+line ends in `0 lost, 0 duplicated`, and the exit code is 0 only then and if nothing is lacking.
 """
 
 import argparse
@@ -16,25 +19,32 @@ import shutil
 import sys
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 
 from supervisor.dev.ports import LOOPBACK
 from tasks.runtime.jars import KAFKA
 from tests.brokers import shared_jars, shared_java
+from tests.chaos.amount import Wanted
 from tests.chaos.fleet import ProxiedBroker, Shape
 from tests.chaos.report import write
-from tests.chaos.schedule import schedule
+from tests.chaos.schedule import KILLS, Kind, kinds_of, schedule
 from tests.chaos.story import Story, tell
-from tests.chaos.walk import SHORT, Plan
+from tests.chaos.walk import LONG, SHORT
 from tests.postgres import postgres
 
 _FAULTS_MAX = 100_000
-_WIRES_SHORT = 6
+_KILLS = 200
+_RECORDS = 300_000
+_OVERLORDS_ONLY = 10
 
 
 def main(arguments: list[str]) -> int:
     """Run once and return the exit code."""
-    given = _parser().parse_args(arguments)
+    parser = _parser()
+    given = parser.parse_args(arguments)
+    if not (given.soak or given.long) and (given.minutes or given.kills or given.records):
+        parser.error("--minutes, --kills and --records are of a soak: say --soak or --long")
     seed = given.seed if given.seed is not None else random.SystemRandom().randrange(1_000_000)
     began = time.monotonic()
 
@@ -69,30 +79,45 @@ def main(arguments: list[str]) -> int:
 def _story(
     given: argparse.Namespace, seed: int, shape: Shape, bootstrap: str, broker: ProxiedBroker
 ) -> Story:
-    soak_alone = bool(given.minutes or given.kills) and not given.long
-    walk = None
-    if not soak_alone:
-        walk = Plan(rounds=5) if given.long else SHORT
-    kills = given.kills or (200 if given.long else 0)
-    endless = bool(given.minutes or kills)
-    return Story(
-        form=_form(given, soak_alone=soak_alone),
+    story = Story(
+        form=_form(given),
         seed=seed,
         shape=shape,
         bootstrap=bootstrap,
         topic="chaos",
         wire=broker.wire,
-        walk=walk,
-        faults=schedule(seed, _FAULTS_MAX if endless else _WIRES_SHORT, broker=True),
-        minutes=given.minutes,
-        kills=kills,
-        records=300_000 if given.long else 0,
+        walk=None if given.soak else LONG if given.long or given.walk else SHORT,
         rate_per_s=given.rate,
+    )
+    if given.walk:
+        return story
+    kinds = kinds_of(broker=True)
+    if given.soak or given.long:
+        return replace(
+            story,
+            overlords_only=_OVERLORDS_ONLY,
+            faults=schedule(seed, _FAULTS_MAX, broker=True),
+            wanted=_wanted(given, kinds),
+            within_s=given.at_most * 60,
+        )
+    wires = tuple(kind for kind in kinds if kind not in KILLS)
+    once = [f for f in schedule(seed, len(kinds), broker=True) if f.kind in wires]
+    return replace(story, faults=once, wanted=Wanted(wires))
+
+
+def _wanted(given: argparse.Namespace, kinds: tuple[Kind, ...]) -> Wanted:
+    """Return what was asked for; who asks for minutes asks for no numbers beside."""
+    kills, records = (0, 0) if given.minutes else (_KILLS, _RECORDS)
+    return Wanted(
+        kinds=kinds,
+        kills=kills if given.kills is None else given.kills,
+        records=records if given.records is None else given.records,
+        minutes=given.minutes,
     )
 
 
-def _form(given: argparse.Namespace, *, soak_alone: bool) -> str:
-    words = ["soak" if soak_alone else "long" if given.long else "short"]
+def _form(given: argparse.Namespace) -> str:
+    words = [word for word in ("walk", "soak", "long") if getattr(given, word)] or ["short"]
     words += [word for word in ("light", "blocked") if getattr(given, word)]
     return " ".join(words)
 
@@ -105,10 +130,14 @@ def _parser() -> argparse.ArgumentParser:
     )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--short", action="store_true")
+    form.add_argument("--walk", action="store_true")
+    form.add_argument("--soak", action="store_true")
     form.add_argument("--long", action="store_true")
     parser.add_argument("--seed", type=int)
-    parser.add_argument("--minutes", type=float, default=0.0)
-    parser.add_argument("--kills", type=int, default=0)
+    parser.add_argument("--minutes", type=float, default=0.0, help="the soak lasts so long")
+    parser.add_argument("--kills", type=int, help="of the soak")
+    parser.add_argument("--records", type=int, help="of the run")
+    parser.add_argument("--at-most", type=float, default=50.0, help="minutes of the soak")
     parser.add_argument("--rate", type=int, default=200, help="records a second")
     parser.add_argument("--blocked", action="store_true")
     parser.add_argument("--light", action="store_true", help="workers without a JVM")

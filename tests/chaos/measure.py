@@ -5,9 +5,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from tests.chaos.amount import kills_of
 from tests.chaos.books import TaskRow
-from tests.chaos.points import ROWS
-from tests.chaos.schedule import KILLS
 
 _LEEWAY_S = 15.0
 """How long after a worker's fault the ending of its tasks may still be its doing."""
@@ -49,14 +48,13 @@ class Faults:
             if at is not None and fault.recovered_s is None and at > fault.at:
                 fault.recovered_s = at - fault.at
 
-    def kinds(self) -> Counter[str]:
-        """Return how often each kind happened."""
-        return Counter(fault.kind for fault in self.injected)
+    def kinds(self, after: int = 0) -> Counter[str]:
+        """Return how often each kind happened, leaving out the first `after` faults of the run."""
+        return Counter(str(fault.kind) for fault in self.injected[after:])
 
     def kills(self) -> int:
-        """Return how many processes were killed: from outside, or at a point of the tables."""
-        rows = {row for row in ROWS if row != "B9"}
-        return sum(f.kind in {"kill", *KILLS, *rows} for f in self.injected)
+        """Return how many processes were killed in the whole run."""
+        return kills_of(self.kinds())
 
     def recovery(self) -> tuple[float, float, float]:
         """Return median, 95th percentile and maximum in seconds; -1: none recovered yet."""

@@ -6,6 +6,10 @@ import subprocess
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from tests.chaos.amount import Amount, Wanted, by_family
+from tests.chaos.points import POINTS
+from tests.chaos.rereads import Rereads
+
 _ROOT = Path(__file__).parents[2]
 PAGE = _ROOT / "docs" / "explanation" / "proof-by-chaos.md"
 _REPEATED_MAX = 0.05
@@ -44,6 +48,12 @@ class Result:
     publications: int = 0
     points_hit: dict[str, int] = field(default_factory=dict)
     points_missed: dict[str, int] = field(default_factory=dict)
+    hits_wanted: int = 0
+    """Of each crash point of the tables; 0: the form is too short to promise any."""
+    soak: Amount = field(default_factory=Amount)
+    soak_wanted: Wanted = field(default_factory=Wanted)
+    rereads: Rereads | None = None
+    """None: no part of the run killed overlords only."""
     processes_left: tuple[str, ...] = ()
 
     @property
@@ -51,6 +61,12 @@ class Result:
         """What is not as it must be, in words."""
         left = [f"{self.rows_left} rows left"] if self.rows_left else []
         left += [f"process left: {p}" for p in self.processes_left]
+        left += [f"the soak had {text}" for text in self.soak_wanted.short_of(self.soak)]
+        left += self._points_missed()
+        if self.rereads is not None and self.rereads.share > _REPEATED_MAX:
+            left.append(
+                f"{self.rereads.share:.2%} read twice because of overlords that were killed"
+            )
         found = {
             f"{self.lost} lost": self.lost > 0,
             f"{self.duplicated} duplicated": self.duplicated > 0,
@@ -63,6 +79,14 @@ class Result:
             "verify refused": not self.rows_verified,
         }
         return [*left, *(text for text, holds in found.items() if holds)]
+
+    def _points_missed(self) -> list[str]:
+        """Return each crash point of the tables that was hit too seldom."""
+        points = {p.name: self.points_hit.get(p.name, 0) for p in POINTS}
+        want = self.hits_wanted
+        return [
+            f"{name} hit {hits} of {want} times" for name, hits in points.items() if hits < want
+        ]
 
     def last_line(self) -> str:
         """Return what a run ends with."""
@@ -78,12 +102,14 @@ class Result:
             self.commit,
             f"{self.form}, seed {self.seed}, {self.minutes:.1f} min",
             f"{sum(self.faults.values())} ({self.kills} kills)",
+            ", ".join(f"{n} {what}" for what, n in by_family(self.faults).items()),
             f"{self.records:,}",
             str(self.lost),
             str(self.duplicated),
             f"{p50:.1f} / {p95:.1f} / {longest:.1f}",
             f"{self.caught_up_s:.1f}",
             f"{self.read_again / max(1, self.records):.2%}",
+            "-" if self.rereads is None else f"{self.rereads.share:.2%}",
             ", ".join(self.troubles) or "none",
         )
         return f"| {' | '.join(cells)} |\n"

@@ -84,13 +84,33 @@ class Fault:
     """Chooses among targets, in [0, 1)."""
 
 
+BRIEF = (
+    Fault(0.5, Kind.POSTGRES_CUT, 1.0, 0.0),
+    Fault(0.5, Kind.SYNC_DELAY, 1.5, 0.0),
+    Fault(0.5, Kind.POSTGRES_HOLE, 1.5, 0.0),
+    Fault(0.5, Kind.SYNC_MUTE, 1.5, 0.0),
+    Fault(0.5, Kind.POSTGRES_COMMIT, 0.0, 0.0),
+    Fault(0.5, Kind.FREEZE_LEADER, 6.5, 0.0),  # longer than its lease: another one leads meanwhile
+)
+"""Each thing a wire can do, and a leader that sleeps, in the time that a test has."""
+
+
+def kinds_of(*, broker: bool) -> tuple[Kind, ...]:
+    """Return every kind there is; `broker` says whether its wire can be disturbed."""
+    return tuple(k for k in _WEIGHTS if broker or not k.startswith("broker"))
+
+
 def schedule(seed: int, count: int, *, broker: bool) -> list[Fault]:
-    """Return the faults of a seed; `broker` says whether its wire can be disturbed."""
+    """Return the faults of a seed: first each kind once, in some order, then by their weights.
+
+    `broker` says whether its wire can be disturbed.
+    """
     chance = random.Random(seed)
-    kinds = [k for k in _WEIGHTS if broker or not k.startswith("broker")]
+    kinds = kinds_of(broker=broker)
+    first = chance.sample(kinds, len(kinds))
+    weights = [_WEIGHTS[k] for k in kinds]
     faults = []
-    for _ in range(count):
-        [kind] = chance.choices(kinds, [_WEIGHTS[k] for k in kinds])
+    for kind in (*first, *chance.choices(kinds, weights, k=max(0, count - len(first))))[:count]:
         rest = 0.0 if chance.random() < 0.2 else chance.uniform(0.5, 6.0)
         lasts = 0.0 if kind in KILLS else chance.uniform(*_LASTS_S.get(kind, _LASTS_ELSE_S))
         faults.append(Fault(round(rest, 2), kind, round(lasts, 2), chance.random()))

@@ -2,8 +2,9 @@
 
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Iterable
 
+from tests.chaos.amount import Amount, Wanted
 from tests.chaos.fleet import OVERLORDS
 from tests.chaos.points import OVERLORD_POINTS
 from tests.chaos.proxy import FaultProxy, Mode
@@ -14,7 +15,7 @@ _KILLED = -9
 _DELAY_S = 0.4
 _PUBLISH = b" segment(s)"
 """Stands in the audit row of a publish, and so in the transaction whose reply is lost."""
-_MODES = {
+MODES = {
     Kind.POSTGRES_CUT: Mode.CUT,
     Kind.POSTGRES_DELAY: Mode.DELAY,
     Kind.POSTGRES_HOLE: Mode.HOLE,
@@ -26,33 +27,49 @@ _MODES = {
     Kind.BROKER_DELAY: Mode.DELAY,
     Kind.BROKER_HOLE: Mode.HOLE,
 }
+"""What a wire does, for each kind that is of one."""
 
 
 class Soak:
     """Disturbs a run; `broker` is the wire to Kafka, if it has one."""
 
     def __init__(self, run: Run, broker: FaultProxy | None = None) -> None:
-        """Disturb nothing yet."""
+        """Disturb nothing yet; what counts is what happens from now on."""
         self._run = run
         self._broker = broker
+        self._first = len(run.faults.injected)
+        self._began = time.monotonic()
         self._next_failpoint: dict[str, str] = {}
         self._armed: dict[str, str] = {}
 
-    def run(self, faults: list[Fault], enough: Callable[[], bool] = lambda: False) -> None:
-        """Carry the faults out, one after the other, until they are over or it is enough."""
+    @property
+    def amount(self) -> Amount:
+        """What this soak has done so far."""
+        return Amount(
+            kinds=dict(self._run.faults.kinds(self._first)),
+            records=len(self._run.stream.ledger.acknowledged),
+            minutes=round((time.monotonic() - self._began) / 60, 2),
+        )
+
+    def run(self, faults: Iterable[Fault], wanted: Wanted, within_s: float) -> Amount:
+        """Carry the faults out, one after the other, and return what they came to.
+
+        It ends when that is what is `wanted`, when no fault is left, or after `within_s`, which a
+        fault may exceed by its own length; `wanted.short_of` tells the one from the others.
+        """
         self._run.arming = self
+        until = time.monotonic() + within_s
         for fault in faults:
-            if enough():
+            if time.monotonic() > until or not wanted.short_of(self.amount):
                 break
             self._run.go_on(fault.after_s)
-            self._run.say(f"fault: {fault}")
+            self._run.say(f"after {self.amount.kills} kills: {fault}")
             self._disturb(fault)
-            if fault.after_s > 0:
-                self._run.go_on(fault.lasts_s)
         self._run.arming = Unarmed()
         for name in list(self._armed):  # it must not die armed in the quiet phase
             self._kill(name, "kill")
         self._armed.clear()
+        return self.amount
 
     def failpoint_for(self, name: str) -> str:
         """Return what the schedule wants of the next start."""
@@ -67,8 +84,12 @@ class Soak:
 
     def _disturb(self, fault: Fault) -> None:
         if fault.kind in KILLS:
+            # An armed start is a kill like others; the kind counts when it dies at its point.
+            kind = "kill" if fault.kind is Kind.FAILPOINT else fault.kind
             for name in self._victims(fault):
-                self._kill(name, fault.kind)
+                self._kill(name, kind)
+                if fault.kind is Kind.FAILPOINT:
+                    self._next_failpoint[name] = _failpoint(fault)
         elif fault.kind in {Kind.FREEZE_LEADER, Kind.FREEZE_WORKER}:
             self._freeze(fault)
         elif fault.kind is Kind.POSTGRES_COMMIT:
@@ -88,16 +109,12 @@ class Soak:
                 return workers
             case Kind.KILL_WORKER:
                 return (workers[int(fault.pick * len(workers))],)
-            case Kind.FAILPOINT:
-                points = [p for p in OVERLORD_POINTS if p.verb is None]
-                self._next_failpoint[leader] = points[int(fault.pick * len(points))].failpoint
-                return (leader,)
             case _:
                 return (leader,)
 
     def _kill(self, name: str, kind: str) -> None:
-        self._armed.pop(name, None)
-        self._run.kill(name, kind)
+        self._run.kill(name, kind)  # starts it first, and armed, if it had just ended
+        self._armed.pop(name, None)  # so it does not die at a point
 
     def _freeze(self, fault: Fault) -> None:
         run, workers = self._run, self._run.fleet.shape.workers
@@ -140,8 +157,13 @@ class Soak:
             wire = run.fleet.to_overlord[leader]
         run.faults.note(fault.kind, leader, workers=touched)
         run.quiet = not fault.kind.startswith("broker")
-        wire.set(_MODES[fault.kind], delay_s=_DELAY_S)
+        wire.set(MODES[fault.kind], delay_s=_DELAY_S)
         run.go_on(fault.lasts_s)
         wire.set(Mode.PASS)
         run.quiet = True
         run.faults.touch(*touched)
+
+
+def _failpoint(fault: Fault) -> str:
+    points = [p for p in OVERLORD_POINTS if p.verb is None]
+    return points[int(fault.pick * len(points))].failpoint

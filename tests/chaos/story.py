@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from tests.brokers import create_topic
+from tests.chaos.amount import Amount, Wanted
 from tests.chaos.books import Books, TaskRow
 from tests.chaos.finish import End, finish
 from tests.chaos.fleet import Fleet, Shape
@@ -13,6 +14,7 @@ from tests.chaos.oracle import Oracle
 from tests.chaos.producer import streaming
 from tests.chaos.proxy import FaultProxy
 from tests.chaos.report import Result, commit
+from tests.chaos.rereads import OverlordsOnly, Rereads
 from tests.chaos.run import Run
 from tests.chaos.schedule import Fault
 from tests.chaos.soak import Soak
@@ -32,11 +34,12 @@ class Story:
     """To the broker, if it can be disturbed."""
     walk: Plan | None = None
     faults: list[Fault] = field(default_factory=list)
-    minutes: float = 0.0
-    """The soak ends then; 0: with its last fault."""
-    kills: int = 0
-    """The soak ends when so many processes were killed and so many records sent; 0: no end."""
-    records: int = 0
+    overlords_only: int = 0
+    """The soak begins with so many kills of overlords, and nothing else, to see what is re-read."""
+    wanted: Wanted = field(default_factory=Wanted)
+    """The soak ends with it, or with its last fault; what is missing then is a trouble."""
+    within_s: float = 3600.0
+    """No fault of the soak begins later."""
     rate_per_s: int = 200
 
 
@@ -46,7 +49,7 @@ def tell(story: Story, say: Callable[[str], None]) -> Result:
     Raises:
         AssertionError: the oracle found a loss or a double in mid-run, or it did not go on.
     """
-    began = time.monotonic()
+    began, tested = time.monotonic(), commit()  # a commit made meanwhile is not what is tested
     create_topic(story.bootstrap, story.topic, partitions=4)
     with (
         Fleet(story.shape) as fleet,
@@ -64,41 +67,41 @@ def tell(story: Story, say: Callable[[str], None]) -> Result:
         say("it publishes; from now on it is disturbed")
         if walk is not None:
             walk.run()
-        _soak(story, run)
+        rereads, amount = _soak(story, run)
         say("calm")
         end = finish(run)
         run.faults.published(books.last_published())
         tasks, publications = books.tasks(), books.look().publications
-    result = _result(story, run, end, tasks)
+    result = _result(story, run, end, tasks, tested)
     return replace(
         result,
         minutes=round((time.monotonic() - began) / 60, 1),
         publications=publications,
         points_hit=dict(walk.hits) if walk is not None else {},
         points_missed=dict(walk.missed) if walk is not None else {},
+        hits_wanted=story.walk.hits_each if story.walk is not None else 0,
+        soak=amount,
+        soak_wanted=story.wanted,
+        rereads=rereads,
         processes_left=tuple(fleet.left_over()),
     )
 
 
-def _soak(story: Story, run: Run) -> None:
-    until = time.monotonic() + story.minutes * 60
-
-    def enough() -> bool:
-        timed = bool(story.minutes) and time.monotonic() > until
-        counted = bool(story.kills) and run.faults.kills() >= story.kills
-        return timed or (counted and len(run.stream.ledger.acknowledged) >= story.records)
-
-    Soak(run, story.wire).run(story.faults, enough)
+def _soak(story: Story, run: Run) -> tuple[Rereads | None, Amount]:
+    soak, rereads = Soak(run, story.wire), None
+    if story.overlords_only:
+        rereads = OverlordsOnly(run, story.seed).measure(story.overlords_only)
+    return rereads, soak.run(story.faults, story.wanted, story.within_s)
 
 
-def _result(story: Story, run: Run, end: End, tasks: list[TaskRow]) -> Result:
+def _result(story: Story, run: Run, end: End, tasks: list[TaskRow], tested: str) -> Result:
     p50, p95, longest = run.faults.recovery()
     again, why = run.reads.again(tasks, run.faults)
     return Result(
         form=story.form,
         seed=story.seed,
         date=datetime.now(UTC).strftime("%Y-%m-%d %H:%M"),
-        commit=commit(),
+        commit=tested,
         faults=dict(run.faults.kinds()),
         kills=run.faults.kills(),
         records=end.found.records,

@@ -1,4 +1,4 @@
-"""The short form: each crash point that fits into a few minutes, on real processes, replicas 2.
+"""The short form: each crash point that fits into a few minutes, then the wires; replicas 2.
 
 Its workers have no JVM, so that they can die often; `python -m tests.chaos` is the same with Spark.
 """
@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from supervisor.dev.broker import Broker
+from tests.chaos.amount import Wanted
 from tests.chaos.fleet import Shape
+from tests.chaos.schedule import BRIEF
 from tests.chaos.story import Story, tell
 from tests.chaos.walk import SHORT
 
@@ -21,12 +23,21 @@ SEED = 5
 def test_no_record_is_lost_or_doubled_wherever_a_process_dies(
     broker: Broker, postgresql_database: str, tmp_path: Path
 ) -> None:
-    """Goal: I1 and I2 after deaths at the points of tables A and B; nothing is left over.
+    """Goal: I1 and I2 after deaths at the points of tables A and B, and on wires that fail.
 
     Source: faults.md 6.2; the oracle compares identities, and shares nothing with the product.
     """
     shape = Shape(tmp_path / "fleet", postgresql_database, light=True)
-    story = Story("short light", SEED, shape, broker.bootstrap, "chaos-short", walk=SHORT)
+    story = Story(
+        "short light",
+        SEED,
+        shape,
+        broker.bootstrap,
+        "chaos-short",
+        walk=SHORT,
+        faults=[*BRIEF],
+        wanted=Wanted(tuple(fault.kind for fault in BRIEF)),
+    )
 
     result = tell(story, _say)
 

@@ -27,6 +27,8 @@ _OVERLORD_WITHIN_S = 60.0
 _WORKER_WITHIN_S = 180.0
 _REST_S = 6.0
 _MORE_S = 180.0
+_TRIES_MORE = 5
+"""How often a point is armed once more when it was missed."""
 
 
 @dataclass(frozen=True)
@@ -40,10 +42,14 @@ class Plan:
     """After so long no further point is armed, if enough were hit."""
     hits_min: int = 0
     """A slow machine may take `_MORE_S` longer until so many were hit."""
+    hits_each: int = 0
+    """A point that was not come to is tried again for so many hits of each."""
 
 
 SHORT = Plan(in_a_row_max=3, frozen_max_s=15.0, within_s=90.0, hits_min=8)
 """As much as fits into a test; what was not reached is told, not hidden."""
+LONG = Plan(rounds=5, hits_each=5)
+"""Every row, as often as is asked of a release; a point hit less often is a trouble."""
 
 
 class Walk:
@@ -182,6 +188,8 @@ class Walk:
             elif time.monotonic() - since > within_s:
                 self.missed[point.name] += 1
                 del self._armed[name]
+                if self._plan.hits_each and self.missed[point.name] <= _TRIES_MORE:
+                    self._queue(name).append(point)
                 self._run.say(f"{name} did not come to {point.name}")
                 self._run.kill(name, "kill")
 

@@ -8,6 +8,7 @@ from typing import cast
 import pytest
 
 from supervisor.dev.ports import free_port
+from supervisor.metadata.migrate import migrate
 from tests.cli.conftest import Ended, Tidegate
 from tests.cli.overlord import Overlord, Reply
 
@@ -119,6 +120,27 @@ def test_a_metadata_database_of_a_newer_version_is_a_problem(
 
     assert (code, lines["metadata database"][0]) == (1, "problem")
     assert "newer" in lines["metadata database"][1]
+
+
+def test_a_sqlite_database_that_is_well_has_a_note_of_what_freezes_a_takeover(
+    tidegate: Tidegate, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Source: protocol rule P2: a process frozen inside a write blocks all others; D2."""
+    path = tmp_path / "metadata.db"
+    monkeypatch.setenv("TIDEGATE_METADATA_URL", f"sqlite:///{path}")
+    _, before = doctor(tidegate)
+    migrate(f"sqlite:///{path}")
+    code, after = doctor(tidegate)
+
+    assert (code, before["metadata database"][0], after["metadata database"][0]) == (
+        0,
+        "note",
+        "note",
+    )
+    assert after["metadata database"][1].startswith("sqlite answers, schema ")
+    for lines in (before, after):
+        assert "frozen while it writes" in lines["metadata database"][1]
+        assert "PostgreSQL" in lines["metadata database"][1]
 
 
 @pytest.mark.parametrize("url", ["nonsense", "postgresql://u:hush@127.0.0.1:1/db"])

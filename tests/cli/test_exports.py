@@ -9,10 +9,11 @@ import pytest
 
 from supervisor.adapters.memory import MemoryStore
 from supervisor.core.snippets import Reader, snippet
+from supervisor.core.spec_exports import ExportFormat
 from tests.cli.conftest import Tidegate
 from tests.cli.overlord import Overlord, Reply
 from tests.service.exports import DELTA, ICEBERG, Harbour
-from tests.service.test_exporting import more
+from tests.service.test_exporting import more, whole
 
 TABLE = "/api/v1/datasources/clicks"
 
@@ -95,22 +96,45 @@ def test_a_snippet_reads_exactly_the_published_rows(
     harbour.mark(gone, used=False)
     for each in (DELTA, ICEBERG):
         harbour.export(each)
+    _serve(server, harbour, DELTA, ICEBERG)
+
+    published: Counter[tuple[int, int]] = sum(harbour.published().values(), Counter())
+    assert _ran(server, reader, _TELL[reader]) == f"{sorted(published.elements())}"
+
+
+_SCORES = {
+    Reader.DUCKDB: 'ids = {s for (s,) in rows.project("score").fetchall()}',
+    Reader.POLARS: 'ids = set(rows["score"].to_list())',
+    Reader.PANDAS: "ids = set(rows['score'].tolist())",
+}
+
+
+@pytest.mark.parametrize("reader", list(_SCORES))
+def test_a_column_that_has_grown_is_read_in_its_wider_type(
+    server: Overlord, tmp_path: Path, reader: Reader
+) -> None:
+    harbour = Harbour(MemoryStore(), tmp_path / "warehouse")
+    harbour.publish_range(extra=whole)
+    harbour.publish_range(extra=more)
     _serve(server, harbour)
 
-    code = f"{snippet(reader, 'clicks', server.url)}\n{_TELL[reader]}\nprint('IDS', sorted(ids))\n"
+    assert _ran(server, reader, _SCORES[reader]) == "[1.5, 7.0]"
+
+
+def _ran(server: Overlord, reader: Reader, tell: str) -> str:
+    """Run a snippet, and return `ids` as `tell` finds them, sorted."""
+    code = f"{snippet(reader, 'clicks', server.url)}\n{tell}\nprint('IDS', sorted(ids))\n"
     ran = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False
     )
-
     assert ran.returncode == 0, ran.stderr
-    published: Counter[tuple[int, int]] = sum(harbour.published().values(), Counter())
-    assert ran.stdout.splitlines()[-1] == f"IDS {sorted(published.elements())}"
+    return ran.stdout.splitlines()[-1].removeprefix("IDS ")
 
 
-def _serve(server: Overlord, harbour: Harbour) -> None:
+def _serve(server: Overlord, harbour: Harbour, *exported: ExportFormat) -> None:
     files = [{"uri": str(harbour.root / path)} for path in harbour.published()]
     server.on("GET", f"{TABLE}/files", Reply({"files": files}))
-    rows = [harbour.row(each) for each in (DELTA, ICEBERG)]
+    rows = [harbour.row(each) for each in exported]
     told = [
         export(format=row.format, location=str(harbour.root / row.standing.location))
         for row in rows

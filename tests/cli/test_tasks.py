@@ -23,6 +23,7 @@ ROW = {
     "reason": "",
 }
 TOTALS = {"processed": 1004, "unparseable": 3}
+REASONS = {"not-json": 2, "empty": 1}
 LINES = [f"2026-11-21T03:16:{n:02d}Z INFO a batch is journaled batch={n}\n" for n in range(30)]
 
 
@@ -50,7 +51,12 @@ def _log_of(server: Overlord, states: list[str], lines: list[list[str]]) -> None
 
 
 @pytest.mark.parametrize(
-    "stats", [{"totals": {"buildSegments": TOTALS}}, {"buildSegments": TOTALS}]
+    "stats",
+    [
+        {"totals": {"buildSegments": TOTALS, "rejected": REASONS}},
+        {"buildSegments": TOTALS, "rejected": REASONS},
+        {"buildSegments": TOTALS | REASONS},  # of an overlord before reasons were told
+    ],
 )
 def test_a_task_is_shown_with_what_it_has_counted(
     tidegate: Tidegate, server: Overlord, stats: object
@@ -61,7 +67,7 @@ def test_a_task_is_shown_with_what_it_has_counted(
     ended = tidegate("task", "get", ID)
 
     assert ended.code == 0
-    for shown in (ID, "RUNNING", "clicks:3", "w1 127.0.0.1:8091", "1004"):
+    for shown in (ID, "RUNNING", "clicks:3", "w1 127.0.0.1:8091", "1004", "not-json"):
         assert shown in ended.out
     told = tidegate("task", "get", ID, "-o", "json").json()
     assert isinstance(told, dict)

@@ -2,10 +2,13 @@
 
 import os
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from supervisor.core.exports import Export
+from supervisor.core.spec_exports import ExportFormat
 from supervisor.metadata.migrate import migrate
 from supervisor.verify.inventory import Claim
 from tasks.contract import PublishOutcome
@@ -233,6 +236,30 @@ def test_an_unused_segment_still_has_its_file_a_deleted_one_has_not(
     assert summary(unused).startswith("2 files, ")
     assert (condemned.code, kinds(condemned)) == (1, [("orphan", published.file.path)])
     assert (gone.code, kinds(gone)) == (0, [])
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_the_logs_of_exports_are_the_tables_own(
+    verify: Verify, warehouse: Warehouse, enabled: bool
+) -> None:
+    """Goal: also of one that is switched off, for it stays; of no format that none asked for."""
+    delta = Export(TABLE, ExportFormat.DELTA, enabled=enabled)
+    logs = ("_delta_log/00000000000000000000.json", "metadata/00000.metadata.json")
+    foreign = ("part-00000.parquet", "_delta_log.json", "data/_delta_log/x")
+    for name in (*logs, *foreign):
+        warehouse.write(f"{TABLE}/{name}", b"{}")
+    warehouse.change(lambda tx: tx.exports.put(delta))
+    one = verify("--strict")
+    warehouse.change(lambda tx: tx.exports.put(replace(delta, format=ExportFormat.ICEBERG)))
+
+    ended = verify("--strict", "-o", "json")
+
+    orphans = {("orphan", f"{TABLE}/{name}") for name in foreign}
+    assert (one.code, set(kinds(one))) == (1, orphans | {("orphan", f"{TABLE}/{logs[1]}")})
+    told = ended.json()
+    assert isinstance(told, dict)
+    assert {(found["kind"], found["path"]) for found in told["findings"]} == orphans
+    assert told["exports"] == {"files": 2, "sizeBytes": 4}
 
 
 # -- while things happen ---------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from supervisor.core.spec_data import (
 )
 from supervisor.core.spec_fields import RESERVED_COLUMNS
 from supervisor.core.spec_formats import JsonInputFormat
-from supervisor.core.spec_granularity import GranularitySpec
+from supervisor.core.spec_granularity import EVERYTHING, GranularitySpec, PeriodGranularity
 from supervisor.core.spec_index import IndexSpec
 from supervisor.core.spec_io import KafkaIoConfig
 from supervisor.core.spec_reader import read_spec
@@ -168,8 +168,26 @@ def _schemas(draw: st.DrawFn) -> DataSchema:
             include_all_dimensions=draw(st.booleans()),
             use_schema_discovery=draw(st.booleans()),
         ),
-        granularity_spec=GranularitySpec(segment_granularity=draw(st.sampled_from(Granularity))),
+        granularity_spec=draw(_granularities(moments)),
     )
+
+
+@st.composite
+def _granularities(draw: st.DrawFn, moments: st.SearchStrategy[datetime]) -> GranularitySpec:
+    zones = st.sampled_from(["UTC", "+05:30", "Europe/Berlin"])
+    origins = st.none() | moments.map(lambda moment: moment.replace(microsecond=0))
+    # None of them has a name: those are read as that.
+    periods = st.builds(
+        lambda period, zone, origin: PeriodGranularity(
+            period=period, time_zone=zone, origin=origin
+        ),
+        *(st.sampled_from(["PT2H", "P2D", "P5M"]), zones, origins),
+    )
+    segment = draw(st.sampled_from(Granularity) | periods)
+    query = st.none() | periods
+    if segment is Granularity.ALL:
+        query |= st.just(EVERYTHING)
+    return GranularitySpec(segment_granularity=segment, query_granularity=draw(query))
 
 
 @st.composite

@@ -41,6 +41,11 @@ def spec(document: object = None) -> SupervisorSpec:
         ("/suspended", True, SUPERVISOR),
         (f"{IO}/taskCount", 3, TASKS),
         (f"{DATA}/granularitySpec/segmentGranularity", "DAY", TASKS),
+        (
+            f"{DATA}/granularitySpec/segmentGranularity",
+            {"type": "period", "period": "PT1H", "timeZone": "Asia/Kolkata"},
+            TASKS,
+        ),
         (f"{DATA}/timestampSpec/column", "time", TASKS),
         (f"{DATA}/dimensionsSpec/dimensions", ["user"], TASKS),
         (f"{DATA}/dimensionsSpec/useSchemaDiscovery", True, TASKS),

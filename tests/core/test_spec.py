@@ -1,8 +1,9 @@
 """Specs that are accepted: their forms, their defaults, what GET answers, what is stored."""
 
 import json
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
+import pytest
 from hypothesis import given, settings
 
 from supervisor.core.spec import SupervisorSpec, ingest_spec, schema_digest
@@ -11,6 +12,7 @@ from tasks.ingest_spec import (
     Column,
     Granularity,
     IngestSpec,
+    PeriodChunks,
     TimestampSpec,
     Tuning,
     UnfitValues,
@@ -223,6 +225,34 @@ def test_a_task_is_told_columns_time_and_bounds() -> None:
             linger=timedelta(milliseconds=500),
         ),
     )
+
+
+@pytest.mark.parametrize(
+    ("written", "told"),
+    [
+        (
+            {"type": "period", "period": "P1D", "timeZone": "Europe/Berlin"},
+            PeriodChunks(period="P1D", time_zone="Europe/Berlin"),
+        ),
+        (
+            {"type": "period", "period": "PT2H", "origin": "2024-01-01T01:00:00+01:00"},
+            PeriodChunks(period="PT2H", origin=datetime(2024, 1, 1, tzinfo=UTC)),
+        ),
+        (
+            {"type": "duration", "duration": 7_200_000},
+            PeriodChunks(period="PT7200S", origin=datetime(1970, 1, 1, tzinfo=UTC)),
+        ),
+        ({"type": "period", "period": "P1W"}, Granularity.WEEK),
+        ({"type": "all"}, Granularity.ALL),
+    ],
+)
+def test_time_chunks_are_of_any_period(written: object, told: object) -> None:
+    """Source: Druid's docs, querying/granularities: all of them are segment granularities too."""
+    spec = read_spec(changed("/spec/dataSchema/granularitySpec/segmentGranularity", written)).spec
+    message = ingest_spec(spec)
+    assert message.segment_granularity == told
+    assert IngestSpec.from_json(message.to_json()) == message
+    assert read_spec(spec.normalised()).spec == spec
 
 
 def test_unfit_values_are_nulls_unless_the_spec_says_otherwise() -> None:

@@ -73,19 +73,42 @@ WRONG: list[tuple[str, object, str, str]] = [
     (f"{_DATA}/parser", {"type": "string"}, "not built yet", "timestampSpec"),
     (f"{_GRANULARITY}/type", "arbitrary", "must be uniform, not arbitrary", "uniform"),
     (f"{_GRANULARITY}/rollup", "yes", "must be true or false", ""),
-    (f"{_GRANULARITY}/queryGranularity", "HUOR", "HUOR is not a granularity; HOUR is", "a period"),
-    (f"{_GRANULARITY}/queryGranularity", "ALL", "the same time", "use YEAR"),
+    (
+        f"{_GRANULARITY}/queryGranularity",
+        "HUOR",
+        "HUOR is not a granularity; HOUR is",
+        "or a period",
+    ),
+    (f"{_GRANULARITY}/queryGranularity", "ALL", "every row one time", "segmentGranularity ALL"),
     (f"{_GRANULARITY}/queryGranularity", {"type": "period", "period": "P1X"}, "P1X", ""),
     (f"{_GRANULARITY}/intervals", ["2020/2021"], "not built yet", "leave it empty"),
-    (f"{_GRANULARITY}/segmentGranularity", "none", "not a segment granularity", "HOUR, SIX_HOUR"),
+    (f"{_GRANULARITY}/segmentGranularity", "none", "NONE has no time chunks", "HOUR, SIX_HOUR"),
+    (f"{_GRANULARITY}/segmentGranularity", 5, "not a segment granularity", "HOUR, SIX_HOUR"),
     (f"{_GRANULARITY}/segmentGranularity", "HUOR", "; HOUR is", "HOUR, SIX_HOUR"),
     (
         f"{_GRANULARITY}/segmentGranularity",
-        {"type": "period", "period": "PT1H", "timeZone": "Europe/Berlin"},
-        "time zone",
-        "UTC",
+        {"type": "period", "period": "PT1H", "timeZone": "Europe/Berln"},
+        "is no time zone",
+        "did you mean Europe/Berlin?",
     ),
-    (f"{_GRANULARITY}/segmentGranularity", {"type": "period", "period": "PT2H"}, "not a", "HOUR"),
+    (
+        f"{_GRANULARITY}/segmentGranularity",
+        {"type": "period", "period": "P1M1D"},
+        "no fixed place in the calendar",
+        "either years and months",
+    ),
+    (
+        f"{_GRANULARITY}/segmentGranularity",
+        {"type": "duration", "duration": 1500},
+        "whole seconds",
+        "a longer period",
+    ),
+    (
+        f"{_GRANULARITY}/segmentGranularity",
+        {"type": "period", "period": "P1D", "origin": "2024-01-01T00:00:00.5Z"},
+        "whole seconds",
+        "without a fraction",
+    ),
     (_IO, REMOVED, "ioConfig is required", "topic"),
     (f"{_IO}/topic", REMOVED, "topic is required", "name the Kafka topic"),
     (f"{_IO}/topic", "a b", "not the name of a Kafka topic", "249"),
@@ -286,6 +309,10 @@ def test_no_value_of_an_idle_field_is_kept_as_a_surprise(name: str) -> None:
             f"{_GRANULARITY}/segmentGranularity",
             {"type": "period", "period": "PT1H", "timeZone": "UTC", "origin": None},
         ),
+        (
+            f"{_GRANULARITY}/segmentGranularity",
+            {"type": "period", "period": "PT1H", "timeZone": None},
+        ),
         (f"{_GRANULARITY}/intervals", None),
         (f"{_DATA}/transformSpec", {}),
         (f"{_DATA}/transformSpec", {"transforms": []}),
@@ -305,6 +332,15 @@ def test_another_way_to_say_the_same_is_the_same(pointer: str, value: object) ->
     read = read_spec(changed(pointer, value))
     assert read.spec == read_spec(created()).spec
     assert read.warnings == ()
+
+
+@pytest.mark.parametrize("field", ["segmentGranularity", "queryGranularity"])
+@pytest.mark.parametrize("member", ["period", "duration"])
+def test_a_granularity_without_its_length_is_told_what_is_missing(field: str, member: str) -> None:
+    errors = errors_of(changed(f"{_GRANULARITY}/{field}", {"type": member}))
+    assert [(error.pointer, error.message) for error in errors] == [
+        (f"{_GRANULARITY}/{field}", f"{member} is required")
+    ]
 
 
 def test_one_is_not_taken_for_true_nor_zero_for_false() -> None:

@@ -172,6 +172,7 @@ def test_a_time_may_be_written_in_any_of_druids_ways(written: str) -> None:
         (None, None),
         ("minute", Truncation(period="PT1M")),
         ("QUARTER", Truncation(period="P3M")),
+        ({"type": "period", "period": "P1D", "timeZone": None}, Truncation(period="P1D")),
         (
             {"type": "period", "period": "P1D", "timeZone": "Europe/Berlin"},
             Truncation(period="P1D", time_zone="Europe/Berlin"),
@@ -185,6 +186,18 @@ def test_a_time_may_be_written_in_any_of_druids_ways(written: str) -> None:
 def test_a_query_granularity_cuts_times_down(written: object, told: Truncation | None) -> None:
     rows = ingest_spec(spec_with(f"{_DATA}/granularitySpec/queryGranularity", written))
     assert rows.truncation == told
+
+
+def test_all_cuts_times_down_to_the_start_of_the_one_chunk() -> None:
+    """Source: Druid's `AllGranularity` and `IncrementalIndex`: as early as the chunk allows."""
+    whole = changed(f"{_DATA}/granularitySpec/segmentGranularity", "all")
+    for written in ("all", {"type": "all"}):
+        spec = read_spec(changed(f"{_DATA}/granularitySpec/queryGranularity", written, whole)).spec
+        first = datetime(1, 1, 1, tzinfo=UTC)
+        assert ingest_spec(spec).truncation == Truncation(period="P10000Y", origin=first)
+        section = spec.data_schema.normalised()["granularitySpec"]
+        assert isinstance(section, dict)
+        assert section["queryGranularity"] == section["segmentGranularity"] == {"type": "all"}
 
 
 def test_transforms_and_a_filter_are_told_as_they_are() -> None:

@@ -8,6 +8,7 @@ from hypothesis import given
 from jsonschema import Draft202012Validator
 from pydantic import BaseModel
 
+from supervisor.cli.reference import SPEC_PARTS
 from supervisor.core import spec_tables as tables
 from supervisor.core.spec import SupervisorSpec
 from supervisor.core.spec_reader import read_spec
@@ -23,6 +24,8 @@ _OF_OTHER_TYPES = {
 }
 """Fields of a model that several types share, by the type that has no such field."""
 _WHOLE = frozenset({"document", "spec"})
+DRUIDS_FIELDS = json.loads(Path(__file__).with_name("druid_fields.json").read_text())
+"""What Druid 33's pages name, by our name of the part: a list of its own, not made from a table."""
 
 
 @pytest.mark.parametrize("part", sorted(PARTS.keys() - _WHOLE))
@@ -54,6 +57,17 @@ def test_every_table_has_its_part() -> None:
     several = (tables.METRICS, tables.AVRO_DECODERS, tables.PROTOBUF_DECODERS, tables.VALUE_FORMATS)
     named += [table for some in several for table in some.values()]
     assert {id(table) for table in named} == {id(table) for table, _ in PARTS.values()}
+
+
+def test_every_part_is_on_the_page_of_druids_fields() -> None:
+    assert SPEC_PARTS.keys() == PARTS.keys()
+
+
+@pytest.mark.parametrize(("part", "fields"), sorted(DRUIDS_FIELDS.items()))
+def test_each_field_that_druid_documents_has_a_place_in_a_table(
+    part: str, fields: list[str]
+) -> None:
+    assert set(fields) <= set(PARTS[part][0].known)
 
 
 SCHEMA = Draft202012Validator(spec_schema())

@@ -5,6 +5,7 @@ import math
 import pytest
 
 from tasks.spark_session import SparkRuntime
+from tests.expression.cases_added import ADDED
 from tests.expression.cases_more import MORE
 from tests.expression.cases_nested import NESTED_AND_TIMES
 from tests.expression.cases_scalars import SCALARS
@@ -20,7 +21,7 @@ DEEP: list[tuple[str, object]] = [
     ("1.5 / (any_double * " * 40 + "1.5" + ")" * 40, 1.5),
     ("cast(cast(" * 8 + "x" + ", 'STRING'), 'LONG')" * 8, 3),
 ]
-CASES = [*SCALARS, *TEXTS, *MORE, *NESTED_AND_TIMES, *DEEP]
+CASES = [*SCALARS, *TEXTS, *MORE, *NESTED_AND_TIMES, *ADDED, *DEEP]
 
 
 def test_expressions_answer_as_druids(spark: SparkRuntime) -> None:

@@ -97,7 +97,7 @@ class Drawn:
     transforms: tuple[tuple[str, str], ...]
     filter: Document | None
     query: JsonValue
-    segment: str
+    segment: JsonValue
     rollup: bool
     metrics: tuple[Measure, ...]
     not_before: datetime | None
@@ -196,6 +196,12 @@ class Drawn:
 
 
 _QUERIES = ["MINUTE", "HOUR", "DAY", "DAY", "MONTH"]
+
+_SEGMENTS: list[JsonValue] = [
+    *("HOUR", "DAY", "DAY", "WEEK", "MONTH", "ALL"),
+    {"type": "period", "period": "P1D", "timeZone": "Europe/Berlin"},
+    {"type": "duration", "duration": 5_400_000, "origin": "2024-01-01T00:10:00Z"},
+]
 
 TRANSFORMS = {
     "upper": "upper(g)",
@@ -332,7 +338,7 @@ def specs(draw: st.DrawFn) -> Drawn:
         transforms=tuple((name, TRANSFORMS[name]) for name in transforms),
         filter=draw(filters()) if choice.often(15) else None,
         query=draw(st.sampled_from(_QUERIES if rollup else ["NONE", *_QUERIES])),
-        segment=draw(st.sampled_from(["HOUR", "DAY", "DAY", "WEEK", "MONTH", "ALL"])),
+        segment=draw(st.sampled_from(_SEGMENTS)),
         rollup=rollup,
         metrics=metrics,
         not_before=NOON - timedelta(minutes=30) if choice.often(8) else None,

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from supervisor.dev.broker import Broker
 from tasks.contract import OffsetSpan
+from tasks.ingest.chunks import Chunks
 from tasks.ingest.engine import SparkEngine
 from tasks.ingest.sizes import Held, Layout, Target, divided, may_stay
 from tasks.ingest_spec import Granularity, Metric, Truncation
@@ -62,7 +63,7 @@ def a_file(
 def test_files_stay_if_each_is_in_one_chunk_and_neither_too_large_nor_one_of_too_many(
     files: list[DataFile], stay: bool
 ) -> None:
-    assert may_stay(files, Granularity.DAY, Target(100, 1_000)) is stay
+    assert may_stay(files, Chunks(Granularity.DAY), Target(100, 1_000)) is stay
 
 
 def held_of(files: Sequence[dict[datetime, int]], size: int = 530_000) -> list[Held]:

@@ -11,7 +11,7 @@ from supervisor.adapters.memory import MemoryStore
 from supervisor.core.snippets import Reader, snippet
 from tests.cli.overlord import Reply, overlord
 from tests.service.exports import Harbour, ids_in
-from tests.service.test_exporting import more
+from tests.service.test_exporting import more, whole
 
 
 @pytest.mark.spark
@@ -21,11 +21,15 @@ def test_the_snippet_for_spark_reads_exactly_the_published_rows(tmp_path: Path) 
     harbour = Harbour(MemoryStore(), tmp_path / "warehouse")
     gone = harbour.publish_range()
     harbour.publish_range(extra=more)
+    harbour.publish_range(extra=whole)
     harbour.mark(gone, used=False)
     published = harbour.published()
     code = tmp_path / "read.py"
     with overlord() as server:
-        files = [{"uri": str(harbour.root / path)} for path in published]
+        files = [
+            {"uri": str(harbour.root / path), "columnSet": number}
+            for number, path in enumerate(published)
+        ]
         server.on("GET", "/api/v1/datasources/clicks/files", Reply({"files": files}))
         code.write_text(snippet(Reader.SPARK, "clicks", server.url))
 
@@ -33,4 +37,6 @@ def test_the_snippet_for_spark_reads_exactly_the_published_rows(tmp_path: Path) 
 
     # Not collected: PySpark leaves the socket of a result open.
     rows.write.parquet(str(tmp_path / "read"))
-    assert ids_in(parquet.read_table(tmp_path / "read")) == sum(published.values(), Counter())
+    read = parquet.read_table(tmp_path / "read")
+    assert ids_in(read) == sum(published.values(), Counter())
+    assert sorted(set(read["score"].to_pylist())) == [1.5, 7.0]

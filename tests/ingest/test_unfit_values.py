@@ -216,7 +216,13 @@ def test_unfit_records_are_counted_named_sampled_and_kept_as_they_were_sent(
     result = engine.merge(MergeJob(f"task-{topic}", 1, spec, (entry,)))
 
     size = sum(map(len, sent))
-    assert entry.counters == Counters(processed=2, unparseable=4, processed_bytes=size, batches=1)
+    assert entry.counters == Counters(
+        processed=2,
+        unparseable=4,
+        processed_bytes=size,
+        batches=1,
+        rejected={UNFIT: 3, "not-json": 1},
+    )
     assert table_of(tmp_path, entry.files)["id"].to_pylist() == [1, 3]
     assert rejected(tmp_path, entry) == [
         (0, 1, 2, UNFIT),

@@ -4,7 +4,7 @@ import json
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Event
@@ -117,9 +117,9 @@ def spec(
     }
 
 
-def _sent(number: int, bad_every: int | None) -> str:
+def _sent(number: int, bad_every: int | None, make: Callable[[int], str]) -> str:
     is_bad = bad_every is not None and number % bad_every == 0
-    return f"{_BROKEN.decode()} {number}" if is_bad else record(number)
+    return f"{_BROKEN.decode()} {number}" if is_bad else make(number)
 
 
 @contextmanager
@@ -130,6 +130,7 @@ def streaming(
     rate_per_s: int,
     total: int | None = None,
     bad_every: int | None = None,
+    make: Callable[[int], str] = record,
 ) -> Iterator[Event]:
     """Produce records at a steady rate while the body runs, in a thread.
 
@@ -146,7 +147,8 @@ def streaming(
                 due = int((time.monotonic() - began) * rate_per_s) - sent
                 due = min(due, 20_000, total - sent if total is not None else due)
                 if due > 0:
-                    produce(bootstrap, topic, (_sent(sent + n, bad_every) for n in range(due)))
+                    values = (_sent(sent + n, bad_every, make) for n in range(due))
+                    produce(bootstrap, topic, values)
                     sent += due
                 stop.wait(0.2)
         except BaseException as error:  # noqa: BLE001 -- handed to the test's own thread below

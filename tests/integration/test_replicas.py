@@ -33,8 +33,8 @@ def test_of_two_replicas_one_publishes_and_both_succeed(
     wanted = spec(broker.bootstrap, topic, replicas=2, task_duration="PT15S")
     cluster = Cluster(tmp_path, metadata_url=postgresql_database)
     with running(cluster, workers=("w1", "w2")):
-        rate = {"rate_per_s": 1_000, "total": 30_000, "bad_every": 100}
-        with streaming(broker.bootstrap, topic, **rate) as sent:
+        flow = streaming(broker.bootstrap, topic, rate_per_s=1_000, total=30_000, bad_every=100)
+        with flow as sent:
             cluster.apply(wanted)
             wait_until(lambda: sent.is_set() and len(cluster.publications(topic)) >= 2, 180)
         ends = ends_of(broker.bootstrap, topic)

@@ -129,6 +129,11 @@ def more(rows: int) -> Extra:
     }
 
 
+def whole(rows: int) -> Extra:
+    """Give the column of `more` another type, which `more`'s is wider than."""
+    return {"score": pa.array([7] * rows, pa.int64())}
+
+
 def conflict(rows: int) -> Extra:
     return {"score": pa.array(["high"] * rows)}
 

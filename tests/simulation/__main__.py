@@ -6,17 +6,18 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from importlib import import_module
 from multiprocessing import get_context
 
 from tests.simulation import corpus
+from tests.simulation.measured import Branches, measured
 from tests.simulation.run import Outcome, run_seed
 from tests.simulation.tables import ROWS
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Return 0 only if nothing was violated."""
+    """Return 0 only if nothing was violated, and enough branches were taken if they are counted."""
     args = _parser().parse_args(arguments)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     if args.mutants:
@@ -32,7 +33,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--jobs", type=int, default=2, help="processes side by side")
     parser.add_argument("--trace", type=int, metavar="SEED", help="run one seed and print it all")
-    parser.add_argument("--coverage", action="store_true", help="in one process; print branches")
+    parser.add_argument("--coverage", action="store_true", help="in one process; 90 %% of branches")
     parser.add_argument("--mutants", action="store_true", help="plant faults, and look for each")
     parser.add_argument("--only", metavar="NAME", help="with --mutants: this one alone")
     return parser
@@ -48,21 +49,22 @@ def _trace(seed: int) -> int:
 
 def _many(args: argparse.Namespace) -> int:
     began, total = time.monotonic(), Total()
-    table: list[str] = []
+    branches = Branches()
     if args.coverage:
         args.jobs = 1
     seeds = corpus.before(range(args.first, args.first + args.seeds))
-    with _measured(table) if args.coverage else nullcontext():
+    with measured(branches) if args.coverage else nullcontext():
         for outcome in outcomes(seeds, args.jobs):
             total.add(outcome)
             for violation in outcome.violations:
                 _print(f"seed {outcome.seed}: {violation}")
-    for line in table:
-        _print(line)
+    if args.coverage:
+        for line in (*branches.lines, branches.verdict()):
+            _print(line)
     _print(f"{time.monotonic() - began:.0f} s, {args.jobs} processes")
     for line in total.lines():
         _print(line)
-    return 1 if total.violations else 0
+    return 0 if not total.violations and (branches.enough or not args.coverage) else 1
 
 
 def outcomes(seeds: Sequence[int], jobs: int) -> Iterator[Outcome]:
@@ -110,13 +112,6 @@ class Total:
             f"{self.seeds} seeds, {self.faults} faults, {self.port_calls} port calls, "
             f"{len(self.pairs)} pairs of crash point and state, {self.violations} violations"
         )
-
-
-def _measured(table: list[str]) -> AbstractContextManager[None]:
-    # The modules that are measured are imported inside: their definitions count as well.
-    from tests.simulation.measured import measured
-
-    return measured(table)
 
 
 def _print(line: str) -> None:

@@ -218,6 +218,16 @@ class Broken:
         )
         self.sql("UPDATE generations SET state='PUBLISHED', ended_at=? WHERE id=?", LATER, name)
 
+    def reset(self, to: int) -> None:
+        """Reset rightly, from offset 0: every range is discarded, what is skipped is declared."""
+        self.insert("audit", at=LATER, actor="u", action="reset", subject=SUP, detail="{}")
+        self.sql("UPDATE generations SET state='DISCARDED', ended_at=?", LATER)
+        self.sql("UPDATE generation_partitions SET open=0")
+        self.sql("UPDATE tasks SET status='FAILED', ended_at=?", LATER)
+        self.sql("UPDATE committed_offsets SET reset_epoch=1, next_offset=?", to)
+        said = {"author": "u", "why": "", "at": LATER}
+        self.insert("offset_gaps", **_WHERE, **said, first=0, end=to, kind="skipped")
+
     def hold(self, task: str, phase: TaskPhase = TaskPhase.READING) -> TaskState:
         """Let the worker run a task of partition 0."""
         wanted = desired().model_copy(update={"task_id": task, "start": {P0: 0}})

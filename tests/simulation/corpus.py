@@ -18,7 +18,7 @@ class Entry:
     seed: int
     found: date
     test: str
-    """`-`: the fault was the simulation's own."""
+    """File and name of its regression test, also of a fault that was the simulation's own."""
     what: str
 
 

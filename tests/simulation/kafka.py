@@ -243,11 +243,11 @@ class Kafka:
 
 
 Later = Callable[[Callable[[], None]], None]
-OnNews = Callable[[str], None]
+Told = Callable[[str], None]
 
 
 def _nobody(_: str) -> None:
-    """Hear of news and do nothing."""
+    """Hear of it and do nothing."""
 
 
 class PatientStreams:
@@ -269,18 +269,29 @@ class OverlordStreams:
     """What one overlord process knows of Kafka; implements `ports.Streams`."""
 
     def __init__(
-        self, kafka: Kafka, clock: Clock, later: Later | None = None, *, on_news: OnNews = _nobody
+        self,
+        kafka: Kafka,
+        clock: Clock,
+        later: Later | None = None,
+        *,
+        on_news: Told = _nobody,
+        reached: Told = _nobody,
     ) -> None:
-        """`later` lets a look be made beside: till then the last one answers, as in the product."""
+        """`later` lets a look be made beside: till then the last one answers, as in the product.
+
+        `reached` is told of each crash point, and may raise.
+        """
         self._kafka = kafka
         self._clock = clock
         self._later = later
         self._on_news = on_news
+        self._reached = reached
         self._last: dict[str, StreamState] = {}
         self._asked_at: dict[str, float] = {}
 
     def state(self, supervisor_id: str, spec: SupervisorSpec) -> StreamState:
         """Return what the last look saw; a failed one keeps what the last good one saw."""
+        self._reached("kafka:before state")
         if self._later is None or supervisor_id not in self._last:
             return self.look(supervisor_id, spec)
         now = self._clock.monotonic()
@@ -292,7 +303,9 @@ class OverlordStreams:
     def look(self, supervisor_id: str, spec: SupervisorSpec) -> StreamState:
         """Look now."""
         before = self._last.get(supervisor_id, StreamState())
+        self._reached("kafka:before look")
         self._last[supervisor_id] = found = self._look(spec, before)
+        self._reached("kafka:after look")
         return found
 
     def _look_beside(self, supervisor_id: str, spec: SupervisorSpec) -> None:
@@ -304,6 +317,7 @@ class OverlordStreams:
 
     def forget(self, supervisor_id: str) -> None:
         """Forget what was seen for a supervisor."""
+        self._reached("kafka:before forget")
         self._last.pop(supervisor_id, None)
 
     def _look(self, spec: SupervisorSpec, before: StreamState) -> StreamState:

@@ -12,6 +12,8 @@ from random import Random
 
 Act = Callable[[], None]
 THAW_LOOK_S = 1.0
+DEPTH_MAX = 2
+"""Processes that may be held in the middle of something at once."""
 
 
 class Crash(BaseException):
@@ -68,6 +70,11 @@ class Kernel:
         self._trace.update(line.encode())
         if self.said is not None:
             self.said(line)
+
+    @property
+    def may_hold(self) -> bool:
+        """Whether one process more may stop in the middle of something now."""
+        return self.depth < DEPTH_MAX
 
     @property
     def trace_hash(self) -> str:

@@ -57,21 +57,43 @@ def by_name(name: str) -> Mutant:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Hunt each fault, print a table; 0 only if every one was found.
+    """Hunt each fault, tell what found it, and again as a table; 0 only if every one was found.
 
     `args`: of the command: `seeds` per fault, `first`, `jobs`, and `only`, a name or None.
     """
     hunted = [by_name(args.only)] if args.only else list(MUTANTS)
-    found = 0
+    done: list[Hunt] = []
     _tell(f"{'fault':32} {'rule':14} {'seeds':>5}  found by")
     seeds_of = corpus.before(range(args.first, args.first + args.seeds))
     for hunt in _hunts(hunted, seeds_of, args.jobs):
-        found += bool(hunt.found_by)
+        done.append(hunt)
         seeds = str(hunt.seeds) if hunt.seeds else "-"
         by = hunt.found_by or "NOTHING"
         _tell(f"{hunt.mutant.name:32} {hunt.mutant.rule:14} {seeds:>5}  {by}")
+    found = sum(bool(hunt.found_by) for hunt in done)
+    for line in ("", *table(done), ""):
+        _tell(line)
     _tell(f"{found} of {len(hunted)} planted faults found")
     return 0 if found == len(hunted) else 1
+
+
+def table(hunts: Sequence[Hunt]) -> Iterator[str]:
+    """Say in Markdown what each fault breaks and what finds it, for the page on the simulation."""
+    yield "| planted fault | what it does | rules | found by |"
+    yield "|---|---|---|---|"
+    for hunt in hunts:
+        mutant = hunt.mutant
+        yield f"| `{mutant.name}` | {mutant.story} | {mutant.rule} | {_finder(hunt)} |"
+
+
+def _finder(hunt: Hunt) -> str:
+    if not hunt.found_by:
+        return "**nothing**"
+    if hunt.mutant.direct:
+        test = hunt.found_by.rpartition("::")[2]
+        return f"`{test}`; the simulation does not: {hunt.mutant.covered_by}"
+    number = "1 seed" if hunt.seeds == 1 else f"{hunt.seeds} seeds"
+    return f"simulation, {number}"
 
 
 def _tell(line: str) -> None:
@@ -149,9 +171,7 @@ def found_by_its_test(mutant: Mutant) -> bool:
 
 
 def _tested(mutant: Mutant, *, planted: bool) -> subprocess.CompletedProcess[str]:
-    named = {"TIDEGATE_UNCOVERED": mutant.name}
-    if planted:
-        named["TIDEGATE_PLANTED"] = mutant.name
+    named = {"TIDEGATE_PLANTED": mutant.name} if planted else {}
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-n", "0", "--tb=line"]
     command += ["-p", "tests.simulation.planted.plugin", mutant.direct]
     return subprocess.run(

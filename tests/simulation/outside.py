@@ -1,5 +1,6 @@
 """What the outside does to a run at moments of its own: kills, cuts, verbs, stops."""
 
+from tests.simulation.asking import Asking
 from tests.simulation.brokers import Brokers
 from tests.simulation.network import Weather
 from tests.simulation.stories import Stories
@@ -17,6 +18,7 @@ class Outside(Brokers):
     def __init__(self, world: World, user: User) -> None:
         super().__init__(world, user, world.kernel.random("outside"))
         self.stories = Stories(world, user)
+        self.asking = Asking(world, user)
 
     def begin(self) -> None:
         """Schedule the first record and the first moment."""
@@ -24,6 +26,7 @@ class Outside(Brokers):
         if self.world.swarm.moments:
             self.world.kernel.after(self._gap(), self._moment)
         self.stories.begin()
+        self.asking.begin()
 
     def _gap(self) -> float:
         swarm = self.world.swarm
@@ -131,7 +134,8 @@ class Outside(Brokers):
         self.world.database_down_until = self.world.kernel.now + self.random.uniform(0.5, 12)
 
     def _database_slow(self) -> None:
-        self._database_down()
+        """It answers all the same: late."""
+        self.world.slow_database.begin(self.random.uniform(1, 15))
 
     # -- verbs ---------------------------------------------------------------------------------
 

@@ -136,6 +136,7 @@ class OverlordProcess(Process):
     resets: Resets
     changed: Broadcast
     store: SimStore
+    sources: Sources
 
     def __init__(self, name: str, around: Surroundings) -> None:
         super().__init__(name)
@@ -218,8 +219,9 @@ class OverlordProcess(Process):
             self.clock,
             self._look_beside if around.looks_beside else None,
             on_news=self._wake,
+            reached=self._reach,
         )
-        sources = Sources(self.store, streams, self.registry, around.times.limits)
+        self.sources = sources = Sources(self.store, streams, self.registry, around.times.limits)
         endings = Endings(DELAY)
         self.changed = changed = _Broadcast(self._notify)
         shell = Shell(sources, self.clock, self._new_token, endings, self._reach)

@@ -38,8 +38,11 @@ ROWS = {
 """Rarest rows of the failure tables -> how the names of their crash points end."""
 AIM_RATE, AIMS = 0.5, 2
 """How likely a crash at such a point is, and how many of them a run has."""
+ASKS = ("how it is", "what cannot be")
+"""What a user asks again and again, which changes nothing."""
 _VERBS = ("suspend and resume", "terminate and post again")
 _FAILING_SHARE, _CLEANING_SHARE, _BOUNDED_SHARE = 0.12, 0.25, 0.3
+_ASKING_SHARE = 0.3
 _RESETS = {"retention while suspended", "reset while a task publishes"}
 """A reset goes back to the start of a fixed range, which Kafka may hold no more."""
 SIBLING = "-eu"
@@ -73,6 +76,9 @@ class Rare:
     """The spec's intermediateHandoffPeriod."""
     bounded: bool = False
     """The spec names ranges to be read once; the user raises their ends again and again."""
+    look_crash: float = 0.0
+    """Probability that an overlord dies at a call to Kafka."""
+    asks: tuple[str, ...] = ()
 
 
 def draw_rare(random: Random) -> Rare:
@@ -101,4 +107,6 @@ def draw_rare(random: Random) -> Rare:
     rows_total = random.choice([None, None, None, None, 7, 40, 200])
     drawn = replace(drawn, rows_total=rows_total, between_s=random.choice([*[None] * 5, 3]))
     bounded = random.random() < _BOUNDED_SHARE and not _RESETS.intersection(drawn.stories)
-    return replace(drawn, bounded=bounded and drawn.topics == 1)
+    drawn = replace(drawn, bounded=bounded and drawn.topics == 1)
+    drawn = replace(drawn, look_crash=random.choice([0.0, 0.0, 0.003, 0.02]))
+    return replace(drawn, asks=tuple(name for name in ASKS if random.random() < _ASKING_SHARE))

@@ -8,11 +8,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import cache
-from importlib import import_module
-from types import ModuleType
 
 import structlog
 
+from tests.simulation import checkers
 from tests.simulation.faults import draw
 from tests.simulation.kernel import Kernel
 from tests.simulation.outside import Outside
@@ -81,7 +80,6 @@ class _Run:
         self.world = World(seed, draw(chance("swarm"), chance("rare")))
         self.world.kernel.said = said
         self.world.kernel.observed = self._observe
-        self.checkers = _checkers()
         self.violations: list[str] = []
 
     def outcome(self) -> Outcome:
@@ -132,8 +130,8 @@ class _Run:
             world.kernel.run(world.kernel.now + 1.0)
             world.late = world.kernel.now >= swarm.faults_for_s
         self._calm_down(user)
-        if not self.violations and self.checkers is not None:
-            self.violations += self.checkers.at_end(world)
+        if not self.violations:
+            self.violations += checkers.at_end(world)
 
     def _is_young(self) -> bool:
         """Whether too little has happened yet."""
@@ -177,16 +175,9 @@ class _Run:
         return int(self.world.store_connection.execute(statement).fetchone()[0])
 
     def _observe(self) -> None:
-        if self.world.changed and self.checkers is not None and not self.violations:
+        if self.world.changed and not self.violations:
             self.world.changed = False
-            self.violations += self.checkers.after_event(self.world)
-
-
-def _checkers() -> ModuleType | None:
-    try:
-        return import_module("tests.simulation.checkers")
-    except ModuleNotFoundError:
-        return None
+            self.violations += checkers.after_event(self.world)
 
 
 @contextmanager

@@ -1,39 +1,16 @@
 """Every checker speaks when its rule is broken, and is silent about a sound world."""
 
-import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 
-from supervisor.metadata.migrate import migrate
 from tasks.contract import FailureCode, Order, RunState, TaskPhase
 from tasks.task_state import Failure
 from tests.simulation.broken import CANARY, LATER, P0, SUP, TOPIC, Broken
 from tests.simulation.checkers import after_event, at_end
 
 Story = Callable[[Broken], None]
-
-
-@pytest.fixture(scope="module")
-def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    file = tmp_path_factory.mktemp("tables") / "metadata.db"
-    migrate(f"sqlite:///{file}")
-    return file
-
-
-@pytest.fixture
-def world(tables: Path) -> Iterator[Broken]:
-    """A sound world that the checkers have looked at once."""
-    memory = sqlite3.connect(":memory:", isolation_level=None)
-    with sqlite3.connect(tables) as made:
-        made.backup(memory)
-    made.close()
-    sound = Broken(memory)
-    assert after_event(sound) == []
-    yield sound
-    memory.close()
 
 
 def _half_published(world: Broken) -> None:
@@ -370,14 +347,7 @@ def test_what_is_not_committed_is_not_looked_at(world: Broken) -> None:
 
 
 def test_a_reset_on_record_is_no_violation(world: Broken) -> None:
-    world.insert("audit", at=LATER, actor="u", action="reset", subject=SUP, detail="{}")
-    world.sql("UPDATE generations SET state='DISCARDED', ended_at=?", LATER)
-    world.sql("UPDATE generation_partitions SET open=0")
-    world.sql("UPDATE tasks SET status='FAILED', ended_at=?", LATER)
-    world.sql("UPDATE committed_offsets SET reset_epoch=1, next_offset=4")
-    where = {"supervisor_id": SUP, "topic": TOPIC, "partition": 0}
-    said = {"author": "u", "why": "", "at": LATER}
-    world.insert("offset_gaps", **where, **said, first=0, end=4, kind="skipped")
+    world.reset(to=4)
     world.generation("g2", 2, start=4, epoch=1)
     world.task("t2", "g2")
     assert after_event(world) == []

@@ -3,7 +3,6 @@
 import subprocess
 import sys
 from argparse import Namespace
-from datetime import date
 from inspect import Parameter, signature
 from pathlib import Path
 from types import FunctionType, ModuleType
@@ -12,8 +11,16 @@ import pytest
 
 from supervisor import publishing
 from supervisor.core import publish
-from tests.simulation import corpus, mutants
-from tests.simulation.mutants import MUTANTS, by_name, found_by_its_test, hunt, main
+from tests.simulation import mutants
+from tests.simulation.mutants import (
+    MUTANTS,
+    Hunt,
+    by_name,
+    found_by_its_test,
+    hunt,
+    main,
+    table,
+)
 from tests.simulation.planted.patches import Make, Mutant, Patches
 
 ROOT = Path(__file__).parents[2]
@@ -129,15 +136,20 @@ def test_the_command_names_the_fault_the_rule_and_who_found_it() -> None:
     lines = done.stdout.splitlines()
     assert done.returncode == 0, done.stderr
     assert lines[-1] == "1 of 1 planted faults found"
-    assert all(word in lines[-2] for word in (QUICK[0], "R4", "I11"))
+    assert all(word in lines[1] for word in (QUICK[0], "R4", "I11"))
+    assert lines[-3].startswith(f"| `{QUICK[0]}` | a range without a single offset is fixed")
 
 
-def test_the_corpus_is_readable_and_its_tests_exist() -> None:
-    """Seeds that failed once run first, always."""
-    for entry in corpus.entries():
-        assert entry.found <= date.max
-        assert entry.what
-        if entry.test != "-":
-            file, _, test = entry.test.partition("::")
-            assert f"def {test}(" in (ROOT / file).read_text(), entry
-    assert corpus.seeds() == list(dict.fromkeys(corpus.seeds()))
+def test_the_table_says_for_each_fault_what_it_does_and_what_finds_it() -> None:
+    covered, open_ = by_name("weak-cas"), by_name("no-cas")
+    hunts = [Hunt(covered, covered.direct), Hunt(open_, "I1", 3), Hunt(open_, "I1", 1)]
+    head, line, *rows = table([*hunts, Hunt(open_, "", 40)])
+    assert head.count("|") == line.count("|") == 5
+    told = [row.split(" | ") for row in rows]
+    assert {len(cells) for cells in told} == {4}
+    assert told[0][0] == "| `weak-cas`"
+    assert told[0][1:3] == [covered.story, covered.rule]
+    finders = [cells[3].removesuffix(" |") for cells in told]
+    assert finders[0].startswith("`test_the_swap_alone_takes_ranges_in_their_order_only`")
+    assert finders[0].endswith(covered.covered_by)
+    assert finders[1:] == ["simulation, 3 seeds", "simulation, 1 seed", "**nothing**"]

@@ -19,6 +19,7 @@ from tests.simulation.ledger import Ledger
 from tests.simulation.network import Network, Weather
 from tests.simulation.overlord import OverlordProcess, Surroundings, Times
 from tests.simulation.rare import AIM_RATE, AIMS, SIBLING
+from tests.simulation.slowness import SlowDatabase
 from tests.simulation.store import MemoryDatabase
 from tests.simulation.worker import Neighbourhood, Pace, WorkerProcess
 
@@ -26,8 +27,6 @@ TOPIC = "clicks"
 SUPERVISOR = "clicks"
 SECRET = "canary-7d1f0c"
 """Stands for what nobody may store (I12)."""
-DEPTH_MAX = 2
-"""Processes that may be held in the middle of something at once."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +61,7 @@ class World:
         self.ledger = Ledger()
         self.secrets = (SECRET,)
         self.random = self.kernel.random("faults")
+        self._looks = self.kernel.random("crashes at looks")
         self.network = Network(self.kernel, hurt=self.fault)
         rejects = Rejects(self.kernel.random("rejects"), swarm.rare.rejects)
         self.kafka = Kafka(self.kernel.random("kafka"), lambda: self.kernel.now, rejects)
@@ -81,6 +81,7 @@ class World:
         self.changed = True
         """Something happened since the last look of the checkers."""
         self.database_down_until = -1.0
+        self.slow_database = SlowDatabase(self.kernel, self.times.lease_ttl)
         self.crash_storm_until = -1.0
         self.crash_point = ""
         self.aims = AIMS
@@ -221,8 +222,9 @@ class World:
             if point.startswith("store.leading:after") and random.random() < swarm.lost_ack:
                 self.fault("commit not acknowledged")
                 raise MetadataUnavailable("the connection broke during COMMIT")
-            if random.random() < swarm.hold and self.kernel.depth < DEPTH_MAX:
+            if random.random() < swarm.hold and self.kernel.may_hold:
                 self._hold(process, point)
+            self.slow_database.answer(process, done=":after" in point)
 
     def _hold(self, process: OverlordProcess, point: str) -> None:
         frozen = process.random.random() < 0.5
@@ -232,7 +234,10 @@ class World:
         self.kernel.hold(process, seconds, frozen=frozen)
 
     def _maybe_crash(self, process: Process, point: str) -> None:
-        rate = self.swarm.crash.get(kind_of(point), 0.0)
+        if point.startswith("kafka:"):
+            rate, random = self.swarm.rare.look_crash, self._looks
+        else:
+            rate, random = self.swarm.crash.get(kind_of(point), 0.0), self.random
         if point.endswith(self.swarm.targets):
             rate = TARGET_RATE
         aimed = self.aims > 0 and point.endswith(self.swarm.rare.targets)
@@ -240,7 +245,7 @@ class World:
             rate = AIM_RATE
         if self.kernel.now < self.crash_storm_until:
             rate = max(rate, 0.05)
-        if rate and self.random.random() < rate:
+        if rate and random.random() < rate:
             self.aims -= aimed
             self.crash(process, point)
 
@@ -318,6 +323,7 @@ class World:
         self.quiet = True
         self.network.heal()
         self.kafka.down_until = self.database_down_until = -1.0
+        self.slow_database.end()
         for process in (*self.overlords, *self.workers):
             process.frozen_until = min(process.frozen_until, self.kernel.now)
             if isinstance(process, WorkerProcess):

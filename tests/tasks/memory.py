@@ -168,6 +168,8 @@ class MemoryEngine:
         self.running: dict[str, Job] = {}
         self.running_most = 0
         self.failure: Exception | None = None
+        self.rejected: dict[str, int] = {}
+        """Reason -> records beyond its rows that each batch rejects."""
         self._held = False
         self._deaf = False
         self._cancelled: set[str] = set()
@@ -175,6 +177,8 @@ class MemoryEngine:
 
     def read_batch(self, job: BatchJob) -> JournalEntry:
         entry = entry_of(job)
+        counted = entry.counters.model_copy(update={"rejected": self.rejected})
+        entry = entry.model_copy(update={"counters": counted})
         with self._job(job.task_id, job):
             self.files |= {file.path for file in entry.files}
         return entry

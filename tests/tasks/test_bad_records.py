@@ -15,7 +15,12 @@ from tests.tasks.bench import Bench
 from tests.tasks.machines import SMALL, ranges
 from tests.tasks.memory import LIVELY, MemoryLog, at, desired, order
 
-_BAD = Counters(unparseable=2, processed_with_error=1, thrown_away=50)
+_BAD = Counters(
+    unparseable=2,
+    processed_with_error=1,
+    thrown_away=50,
+    rejected={"not-json": 1, "no-timestamp": 1, "filtered": 50},
+)
 
 
 def spoiled(most: int | None, mode: BadRecords = BadRecords.QUARANTINE) -> Bench:
@@ -112,6 +117,21 @@ def test_what_was_expected_of_a_value_is_in_the_log_and_in_the_failure() -> None
     assert told.endswith("one is clicks:0 3 (unfit-value: id: a long was expected)")
     assert logs[0]["detail"] == "id: a long was expected"
     assert "secret" not in str(logs)
+
+
+def test_rejected_records_are_counted_by_reason_and_taken_back_with_their_batch() -> None:
+    b = spoiled(None)
+    b.run()
+    b.log.stable = at(10)
+    b.run(60)
+
+    assert b.state.counters.rejected == {"not-json": 2, "no-timestamp": 2, "filtered": 100}
+
+    b.deliver(Ordered(b.now, order(2, end=at(5))))
+    b.run()
+
+    assert ranges(b.journal) == [(0, 5)]
+    assert b.state.counters.rejected == _BAD.rejected
 
 
 def test_the_first_bad_record_fails_a_range_if_the_spec_wants_it() -> None:

@@ -78,6 +78,18 @@ def test_a_task_is_measured_from_its_first_batch_to_its_publish(site: Site) -> N
     assert value(worker, "syncs_total", outcome="done") >= 3
 
 
+def test_rejected_records_are_counted_by_reason(site: Site) -> None:
+    site.engine.rejected = {"not-json": 2, "filtered": 1}
+    worker = published(site)
+    of = {"supervisor": "clicks", "table": "clicks"}
+    batches = value(worker, "step_seconds_count", step="read", outcome="done")
+
+    assert batches >= 1
+    assert value(worker, "rejected_total", **of, reason="not-json") == 2 * batches
+    assert value(worker, "rejected_total", **of, reason="filtered") == batches
+    assert value(worker, "rejected_total", **of, reason="not-avro") == 0
+
+
 def test_slots_are_held_until_the_end_is_fixed(site: Site) -> None:
     site.engine.hold()
     site.overlord.list(desired("task-1"))

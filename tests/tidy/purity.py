@@ -35,6 +35,7 @@ PURE_FILES = (
     "tasks/signals.py",
     "tasks/sql.py",
     "tasks/task_state.py",
+    "tasks/tiling.py",
     "tasks/wire.py",
     "tasks/offsets.py",
     "tasks/zone_names.py",

@@ -1,29 +1,16 @@
 """Functions that Druid knows and we do not build: what to do instead."""
 
-_BITS = "the bits of doubles cannot be had in Spark; work on them before the record is sent"
-_FOLD = "use fold over cartesian_map"
-
 ABSENT = {
-    "bitwiseconvertdoubletolongbits": _BITS,
-    "bitwiseconvertlongbitstodouble": _BITS,
-    "getexponent": _BITS,
-    "nextafter": _BITS,
-    "nextup": _BITS,
-    "scalb": "use x * pow(2, n)",
-    "ulp": _BITS,
-    "remainder": "use %, whose sign is that of the first number",
-    "cartesian_fold": _FOLD,
-    "format": "use concat",
-    "lookup": "join with a table when you query",
-    "bloom_filter_test": "filter when you query",
+    "lookup": "workers have no lookups: join with a table when you query",
+    "bloom_filter_test": "an extension of Druid's: filter when you query",
     "hyper_unique": "count distinct values when you query",
     "decode_base64_utf8": "decode it before the record is sent",
     "decode_base64_complex": "sketches are not kept here; keep the values",
     "complex_decode_base64": "sketches are not kept here; keep the values",
-    "ipv6_match": "keep the address, and match it when you query",
-    "json_query_array": "use json_value(data, path, 'ARRAY<STRING>') for scalars",
-    "json_paths": "use json_keys for one level",
-    "json_merge": "use json_object with the keys you need",
+    "json_query_array": (
+        "arrays have scalars alone here: use json_query for the list as it is, "
+        "json_value(data, path, 'ARRAY<STRING>') for scalars"
+    ),
     "mv_harmonize_nulls": "use nvl",
     "mv_filter_only": "use filter",
     "mv_filter_none": "use filter",

@@ -1,5 +1,7 @@
 """Functions that apply a lambda to the elements of arrays."""
 
+from collections.abc import Sequence
+
 from tasks.expression.errors import ExpressionError
 from tasks.expression.functions.given import Function, Given, table
 from tasks.expression.let import element, let
@@ -44,8 +46,7 @@ def _cartesian_map(given: Given) -> Value:
         sql = f"transform({array.sql}, {name} -> {sql})"
         if place:
             sql = f"flatten({sql})"
-    number = " * ".join(f"CAST(array_size({array.sql}) AS DOUBLE)" for array in arrays)
-    return of_array(kind, f"CASE WHEN {number} <= {_COMBINATIONS_MAX}D THEN {sql} END")
+    return of_array(kind, f"CASE WHEN {_few(arrays)} THEN {sql} END")
 
 
 def _made(given: Given, lambda_: Lambda, scope: dict[str, Value]) -> tuple[Kind, str]:
@@ -93,23 +94,59 @@ def _test(given: Given, array: ArrayValue) -> str:
 
 def _fold(given: Given) -> Value:
     """What is gathered keeps the type of what it begins with."""
-    lambda_, array, begin = given.function(2), given.array(1), given.values[2]
-    item, gathered = element(given.depth), element(given.depth, 1)
+    return _folded(given, [given.array(1)], given.values[2])
+
+
+def _cartesian_fold(given: Given) -> Value:
+    """Gather each combination, in the order of `_cartesian_map` and with its bound.
+
+    Without any it is what it begins with, as it is for `fold`; Druid says an empty array.
+    """
+    arrays = [given.array(place) for place in range(1, len(given.values) - 1)]
+    found = _folded(given, arrays, given.values[-1])
+    few = _few(arrays)
+
+    def bounded(sql: str | None) -> str | None:
+        return sql and f"CASE WHEN {few} THEN {sql} END"
+
+    array = found.array and ArrayValue(found.array.kind, bounded(found.array.sql) or "")
+    return Value(bounded(found.long), bounded(found.double), bounded(found.string), array)
+
+
+def _few(arrays: Sequence[ArrayValue]) -> str:
+    """Return BOOLEAN: whether the combinations are not too many; null if an array is."""
+    number = " * ".join(f"CAST(array_size({array.sql}) AS DOUBLE)" for array in arrays)
+    return f"{number} <= {_COMBINATIONS_MAX}D"
+
+
+def _folded(given: Given, arrays: Sequence[ArrayValue], begin: Value) -> Value:
+    """Fold arrays inside each other; the first is the outermost."""
+    lambda_ = given.function(len(arrays) + 1)
+    items = [element(given.depth, place) for place in range(len(arrays))]
+    gathered = [element(given.depth, len(arrays) + place) for place in range(len(arrays))]
     is_array = begin.is_array
     begin = begin if is_array else without_array(begin)
     kind = element_kind(begin)
-    state = of_array(kind, gathered) if is_array else of_kind(kind, gathered)
-    scope = {lambda_.names[0]: of_kind(array.kind, item), lambda_.names[1]: state}
-    next_ = given.body(lambda_, scope)
+    state = of_array(kind, gathered[-1]) if is_array else of_kind(kind, gathered[-1])
+    scope = {
+        name: of_kind(array.kind, item)
+        for name, array, item in zip(lambda_.names, arrays, items, strict=False)
+    }
+    next_ = given.body(lambda_, {**scope, lambda_.names[-1]: state})
     if is_array:
         first, step = as_array(begin, kind).sql, as_array(next_, kind).sql
     elif next_.is_array:
         fix = "begin with an array: <LONG>[]"
-        raise ExpressionError("fold begins with one value and makes an array", given.at, fix)
+        message = f"{given.name} begins with one value and makes an array"
+        raise ExpressionError(message, given.at, fix)
     else:
         first, step = as_kind(begin, kind), as_kind(next_, kind)
-    sql = f"aggregate({array.sql}, {first}, ({gathered}, {item}) -> {step})"
-    return of_array(kind, sql) if is_array else of_kind(kind, sql)
+    starts = [first, *gathered[:-1]]
+    for array, item, so_far, start in reversed(
+        list(zip(arrays, items, gathered, starts, strict=True))
+    ):
+        step = f"aggregate({array.sql}, {start}, ({so_far}, {item}) -> {step})"
+    return of_array(kind, step) if is_array else of_kind(kind, step)
 
 
 FUNCTIONS = table(
@@ -117,6 +154,7 @@ FUNCTIONS = table(
     Function("cartesian_map(lambda, array, ...)", 2, None, _cartesian_map),
     Function("filter(lambda, array)", 2, 2, _filter),
     Function("fold(lambda, array, begin)", 3, 3, _fold),
+    Function("cartesian_fold(lambda, array, ..., begin)", 3, None, _cartesian_fold),
     Function("any(lambda, array)", 2, 2, _any),
     Function("all(lambda, array)", 2, 2, _all),
 )

@@ -129,19 +129,25 @@ def _json_object(given: Given) -> Value:
     return Value(json=f"concat('{{', {inner}, '}}')" if parts else "'{}'")
 
 
+def parsed(text_of_json: str) -> str:
+    """Return STRING: a text as JSON text; null if it is not one JSON value, or is null."""
+
+    def read(raw: str) -> str:
+        # One JSON value and nothing else: only then is the mark the second of two elements.
+        marked = f"concat('[', {raw}, ',\"end\"]')"
+        ended = f"get_json_object({marked}, '$[1]') = 'end'"
+        return f"CASE WHEN json_array_length({marked}) = 2 AND {ended} THEN {_raw(raw, '')} END"
+
+    return let(text_of_json, read)
+
+
 def _parse_json(given: Given) -> Value:
     """Where Druid's parse_json fails a row it is null, as try_parse_json is."""
     value = given.values[0]
     if not value.string:
         return Value(json=value.json)
 
-    def parsed(raw: str) -> str:
-        # One JSON value and nothing else: only then is the mark the second of two elements.
-        marked = f"concat('[', {raw}, ',\"end\"]')"
-        ended = f"get_json_object({marked}, '$[1]') = 'end'"
-        return f"CASE WHEN json_array_length({marked}) = 2 AND {ended} THEN {_raw(raw, '')} END"
-
-    found = [let(value.string, parsed)] + ([value.json] if value.json else [])
+    found = [parsed(value.string)] + ([value.json] if value.json else [])
     return Value(json=first(found, "STRING"))
 
 

@@ -14,7 +14,7 @@ _DIGITS_OF_A_LONG = 19
 _LONG_LIMIT = "9.223372036854775807E18D"
 
 
-def _real(given: Given, place: int = 0) -> str:
+def real(given: Given, place: int = 0) -> str:
     """Return DOUBLE: an argument that is a number, not one that a text writes."""
     value = given.values[place]
     found = [f"CAST({value.long} AS DOUBLE)"] if value.long else []
@@ -23,7 +23,7 @@ def _real(given: Given, place: int = 0) -> str:
 
 def _one(form: Callable[[str], str]) -> Callable[[Given], Value]:
     """Make a function from one double to a double; `form` may name it often."""
-    return lambda given: of_double(let(_real(given), form))
+    return lambda given: of_double(let(real(given), form))
 
 
 def _call(name: str) -> Callable[[Given], Value]:
@@ -59,7 +59,7 @@ def _abs(given: Given) -> Value:
     )
 
 
-def _two(form: Form) -> Callable[[Given], Value]:
+def of_reals(form: Form) -> Callable[[Given], Value]:
     """Make a function from two doubles to a double."""
 
     def make(given: Given) -> Value:
@@ -228,10 +228,10 @@ FUNCTIONS = table(
     Function("abs(x)", 1, 1, _abs),
     Function("pi()", 0, 0, lambda _: of_double("3.141592653589793D")),
     Function("round(x[, places])", 1, 2, _round),
-    Function("atan2(y, x)", 2, 2, _two(_infix("atan2"))),
-    Function("hypot(x, y)", 2, 2, _two(_infix("hypot"))),
-    Function("pow(x, y)", 2, 2, _two(_infix("power"))),
-    Function("copySign(x, y)", 2, 2, _two(_copy_sign)),
+    Function("atan2(y, x)", 2, 2, of_reals(_infix("atan2"))),
+    Function("hypot(x, y)", 2, 2, of_reals(_infix("hypot"))),
+    Function("pow(x, y)", 2, 2, of_reals(_infix("power"))),
+    Function("copySign(x, y)", 2, 2, of_reals(_copy_sign)),
     Function("max(x, y)", 2, 2, _mixed(_extreme_long("greatest"), _extreme("greatest"))),
     Function("min(x, y)", 2, 2, _mixed(_extreme_long("least"), _extreme("least"))),
     Function("div(x, y)", 2, 2, _div),

@@ -60,9 +60,7 @@ class Mutant:
     covered_by: str = ""
     """The other defence that hides it from the simulation; empty: nothing does."""
     direct: str = ""
-    """The test that finds it all the same: the covering defence is not in its way."""
-    uncover: Callable[[Patches], None] | None = None
-    """Switches the covering defence off, where the test itself does not leave it out."""
+    """The test that finds it all the same: it leaves the covering defence out."""
 
     @contextmanager
     def applied(self) -> Iterator[None]:

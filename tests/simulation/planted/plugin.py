@@ -1,7 +1,4 @@
-"""A pytest plugin: `-p tests.simulation.planted.plugin` plants what TIDEGATE_PLANTED names.
-
-`TIDEGATE_UNCOVERED` names the fault whose covering defence is switched off, planted or not.
-"""
+"""A pytest plugin: `-p tests.simulation.planted.plugin` plants what TIDEGATE_PLANTED names."""
 
 import os
 
@@ -14,10 +11,5 @@ from tests.simulation.planted.patches import Patches
 def pytest_configure(config: pytest.Config) -> None:
     """Plant before any test module is imported; the process ends with the fault in it."""
     del config
-    patches = Patches()
-    if name := os.environ.get("TIDEGATE_UNCOVERED"):
-        mutant = by_name(name)
-        if mutant.uncover is not None:
-            mutant.uncover(patches)
     if name := os.environ.get("TIDEGATE_PLANTED"):
-        by_name(name).plant(patches)
+        by_name(name).plant(Patches())

@@ -161,7 +161,6 @@ def aborted_records_published(patches: Patches) -> None:
 
 
 _CORE = "tests/core/test_defences.py::"
-_MACHINE = "tests/tasks/test_machine.py::"
 
 MUTANTS = (
     Mutant(
@@ -204,19 +203,12 @@ MUTANTS = (
         "R9, E4",
         "auto.offset.reset=earliest: what Kafka no longer holds is passed over in silence",
         lost_records_skipped,
-        covered_by="the simulated retention takes only what is committed",
-        direct=f"{_MACHINE}test_records_that_retention_took_fail_the_task_with_their_number",
     ),
     Mutant(
         "topic-id-not-compared",
         "R13, P11",
         "a topic that was made anew is read on",
         topic_id_not_compared,
-        covered_by="no simulated topic is made anew while it is read",
-        direct=(
-            f"{_MACHINE}"
-            "test_a_topic_recreated_during_a_batch_fails_the_task_before_the_journal_entry"
-        ),
     ),
     Mutant("unbounded-pause", "R12, I9", "a pause lasts until it is taken back", unbounded_pause),
     Mutant(

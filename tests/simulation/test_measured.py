@@ -1,0 +1,46 @@
+"""`--coverage` measures every module that decides, and fails if too little of them was run."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tasks.offsets import reached
+from tests.simulation import __main__ as command
+from tests.simulation.deciding import OTHERS, ROOTS, deciding, found_from
+from tests.simulation.measured import Branches
+from tests.simulation.run import Outcome
+
+
+def test_every_part_of_the_planner_the_judgement_and_the_machine_is_measured() -> None:
+    parts = "plan publish steps view starts due bounds milestone changes observed handoff moves"
+    core = {f"supervisor/core/{part}.py" for part in parts.split()}
+    tasks = {f"tasks/{part}.py" for part in ("machine", "orders", "offsets", "reading", "signals")}
+    assert core | tasks <= set(deciding())
+
+
+def test_what_is_not_measured_is_imported_by_what_is_and_has_a_reason() -> None:
+    assert found_from(ROOTS) >= OTHERS.keys()
+    assert all(OTHERS.values())
+    assert not OTHERS.keys() & set(ROOTS)
+
+
+def test_less_than_nine_tenths_are_too_little() -> None:
+    assert Branches(total=20, taken=18).enough
+    assert not Branches(total=20, taken=17).enough
+    assert not Branches().enough
+    assert "85.0 % of 20; at least 90 % are wanted" in Branches(total=20, taken=17).verdict()
+
+
+def test_the_command_fails_if_too_few_branches_are_taken(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def hardly_anything_runs(*_: object) -> Iterator[Outcome]:
+        assert reached({}, {})
+        return iter(())
+
+    monkeypatch.setattr(command, "outcomes", hardly_anything_runs)
+    assert command.main(["--seeds", "0"]) == 0
+    assert command.main(["--seeds", "0", "--coverage"]) == 1
+    told = capsys.readouterr().out
+    assert "at least 90 % are wanted" in told
+    assert "supervisor/core/due.py" in told
