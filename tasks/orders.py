@@ -41,6 +41,10 @@ def _cancel_at(state: TaskState, now: float) -> float | None:
     """When to cancel what runs, so that the pause does not last past its target."""
     latest = now + state.limits.pause_s(state.tuning)
     work = state.busy
+    if isinstance(work, Reading) and not state.entries and work.rows <= state.tuning.batch_rows_min:
+        # It cannot become smaller.  Where taskDuration is shorter than it lasts, each pause would
+        # cancel it, and nothing would ever be read.
+        return state.cancel_at
     if isinstance(work, Reading):
         expected = work.since + state.pace.expected_s(work.rows, work.size.target_s)
         wanted = now if expected > latest else latest

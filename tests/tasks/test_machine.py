@@ -15,7 +15,7 @@ from tasks.signals import (
 )
 from tasks.task_state import report
 from tests.tasks.machines import bench, ranges, until
-from tests.tasks.memory import at, order, pause
+from tests.tasks.memory import LIVELY, at, order, pause
 
 # ---------------------------------------------------------------- reading
 
@@ -188,6 +188,24 @@ def test_a_batch_that_outlasts_the_pause_target_is_cancelled_and_leaves_no_trace
 
     assert (b.state.phase, b.state.position) == (TaskPhase.PAUSED, at(0))
     assert (b.journal, b.state.counters.cancelled_rows) == ([], 5)
+
+
+def test_the_least_batch_of_a_range_that_holds_nothing_is_waited_for() -> None:
+    """Goal: a range whose every batch outlasts taskDuration gets on all the same."""
+    b = bench(5, tuning=LIVELY.model_copy(update={"batch_rows_min": 5}))
+    until(b, ReadBatch)
+    b.deliver(Ordered(b.now, pause(2)))
+    b.now += 15
+    b.deliver(Ticked(b.now))
+    b.run()
+    assert (b.state.phase, b.state.position, b.cancels) == (TaskPhase.PAUSED, at(5), 0)
+
+    b.deliver(Ordered(b.now, order(3)))
+    b.log.stable = at(10)
+    until(b, ReadBatch)
+    b.deliver(Ordered(b.now, pause(4)))
+
+    assert b.cancels == 1, "the range holds something by now, and batches last too long"
 
 
 def test_a_job_that_does_not_hear_its_cancellation_is_cancelled_again() -> None:
