@@ -15,8 +15,9 @@ from tasks.contract import (
     TaskPhase,
     TaskReport,
 )
+from tasks.digests import together
 from tasks.ingest_spec import BadRecords, Tuning
-from tasks.offsets import Offsets, TopicPartition
+from tasks.offsets import Offsets, TopicPartition, reached
 from tasks.pacing import BatchSize, Limits, Pace
 from tasks.ports import JournalEntry, MergeResult, StreamView
 
@@ -161,6 +162,13 @@ class TaskState:
         return self.entries[-1].end if self.entries else self.task.start
 
     @property
+    def digest(self) -> str | None:
+        """What the whole range came to; None: it is not read to its end, or not known."""
+        if self.end is None or not reached(self.position, self.end):
+            return None
+        return together(entry.digest for entry in self.entries)
+
+    @property
     def limit(self) -> Offsets | None:
         """How far it may read: the end, else the bound that its supervisor has; None: no end."""
         return self.task.bound if self.end is None else self.end
@@ -199,6 +207,7 @@ def report(state: TaskState, now: float) -> TaskReport:
         idle_for=timedelta(seconds=max(0.0, now - state.progressed_at)),
         batch_seconds=state.batch_seconds,
         stalled_for=timedelta(seconds=_stalled_s(state, now)),
+        digest=state.digest,
     )
 
 
