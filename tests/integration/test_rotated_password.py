@@ -57,7 +57,7 @@ def _wanted(broker: SecuredBroker) -> dict[str, JsonValue]:
 def test_a_changed_password_costs_no_record_and_no_restart(
     secured: SecuredBroker, tmp_path: Path
 ) -> None:
-    """Goal: with the old one the state says what Kafka says; with the new one lag goes back to 0."""
+    """Goal: with the old one the state says what Kafka says; with the new one it goes on."""
     held = tmp_path / "password"
     held.write_text(PASSWORD)
     cluster = Cluster(tmp_path / "cluster", light=True, more={f"{SECRET}_FILE": str(held)})
