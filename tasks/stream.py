@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
-from threading import Event, Lock
+from threading import Event
 from typing import TypeVar
 
 from confluent_kafka import IsolationLevel, KafkaError, KafkaException, TopicCollection
@@ -31,9 +31,8 @@ from tasks.kafka_client import (
 )
 from tasks.offsets import TopicPartition
 from tasks.ports import StreamUnavailable, StreamView, TaskError
-from tasks.secret_source import NoSecret, secret_text
+from tasks.secret_source import Connections, NoSecret, secret_text
 
-_CLIENTS_MAX = 64
 _MARGIN_S = 0.5
 """How much longer than a request's own timeout its future is waited for."""
 
@@ -82,14 +81,13 @@ class KafkaStream:
         self._read_secret = read_secret
         self._timeout_s = timeout_s
         self._patience_s = patience_s
-        self._lock = Lock()
-        self._clients: dict[str, _Asked] = {}
+        self._clients = Connections(read_secret, self._connected, missing=TaskError)
 
     def look(self, client: KafkaClient, partitions: Sequence[tuple[str, int]]) -> StreamView:
         """Read earliest and last stable offsets and topic ids.  Raises as `Stream.look`."""
         now = time.monotonic()
         until = now + self._timeout_s
-        asked = self._client(client)
+        asked = self._clients.get(client)
         wanted = [TopicPartition(*p) for p in partitions]
         try:
             return settled(lambda: _looked(asked.admin, wanted, until), now + self._patience_s)
@@ -97,15 +95,6 @@ class KafkaStream:
             if (why := asked.why()) is None:
                 raise
             raise StreamUnavailable(f"{error}: {why[0]}: {why[1]}") from error
-
-    def _client(self, client: KafkaClient) -> "_Asked":
-        key = client.to_json()
-        with self._lock:
-            if key not in self._clients:
-                if len(self._clients) >= _CLIENTS_MAX:  # the oldest: dicts keep their order
-                    self._clients.pop(next(iter(self._clients)))
-                self._clients[key] = self._connected(client)
-            return self._clients[key]
 
     def _connected(self, client: KafkaClient) -> "_Asked":
         properties = librdkafka_properties(client, self._read_secret)
