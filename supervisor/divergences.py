@@ -58,15 +58,18 @@ def compare_late(
     request: PublishRequest,
     now: datetime,
 ) -> Compared:
-    """Compare a replica that asks to publish what another has published; again: nothing is told."""
-    if any(one.task_id == request.task_id for one in publication.diverged):
-        return {}
+    """Compare a replica that asks to publish what another has published.
+
+    It was counted when that was published: only a difference that nobody knew of is told now.
+    """
     winner = tx.tasks.get(publication.task_id)
-    if winner is None or winner.totals is None:
-        return {Verdict.UNKNOWN: 1}
+    known = {one.task_id for one in publication.diverged}
+    if winner is None or winner.totals is None or request.task_id in known:
+        return {}
     records = records_of(winner.totals.counters)
     published = Reading(winner.id, publication.end, records, publication.digest)
-    return _told(tx, generation, published, [read_by(request)], now)
+    found = _told(tx, generation, published, [read_by(request)], now)
+    return {verdict: number for verdict, number in found.items() if verdict.differs}
 
 
 def _told(

@@ -17,7 +17,7 @@ from tasks.contract import (
 )
 from tasks.digests import together
 from tasks.ingest_spec import BadRecords, Tuning
-from tasks.offsets import Offsets, TopicPartition, reached
+from tasks.offsets import Offsets, TopicPartition
 from tasks.pacing import BatchSize, Limits, Pace
 from tasks.ports import JournalEntry, MergeResult, StreamView
 
@@ -164,8 +164,8 @@ class TaskState:
     @property
     def digest(self) -> str | None:
         """What the whole range came to; None: it is not read to its end, or not known."""
-        if self.end is None or not reached(self.position, self.end):
-            return None
+        if self.end is None or dict(self.position) != dict(self.end):
+            return None  # it reads on, or is beyond the end and has a tail to drop (P14)
         return together(entry.digest for entry in self.entries)
 
     @property

@@ -140,6 +140,8 @@ class OverlordProcess(Process):
     loop: _Loop
     service: Service
     publishing: Publishing
+    _heard: dict[str, str | None]
+    """Task -> digest, when the last publish request was judged."""
     handoffs: EarlyHandoff
     resets: Resets
     changed: Broadcast
@@ -245,7 +247,7 @@ class OverlordProcess(Process):
             reach=self._reach,
         )
         self.publishing = Publishing(
-            self.store, self.clock, self.leadership, self.loop, changed, endings, self._reach
+            self.store, self.clock, self.leadership, self.loop, changed, endings, self._publishes
         )
         self.handoffs = EarlyHandoff(self.store, self.clock, self.leadership, self.loop)
         self.resets = Resets(
@@ -350,7 +352,7 @@ class OverlordProcess(Process):
 
     def publish(self, task_id: str, token: str, request: PublishRequest, reply: Reply) -> None:
         """Judge a publish request."""
-        before = self._digests()
+        heard = self._heard = {}
         try:
             with self.store.at("publish"):
                 answer = self.publishing.publish(task_id, token, request)
@@ -363,16 +365,17 @@ class OverlordProcess(Process):
             return
         said: Digests = {task_id: request.digest}
         if isinstance(answer, Judgement) and answer.check is Check.ALL_PASSED:
-            # Only what it had heard before: others may be heard while it writes.
-            said = {task: d for task, d in self._digests().items() if before.get(task) == d}
+            said = dict(heard)
         self.around.published(task_id, answer.outcome, said)
         self.around.reached(self, "publish:answer")
         reply(answer)
 
-    def _digests(self) -> Digests:
-        """What it has heard of replicas that have read to their end."""
-        reports = (report for view in self.registry.views() for report in view.reports.values())
-        return {report.task_id: report.digest for report in reports if report.digest}
+    def _publishes(self, point: str) -> None:
+        """Note what it has heard of replicas when it decides; from then on nothing can come in."""
+        self._reach(point)
+        if point == "publish:judged":
+            said = [r for view in self.registry.views() for r in view.reports.values()]
+            self._heard.update((report.task_id, report.digest) for report in said if report.digest)
 
     def verb(self, name: str, act: Callable[["OverlordProcess"], object], reply: Reply) -> None:
         """Carry out what a user asks for."""

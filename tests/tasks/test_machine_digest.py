@@ -41,6 +41,8 @@ def test_a_task_that_drops_its_tail_tells_of_what_it_kept_and_read_anew() -> Non
     b.run(1)
 
     b.deliver(Ordered(b.now, order(2, end=at(10, 5))))
+    assert report(b.state, b.now).position == at(10, 20)
+    assert report(b.state, b.now).digest is None, "it has read more than the range"
     b.run()
 
     assert b.published[0].request.digest == digest_of(places(at(0, 0), at(10, 5)))
