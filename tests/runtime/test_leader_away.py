@@ -1,7 +1,7 @@
 """A leader that is away: librdkafka's answer passes for an offset, and must not be taken for one.
 
-Measured with confluent-kafka 2.16.1: when the leader of a partition was killed, `list_offsets` ended
-at its deadline, for that partition with a result of -1001 and no error.
+Measured with confluent-kafka 2.16.1: when the leader of a partition was killed, `list_offsets`
+ended at its deadline, for that partition with a result of -1001 and no error.
 """
 
 from collections.abc import Mapping
