@@ -23,6 +23,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined] # no __all__, 
 
 from tasks.contract import FailureCode
 from tasks.kafka_client import (
+    OF_ADMIN_CLIENTS,
     KafkaClient,
     Overheard,
     ReadSecret,
@@ -112,7 +113,7 @@ class _Asked:
         self._overheard = Overheard()
         # Without a logger librdkafka writes to stderr; its errors reach us by exceptions.
         more = {"log_level": 0, "error_cb": self._overheard.hear}
-        self.admin = AdminClient({**properties, **more})  # type: ignore[dict-item]  # no callbacks
+        self.admin = AdminClient({**properties, **OF_ADMIN_CLIENTS, **more})  # type: ignore[dict-item]  # no callbacks
 
     def why(self) -> tuple[str, str] | None:
         """Return why it got no answer, and what to do; None: it has not said."""
@@ -174,6 +175,9 @@ def _offsets(
         TopicPartition(p.topic, p.partition): _result(future, f"{p.topic}:{p.partition}", until)
         for p, future in futures.items()
     }
+    if unanswered := [str(p) for p in partitions if found[p].offset < 0]:
+        # It passes for a result, and for no error, where a leader is away.
+        raise CutOff(f"{', '.join(unanswered)}: its leader does not answer")
     return {partition: found[partition].offset for partition in partitions}
 
 

@@ -117,7 +117,7 @@ class KafkaStreams:
         connection = self._connections.get(source.client)
         try:
             return connection.read(source, lambda: LOOK_TIMEOUT_S)
-        except KafkaException as error:
+        except (KafkaException, TimeoutError) as error:
             raise _NoAnswer(f"{connection.why(error)}; Tidegate tries again by itself") from error
 
 
