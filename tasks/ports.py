@@ -108,6 +108,8 @@ class JournalEntry(Wire):
     """Discovered columns up to and with this batch, sorted; empty when nothing is discovered."""
     kinds: dict[str, int] = Field(default_factory=dict)
     """What values of these were, where that makes their types; 0: null in every row so far."""
+    chunk_rows: dict[str, int] = Field(default_factory=dict)
+    """Start of a time chunk -> rows of it in `files`, of the fullest 1,000; none: not counted."""
 
 
 @dataclass(frozen=True)

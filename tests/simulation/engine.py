@@ -4,6 +4,7 @@ The actor decides how long a job lasts and where it is cut; here is what it leav
 """
 
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 
@@ -23,6 +24,9 @@ from tasks.ports import BatchJob, DataFile, JournalEntry, MergeJob, MergeResult,
 from tests.simulation.clocks import EPOCH
 from tests.simulation.disk import Row, Warehouse
 from tests.simulation.kafka import BROKEN, Kafka
+
+_CHUNK_RECORDS = 20
+"""So many records in a row are of one time chunk; there are two, in turn."""
 
 
 class SimEngine:
@@ -71,6 +75,7 @@ class SimEngine:
             counters=Counters(
                 processed=len(rows), unparseable=len(broken), processed_bytes=len(rows) * 10
             ),
+            chunk_rows=Counter(f"chunk {offset // _CHUNK_RECORDS % 2}" for _, offset, _ in rows),
             samples=_samples(broken[: job.spec.tuning.saved_parse_exceptions_max]),
         )
 

@@ -107,7 +107,7 @@ def desired(
 
 
 def entry_of(job: BatchJob) -> JournalEntry:
-    """What an engine would return for `job` if each offset is one row."""
+    """What an engine would return for `job` if each offset is one row, each partition an hour."""
     rows = sum(job.end[p] - job.start[p] for p in job.start)
     spans = tuple(
         OffsetSpan(
@@ -137,6 +137,7 @@ def entry_of(job: BatchJob) -> JournalEntry:
         end=dict(job.end),
         files=(data,) if rows else (),
         counters=Counters(processed=rows, processed_bytes=rows * 10),
+        chunk_rows={f"hour {span.partition}": span.rows for span in spans},
     )
 
 
