@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from pathlib import PurePosixPath
 
 from supervisor.core.compaction import Compaction
-from supervisor.core.exports import log_folder
+from supervisor.core.exports import own_folders
 from supervisor.core.model import NamedFile, Task
 from supervisor.ports import Transaction
 from supervisor.segment_life import SEGMENT_FILES
@@ -46,7 +46,7 @@ class WarehouseFiles(Wire):
     condemned: list[str]
     """Files whose segments are deleted, and which the event queue has not deleted yet."""
     exports: list[str]
-    """Folders of the formats' own files, also of exports that are switched off: those stay."""
+    """Folders of the exports' own files, also of those that are switched off: they stay."""
 
 
 def warehouse_files(tx: Transaction, warehouse: str) -> WarehouseFiles:
@@ -67,7 +67,7 @@ def warehouse_files(tx: Transaction, warehouse: str) -> WarehouseFiles:
         ),
         kept=_folders(stale),
         condemned=_condemned(tx),
-        exports=[log_folder(export) for export in tx.exports.all()],
+        exports=sorted({folder for each in tx.exports.all() for folder in own_folders(each)}),
     )
 
 
