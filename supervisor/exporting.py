@@ -1,6 +1,8 @@
 """Makes exported tables equal to the published list; handles the queues `export-<format>`.
 
     open the exported table ─► read sequence and list, as leader ─► what differs ─► one commit
+                                                                        └─► copies, where a column
+                                                                            has another type by now
 
 The order is the fence.  A commit goes through only against the very version that was opened, so
 between two commits of one table lies a reading of the list: the later commit has the newer list,
@@ -11,22 +13,34 @@ what is left to do, or nothing.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import structlog
 
 from supervisor.core.events import Event
-from supervisor.core.exports import KIND, Export, NotExportable, Standing, change_of, files_of
+from supervisor.core.exports import (
+    KIND,
+    Change,
+    Export,
+    ExportUnavailable,
+    NotExportable,
+    Standing,
+    change_of,
+    files_of,
+)
 from supervisor.core.model import Segment
 from supervisor.core.spec_exports import ExportFormat
 from supervisor.eventqueue.handling import Answer, Context, Done, Fail, Handled
 from supervisor.export_events import FENCE, announce_all, sequence_of, since_of
 from supervisor.ports import Clock, Store, Transaction
-from supervisor.ports_exports import TableFormat
+from supervisor.ports_exports import Copies, TableFormat
 from supervisor.ports_warehouse import Warehouse
 from supervisor.warehouse_owner import require_mounted
 
 log = structlog.get_logger()
+
+COPIED_BYTES = 2 * 1024**3
+"""Of so many, as published, copies are made at a time: far less than the handler's time is for."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +77,7 @@ class Exporting:
     format: ExportFormat
     tables: TableFormat
     warehouse: Warehouse
+    copies: Copies
     reach: Callable[[str], None] = lambda _: None
     """Told of each place passed; a test may end the process there (failpoints)."""
 
@@ -93,6 +108,7 @@ class Exporting:
         standing = opened.standing
         fences = standing.version is not None and any(event.body.get(FENCE) for event in events)
         if not change.empty or fences:
+            change = self._with_copies(data_source, change)
             self.reach("export:decided")
             with context.store.leading(context.term):
                 pass  # who was deposed meanwhile need not even try
@@ -106,6 +122,28 @@ class Exporting:
                 tx.exports.put(export.reached(seen.sequence, standing, context.now))
 
         return Handled(done, write)
+
+    def _with_copies(self, data_source: str, change: Change) -> Change:
+        """Make the copies that are not there yet, some at a time; tell how large each is.
+
+        Raises:
+            ExportUnavailable: more are to be made; those that are there stay.
+        """
+        made_bytes = 0
+        added = []
+        for number, file in enumerate(change.add):
+            size = self.copies.size_of(data_source, file) if file.casts else file.size_bytes
+            if size is None:
+                if made_bytes >= COPIED_BYTES:
+                    left = len(change.add) - number
+                    raise ExportUnavailable(
+                        f"columns have grown: up to {left} files are still to be rewritten"
+                    )
+                made_bytes += file.size_bytes
+                size = self.copies.make(data_source, file)
+                self.reach("export:copied")
+            added.append(replace(file, size_bytes=size))
+        return replace(change, add=tuple(added))
 
     def _look(self, data_source: str, context: Context) -> _Published:
         with context.store.leading(context.term) as tx:

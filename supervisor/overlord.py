@@ -23,6 +23,7 @@ from supervisor.adapters.raw_records import DuckRecords
 from supervisor.adapters.secret import read_secret
 from supervisor.adapters.task_logs_http import HttpTaskLogs
 from supervisor.adapters.warehouse import LocalWarehouse
+from supervisor.adapters.widened import LocalCopies
 from supervisor.administration import Administration
 from supervisor.api.server import ApiParts
 from supervisor.backfills import Backfills
@@ -48,7 +49,7 @@ from supervisor.loop import Loop
 from supervisor.metadata.store import SqlStore
 from supervisor.meters import OverlordMeters
 from supervisor.observe import Sources
-from supervisor.ports_exports import TableFormat
+from supervisor.ports_exports import Copies, TableFormat
 from supervisor.ports_warehouse import Warehouse
 from supervisor.publishing import Publishing
 from supervisor.quarantine import Quarantine
@@ -201,7 +202,8 @@ def wire_overlord(
     compacting = Compacting(store, clock, leadership.term, registry, endings, changed, new_token)
     chores = _chores_of(settings, store, clock, leadership, endings, compacting=compacting)
     queues, operations = _queues_of(store, clock, leadership, registry, chores)
-    _consume_exports(queues, formats, chores.sweep.warehouse, reach)
+    copies = LocalCopies(settings.warehouse.absolute())
+    _consume_exports(queues, formats, chores.sweep.warehouse, copies, reach)
     views = Views(
         sources, registry, loop, leadership, clock, str(warehouse), HttpJournals(), watching
     )
@@ -273,10 +275,11 @@ def _consume_exports(
     queues: EventQueues,
     formats: Mapping[ExportFormat, TableFormat],
     warehouse: Warehouse,
+    copies: Copies,
     reach: Callable[[str], None],
 ) -> None:
     for each, tables in formats.items():
-        exporting = Exporting(each, tables, warehouse, reach)
+        exporting = Exporting(each, tables, warehouse, copies, reach)
         queues.for_every_container(queue_name(each), exporting, EXPORTS)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Collection
 from datetime import datetime
 from typing import Protocol
 
-from supervisor.core.exports import Change, Export, Standing
+from supervisor.core.exports import Change, Export, ExportedFile, Standing
 from supervisor.core.spec_exports import ExportFormat
 
 
@@ -51,11 +51,32 @@ class OpenTable(Protocol):
         """Add and take out files, all at once; return how the table stands then.
 
         Columns that are new are added; rows of older files have null there.  Delta gets them in a
-        commit of their own, before.
+        commit of their own, before.  A column that has another type in the files to add gets that
+        one, if no file stays that has it as it was.
 
         Raises:
             NotExportable: the files do not fit into one schema; nothing was committed.
             ExportUnavailable: it was not committed, or nobody knows: open it again.
+        """
+        ...
+
+
+class Copies(Protocol):
+    """Copies of published files with the types that their table has by now."""
+
+    def size_of(self, data_source: str, file: ExportedFile) -> int | None:
+        """Return how large a copy is, in bytes; None: there is none yet.
+
+        Raises:
+            ExportUnavailable: it cannot be looked at.
+        """
+        ...
+
+    def make(self, data_source: str, file: ExportedFile) -> int:
+        """Write a copy durably, whole or not at all; return how large it is.
+
+        Raises:
+            ExportUnavailable: there is no copy.
         """
         ...
 

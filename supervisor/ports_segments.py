@@ -7,7 +7,7 @@
 A condemned segment keeps its row: it tells `verify` which rows were let go on purpose.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Protocol
 
@@ -125,6 +125,10 @@ class Segments(Protocol):
 
     def under(self, folder: str) -> list[str]:
         """Return the paths of segments, not deleted ones, below a folder of the warehouse."""
+        ...
+
+    def paths_of(self, segment_ids: Collection[str]) -> list[str]:
+        """Return the paths of these segments, deleted ones too, those that there are; by path."""
         ...
 
     def named_files(self) -> list[NamedFile]:

@@ -26,6 +26,7 @@ from supervisor.core.events import (
     TooManyOutstandingBytes,
     container_of,
 )
+from supervisor.core.exports import copies_of
 from supervisor.core.intervals import Interval
 from supervisor.core.model import AuditEntry, Segment
 from supervisor.eventqueue.handling import Answer, Context, Done, Fail, Handled, Later, Retry
@@ -296,6 +297,10 @@ class SegmentFiles:
         try:
             self.warehouse.delete_file(segment.file.path)
             self.warehouse.prune(folder)
+            copies = copies_of(segment.file.path)
+            for copy in self.warehouse.files_under(copies):
+                self.warehouse.delete_file(copy)
+            self.warehouse.prune(copies)
         except OSError as error:
             require_mounted(self.warehouse, context.store)  # gone as a whole: the batch waits
             return Retry(f"{segment.file.path} cannot be deleted: {error.strerror or error}")

@@ -67,7 +67,7 @@ class StatusGroup(Wire):
     end: Numbered | None
     opened_at: str
     next_publish_due: str | None
-    """When its handoff begins, or sooner with maxTotalRows; None once it has begun."""
+    """When its handoff begins, or sooner with enough rows; None once it has begun."""
     handoff_why: str
     asked: str
     """Why its handoff is wanted before it is due; empty: it is not."""

@@ -3,6 +3,8 @@
     active ──► writing          ended ──► pending ──► settled: nothing but named files is left
                                     └───► kept       its publish was judged STALE
 
+    published file, no segment any more ──► condemned ──► deleted, and no part of Tidegate
+
 A folder is that of a task or of a compaction, which ends with nothing to keep.  Each exported table
 has one more, of the format's own: the one place where files need no name here.
 Whatever is neither named here nor below one of these folders is no part of Tidegate.
@@ -12,9 +14,10 @@ from collections.abc import Iterable
 from pathlib import PurePosixPath
 
 from supervisor.core.compaction import Compaction
-from supervisor.core.exports import log_folder
+from supervisor.core.exports import own_folders
 from supervisor.core.model import NamedFile, Task
 from supervisor.ports import Transaction
+from supervisor.segment_life import SEGMENT_FILES
 from tasks.contract import PublishOutcome
 from tasks.wire import Wire
 
@@ -40,8 +43,10 @@ class WarehouseFiles(Wire):
     """Folders of ended tasks and compactions that the event queue has not settled yet."""
     kept: list[str]
     """Folders of tasks whose publish was judged stale: they are for people to look at."""
+    condemned: list[str]
+    """Files whose segments are deleted, and which the event queue has not deleted yet."""
     exports: list[str]
-    """Folders of the formats' own files, also of exports that are switched off: those stay."""
+    """Folders of the exports' own files, also of those that are switched off: they stay."""
 
 
 def warehouse_files(tx: Transaction, warehouse: str) -> WarehouseFiles:
@@ -61,12 +66,20 @@ def warehouse_files(tx: Transaction, warehouse: str) -> WarehouseFiles:
             ]
         ),
         kept=_folders(stale),
-        exports=[log_folder(export) for export in tx.exports.all()],
+        condemned=_condemned(tx),
+        exports=sorted({folder for each in tx.exports.all() for folder in own_folders(each)}),
     )
 
 
 def _folders(writers: Iterable[Task | Compaction]) -> list[str]:
     return [str(PurePosixPath(each.data_source, "data", each.id)) for each in writers]
+
+
+def _condemned(tx: Transaction) -> list[str]:
+    """Return also those whose deletion was set aside: they go when somebody has it retried."""
+    queues = [row.queue for row in tx.events.all() if row.queue.name == SEGMENT_FILES]
+    waiting = [tx.events.outstanding_keys(queue) for queue in queues]
+    return tx.segments.paths_of(frozenset().union(*waiting))
 
 
 def _told(file: NamedFile) -> WarehouseFile:

@@ -156,6 +156,8 @@ class TaskReport(Wire):
     """The highest order this task has acted on."""
     position: WireOffsets
     counters: Counters = Counters()
+    fullest_chunk_rows: Whole = 0
+    """Rows, before any rollup, that its fullest time chunk has; 0 also from an older worker."""
     samples: tuple[RejectSample, ...] = ()
     failure: FailureCode | None = None
     detail: str = Field(default="", max_length=4_000)

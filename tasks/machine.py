@@ -69,6 +69,7 @@ from tasks.task_state import (
     TaskState,
     added,
     newest_samples,
+    rows_by_chunk,
     too_many_exceptions,
     totals,
 )
@@ -100,6 +101,7 @@ def begin(
             end=held.end,
             number=max(numbers, default=0) + 1,
             counters=totals(held.entries, cancelled_rows=0),
+            chunk_rows=rows_by_chunk(held.entries),
             samples=newest_samples(state, held.entries),
         )
     elif task.taken_up:
@@ -222,7 +224,9 @@ def _journaled(state: TaskState, now: float) -> TaskState:
     state = replace(state, hindered=False, tries=0, note="")
     counters = added(state.counters, work.entry)
     samples = newest_samples(state, (_sampled(work.entry, state), work.entry))
-    return replace(state, counters=counters, samples=samples, waiting_since=None)
+    chunks = rows_by_chunk([work.entry], state.chunk_rows)
+    state = replace(state, counters=counters, chunk_rows=chunks)
+    return replace(state, samples=samples, waiting_since=None)
 
 
 def _unwritten(state: TaskState, reason: str, now: float) -> TaskState:
@@ -245,6 +249,7 @@ def _tail_dropped(state: TaskState) -> TaskState:
     counters = totals(kept, state.counters.cancelled_rows)
     samples = newest_samples(state, kept)
     state = replace(state, busy=None, entries=kept, counters=counters, samples=samples)
+    state = replace(state, chunk_rows=rows_by_chunk(kept))
     return replace(state, hindered=False, tries=0, note="")
 
 

@@ -111,6 +111,8 @@ class JournalEntry(Wire):
     """What values of these were, where that makes their types; 0: null in every row so far."""
     digest: str | None = Field(default=None, pattern=PATTERN)
     """What its records came to (`tasks.digests`); None: from before there were digests."""
+    chunk_rows: dict[str, int] = Field(default_factory=dict)
+    """Start of a time chunk -> rows of it in `files`, of the fullest 1,000; none: not counted."""
 
 
 @dataclass(frozen=True)

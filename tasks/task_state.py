@@ -1,8 +1,10 @@
 """Everything that `tasks/machine.py` knows of one task, and the report that is made of it."""
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from types import MappingProxyType
 from typing import TypeAlias
 
 from tasks.contract import (
@@ -103,6 +105,8 @@ class TaskState:
     """Of the next batch; never given twice, since files are named after it."""
     entries: tuple[JournalEntry, ...] = ()
     counters: Counters = field(default_factory=Counters)
+    chunk_rows: Mapping[str, int] = field(default_factory=dict)
+    """Start of a time chunk -> its rows in the journaled batches."""
     samples: tuple[RejectSample, ...] = ()
     batch_seconds: float = 0.0
     end: Offsets | None = None
@@ -199,6 +203,7 @@ def report(state: TaskState, now: float) -> TaskReport:
         order_sequence=state.order.sequence,
         position=dict(state.position),
         counters=state.counters,
+        fullest_chunk_rows=max(state.chunk_rows.values(), default=0),
         samples=state.samples,
         failure=state.failure.code if state.failure else None,
         detail=shortened(detail),
@@ -235,6 +240,16 @@ def added(counters: Counters, entry: JournalEntry) -> Counters:
         cancelled_rows=counters.cancelled_rows,
         rejected=_by_reason((counters, entry.counters)),
     )
+
+
+def rows_by_chunk(
+    entries: Iterable[JournalEntry], before: Mapping[str, int] = MappingProxyType({})
+) -> Mapping[str, int]:
+    """Return start of a time chunk -> its rows in batches and in what was counted `before`."""
+    summed = Counter(before)
+    for entry in entries:
+        summed.update(entry.chunk_rows)
+    return summed
 
 
 def _by_reason(found: Iterable[Counters]) -> dict[str, int]:

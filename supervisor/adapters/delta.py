@@ -7,11 +7,13 @@ becomes exactly the next one, or fails.
 """
 
 import json
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from uuid import uuid4
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -25,6 +27,7 @@ from supervisor.core.exports import (
     ExportUnavailable,
     Standing,
     new_columns,
+    refuse_other_case,
 )
 
 _TIME = "__time"
@@ -69,11 +72,13 @@ class OpenDelta:
     def commit(self, change: Change, sequence: int, now: datetime) -> Standing:
         """Add and take out files in one version; new columns are a version of their own before.
 
-        In between readers see the new columns, null, and the rows from before.
+        In between readers see the new columns, null, and the rows from before.  Where a column
+        gets another type there is one version for all.
         """
         with _errors_are_ours(self._root.name):
             known = {} if self._table is None else _types(self._table.schema())
-            added = _columns(self._root, change.add, known)
+            found = _columns(self._root, change.add, known)
+            added = [each.field for name, each in found.items() if name not in known]
             actions = [_add(file) for file in change.add]
             properties = self._properties(sequence)
             if self._table is None:
@@ -86,6 +91,13 @@ class OpenDelta:
                     commit_properties=properties,
                 )
                 return Standing(0, self._root.name)
+            if changed := {name: each for name, each in found.items() if name in known}:
+                self._refuse_if_any_stays(change, known, changed)
+                before = self._table.schema().fields
+                grown = [changed[f.name].field if f.name in changed else f for f in before]
+                version = _Version(self._table, Schema([*grown, *added]), sequence, now)
+                version.write(self._root, change, self._sizes)
+                return Standing(self._table.version() + 1, self._root.name)
             if added:
                 self._grow(self._table, added)
             removals = [self._remove(path, now) for path in change.remove]
@@ -97,6 +109,16 @@ class OpenDelta:
             )
             return Standing(self._table.version() + 1, self._root.name)
 
+    def _refuse_if_any_stays(
+        self, change: Change, known: Mapping[str, str], changed: Mapping[str, "_Found"]
+    ) -> None:
+        """Raise NotExportable where a file would have to be read with a type that it has not."""
+        for path in sorted(self._sizes.keys() - set(change.remove)):
+            types = _types(Schema.from_arrow(pq.read_schema(self._root / path)))
+            for name in changed.keys() & types.keys():
+                if (wanted := _told(changed[name].field)) != types[name]:
+                    new_columns(known, changed[name].path, {name: wanted})
+
     def _grow(self, table: DeltaTable, added: Sequence[Field]) -> None:
         before = table.version()
         table.alter.add_columns(list(added), commit_properties=_ONCE)
@@ -107,7 +129,7 @@ class OpenDelta:
 
     def _properties(self, sequence: int) -> CommitProperties:
         return CommitProperties(
-            app_transactions=[Transaction(f"tidegate/{self._root.name}", sequence)],
+            app_transactions=[Transaction(_application(self._root), sequence)],
             custom_metadata={"tidegate.sequence": str(sequence)},
             max_commit_retries=0,
         )
@@ -123,17 +145,116 @@ def _sizes_of(table: DeltaTable | None) -> dict[str, int]:
     return dict(zip(*(column.to_pylist() for column in held.columns), strict=True))
 
 
-def _columns(root: Path, files: Sequence[ExportedFile], known: Mapping[str, str]) -> list[Field]:
-    """Return the columns that these files have and the table does not."""
-    types, found = dict(known), []
+@dataclass(frozen=True)
+class _Found:
+    """A column of new files that the table does not have, or not with that type."""
+
+    field: Field
+    path: str
+    """The first file that has it so."""
+
+
+def _columns(
+    root: Path, files: Sequence[ExportedFile], known: Mapping[str, str]
+) -> dict[str, _Found]:
+    types: dict[str, str] = {}
+    found: dict[str, _Found] = {}
     for file in files:
         schema = Schema.from_arrow(pq.read_schema(root / file.path))
-        fields = {field.name: field for field in schema.fields}
-        its_types = _types(schema)
-        for name in new_columns(types, file.path, its_types):
-            found.append(Field(name, fields[name].type, nullable=True))
-            types[name] = its_types[name]
+        refuse_other_case([*known, *types], file.path, (field.name for field in schema.fields))
+        for field in schema.fields:
+            name, its_type = field.name, _told(field)
+            if known.get(name) != its_type and name not in found:
+                found[name] = _Found(Field(name, field.type, nullable=True), file.path)
+            if types.setdefault(name, its_type) != its_type:
+                refused = found[name]
+                held = known.get(name, types[name])
+                path = refused.path if name in known else file.path
+                told = _told(refused.field) if name in known else its_type
+                new_columns({name: held}, path, {name: told})
     return found
+
+
+@dataclass(frozen=True)
+class _Version:
+    """A version in which columns have other types than before; the library writes none.
+
+    A writer of Delta may change the schema with whatever files it likes, if no file stays that
+    does not fit: https://github.com/delta-io/delta/blob/master/PROTOCOL.md
+    """
+
+    table: DeltaTable
+    schema: Schema
+    sequence: int
+    now: datetime
+
+    def write(self, root: Path, change: Change, sizes: Mapping[str, int]) -> None:
+        """Write the log file of the next version, if nobody has, whole or not at all."""
+        actions = [*self._head(root), *map(_add_line, change.add)]
+        actions += [self._remove_line(path, sizes[path]) for path in change.remove]
+        log = root / "_delta_log"
+        half = log / f"_commit_{uuid4().hex}.json.tmp"  # a name that readers pass over
+        try:
+            with half.open("x", encoding="utf-8") as file:
+                file.writelines(f"{json.dumps(action)}\n" for action in actions)
+                file.flush()
+                os.fsync(file.fileno())
+            os.link(half, log / f"{self.table.version() + 1:020}.json")  # fails if it is there
+        finally:
+            half.unlink(missing_ok=True)
+
+    def _head(self, root: Path) -> list[dict[str, object]]:
+        about, millis = self.table.metadata(), _millis(self.now)
+        told = {
+            "timestamp": millis,
+            "operation": "WRITE",
+            "operationParameters": {"mode": "Append"},
+            "engineInfo": "tidegate",
+            "tidegate.sequence": str(self.sequence),
+        }
+        transaction = {
+            "appId": _application(root),
+            "version": self.sequence,
+            "lastUpdated": millis,
+        }
+        metadata = {
+            "id": about.id,
+            "format": {"provider": "parquet", "options": {}},
+            "schemaString": self.schema.to_json(),
+            "partitionColumns": [],
+            "configuration": about.configuration,
+            "createdTime": about.created_time,
+        }
+        return [{"commitInfo": told}, {"txn": transaction}, {"metaData": metadata}]
+
+    def _remove_line(self, path: str, size_bytes: int) -> dict[str, object]:
+        removed = {
+            "path": path,
+            "deletionTimestamp": _millis(self.now),
+            "dataChange": True,
+            "extendedFileMetadata": True,
+            "partitionValues": {},
+            "size": size_bytes,
+        }
+        return {"remove": removed}
+
+
+def _add_line(file: ExportedFile) -> dict[str, object]:
+    added = _add(file)
+    return {
+        "add": {
+            "path": added.path,
+            "partitionValues": {},
+            "size": added.size,
+            "modificationTime": added.modification_time,
+            "dataChange": True,
+            "stats": added.stats,
+        }
+    }
+
+
+def _application(root: Path) -> str:
+    return f"tidegate/{root.name}"
 
 
 def _types(schema: Schema) -> dict[str, str]:

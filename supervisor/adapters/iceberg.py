@@ -7,7 +7,7 @@ The catalog swaps that name by compare-and-swap, and retries are off: a commit g
 against the metadata that was opened.  Schema, additions and removals are one such swap.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -143,11 +143,29 @@ class OpenIceberg:
                 begun = self._table.transaction()
             with begun as transaction:
                 _forget_old(transaction)
-                _widen(transaction, schemas)
+                outgrown = _outgrown(transaction, schemas)
+                self._refuse_others(change, outgrown, schemas)
+                _widen(transaction, schemas, outgrown)
                 self._replace(transaction, change, {"tidegate.sequence": str(sequence)})
             table = _loaded(self._catalog, self._place) if self._table is None else self._table
             assert table is not None, "it was committed"
             return self._place.standing(table)
+
+    def _refuse_others(
+        self,
+        change: Change,
+        outgrown: Mapping[str, "_Outgrown"],
+        schemas: Sequence[tuple[str, pa.Schema]],
+    ) -> None:
+        """Raise NotExportable where a file would be read with a type that it has not."""
+        if not outgrown:
+            return
+        stay = sorted(self._held.keys() - set(change.remove))
+        found = [*schemas, *((p, pq.read_schema(self._place.root / p)) for p in stay)]
+        for _, schema in found:
+            for name, grown in outgrown.items():
+                if name in schema.names and schema.field(name).type != grown.type:
+                    raise grown.refusal()
 
     def _replace(
         self, transaction: Transaction, change: Change, properties: dict[str, str]
@@ -186,7 +204,47 @@ def _schemas(root: Path, files: Sequence[ExportedFile]) -> list[tuple[str, pa.Sc
     return found
 
 
-def _widen(transaction: Transaction, schemas: Sequence[tuple[str, pa.Schema]]) -> None:
+@dataclass(frozen=True)
+class _Outgrown:
+    """The type that a column has in a new file, to which that of the table cannot be widened."""
+
+    type: pa.DataType
+    path: str
+    why: str
+
+    def refusal(self) -> NotExportable:
+        return NotExportable(f"{self.path} does not fit the exported table: {self.why}")
+
+
+def _outgrown(
+    transaction: Transaction, schemas: Sequence[tuple[str, pa.Schema]]
+) -> dict[str, _Outgrown]:
+    known = set(transaction.table_metadata.schema().column_names)
+    found: dict[str, _Outgrown] = {}
+    for path, schema in schemas:
+        for field in schema:
+            if field.name not in known or field.name in found:
+                continue
+            try:
+                transaction.update_schema().union_by_name(pa.schema([field]))  # never committed
+            except ValidationError as error:
+                found[field.name] = _Outgrown(field.type, path, str(error))
+    return found
+
+
+def _widen(
+    transaction: Transaction,
+    schemas: Sequence[tuple[str, pa.Schema]],
+    outgrown: Collection[str],
+) -> None:
+    """Give the table all columns of these schemas; those that are outgrown become others.
+
+    A new column of the same name: no reader is ever asked to read one type as the other.
+    """
+    if outgrown:
+        with transaction.update_schema(allow_incompatible_changes=True) as update:
+            for name in outgrown:
+                update.delete_column(name)
     for path, schema in schemas:
         refuse_other_case(transaction.table_metadata.schema().column_names, path, schema.names)
         try:

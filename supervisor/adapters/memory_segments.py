@@ -1,6 +1,6 @@
 """Published files and publications in memory."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -164,6 +164,10 @@ class MemorySegments:
             if segment.file.path.startswith(f"{folder}/") and segment.deleted_at is None
         )
 
+    def paths_of(self, segment_ids: Collection[str]) -> list[str]:
+        """Return the paths of these segments, deleted ones too, those that there are; by path."""
+        return sorted(segment.file.path for segment in self._of(segment_ids))
+
     def named_files(self) -> list[NamedFile]:
         """Return every file that the database names, by path: segments not deleted, rejects."""
         found = [
@@ -178,7 +182,7 @@ class MemorySegments:
         ]
         return sorted(found, key=lambda file: file.path)
 
-    def _of(self, segment_ids: Sequence[str]) -> list[Segment]:
+    def _of(self, segment_ids: Collection[str]) -> list[Segment]:
         rows = self._tables.segments
         return [rows[segment_id] for segment_id in set(segment_ids) & rows.keys()]
 

@@ -7,19 +7,11 @@ becomes then.
 from collections.abc import Mapping, Sequence
 
 from supervisor.cli.answers import Files, TableColumn
-from tasks.arrays import ELEMENTS, EXACT_MAX
+from supervisor.core.widening import DUCK, cast_sql
 
 _COLUMNS = "COLUMNS(lambda c: c <> '__at' AND NOT starts_with(c, '__of_'))"
 """All but what rows hold only until they are rolled up."""
 
-_DUCK = {
-    "long": "BIGINT",
-    "double": "DOUBLE",
-    "float": "FLOAT",
-    "array<long>": "BIGINT[]",
-    "array<double>": "DOUBLE[]",
-    "array<string>": "VARCHAR[]",
-}
 _TEXT = "VARCHAR"
 
 
@@ -57,55 +49,12 @@ def _select(widened: Sequence[tuple[str, str, str]], paths: Sequence[str]) -> st
     source = f"read_parquet([{files}], union_by_name = true, hive_partitioning = false)"
     if not widened:
         return f"SELECT {_COLUMNS} FROM {source}"  # noqa: S608 -- both quoted
-    casts = ", ".join(f"{_cast(*column)} AS {named(column[0])}" for column in widened)
+    casts = ", ".join(
+        f"{cast_sql(named(name), was, wanted)} AS {named(name)}" for name, was, wanted in widened
+    )
     # A file may lack a column of its set: without a row of it, too, the column has to be there.
     empty = ", ".join(
-        f"CAST(NULL AS {_DUCK.get(was, _TEXT)}) AS {named(name)}" for name, was, _ in widened
+        f"CAST(NULL AS {DUCK.get(was, _TEXT)}) AS {named(name)}" for name, was, _ in widened
     )
     whole = f"SELECT * FROM {source} UNION ALL BY NAME SELECT {empty} WHERE false"  # noqa: S608 -- all quoted
     return f"SELECT {_COLUMNS} FROM (SELECT * REPLACE ({casts}) FROM ({whole}))"  # noqa: S608 -- all quoted
-
-
-def _cast(name: str, was: str, wanted: str) -> str:
-    column = named(name)
-    if wanted in {"double", "array<double>"}:
-        return f"CAST({column} AS {_DUCK[wanted]})"
-    if was in ELEMENTS:
-        texts = _texts_of(column, was)
-        return texts if wanted in ELEMENTS else f"CAST(to_json({texts}) AS VARCHAR)"
-    if was == "string":
-        return f"CAST(to_json({column}) AS VARCHAR)"
-    if was in {"double", "float"}:
-        double = f"CAST({column} AS DOUBLE)"
-        whole = f"{double} = floor({double}) AND abs({double}) <= {EXACT_MAX}"
-        text = f"CAST(to_json({double}) AS VARCHAR)"
-        return f"CASE WHEN {whole} THEN CAST(CAST({double} AS BIGINT) AS VARCHAR) ELSE {text} END"
-    return f"CAST({column} AS VARCHAR)"
-
-
-def _texts_of(column: str, was: str) -> str:
-    """Return the SQL of an array's elements as texts; numbers as the merge writes them."""
-    if was != "array<double>":
-        return f"CAST({column} AS VARCHAR[])"
-    whole = f"x = floor(x) AND abs(x) <= {EXACT_MAX}"
-    named_so = "CASE WHEN isnan(x) THEN 'NaN' WHEN x > 0 THEN 'Infinity' ELSE '-Infinity' END"
-    text = (
-        f"CASE WHEN x IS NULL THEN NULL WHEN {whole} THEN CAST(CAST(x AS BIGINT) AS VARCHAR) "
-        f"WHEN isnan(x) OR isinf(x) THEN {named_so} "
-        f"WHEN abs(x) >= 1e-3 AND abs(x) < 1e7 THEN CAST(x AS VARCHAR) ELSE {_scientific('x')} END"
-    )
-    return f"list_transform({column}, lambda x: {text})"
-
-
-def _scientific(number: str) -> str:
-    """Return the SQL of a number with an exponent as Java writes it: `1.0E300`, `1.5E-7`."""
-    text = f"CAST(abs({number}) AS VARCHAR)"  # `1.5e-07`, `0.0001` or `12345678.9`
-    mantissa, exponent = f"split_part({text}, 'e', 1)", f"split_part({text}, 'e', 2)"
-    before = f"split_part({mantissa}, '.', 1)"
-    digits = f"replace({mantissa}, '.', '')"
-    leading = f"(length({digits}) - length(ltrim({digits}, '0')))"
-    power = f"coalesce(TRY_CAST({exponent} AS INTEGER), 0) + length({before}) - 1 - {leading}"
-    exact = f"trim({digits}, '0')"
-    rest = f"coalesce(nullif(substr({exact}, 2), ''), '0')"
-    sign = f"CASE WHEN {number} < 0 THEN '-' ELSE '' END"
-    return f"concat({sign}, substr({exact}, 1, 1), '.', {rest}, 'E', {power})"

@@ -2,12 +2,14 @@
 
     opened, or last resumed empty ──taskDuration, intermediateHandoffPeriod──► due
     rows of its best replica ───────────────maxTotalRows─────────────────────► due
+    rows of its fullest time chunk ─────────maxRowsPerSegment────────────────► due
     position of its best replica ────────boundedStreamConfig────────────────► due
 
 Nothing is counted here: a replica reports the rows of its journal, so a worker that went on from
 it, and a new leader, go by the same number.
 
-Source: Druid's docs on maxTotalRows and intermediateHandoffPeriod; druid-supervisor.md section 7.
+Source: Druid's docs on maxTotalRows, maxRowsPerSegment and intermediateHandoffPeriod;
+AppenderatorDriverAddResult.isPushRequired: rows of a segment, or of all of them, are at the limit.
 """
 
 from collections.abc import Iterator, Sequence
@@ -52,13 +54,20 @@ def _periods(spec: SupervisorSpec) -> dict[str, timedelta]:
 
 
 def why_full(replicas: Sequence[ReplicaView], spec: SupervisorSpec) -> str | None:
-    """Say that a range has as many rows as it may get; None: it has fewer.
+    """Say that a range, or one time chunk of it, has as many rows as it may get; else None.
 
     The most that any replica reports count: all read the same records.
     """
-    most = spec.tuning_config.max_total_rows
-    rows = max((rows_of(report.counters) for report in _reading(replicas)), default=0)
-    return None if rows < most else f"maxTotalRows of {most} is reached: {rows} rows are read"
+    tuning, reports = spec.tuning_config, list(_reading(replicas))
+    most = tuning.max_total_rows
+    rows = max((rows_of(report.counters) for report in reports), default=0)
+    if rows >= most:
+        return f"maxTotalRows of {most} is reached: {rows} rows are read"
+    most = tuning.max_rows_per_segment
+    rows = max((report.fullest_chunk_rows for report in reports), default=0)
+    if rows >= most:
+        return f"maxRowsPerSegment of {most} is reached: {rows} rows of one time chunk are read"
+    return None
 
 
 def why_read_out(replicas: Sequence[ReplicaView], spec: SupervisorSpec) -> str | None:
@@ -75,7 +84,8 @@ def milestone(generation: Generation, spec: SupervisorSpec) -> Milestone:
     """Return what makes a range due that is neither full nor read out."""
     ends = spec.io_config.ends
     end = None if ends is None else {p: ends[p] for p in generation.start if p in ends}
-    return Milestone(spec.tuning_config.max_total_rows, end)
+    tuning = spec.tuning_config
+    return Milestone(tuning.max_total_rows, tuning.max_rows_per_segment, end)
 
 
 def _reading(replicas: Sequence[ReplicaView]) -> Iterator[TaskReport]:

@@ -9,6 +9,8 @@ table is made equal to the list as it is then.  A repeat, another order or a los
 nothing.
 """
 
+import hashlib
+import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -84,14 +86,28 @@ class Export:
         return replace(self, problem=problem, behind_since=oldest)
 
 
+_COPIES = "widened"
 _LOGS: Mapping[ExportFormat, str] = MappingProxyType(
     {ExportFormat.DELTA: "_delta_log", ExportFormat.ICEBERG: "metadata"}
 )
 
 
-def log_folder(export: Export) -> str:
-    """Return where the format's own files lie, below the warehouse: whatever lies there is its."""
-    return f"{export.data_source}/{_LOGS[export.format]}"
+def own_folders(export: Export) -> tuple[str, str]:
+    """Return where an export's own files lie, below the warehouse: whatever lies there is its.
+
+    Its format's log, and copies of files of other types, which all exports of a table share.
+    """
+    return f"{export.data_source}/{_LOGS[export.format]}", f"{export.data_source}/{_COPIES}"
+
+
+def copies_of(path: str) -> str:
+    """Return the folder of all copies of a published file; both below the warehouse."""
+    data_source, _, below = path.partition("/")
+    return f"{data_source}/{_COPIES}/{_digest(below)}"
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 def queue_of(data_source: str, table_format: ExportFormat) -> QueueName:
@@ -154,6 +170,15 @@ def lag_of(export: Export, waiting_since: datetime | None, now: datetime) -> tim
 
 
 @dataclass(frozen=True)
+class Cast:
+    """A column whose type has grown since a file was written; types as columns have them."""
+
+    name: str
+    was: str
+    wanted: str
+
+
+@dataclass(frozen=True)
 class ExportedFile:
     """One file as an exported table has to know it."""
 
@@ -164,6 +189,10 @@ class ExportedFile:
     time_min: datetime
     time_max: datetime
     published_at: datetime
+    source: str = ""
+    """The published file that this is a copy of, below the same folder; empty: it is none."""
+    casts: tuple[Cast, ...] = ()
+    """What differs in a copy."""
 
 
 @dataclass(frozen=True)
@@ -189,32 +218,37 @@ def change_of(held: Collection[str], wanted: Sequence[ExportedFile]) -> Change:
 def files_of(data_source: str, segments: Iterable[Segment]) -> list[ExportedFile]:
     """Return the used segments of a table as files below its folder.
 
+    A segment with a column of another type than the table's is a copy, which may not be there yet;
+    its size is that of the segment's own file.
+
     Raises:
-        NotExportable: a file lies elsewhere: formats name files below their table's root; or a
-            column is JSON in the table and something else in it: both may be texts to a format.
+        NotExportable: a file lies elsewhere: formats name files below their table's root.
     """
     held = list(segments)
     types = {column.name: column.type for column in common(s.columns for s in held)}
     found = []
     for segment in held:
         file = segment.file
-        for column in segment.columns:
-            if types[column.name] == "json" != column.type:
-                told = f"column {column.name} is json in the table and {column.type}"
-                raise NotExportable(f"{told} in {file.path}")
         if not file.path.startswith(f"{data_source}/"):
             raise NotExportable(f"{file.path} does not lie in the folder {data_source}")
-        found.append(
-            ExportedFile(
-                path=file.path.removeprefix(f"{data_source}/"),
-                size_bytes=file.size_bytes,
-                rows=file.rows,
-                time_min=file.time_min,
-                time_max=file.time_max,
-                published_at=segment.published_at,
-            )
+        own = ExportedFile(
+            path=file.path.removeprefix(f"{data_source}/"),
+            size_bytes=file.size_bytes,
+            rows=file.rows,
+            time_min=file.time_min,
+            time_max=file.time_max,
+            published_at=segment.published_at,
         )
+        grown = ((c, types[c.name]) for c in segment.columns)
+        casts = tuple(Cast(c.name, c.type, wanted) for c, wanted in grown if c.type != wanted)
+        found.append(_copy(own, file.path, casts) if casts else own)
     return found
+
+
+def _copy(own: ExportedFile, path: str, casts: tuple[Cast, ...]) -> ExportedFile:
+    named = json.dumps([[cast.name, cast.wanted] for cast in casts])
+    place = f"{copies_of(path)}/{_digest(named)}.parquet".partition("/")[2]
+    return replace(own, path=place, source=own.path, casts=casts)
 
 
 def refuse_other_case(held: Iterable[str], path: str, found: Iterable[str]) -> None:

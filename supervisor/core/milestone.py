@@ -8,15 +8,16 @@ from tasks.offsets import Offsets, reached
 
 @dataclass(frozen=True)
 class Milestone:
-    """So many rows, or the end of all that is asked for, whichever comes first."""
+    """So many rows, in all or in one time chunk, or the end of all that is asked for."""
 
     rows: int
+    chunk_rows: int
     end: Offsets | None = None
     """None: reading has no end."""
 
     def is_reached(self, report: TaskReport) -> bool:
         """Tell whether a task has come so far."""
-        if rows_of(report.counters) >= self.rows:
+        if rows_of(report.counters) >= self.rows or report.fullest_chunk_rows >= self.chunk_rows:
             return True
         return self.end is not None and reached(report.position, self.end)
 

@@ -48,7 +48,7 @@ class TuningConfig(Wire):
 
     type: Literal["kafka"] = "kafka"
     max_rows_per_segment: Rows = 5_000_000
-    """More rows in one published file than this are split."""
+    """A range with so many rows of one time chunk is handed off; a file with more is split."""
     target_segment_bytes: SegmentBytes = 256 * 1024**2
     """A published file is to be about as large at most."""
     max_total_rows: TotalRows = ROWS_TOTAL

@@ -1,6 +1,6 @@
 """Published files, the row that proves their range was published, and the end of their life."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
 from sqlalchemy import ColumnElement, Connection, RowMapping, func, select, union, update
@@ -186,6 +186,13 @@ class SqlSegments:
         return list(
             self._db.execute(select(_AT.path).where(*below, _KEPT).order_by(_AT.path)).scalars()
         )
+
+    def paths_of(self, segment_ids: Collection[str]) -> list[str]:
+        """Return the paths of these segments, deleted ones too, those that there are; by path."""
+        found: list[str] = []
+        for ids in chunks(sorted(segment_ids)):
+            found += self._db.execute(select(_AT.path).where(_AT.id.in_(ids))).scalars()
+        return sorted(found)
 
     def named_files(self) -> list[NamedFile]:
         """Return every file that the database names, by path: segments not deleted, rejects."""

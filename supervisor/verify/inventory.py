@@ -1,9 +1,9 @@
 """The judgement on a warehouse, pure: what lies in it, against what the overlord answers for.
 
-    lies there    ■      ■        ■        ■       ■        ■         ·
-    answered for  named  named    writing  pending exports  nobody    named
-                  │      │        └────── counted ─────┘    │         │
-                recorded damaged                          orphan    missing
+    lies there    ■      ■        ■        ■       ■         ■       ■         ·
+    answered for  named  named    writing  pending condemned exports nobody    named
+                  │      │        └────────── counted ───────────┘   │         │
+                recorded damaged                                   orphan    missing
 
 A finding may be a file that came or went while we looked: each is looked at a second time.
 """
@@ -43,6 +43,8 @@ class Claim(Answer):
     """Folders of active tasks."""
     pending: frozenset[str] = frozenset()
     """Folders of ended tasks that the event queue has not settled yet."""
+    condemned: frozenset[str] = frozenset()
+    """Files that wait to be deleted, each by its name: they are pending, and none is unknown."""
     kept: frozenset[str] = frozenset()
     """Folders that are kept for people to look at."""
     exports: frozenset[str] = frozenset()
@@ -202,7 +204,7 @@ def judge(
             findings.append(FileFinding(FileFindingKind.ORPHAN, path, "nothing names it", size))
             continue
         _put(piles, place, size)
-        if place in {Place.PENDING, Place.KEPT}:
+        if place in {Place.PENDING, Place.KEPT} and path not in claim.condemned:
             waiting[_folder_of(path)] = place
     findings += (
         FileFinding(FileFindingKind.ORPHAN, path, f"it is {what}, which is never ours", 0)
@@ -256,7 +258,7 @@ def _place_of(path: str, claim: Claim) -> Place | None:
     folder = _folder_of(path)
     if folder in claim.writing:
         return Place.WRITING
-    if folder in claim.pending:
+    if folder in claim.pending or path in claim.condemned:
         return Place.PENDING
     if folder in claim.kept:
         return Place.KEPT

@@ -15,7 +15,6 @@ names it.
 import shutil
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
@@ -58,8 +57,8 @@ from tasks.ingest.quarantine import bad_ones, keep_raw, merge_raw, number_kept, 
 from tasks.ingest.rejects import as_runs, joined, read_rejects, write_rejects
 from tasks.ingest.rollup import Rollup, roll_up
 from tasks.ingest.schemas import SchemaBook, Schemas
-from tasks.ingest.sizes import may_stay, target_of
-from tasks.ingest.source import read_range
+from tasks.ingest.sizes import fullest, may_stay, target_of
+from tasks.ingest.source import Range, read_range
 from tasks.ingest.warm import warm_up
 from tasks.ingest.write import ROWS_PER_FILE, check_rows, write_rows
 from tasks.ingest_spec import BadRecords, Discovery
@@ -85,18 +84,6 @@ _PEEK_ROWS = 1_000
 """Records per partition that are looked at before the first batch of a table without columns."""
 
 _FAILURES = (PySparkException, Py4JError, OSError, pa.ArrowException)
-
-
-@dataclass(frozen=True)
-class _Range:
-    """The part of a batch that has something to read."""
-
-    start: Offsets
-    end: Offsets
-
-    @property
-    def topic(self) -> str:
-        return next(iter(self.start)).topic
 
 
 class SparkEngine:
@@ -137,13 +124,12 @@ class SparkEngine:
                 repeat may succeed.
             TaskError: the range cannot be read, or its rows not be written.
         """
-        live = [p for p in sorted(job.start) if job.start[p] < job.end[p]]
-        span = _Range({p: job.start[p] for p in live}, {p: job.end[p] for p in live})
-        if not live:
+        span = Range.of(job)
+        if not span.start:
             found = found_so_far(job.spec, job.columns, job.kinds)
             return entry_of(job, None, (), None, found=found)
         number = f"b{job.number}-{job.incarnation}"
-        doing = f"batch {number} of {_told(span)}"
+        doing = f"batch {number} of {span}"
         pool = FINISHING_POOL if job.finishing else LIVE_POOL
         with self._jobs.run(job.task_id, pool) as run:
             task = self._warehouse / job.spec.data_source / "data" / job.task_id
@@ -255,7 +241,7 @@ class SparkEngine:
                 self._jobs.settle(run)
         shutil.rmtree(folder, ignore_errors=True)
 
-    def _read(self, job: BatchJob, span: _Range, run: Run, folder: Path) -> JournalEntry:
+    def _read(self, job: BatchJob, span: Range, run: Run, folder: Path) -> JournalEntry:
         found = found_so_far(job.spec, job.columns, job.kinds)
         discovers = job.spec.discovery is not Discovery.NOTHING
         if not job.columns and (discovers or job.spec.typed):
@@ -291,7 +277,10 @@ class SparkEngine:
         else:
             remove_folder(folder)
         run.check()
-        return entry_of(job, observed, files, rejects, found=found, raw=raw)
+        chunks = chunks_of(self._runtime.session, job.spec.segment_granularity)
+        held = fullest(files, chunks, self._warehouse)
+        entry = entry_of(job, observed, files, rejects, found=found, raw=raw)
+        return entry.model_copy(update={"chunk_rows": held})
 
     def _quarantined(
         self, job: BatchJob, observed: Observed, run: Run, folder: Path
@@ -305,7 +294,7 @@ class SparkEngine:
         return keep_raw(records, bad, folder / "rejects.parquet", self._warehouse)
 
     def _write(
-        self, job: BatchJob, span: _Range, found: Found, folder: Path, *, schemas: Schemas
+        self, job: BatchJob, span: Range, found: Found, folder: Path, *, schemas: Schemas
     ) -> Observed:
         spec = job.spec
         records = self._records(job, span.start, span.end)
@@ -324,7 +313,7 @@ class SparkEngine:
             digested=digested(spec, found),
         )
 
-    def _peek(self, job: BatchJob, span: _Range) -> Found:
+    def _peek(self, job: BatchJob, span: Range) -> Found:
         """Return what a range's first records hold: most often that is all there is."""
         near = {p: min(span.end[p], span.start[p] + _PEEK_ROWS) for p in span.start}
         return peeked(self._records(job, span.start, near), job.spec)
@@ -390,7 +379,3 @@ class SparkEngine:
         runs = [run for rejects in named for run in read_rejects(self._warehouse / rejects.path)]
         path = task / f"rejects-{job.incarnation}.parquet"
         return write_rejects(joined(runs), path, self._warehouse, number_kept(job))
-
-
-def _told(span: _Range) -> str:
-    return ", ".join(f"{p} [{span.start[p]}, {span.end[p]})" for p in sorted(span.start))

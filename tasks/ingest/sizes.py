@@ -8,23 +8,27 @@ A small chunk is never divided between tasks: late rows of many hours would beco
 for each task.  Nothing is shuffled: tasks read files, and leave what is not theirs.
 """
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from tasks.ingest.chunks import Chunks, Interval
+from tasks.ingest.chunks import TIME_MAX, Chunks, Interval
 from tasks.ingest.files import total_rows
+from tasks.ingest.transform import micros
 from tasks.ingest_spec import Tuning
 from tasks.ports import DataFile
 
 _PARALLEL_ROWS = 1_000_000
 """Idle cores are used as long as each writes so many rows."""
+_CHUNKS_MAX = 1_000
+"""So many chunks of a batch are journaled: those that may become full."""
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True)
@@ -98,6 +102,17 @@ def may_stay(files: Sequence[DataFile], chunks: Chunks, target: Target) -> bool:
         size[chunk] += file.size_bytes
         number[chunk] += 1
     return all(n <= 2 * target.files_for(rows[c], size[c]) for c, n in number.items())
+
+
+def fullest(files: Sequence[DataFile], chunks: Chunks, warehouse: Path) -> dict[str, int]:
+    """Return start of a chunk -> its rows in files, of the 1,000 chunks with most rows.
+
+    Reads the times of the files that lie in several chunks.
+    """
+    rows: Counter[datetime] = Counter()
+    for file in files:
+        rows.update(_held(file, chunks, warehouse).rows)
+    return {start.isoformat(): number for start, number in rows.most_common(_CHUNKS_MAX)}
 
 
 def lay_out(
@@ -202,14 +217,16 @@ def _held(file: DataFile, chunks: Chunks, warehouse: Path) -> Held:
     start, end = chunks.of(file.time_min)
     if chunks.of(file.time_max) == (start, end):
         return Held(file, {start: file.rows})
-    times = pq.read_table(warehouse / file.path, columns=["__time"], partitioning=None)["__time"]
-    # No chunk begins within a second: far fewer values than rows are looked at here.  Without a
-    # zone, for Arrow would look even UTC up in the machine's own list.
-    counted = pc.value_counts(pc.floor_temporal(times.cast(pa.timestamp("us")), unit="second"))
-    pairs = zip(counted.field(0).to_pylist(), counted.field(1).to_pylist(), strict=True)
-    rows: Counter[datetime] = Counter()
-    for second, number in sorted(pairs):
-        if (moment := second.replace(tzinfo=UTC)) >= end:
-            start, end = chunks.of(moment)
-        rows[start] += number
+    table = pq.read_table(warehouse / file.path, columns=["__time"], partitioning=None)
+    since_epoch = table["__time"].cast(pa.timestamp("us", "UTC")).cast(pa.int64())
+    times = since_epoch.combine_chunks().sort()
+    # Sorted, and as a plain list of numbers, so that each chunk is found by a few comparisons.
+    view = memoryview(times.buffers()[1]).cast("q")[: len(times)]
+    rows: dict[datetime, int] = {}
+    done = 0
+    while done < len(times):
+        start, end = chunks.of(_EPOCH + timedelta(microseconds=view[done]))
+        following = len(times) if end == TIME_MAX else bisect_left(view, micros(end), done)
+        rows[start] = following - done
+        done = following
     return Held(file, rows)

@@ -5,12 +5,15 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import timedelta
+from typing import Self
 
 from pyspark.sql import DataFrame, SparkSession
 
 from tasks.ingest.places import number_sql
 from tasks.offsets import Offsets
+from tasks.ports import BatchJob
 
 FETCH_WAIT_MS = "20"
 """How long a broker may keep a fetch at the end of the log, unless the spec says otherwise.
@@ -39,6 +42,29 @@ _BESIDE = (
 
 _SPLIT_ROWS = 100_000
 """A partition's share of a batch is read by more tasks when each gets at least as much."""
+
+
+@dataclass(frozen=True)
+class Range:
+    """The part of a batch that has something to read, `[start, end)` of each partition."""
+
+    start: Offsets
+    end: Offsets
+
+    @classmethod
+    def of(cls, job: BatchJob) -> Self:
+        """Leave out the partitions of which nothing is to be read."""
+        live = [p for p in sorted(job.start) if job.start[p] < job.end[p]]
+        return cls({p: job.start[p] for p in live}, {p: job.end[p] for p in live})
+
+    @property
+    def topic(self) -> str:
+        """The topic of its first partition; it has one."""
+        return next(iter(self.start)).topic
+
+    def __str__(self) -> str:
+        """Return it as it is told to people."""
+        return ", ".join(f"{p} [{self.start[p]}, {self.end[p]})" for p in sorted(self.start))
 
 
 def read_range(

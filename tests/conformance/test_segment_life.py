@@ -152,6 +152,15 @@ def test_files_are_named_until_they_are_condemned(published: Leader) -> None:
     ]
 
 
+def test_paths_are_found_by_id_also_of_what_is_condemned(published: Leader) -> None:
+    _mark_unused(published, A, B)
+    with published.writes() as tx:
+        tx.segments.condemn(B.id, NOON, LATER)
+    with published.reads() as tx:
+        found = tx.segments.paths_of(frozenset({C.id, B.id, "never"}))
+        assert (found, tx.segments.paths_of(())) == ([B.file.path, C.file.path], [])
+
+
 def test_paths_under_a_folder_are_those_behind_its_slash(leader: Leader) -> None:
     """Goal: `_` and `%` in a name stand for themselves, and t1 is not the folder of t10."""
     leader.opens(opening("g1", 1, {P0: 0}))

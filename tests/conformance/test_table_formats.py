@@ -157,6 +157,50 @@ def test_what_does_not_fit_commits_nothing(tables: TableFormat, folder: Path) ->
     assert tables.open(TABLE).standing == before
 
 
+def test_a_column_gets_another_type_with_the_files_that_have_it(
+    tables: TableFormat, folder: Path
+) -> None:
+    """Goal: in one version, together with other columns; what has not the column stays as it is."""
+    number = write(folder, "data/t/0.parquet", a=pa.array([1, 2]))
+    none = write(folder, "data/t/1.parquet", b=pa.array(["x", "y"]))
+    text = write(folder, "data/t/2.parquet", a=pa.array(["1", "2"]))
+    wide = write(folder, "data/t/3.parquet", a=pa.array(["z", None]), c=pa.array([0.5, None]))
+    first = tables.open(TABLE).commit(Change((number, none)), 1, NOON)
+
+    second = tables.open(TABLE).commit(Change((text, wide), (number.path,)), 2, NOON)
+
+    assert first.version is not None
+    assert second.version == first.version + 1
+    assert set(tables.open(TABLE).held) == {none.path, text.path, wide.path}
+    assert rows_of(tables, folder, "a", "b", "c") == {
+        "a": ["1", "2", None, None, None, "z"],
+        "b": [None, None, None, None, "x", "y"],
+        "c": [0.5, None, None, None, None, None],
+    }
+    third = tables.open(TABLE).commit(Change((number,), (text.path, wide.path)), 3, NOON)
+    assert third.version == second.version + 1
+    assert rows_of(tables, folder, "a") == {"a": [1, 2, None, None]}
+
+
+def test_a_stale_commit_that_changes_a_type_is_refused(tables: TableFormat, folder: Path) -> None:
+    """Goal: the version that no library writes is fenced like any other, both ways."""
+    number, more = (write(folder, f"data/t/{n}.parquet", a=pa.array([1, 2])) for n in range(2))
+    text = write(folder, "data/t/text.parquet", a=pa.array(["1", "2"]))
+    tables.open(TABLE).commit(Change((number,)), 1, NOON)
+    stale = tables.open(TABLE)
+    tables.open(TABLE).commit(Change((more,)), 2, NOON)
+    with pytest.raises(ExportUnavailable):
+        stale.commit(Change((text,), (number.path,)), 3, NOON)
+    assert set(tables.open(TABLE).held) == {number.path, more.path}
+
+    late = tables.open(TABLE)
+    tables.open(TABLE).commit(Change((text,), (number.path, more.path)), 4, NOON)
+    with pytest.raises(ExportUnavailable):
+        late.commit(Change(remove=(number.path,)), 3, NOON)
+
+    assert rows_of(tables, folder, "a") == {"a": ["1", "2"]}
+
+
 LONGS, DOUBLES, TEXTS = (pa.list_(kind) for kind in (pa.int64(), pa.float64(), pa.string()))
 
 

@@ -60,7 +60,7 @@ from tests.conformance.people_story import People
 from tests.conformance.stories import LEASE_TTL
 from tests.conformance.watching_story import notes
 from tests.core.snapshots import HOUR, TOPIC, spec
-from tests.service.exports import Shelf
+from tests.service.exports import NoCopies, Shelf
 from tests.service.world import ENDINGS, World
 
 pytestmark = pytest.mark.pg
@@ -328,7 +328,7 @@ def _exports(story: Story) -> None:
         files.mark(tx.installation.name())
         tx.exports.put(Export(TOPIC, ExportFormat.DELTA, enabled=True))
     story.does("compare", CompareAll(store, clock, story.term).run_once)
-    exporting = Exporting(ExportFormat.DELTA, Shelf(), files)
+    exporting = Exporting(ExportFormat.DELTA, Shelf(), files, NoCopies())
     story.does("export", lambda: exporting([Event(KIND, TOPIC)], story.context()))
 
 

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from supervisor.core.exports import (
+    Cast,
     Change,
     Export,
     ExportedFile,
@@ -17,6 +18,7 @@ from supervisor.core.exports import (
     Standing,
     Waiting,
     change_of,
+    copies_of,
     files_of,
     lag_of,
     new_columns,
@@ -91,15 +93,38 @@ def test_paths_are_below_the_table_and_nothing_else_is_exported() -> None:
         files_of("table", [segment("table__errors/data/t1/x.parquet", NOON)])
 
 
-def test_a_file_whose_column_has_not_the_tables_type_is_not_exported() -> None:
+def test_a_file_whose_column_has_not_the_tables_type_is_exported_as_a_copy() -> None:
     """Goal: JSON texts and plain ones look alike in Parquet; a reader must not get a mixture."""
     one, two = (segment(f"table/data/t{n}/x.parquet", NOON) for n in (1, 2))
     texts = replace(one, columns=(Column(name="a"),))
     mixed = replace(two, columns=(Column(name="a", type="json"), Column(name="b")))
 
-    with pytest.raises(NotExportable, match=r"column a is json in the table and string in .*/t1/"):
-        files_of("table", [texts, mixed])
-    assert len(files_of("table", [texts, replace(two, columns=())])) == 2
+    copy, own = files_of("table", [texts, mixed])
+    [alone] = files_of("table", [texts])
+
+    assert (copy.source, copy.casts) == (alone.path, (Cast("a", "string", "json"),))
+    assert f"table/{copy.path}".startswith(f"{copies_of(one.file.path)}/")
+    assert [(each.path, each.casts) for each in (own, alone)] == [
+        ("data/t2/x.parquet", ()),
+        ("data/t1/x.parquet", ()),
+    ]
+
+
+def test_a_copy_has_a_name_for_each_type_that_its_columns_get() -> None:
+    """Goal: what is there under a name has these types, whoever made it."""
+    old = replace(
+        segment("table/data/t1/x.parquet", NOON), columns=(Column(name="a", type="long"),)
+    )
+    doubles, texts = (
+        replace(segment("table/data/t2/x.parquet", NOON), columns=(Column(name="a", type=kind),))
+        for kind in ("double", "string")
+    )
+
+    first, again, other = (files_of("table", [old, new])[0] for new in (doubles, doubles, texts))
+
+    assert first == again
+    assert (first.casts[0].wanted, other.casts[0].wanted) == ("double", "json")
+    assert first.path != other.path
 
 
 def test_columns_are_added_and_never_changed() -> None:

@@ -1,6 +1,6 @@
 """When a range is handed off by itself: by its rows or a period, whichever comes first.
 
-Source: Druid's docs on maxTotalRows and intermediateHandoffPeriod.
+Source: Druid's docs on maxTotalRows, maxRowsPerSegment and intermediateHandoffPeriod.
 """
 
 from dataclasses import replace
@@ -34,6 +34,8 @@ from tests.core.snapshots import (
 )
 
 SECOND = timedelta(seconds=1)
+CHUNK = 5_000_000
+"""Druid's maxRowsPerSegment."""
 
 
 def sized(
@@ -52,6 +54,11 @@ def rows(
         processed=processed, processed_with_error=odd, unparseable=1_000, thrown_away=1_000
     )
     return report(of, EVEN, phase).model_copy(update={"counters": counted})
+
+
+def chunked(of: Task, fullest: int) -> TaskReport:
+    """A report of two rows for each that its fullest time chunk has."""
+    return rows(of, 2 * fullest).model_copy(update={"fullest_chunk_rows": fullest})
 
 
 def two_groups(wanted: SupervisorSpec, *even_reports: TaskReport) -> Observed:
@@ -87,7 +94,7 @@ def test_records_that_became_no_row_do_not_count() -> None:
     decided = plan(two_groups(sized(100), rows(T1, 99)))
 
     assert begun(decided) == {}
-    assert decided.milestones == {T1.id: Milestone(100), T2.id: Milestone(100)}
+    assert decided.milestones == {T1.id: Milestone(100, CHUNK), T2.id: Milestone(100, CHUNK)}
     assert decided.wake_at == NOON + timedelta(seconds=30), "a report wakes it before"
 
 
@@ -117,6 +124,31 @@ def test_without_a_word_the_limit_is_druids() -> None:
     assert ROWS_TOTAL == 20_000_000
     assert begun(plan(two_groups(spec(), rows(T1, ROWS_TOTAL - 1)))) == {}
     assert list(begun(plan(two_groups(spec(), rows(T1, ROWS_TOTAL))))) == [EVEN_GROUP.id]
+
+
+def test_a_range_with_one_full_time_chunk_is_handed_off() -> None:
+    """Goal: rows of one chunk count, whatever the whole range has.
+
+    Source: AppenderatorDriverAddResult.isPushRequired: rows in the segment >= maxRowsPerSegment.
+    """
+    tuning = TuningConfig(max_rows_per_segment=50)
+    wanted = spec().model_copy(update={"tuning_config": tuning})
+
+    almost = plan(two_groups(wanted, chunked(T1, 49)))
+    full = plan(two_groups(wanted, chunked(T1, 50)))
+
+    assert begun(almost) == {}
+    assert almost.milestones[T1.id] == Milestone(ROWS_TOTAL, 50)
+    assert almost.milestones[T1.id].is_reached(chunked(T1, 50))
+    assert not almost.milestones[T1.id].is_reached(chunked(T1, 49))
+    why = "maxRowsPerSegment of 50 is reached: 50 rows of one time chunk are read"
+    assert begun(full) == {EVEN_GROUP.id: why}
+
+
+def test_a_worker_that_does_not_tell_its_fullest_chunk_has_none() -> None:
+    """Goal: workers from before go on as they did."""
+    assert begun(plan(two_groups(spec(), rows(T1, CHUNK)))) == {}
+    assert list(begun(plan(two_groups(spec(), chunked(T1, CHUNK))))) == [EVEN_GROUP.id]
 
 
 def test_a_range_is_not_begun_twice() -> None:
@@ -154,7 +186,7 @@ def test_stop_task_count_bounds_these_handoffs_too() -> None:
     decided = plan(seen)
 
     assert begun(decided) == {}
-    assert decided.milestones == {t3.id: Milestone(100)}
+    assert decided.milestones == {t3.id: Milestone(100, CHUNK)}
 
 
 def test_the_period_is_over_before_task_duration() -> None:

@@ -6,17 +6,20 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from supervisor.dev.broker import Broker
-from tasks.contract import OffsetSpan
-from tasks.ingest.chunks import Chunks
+from tasks.contract import OffsetSpan, SegmentFile
+from tasks.ingest.chunks import TIME_MAX, TIME_MIN, Chunks
 from tasks.ingest.engine import SparkEngine
-from tasks.ingest.sizes import Held, Layout, Target, divided, may_stay
+from tasks.ingest.sizes import Held, Layout, Target, divided, fullest, may_stay
 from tasks.ingest_spec import Granularity, Metric, Truncation
 from tasks.ports import DataFile, MergeJob
+from tasks.task_state import rows_by_chunk
 from tests.brokers import produce
 from tests.ingest.batches import places_of, read_in, spec_for, table_of
 
@@ -64,6 +67,58 @@ def test_files_stay_if_each_is_in_one_chunk_and_neither_too_large_nor_one_of_too
     files: list[DataFile], stay: bool
 ) -> None:
     assert may_stay(files, Chunks(Granularity.DAY), Target(100, 1_000)) is stay
+
+
+def rows_of(segments: Sequence[SegmentFile]) -> Counter[str]:
+    """Start of a time chunk -> rows, as published files have them."""
+    found: Counter[str] = Counter()
+    for segment in segments:
+        found[segment.interval_start.isoformat()] += segment.rows
+    return found
+
+
+def a_parquet(folder: Path, times: Sequence[datetime]) -> DataFile:
+    """A file on disk with rows of these times, as a batch describes it."""
+    file = a_file(len(times), at=min(times), lasting=max(times) - min(times))
+    (path := folder / file.path).parent.mkdir(parents=True, exist_ok=True)
+    stored = pa.array(times, pa.timestamp("us", tz="UTC"))
+    pq.write_table(pa.table({"__time": stored}), path, row_group_size=3)
+    return file
+
+
+def test_the_rows_of_each_time_chunk_are_counted_over_all_files(tmp_path: Path) -> None:
+    """Goal: to the microsecond, in any order, and also where a file alone tells nothing."""
+    last = timedelta(microseconds=1)
+    times = [DAY + HOUR, DAY, DAY + HOUR - last, DAY - last, DAY + 5 * HOUR, DAY, DAY + HOUR]
+    alone = a_file(40, at=DAY, lasting=HOUR - last).model_copy(update={"path": "not there"})
+
+    found = fullest([a_parquet(tmp_path, times), alone], Chunks(Granularity.HOUR), tmp_path)
+
+    starts = {-1: 1, 0: 43, 1: 2, 5: 1}
+    assert found == {(DAY + n * HOUR).isoformat(): rows for n, rows in starts.items()}
+
+
+def test_times_at_both_ends_of_the_calendar_are_counted(tmp_path: Path) -> None:
+    """Goal: the last chunk has its own last microsecond."""
+    times = [TIME_MIN, DAY, TIME_MAX, TIME_MAX]
+
+    [day, year] = (
+        fullest([a_parquet(tmp_path, times)], Chunks(of), tmp_path)
+        for of in (Granularity.DAY, Granularity.ALL)
+    )
+
+    assert sorted(day.values()) == [1, 1, 2]
+    assert year == {TIME_MIN.isoformat(): 4}
+
+
+def test_of_very_many_chunks_the_fullest_are_told(tmp_path: Path) -> None:
+    """Goal: a line of the journal is bounded, whatever the records say."""
+    times = [DAY + n * HOUR for n in range(1_500)] + [DAY + 1_499 * HOUR] * 3
+
+    found = fullest([a_parquet(tmp_path, times)], Chunks(Granularity.HOUR), tmp_path)
+
+    assert len(found) == 1_000
+    assert found[(DAY + 1_499 * HOUR).isoformat()] == 4
 
 
 def held_of(files: Sequence[dict[datetime, int]], size: int = 530_000) -> list[Held]:
@@ -180,6 +235,8 @@ def test_late_rows_of_many_hours_become_one_file_each_beside_a_large_hour(
 
     segments = engine.merge(MergeJob(f"task-{topic}", 1, spec, entries)).segments
 
+    journaled = rows_by_chunk(entries)
+    assert journaled == rows_of(segments), "the merge counts the same chunks"
     files = Counter(segment.interval_start for segment in segments)
     sizes = [segment.size_bytes for segment in segments if segment.interval_start == large]
     assert files == {**dict.fromkeys(hours, 1), large: len(sizes)}

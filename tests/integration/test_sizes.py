@@ -58,6 +58,43 @@ def test_full_ranges_are_published_while_reading_goes_on(broker: Broker, tmp_pat
 
 
 @pytest.mark.timeout(300)
+def test_a_full_time_chunk_is_published_while_reading_goes_on(
+    broker: Broker, tmp_path: Path
+) -> None:
+    """Goal: maxRowsPerSegment bounds what a range holds of one chunk, also after kill -9."""
+    topic = "chunks"
+    create_topic(broker.bootstrap, topic, partitions=1)
+    wanted = _limited(
+        spec(broker.bootstrap, topic, task_count=1, task_duration="PT1H"),
+        maxRowsPerSegment=ROWS,
+        batchRowsMax=500,
+        batchRowsMin=100,
+    )
+    with running(Cluster(tmp_path, light=True)) as cluster:
+        with streaming(broker.bootstrap, topic, rate_per_s=800, total=RECORDS // 2) as sent:
+            cluster.apply(wanted)
+            wait_until(lambda: len(cluster.publications(topic)) >= 1, within_s=60)
+            cluster.kill("w1")
+            cluster.start_worker("w1")
+            wait_until(lambda: sent.is_set() and len(cluster.publications(topic)) >= 2, 90)
+        full = cluster.publications(topic)
+        reasons = _reasons(cluster, topic)
+        ends = ends_of(broker.bootstrap, topic)
+        wait_until(lambda: cluster.has_read(topic, ends), within_s=60)
+        cluster.post(topic, "suspend")
+        wait_until(lambda: cluster.is_suspended_and_quiet(topic), within_s=60)
+        in_table = ids_in_files(cluster.files(topic))
+
+    assert in_table == ids_in_topic(broker.bootstrap, topic)
+    assert sum(in_table.values()) == RECORDS // 2
+    assert all(_rows(p) >= ROWS for p in full), [_rows(p) for p in full]
+    assert reasons, "a plan says why"
+    assert all(why.startswith(f"maxRowsPerSegment of {ROWS} is reached") for why in reasons), (
+        reasons
+    )
+
+
+@pytest.mark.timeout(300)
 def test_a_period_ends_ranges_before_task_duration(broker: Broker, tmp_path: Path) -> None:
     """Goal: intermediateHandoffPeriod publishes in between, and holds at once when it is set."""
     topic = "periods"

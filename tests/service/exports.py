@@ -11,8 +11,9 @@ import pyarrow.parquet as pq
 from supervisor.adapters.delta import DeltaFormat
 from supervisor.adapters.iceberg import IcebergFormat
 from supervisor.adapters.warehouse import LocalWarehouse
+from supervisor.adapters.widened import LocalCopies
 from supervisor.core.events import FailedEvent, QueueName, QueueRow, container_of
-from supervisor.core.exports import Change, Export, Standing, queue_of
+from supervisor.core.exports import Change, Export, ExportedFile, Standing, queue_of
 from supervisor.core.spec_exports import ExportFormat
 from supervisor.eventqueue.meters import Meters
 from supervisor.eventqueue.processor import EventProcessor, Kit
@@ -142,7 +143,8 @@ class Harbour(World):
         self, table_format: ExportFormat = DELTA, leadership: Leadership | None = None
     ) -> EventProcessor:
         """The queue's consumer, of whoever leads now or of another overlord."""
-        handler = Exporting(table_format, self.formats[table_format], self.warehouse)
+        copies = LocalCopies(self.root)
+        handler = Exporting(table_format, self.formats[table_format], self.warehouse, copies)
         term = (leadership or self.leadership).term()
         kit = Kit(self.store, self.clock, lambda: term, Meters())
         return EventProcessor(queue_of(TOPIC, table_format), EXPORTS, handler, kit)
@@ -193,6 +195,16 @@ class Shelf:
     def commit(self, change: Change, sequence: int, now: datetime) -> Standing:
         assert (change.empty, now.tzinfo is None) == (False, False)
         return Standing(sequence, TOPIC)
+
+
+class NoCopies:
+    """Of a table whose columns have not grown."""
+
+    def size_of(self, data_source: str, file: ExportedFile) -> int | None:
+        raise AssertionError(f"{file.path} of {data_source} is no copy")
+
+    def make(self, data_source: str, file: ExportedFile) -> int:
+        raise AssertionError(f"{file.path} of {data_source} is no copy")
 
 
 def ids_of(start: Offsets, end: Offsets) -> list[tuple[int, int]]:

@@ -10,6 +10,7 @@ from supervisor.adapters.delta import DeltaFormat
 from supervisor.adapters.iceberg import IcebergFormat
 from supervisor.adapters.manual_clock import ManualClock
 from supervisor.adapters.warehouse import LocalWarehouse
+from supervisor.adapters.widened import LocalCopies
 from supervisor.core.exports import queue_of
 from supervisor.core.spec_exports import ExportFormat
 from supervisor.eventqueue.meters import Meters
@@ -21,6 +22,7 @@ from supervisor.ports_exports import TableFormat
 from tasks.failpoints import VARIABLE, reach_of
 from tests.conformance.stories import LEASE_TTL
 from tests.core.snapshots import TOPIC
+from tests.service.exports import Harbour
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,11 @@ def _exports(life: Life) -> None:
     }
     reach = reach_of({VARIABLE: life.failpoint})
     handler = Exporting(
-        life.table_format, tables[life.table_format], LocalWarehouse(life.root), reach
+        life.table_format,
+        tables[life.table_format],
+        LocalWarehouse(life.root),
+        LocalCopies(life.root),
+        reach,
     )
     kit = Kit(store, ManualClock(life.now), lambda: life.term, Meters())
     queue = queue_of(TOPIC, life.table_format)
@@ -62,3 +68,16 @@ def _exports(life: Life) -> None:
     while processor.run_once() == timedelta(0):
         pass
     store.close()
+
+
+def life_of(harbour: Harbour, url: str, table_format: ExportFormat, failpoint: str) -> Life:
+    """A process that handles what waits in the queue of an export, and may end at a failpoint."""
+    return Life(
+        metadata_url=url,
+        catalog_url=harbour.catalog_url,
+        root=harbour.root,
+        term=harbour.leadership.term(),
+        now=harbour.clock.now(),
+        table_format=table_format,
+        failpoint=failpoint,
+    )

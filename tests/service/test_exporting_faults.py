@@ -17,7 +17,7 @@ from supervisor.metadata.store import SqlStore
 from supervisor.ports import Store
 from supervisor.ports_exports import OpenTable, TableFormat
 from tests.service.exports import DELTA, ICEBERG, Harbour
-from tests.service.exports_lives import Life
+from tests.service.exports_lives import life_of
 from tests.service.exports_read import names_in, rows_in, version_of
 from tests.service.test_exporting import assert_equal
 
@@ -48,7 +48,7 @@ def test_a_process_that_is_killed_around_its_commit_leaves_no_double(
     harbour.publish_range()
     harbour.mark(first, used=False)
 
-    assert _life(harbour, url, table_format, f"{place}:kill").live() == -signal.SIGKILL
+    assert life_of(harbour, url, table_format, f"{place}:kill").live() == -signal.SIGKILL
     assert version_of(harbour, table_format) == stood + (place == "export:committed")
     assert harbour.queue(table_format).outstanding_events > 0
     harbour.export(table_format)
@@ -73,7 +73,7 @@ def test_a_process_that_is_killed_inside_its_commit_is_made_up_for(
     for millis in (1, 3, 6, 10, 20):
         stood = version_of(harbour, table_format)
         harbour.publish_range()
-        _life(harbour, url, table_format, f"export:decided:kill-in={millis}").live()
+        life_of(harbour, url, table_format, f"export:decided:kill-in={millis}").live()
         assert version_of(harbour, table_format) in {stood, stood + 1}
         harbour.export(table_format)
         assert version_of(harbour, table_format) == stood + 1
@@ -85,18 +85,6 @@ def _copy(migrated: Path, folder: Path) -> str:
     file = folder / "metadata.db"
     file.write_bytes(migrated.read_bytes())
     return f"sqlite:///{file}"
-
-
-def _life(harbour: Harbour, url: str, table_format: ExportFormat, failpoint: str) -> Life:
-    return Life(
-        metadata_url=url,
-        catalog_url=harbour.catalog_url,
-        root=harbour.root,
-        term=harbour.leadership.term(),
-        now=harbour.clock.now(),
-        table_format=table_format,
-        failpoint=failpoint,
-    )
 
 
 # -- two overlords ---------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ The actor decides how long a job lasts and where it is cut; here is what it leav
 """
 
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 
@@ -25,6 +26,9 @@ from tests.simulation.clocks import EPOCH
 from tests.simulation.disk import Row, Warehouse
 from tests.simulation.kafka import BROKEN, Kafka
 from tests.tasks.bits import bits_of
+
+_CHUNK_RECORDS = 20
+"""So many records in a row are of one time chunk; there are two, in turn."""
 
 
 class SimEngine:
@@ -75,6 +79,7 @@ class SimEngine:
             counters=Counters(
                 processed=len(rows), unparseable=len(broken), processed_bytes=len(rows) * 10
             ),
+            chunk_rows=Counter(f"chunk {offset // _CHUNK_RECORDS % 2}" for _, offset, _ in rows),
             samples=_samples(broken[: job.spec.tuning.saved_parse_exceptions_max]),
             digest=self._digest(job, read),
         )

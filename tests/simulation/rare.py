@@ -80,6 +80,8 @@ class Rare:
     look_crash: float = 0.0
     """Probability that an overlord dies at a call to Kafka."""
     asks: tuple[str, ...] = ()
+    chunk_rows: int | None = None
+    """The spec's maxRowsPerSegment, at first."""
 
 
 def draw_rare(random: Random) -> Rare:
@@ -111,6 +113,7 @@ def draw_rare(random: Random) -> Rare:
     drawn = replace(drawn, bounded=bounded and drawn.topics == 1)
     drawn = replace(drawn, look_crash=random.choice([0.0, 0.0, 0.003, 0.02]))
     drawn = replace(drawn, asks=tuple(name for name in ASKS if random.random() < _ASKING_SHARE))
+    drawn = replace(drawn, chunk_rows=random.choice([*[None] * 5, 5, 30]))
     if random.random() < _DIVERGING_SHARE:
         drawn = replace(drawn, stories=(*drawn.stories, "replicas diverge"))
     return drawn

@@ -35,6 +35,7 @@ _CAUSES = {
     "taskDuration": "taskDuration%",
     "intermediateHandoffPeriod": "intermediateHandoffPeriod%",
     "maxTotalRows": "maxTotalRows%",
+    "maxRowsPerSegment": "maxRowsPerSegment%",
     "boundedStreamConfig": "all of its part of boundedStreamConfig%",
 }
 """The reason of a handoff that was due by itself."""

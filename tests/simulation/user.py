@@ -29,7 +29,7 @@ class User:
         self.task_count = swarm.task_count
         self.replicas = swarm.replicas
         self.duration_s = swarm.task_duration_s
-        self.rows_max = 5_000_000
+        self.rows_max = swarm.rare.chunk_rows or 5_000_000
         self.random = world.kernel.random("ends")
         self.ends = dict.fromkeys(range(swarm.partitions), 0) if self._is_bounded else {}
         """Partition -> where its fixed range ends now."""

@@ -109,7 +109,7 @@ def desired(
 
 
 def entry_of(job: BatchJob) -> JournalEntry:
-    """What an engine would return for `job` if each offset is one row."""
+    """What an engine would return for `job` if each offset is one row, each partition an hour."""
     rows = sum(job.end[p] - job.start[p] for p in job.start)
     spans = tuple(
         OffsetSpan(
@@ -140,6 +140,7 @@ def entry_of(job: BatchJob) -> JournalEntry:
         files=(data,) if rows else (),
         counters=Counters(processed=rows, processed_bytes=rows * 10),
         digest=digest_of(places(job.start, job.end)),
+        chunk_rows={f"hour {span.partition}": span.rows for span in spans},
     )
 
 

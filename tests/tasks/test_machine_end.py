@@ -79,9 +79,11 @@ def test_a_task_beyond_the_end_drops_batches_from_the_tail_and_reads_up_to_it() 
     b.run(1)
     assert [e.end for e in b.journal] == [at(4, 4), at(6, 9), at(10, 15), at(10, 20)]
 
+    assert report(b.state, b.now).fullest_chunk_rows == 20
     b.deliver(Ordered(b.now, order(2, end=at(10, 5))))
     b.run()
 
+    assert report(b.state, b.now).fullest_chunk_rows == 10, "what was dropped counts no more"
     assert [e.end for e in b.journal] == [at(4, 4), at(10, 5)]
     assert [e.number for e in b.dropped] == [2, 3, 4]
     assert [e.number for e in b.journal] == [1, 5], "a number is never given twice"
@@ -250,6 +252,7 @@ def test_a_task_taken_up_goes_on_from_its_journal() -> None:
     assert (b.state.phase, ranges(b.journal)) == (TaskPhase.SUCCESS, [(0, 5), (5, 8)])
     assert [(e.incarnation, e.number) for e in b.journal] == [(7, 1), (8, 2)]
     assert b.published[-1].request.counters.processed == 8
+    assert report(b.state, b.now).fullest_chunk_rows == 8, "the journal tells it"
 
 
 def test_a_task_asked_to_stop_ends_at_the_batch_boundary_and_keeps_its_journal() -> None:
