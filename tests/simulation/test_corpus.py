@@ -69,7 +69,7 @@ def test_checkers_look_at_a_frozen_worker_before_the_end_of_faults_thaws_it() ->
 
 
 def test_a_verdict_on_a_worker_is_judged_when_it_is_given(world: Broken) -> None:
-    """Seed 60062: the database was slow, and the lease lapsed between the verdict and its commit."""
+    """Seed 60062: the lease lapsed between the verdict and its commit."""
     world.happened("leads", overlord="a", loses_from=60.0)
     world.happened("lost", overlord="a", worker="w1", leads=True, at=61.0)
     world.happened("leads", overlord="a", loses_from=80.0)
