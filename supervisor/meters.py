@@ -12,6 +12,7 @@ from datetime import datetime
 from prometheus_client import CollectorRegistry, Counter, Histogram, Metric
 from prometheus_client.registry import Collector
 
+from supervisor.core.divergence import Verdict
 from supervisor.core.happenings import Happening, HappeningKind
 from supervisor.core.model import Generation, TaskStatus
 from supervisor.core.publish import Check
@@ -80,6 +81,8 @@ class OverlordMeters(Collector):
         )
         self._segments = _counter(own, "published_segments", "Files that were published.", *of)
         self._bytes = _counter(own, "published_bytes", "Size of those files.", *of)
+        text = "Replicas of published ranges, by what they came to beside what was published."
+        self._compared = _counter(own, "replicas_compared", text, *of, "found")
         # What is alarmed about begins at zero, or its first event would be no growth.
         self._publishes.labels(PublishOutcome.STALE.value, Check.OFFSET_BEHIND.value)
 
@@ -118,13 +121,17 @@ class OverlordMeters(Collector):
         self, generation: Generation, files: Sequence[SegmentFile], now: datetime
     ) -> None:
         """Measure the handoff of a range that is published at `now`, and what it added."""
-        labels = (self._names.label(generation.supervisor_id), generation.data_source)
-        labels = labels if labels[0] != OTHERS else (OTHERS, OTHERS)
+        labels = self._labels_of(generation)
         self._segments.labels(*labels).inc(len(files))
         self._bytes.labels(*labels).inc(sum(file.size_bytes for file in files))
         for step, (begin, end) in _steps_of(generation, now).items():
             if begin is not None and end is not None:  # several clocks wrote them
                 self._steps.labels(step).observe(max(0.0, (end - begin).total_seconds()))
+
+    def compared(self, generation: Generation, found: Mapping[Verdict, int]) -> None:
+        """Count what comparisons of replicas have found."""
+        for verdict, replicas in found.items():
+            self._compared.labels(*self._labels_of(generation), verdict.value).inc(replicas)
 
     def committed(self, told: Sequence[Happening]) -> None:
         """Count what a transaction has changed."""
@@ -134,6 +141,8 @@ class OverlordMeters(Collector):
                 case HappeningKind.GENERATION_OPENED:
                     for how in _ENDED.values():
                         self._ranges.labels(*labels, how)
+                    for found in Verdict:
+                        self._compared.labels(*labels, found.value)
                 case HappeningKind.TASK_STARTED:
                     self._started.labels(*labels).inc()
                     self._ended.labels(*labels, TaskStatus.FAILED.value, "false")
@@ -148,6 +157,10 @@ class OverlordMeters(Collector):
                     self._rejected.labels(*labels).inc(_number(one, "rejected"))
                 case _:
                     pass
+
+    def _labels_of(self, generation: Generation) -> tuple[str, str]:
+        name = self._names.label(generation.supervisor_id)
+        return (OTHERS, OTHERS) if name == OTHERS else (name, generation.data_source)
 
     def _labels(self, told: Happening) -> tuple[str, str]:
         name = self._names.label(told.supervisor_id)

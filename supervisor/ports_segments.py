@@ -11,6 +11,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Protocol
 
+from supervisor.core.divergence import Divergence
 from supervisor.core.model import NamedFile, Publication, RetentionRule, Segment
 
 
@@ -46,6 +47,14 @@ class Segments(Protocol):
 
     def recent_publications(self, supervisor_id: str, limit: int) -> list[Publication]:
         """Return the newest, newest first."""
+        ...
+
+    def add_diverged(self, generation_id: str, found: Divergence) -> None:
+        """Note, of a publication, a replica that came to something else."""
+        ...
+
+    def diverged(self, supervisor_id: str, since: datetime) -> list[Publication]:
+        """Return those since then from which a replica differed, not forgotten, oldest first."""
         ...
 
     def rejected(self, supervisor_id: str) -> int:

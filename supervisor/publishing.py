@@ -29,6 +29,7 @@ from supervisor.core.model import (
     TaskTotals,
 )
 from supervisor.core.publish import Check, Judgement, PublishFacts, judge
+from supervisor.divergences import Compared, compare_late, compare_siblings
 from supervisor.endings import Endings
 from supervisor.export_events import announce
 from supervisor.leadership import Leadership
@@ -106,13 +107,15 @@ class Publishing:
             before = {other.id for other in tx.generations.predecessors(generation)}
             answer = judge(PublishFacts(task, generation, winner, committed, before), request)
             self.reach("publish:judged")
+            compared: Compared = {}
             if task.outcome is None:
                 if generation.first_finished_at is None and answer.outcome in _FINISHES:
                     tx.generations.finished(generation.id, now)
-                _settle(tx, self.endings, _Asked(task, generation, request), answer, now)
+                compared = _settle(tx, self.endings, _Asked(task, generation, request), answer, now)
             self._passed("in-transaction", answer)
         self._passed("committed", answer)
         self._measure(_Asked(task, generation, request), answer, now)
+        self.meters.compared(generation, compared)
         if answer.outcome is not PublishOutcome.WAIT_FOR_PREDECESSOR:
             facts = {"outcome": answer.outcome.value, "check": answer.check.value}
             of = fields_of_task(task, generation)
@@ -156,15 +159,19 @@ class _Asked:
 
 def _settle(
     tx: Transaction, endings: Endings, asked: _Asked, answer: PublishAnswer, now: datetime
-) -> None:
+) -> Compared:
     task = asked.task
     done = TaskTotals(asked.request.counters, asked.request.end)
     match answer.outcome:
         case PublishOutcome.COMMITTED:
-            _commit(tx, endings, asked, now)
+            return _commit(tx, endings, asked, now)
         case PublishOutcome.ALREADY_PUBLISHED:
+            publication = tx.segments.publication(asked.generation.id)
+            assert publication is not None, "it was there when the request was judged"
+            compared = compare_late(tx, asked.generation, publication, asked.request, now)
             endings.end(tx, task, TaskStatus.SUCCESS, answer.reason, now, totals=done)
             tx.tasks.store_outcome(task.id, answer.outcome, published=False)
+            return compared
         case PublishOutcome.SUPERSEDED | PublishOutcome.STALE:
             why = f"{answer.outcome}: {answer.reason}"
             stale = answer.outcome is PublishOutcome.STALE
@@ -173,9 +180,10 @@ def _settle(
             _audit(tx, task, f"publish-{answer.outcome}", answer.reason, now)
         case PublishOutcome.WAIT_FOR_PREDECESSOR:
             pass
+    return {}
 
 
-def _commit(tx: Transaction, endings: Endings, asked: _Asked, now: datetime) -> None:
+def _commit(tx: Transaction, endings: Endings, asked: _Asked, now: datetime) -> Compared:
     task, generation, request = asked.task, asked.generation, asked.request
     check_files(task, request, rolled_up=_is_rolled_up(tx, generation))
     tx.offsets.advance(
@@ -197,6 +205,7 @@ def _commit(tx: Transaction, endings: Endings, asked: _Asked, now: datetime) -> 
         rejected=0 if request.rejects is None else request.rejects.records,
         rejects=request.rejects,
         samples=request.samples,
+        digest=request.digest,
     )
     segments = _segments(publication, task.data_source, "", request.segments, request.columns)
     errors = _segments(publication, errors_table(task.data_source), "error-", request.quarantine)
@@ -209,8 +218,10 @@ def _commit(tx: Transaction, endings: Endings, asked: _Asked, now: datetime) -> 
     if not (closed and ended):  # fenced or given up since we looked: the offsets move back
         raise StateMoved(f"{task.id} or {generation.id} has ended")
     tx.tasks.store_outcome(task.id, PublishOutcome.COMMITTED, published=True)
+    compared = compare_siblings(tx, generation, request, endings.last_report, now)
     end_siblings(tx, endings, generation, task.id, now)
     _audit(tx, task, "publish", _told(publication, segments, errors), now)
+    return compared
 
 
 def _told(publication: Publication, segments: Sequence[Segment], errors: Sequence[Segment]) -> str:

@@ -53,6 +53,7 @@ from supervisor.views_tasks import (
     task_short,
 )
 from supervisor.views_warehouse import WarehouseFiles, warehouse_files
+from supervisor.views_warnings import DIVERGED_SHOWN_FOR
 from supervisor.views_workers import Capacity, WorkerLine, capacity_of, worker_lines
 from supervisor.watching import Watching
 from tasks.discovery import common
@@ -143,6 +144,7 @@ class Views:
                 status=TaskStatus.FAILED, supervisor_id=supervisor_id, limit=FAILED_SHOWN
             )
             rejected = tx.segments.rejected(supervisor_id)
+            diverged = tx.segments.diverged(supervisor_id, seen.now - DIVERGED_SHOWN_FOR)
         return status_of(
             StatusFacts(
                 seen=seen,
@@ -152,6 +154,7 @@ class Views:
                 failing_pass=self.loop.failing(supervisor_id),
                 failed=failed,
                 rejected_published=rejected,
+                diverged=diverged,
                 ages=self.watching.ages(seen),
                 looks=self.watching.looks(seen),
             )

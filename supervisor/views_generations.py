@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
+from supervisor.core.divergence import Divergence, Verdict
 from supervisor.core.model import Generation, GenerationState, Publication, Task, TaskStatus
 from tasks.wire import Instant, Wire, WireOffsets
 
@@ -34,6 +35,16 @@ class StepTimes(Wire):
     total: int | None
 
 
+class DivergedView(Wire):
+    """A replica that came to something else than was published."""
+
+    task_id: str
+    digest: str
+    records: int
+    """How many it read."""
+    found: Verdict
+
+
 class GenerationView(Wire):
     """One offset range of one task group."""
 
@@ -52,6 +63,10 @@ class GenerationView(Wire):
     """Published ones."""
     rejected: int | None
     published_by: str | None
+    digest: str | None
+    """What the published replica made of its records; null: not published, or not known."""
+    diverged: list[DivergedView]
+    """Other replicas that made something else of them."""
     handoff_why: str
     opened_at: Instant
     pausing_at: Instant | None
@@ -91,6 +106,8 @@ def generation_view(
         rows=None if publication is None else publication.rows,
         rejected=None if publication is None else publication.rejected,
         published_by=None if publication is None else publication.task_id,
+        digest=None if publication is None else publication.digest,
+        diverged=[] if publication is None else [_diverged(one) for one in publication.diverged],
         handoff_why=generation.handoff_why,
         opened_at=generation.opened_at,
         pausing_at=generation.paused_at,
@@ -99,6 +116,12 @@ def generation_view(
         ended_at=generation.ended_at,
         durations=_durations(generation),
         attempts=[_attempt(task) for task in tasks],
+    )
+
+
+def _diverged(one: Divergence) -> DivergedView:
+    return DivergedView(
+        task_id=one.task_id, digest=one.digest, records=one.records, found=one.found
     )
 
 

@@ -5,7 +5,6 @@ topicPattern, as Druid's have.  Lag is counted against the last stable offsets: 
 may still be aborted.
 """
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -15,8 +14,8 @@ from pydantic import Field
 
 from supervisor.core.due import due_at
 from supervisor.core.lag import LogEnds, lag_ages
-from supervisor.core.model import Generation, GenerationState, Task
-from supervisor.core.observed import Liveness, Observed, StreamTrouble
+from supervisor.core.model import Generation, GenerationState, Publication, Task
+from supervisor.core.observed import Observed, StreamTrouble
 from supervisor.core.partition_names import by_name, names_topics
 from supervisor.core.placement import Slots
 from supervisor.core.spec import SupervisorSpec
@@ -25,8 +24,8 @@ from supervisor.core.view import View
 from supervisor.loop import PassError
 from supervisor.progress import lag_by_partition, readable, report_of
 from supervisor.reconcile import Pass
+from supervisor.views_warnings import warnings
 from tasks.contract import Counters, TaskPhase
-from tasks.ingest_spec import BadRecords
 from tasks.offsets import Offsets, TopicPartition
 from tasks.wire import Wire, iso_utc
 
@@ -152,6 +151,8 @@ class StatusFacts:
     rejected_published: int
     ages: Mapping[TopicPartition, timedelta]
     """Of the oldest unread record of each partition, where it is known."""
+    diverged: Sequence[Publication] = ()
+    """Lately published ranges of which a replica came to something else, oldest first."""
     looks: Sequence[LogEnds] = ()
     """Where the log ended when it was looked at: what the ages of each task are told from."""
 
@@ -243,7 +244,7 @@ def _payload(facts: StatusFacts) -> StatusPayload:
             "rejected": Rejected(
                 live=sum(_rejected_live(seen)), published=facts.rejected_published
             ),
-            "warnings": _warnings(facts),
+            "warnings": warnings(seen, spec, facts.diverged, bad=_rejected_live(seen)[0]),
             "version": seen.current.version,
         }
     )
@@ -355,23 +356,6 @@ def _rejected_live(seen: Observed) -> tuple[int, int]:
 
 def _rejects(counters: Counters) -> int:
     return counters.unparseable + counters.thrown_away
-
-
-def _warnings(facts: StatusFacts) -> list[str]:
-    found = [
-        f"worker {worker} is silent: what is told of {tasks} of the tasks is its last word"
-        for worker, tasks in sorted(_silent(facts.seen).items())
-    ]
-    bad, _ = _rejected_live(facts.seen)
-    if facts.spec.tuning_config.bad_records is BadRecords.WARN and bad:
-        found += [f"{bad} records of the ranges that are read now cannot be read: see parseErrors"]
-    return found
-
-
-def _silent(seen: Observed) -> Counter[str]:
-    """Return worker -> tasks, of workers that have tasks here and were not heard of lately."""
-    alive = {worker.id for worker in seen.workers if worker.liveness is Liveness.ALIVE}
-    return Counter(t.worker_id for t in seen.tasks if t.worker_id not in alive)
 
 
 def _recent_errors(facts: StatusFacts) -> list[RecentError]:

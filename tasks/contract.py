@@ -15,12 +15,20 @@ no longer lists is to be stopped: the overlord has ended it.  Durations travel, 
 
 from datetime import timedelta
 from enum import StrEnum
+from typing import Annotated
 
 from pydantic import Field
 
+from tasks.digests import PATTERN
 from tasks.ingest_spec import Column, FileFormat, IngestSpec
 from tasks.sample_contract import DesiredSample
 from tasks.wire import Instant, Seconds, Truth, Whole, Wire, WireOffsets
+
+MaybeDigest = Annotated[
+    str | None, Field(default=None, pattern=PATTERN, exclude_if=lambda found: found is None)
+]
+"""What replicas compare (`tasks.digests`).  Left out if there is none: an overlord from before
+there were digests reads the rest."""
 
 
 class RunState(StrEnum):
@@ -163,6 +171,8 @@ class TaskReport(Wire):
     stalled_for: Seconds = timedelta(0)
     """How long it could have gone on and did not: while it waits for Kafka, for an overlord or
     for its predecessor, or has nothing to read, it is not stalled."""
+    digest: MaybeDigest = None
+    """What its whole range came to; None: it has not read to the fixed end, or it is not known."""
 
 
 class CompactionReport(Wire):
@@ -296,6 +306,8 @@ class PublishRequest(Wire):
     """Raw records that could not be read: rows of the errors table, not of the table."""
     counters: Counters
     samples: tuple[RejectSample, ...] = ()
+    digest: MaybeDigest = None
+    """As in `TaskReport`."""
 
 
 class PublishOutcome(StrEnum):

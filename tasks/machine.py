@@ -369,6 +369,7 @@ def _finish(state: TaskState, end: Offsets, now: float) -> Step:
         quarantine=state.merged.quarantine,
         counters=state.counters,
         samples=state.samples,
+        digest=state.digest,
     )
     return replace(state, phase=phase, busy=Publishing()), (Publish(request),)
 

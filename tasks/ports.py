@@ -25,6 +25,7 @@ from tasks.contract import (
     SyncRequest,
     SyncResponse,
 )
+from tasks.digests import PATTERN
 from tasks.ingest_spec import Column, IngestSpec
 from tasks.kafka_client import KafkaClient
 from tasks.offsets import Offsets
@@ -108,6 +109,8 @@ class JournalEntry(Wire):
     """Discovered columns up to and with this batch, sorted; empty when nothing is discovered."""
     kinds: dict[str, int] = Field(default_factory=dict)
     """What values of these were, where that makes their types; 0: null in every row so far."""
+    digest: str | None = Field(default=None, pattern=PATTERN)
+    """What its records came to (`tasks.digests`); None: from before there were digests."""
     chunk_rows: dict[str, int] = Field(default_factory=dict)
     """Start of a time chunk -> rows of it in `files`, of the fullest 1,000; none: not counted."""
 

@@ -213,5 +213,5 @@ def _news_of(
     tasks: tuple[TaskReport, ...], compactions: tuple[CompactionReport, ...]
 ) -> tuple[object, ...]:
     """Return the parts of reports that an overlord waits for."""
-    told = ((r.task_id, r.phase, r.order_term, r.order_sequence) for r in tasks)
+    told = ((r.task_id, r.phase, r.order_term, r.order_sequence, r.digest) for r in tasks)
     return (*told, *((r.compaction_id, r.failure) for r in compactions))

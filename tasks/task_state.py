@@ -17,6 +17,7 @@ from tasks.contract import (
     TaskPhase,
     TaskReport,
 )
+from tasks.digests import together
 from tasks.ingest_spec import BadRecords, Tuning
 from tasks.offsets import Offsets, TopicPartition
 from tasks.pacing import BatchSize, Limits, Pace
@@ -165,6 +166,13 @@ class TaskState:
         return self.entries[-1].end if self.entries else self.task.start
 
     @property
+    def digest(self) -> str | None:
+        """What the whole range came to; None: it is not read to its end, or not known."""
+        if self.end is None or dict(self.position) != dict(self.end):
+            return None  # it reads on, or is beyond the end and has a tail to drop (P14)
+        return together(entry.digest for entry in self.entries)
+
+    @property
     def limit(self) -> Offsets | None:
         """How far it may read: the end, else the bound that its supervisor has; None: no end."""
         return self.task.bound if self.end is None else self.end
@@ -204,6 +212,7 @@ def report(state: TaskState, now: float) -> TaskReport:
         idle_for=timedelta(seconds=max(0.0, now - state.progressed_at)),
         batch_seconds=state.batch_seconds,
         stalled_for=timedelta(seconds=_stalled_s(state, now)),
+        digest=state.digest,
     )
 
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from supervisor.adapters.memory_rows import Tables
+from supervisor.core.divergence import Divergence
 from supervisor.core.errors import StateMoved
 from supervisor.core.model import NamedFile, Publication, Segment
 
@@ -60,6 +61,17 @@ class MemorySegments:
     def recent_publications(self, supervisor_id: str, limit: int) -> list[Publication]:
         """Return the newest, newest first."""
         return self.publications(supervisor_id)[::-1][:limit]
+
+    def add_diverged(self, generation_id: str, found: Divergence) -> None:
+        """Note, of a publication, a replica that came to something else."""
+        row = self._tables.publications[generation_id]
+        self._tables.publications.put(generation_id, replace(row, diverged=(*row.diverged, found)))
+
+    def diverged(self, supervisor_id: str, since: datetime) -> list[Publication]:
+        """Return those since then from which a replica differed, not forgotten, oldest first."""
+        rows = self.publications(supervisor_id)
+        lasting = [row for row in rows if row.diverged and row.forgotten_at is None]
+        return [row for row in lasting if row.published_at >= since]
 
     def rejected(self, supervisor_id: str) -> int:
         """Return how many records became no row, of all publications that are not forgotten."""

@@ -40,6 +40,7 @@ class HappeningKind(StrEnum):
     GENERATION_PUBLISHED = "generation-published"
     GENERATION_EMPTY = "generation-empty"
     GENERATION_DISCARDED = "generation-discarded"
+    REPLICAS_DIVERGED = "replicas-diverged"
     TASK_STARTED = "task-started"
     TASK_ENDED = "task-ended"
     COMPACTION_BEGUN = "compaction-begun"

@@ -17,7 +17,13 @@ Field = str | int | float | bool | None
 
 _CAPITAL = re.compile(r"(?<=[a-z0-9])([A-Z])")
 _OWN = frozenset({"replica", "attempt", "worker", "data_source"})
-_GRAVE = frozenset({HappeningKind.GAP_DECLARED, HappeningKind.GENERATION_DISCARDED})
+_GRAVE = frozenset(
+    {
+        HappeningKind.GAP_DECLARED,
+        HappeningKind.GENERATION_DISCARDED,
+        HappeningKind.REPLICAS_DIVERGED,
+    }
+)
 
 
 def fields_of_task(task: Task, generation: Generation) -> dict[str, Field]:

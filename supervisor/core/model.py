@@ -15,6 +15,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from supervisor.core.access import Actor
+from supervisor.core.divergence import Divergence
 from supervisor.core.spec import SupervisorSpec
 from tasks.contract import (
     Counters,
@@ -282,6 +283,10 @@ class Publication:
     rejected: int
     rejects: RejectsFile | None = None
     samples: tuple[RejectSample, ...] = ()
+    digest: str | None = None
+    """What its records came to (`tasks.digests`); None: not known."""
+    diverged: tuple[Divergence, ...] = ()
+    """Other replicas that came to something else."""
     forgotten_at: datetime | None = None
     """Its supervisor was forgotten since: its files stay, its offsets mean nothing any more."""
 

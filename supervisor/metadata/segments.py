@@ -5,6 +5,7 @@ from datetime import datetime
 
 from sqlalchemy import ColumnElement, Connection, RowMapping, func, select, union, update
 
+from supervisor.core.divergence import Divergence, read_stored, stored
 from supervisor.core.errors import StateMoved
 from supervisor.core.model import NamedFile, Publication, Segment
 from supervisor.metadata.column_sets import ColumnSets, set_id
@@ -71,6 +72,23 @@ class SqlSegments:
             .where(_PUB.supervisor_id == supervisor_id)
             .order_by(_PUB.published_at.desc(), _PUB.generation_id.desc())
             .limit(limit)
+        ).mappings()
+        return [_read_publication(row) for row in rows]
+
+    def add_diverged(self, generation_id: str, found: Divergence) -> None:
+        """Note, of a publication, a replica that came to something else."""
+        of_it = _PUB.generation_id == generation_id
+        before = self._db.execute(select(_PUB.diverged).where(of_it)).scalar_one() or []
+        changed = update(publications).where(of_it).values(diverged=[*before, stored(found)])
+        self._db.execute(changed)
+
+    def diverged(self, supervisor_id: str, since: datetime) -> list[Publication]:
+        """Return those since then from which a replica differed, not forgotten, oldest first."""
+        rows = self._db.execute(
+            select(publications)
+            .where(_PUB.supervisor_id == supervisor_id, _PUB.diverged.is_not(None))
+            .where(_PUB.published_at >= since, _PUB.forgotten_at.is_(None))
+            .order_by(_PUB.published_at, _PUB.generation_id)
         ).mappings()
         return [_read_publication(row) for row in rows]
 
@@ -252,6 +270,8 @@ def _publication_row(publication: Publication) -> dict[str, object]:
         "rejected": publication.rejected,
         "rejects": None if rejects is None else rejects.model_dump(mode="json"),
         "samples": [sample.model_dump(mode="json") for sample in publication.samples],
+        "digest": publication.digest,
+        "diverged": [stored(found) for found in publication.diverged] or None,
         "forgotten_at": publication.forgotten_at,
     }
 
@@ -270,6 +290,8 @@ def _read_publication(row: RowMapping) -> Publication:
         rejected=row["rejected"],
         rejects=None if rejects is None else RejectsFile.model_validate(rejects),
         samples=tuple(RejectSample.model_validate(sample) for sample in row["samples"]),
+        digest=row["digest"],
+        diverged=tuple(read_stored(found) for found in row["diverged"] or ()),
         forgotten_at=row["forgotten_at"],
     )
 

@@ -52,6 +52,7 @@ __all__ = ["METADATA"]
 _ACTIVE = text("status = 'RUNNING'")
 _LIVE = text("ended_at IS NULL")
 _OPEN = text("open")
+_DIVERGED = text("diverged IS NOT NULL")
 
 supervisor_specs = Table(
     "supervisor_specs",
@@ -215,6 +216,14 @@ publications = Table(
     Column("rejects", DOCUMENT),
     Column("samples", DOCUMENT, nullable=False),
     Column("forgotten_at", UtcTime, comment="its supervisor was forgotten since"),
+    Column("digest", String, comment="what its records came to; null: not known"),
+    Column("diverged", DOCUMENT, comment="replicas that came to something else; null: none"),
+    Index(
+        "ix_publications_diverged",
+        "supervisor_id",
+        sqlite_where=_DIVERGED,
+        postgresql_where=_DIVERGED,
+    ),
 )
 
 column_sets = Table(

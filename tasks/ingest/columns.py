@@ -29,7 +29,7 @@ from tasks.ingest_spec import (
     TextFormat,
 )
 from tasks.ports import JournalEntry
-from tasks.row_plan import own_columns
+from tasks.row_plan import measured, own_columns
 
 _SPECS_MAX = 100
 COLUMNS_MAX = 1_000
@@ -77,6 +77,16 @@ def spec_key(spec: IngestSpec) -> str:
 def columns_in(spec: IngestSpec, entries: Iterable[JournalEntry]) -> tuple[Column, ...]:
     """Return the columns of the files of journaled batches."""
     return columns_of(spec, together(found_in(spec, e.columns, e.kinds) for e in entries))
+
+
+def digested(spec: IngestSpec, found: Found) -> tuple[int, ...]:
+    """Return the numbers of a batch's columns that do not depend on what else it has met.
+
+    All but the discovered ones: declared columns come first, what metrics need comes last.
+    """
+    columns = len(columns_of(spec, found))
+    declared = len(columns_of(spec, {}))
+    return (*range(declared), *range(columns, columns + len(measured(spec))))
 
 
 def fits(columns: Sequence[Column], whole: Iterable[Column]) -> bool:

@@ -29,6 +29,7 @@ from tasks.ingest.chunks import Chunks
 from tasks.ingest.columns import (
     ColumnBook,
     columns_in,
+    digested,
     fits,
     found_so_far,
     grown,
@@ -293,13 +294,7 @@ class SparkEngine:
         return keep_raw(records, bad, folder / "rejects.parquet", self._warehouse)
 
     def _write(
-        self,
-        job: BatchJob,
-        span: Range,
-        found: Found,
-        folder: Path,
-        *,
-        schemas: Schemas,
+        self, job: BatchJob, span: Range, found: Found, folder: Path, *, schemas: Schemas
     ) -> Observed:
         spec = job.spec
         records = self._records(job, span.start, span.end)
@@ -315,6 +310,7 @@ class SparkEngine:
             reasons=reasons_of(spec),
             topics=spec.topic_column,
             form=spec.tuning.files,
+            digested=digested(spec, found),
         )
 
     def _peek(self, job: BatchJob, span: Range) -> Found:

@@ -3,6 +3,7 @@
 from collections import Counter
 
 from tasks.contract import Counters, RejectSample, RejectsFile
+from tasks.digests import NO_RECORDS, digest_of
 from tasks.discovery import Found, typed_of
 from tasks.ingest.observed import Observed
 from tasks.ports import BatchJob, DataFile, JournalEntry
@@ -20,6 +21,7 @@ def entry_of(
     """Return the entry of one batch; `observed` is None where there was nothing to read."""
     counters = Counters(batches=1)
     samples: tuple[RejectSample, ...] = ()
+    digest = NO_RECORDS
     if observed is not None:
         unwanted = sum(reject.reason.thrown_away for reject in observed.rejects)
         counters = Counters(
@@ -31,6 +33,7 @@ def entry_of(
             batches=1,
             rejected=Counter(reject.reason.value for reject in observed.rejects),
         )
+        digest = digest_of(observed.digest)
         samples = observed.samples[: job.spec.tuning.saved_parse_exceptions_max]
     return JournalEntry(
         number=job.number,
@@ -44,4 +47,5 @@ def entry_of(
         samples=samples,
         columns=tuple(found),
         kinds=typed_of(job.spec, found),
+        digest=digest,
     )

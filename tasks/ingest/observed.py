@@ -1,4 +1,4 @@
-"""What a batch's one pass tells beside its files: counts, offset bounds, rejects, new keys.
+"""What a batch's one pass tells beside its files: counts, offset bounds, rejects, a digest.
 
 All of it is one metric, a JSON text: each part fetched on its own would cost a round trip to
 the JVM, and a list of rejects one per record.
@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tasks.contract import RejectSample
+from tasks.ingest.digest import digest_sql
 from tasks.ingest.places import numbers_of
 from tasks.ingest.reasons import RejectReason
 from tasks.ingest.sql import (
@@ -71,6 +72,8 @@ class Observed:
     """Of the rows' values, per column of which `decode` tells them."""
     again: int = 0
     """Records of which numbers were not written as such, and those that were no records at all."""
+    digest: int = 0
+    """64 bits, signed: what the records came to (see `digest.digest_sql`)."""
 
     @property
     def rows(self) -> int:
@@ -78,11 +81,13 @@ class Observed:
         return sum(kept.rows for kept in self.kept.values())
 
 
-def metric_sql(start: Offsets, told: Told, reasons: Sequence[RejectReason]) -> str:
+def metric_sql(
+    start: Offsets, told: Told, reasons: Sequence[RejectReason], digested: Sequence[int] = ()
+) -> str:
     """Return the SQL of the metric over judged rows (see `decode`) of the partitions of `start`.
 
-    `told` is what the rows tell, and `reasons` are those of which samples are wanted: each costs
-    something for every record.
+    `told` is what the rows tell, `reasons` are those of which samples are wanted, `digested` the
+    numbers of the columns whose values are in the digest: each costs something for every record.
 
     A reject is one number, to keep the text short: `((offset - start) x partitions + index) x 32
     + reason`, where index counts the partitions of `start`, sorted.
@@ -108,7 +113,7 @@ def metric_sql(start: Offsets, told: Told, reasons: Sequence[RejectReason]) -> s
         f"count(CASE WHEN {is_row} AND {ERROR_COLUMN} THEN 1 END) AS bad, array({kept}) AS kept, "
         f"collect_list(CASE WHEN NOT {is_row} THEN (CASE p {cases} END) * {_REASONS} + "
         f"{REASON_COLUMN} END) AS rejects, array({samples}) AS samples"
-        f"{told_sql(told)})) AS {METRIC}"
+        f"{told_sql(told)}, {digest_sql(start, digested)} AS digest)) AS {METRIC}"
     )
 
 
@@ -159,6 +164,7 @@ def read_metric(metric: str, start: Offsets, reasons: Sequence[RejectReason]) ->
         asked=tuple(found.get(ASKED_COLUMN, [])),
         kinds=tuple(found.get("kinds", [])),
         again=found.get(AGAIN_COLUMN, 0),
+        digest=found.get("digest", 0),
     )
 
 

@@ -47,6 +47,7 @@ def warm_up(session: SparkSession, folder: Path) -> None:
                 start={partition: 0},
                 files_max=1,
                 reasons=reasons_of(spec),
+                digested=range(len(columns)),
             )
             described = [describe(path, folder, partition.topic) for path in data_paths(into)]
             files += [file for file in described if file is not None]

@@ -38,15 +38,16 @@ def write_rows(
     reasons: Sequence[RejectReason],
     topics: bool = False,
     form: FileFormat = DEFAULT_FORMAT,
+    digested: Sequence[int] = (),
 ) -> Observed:
     """Write the rows of `decode`'s frame into a new `folder` and return what the pass saw.
 
     Files have `__time`, the columns in order, `__partition`, `__offset`, and with `topics`
-    `__topic`.  Of records that are no rows for one of `reasons`, some are sampled.  Runs one Spark
-    job.
+    `__topic`.  Of records that are no rows for one of `reasons`, some are sampled.  `digested` are
+    the numbers of the columns whose values are in the digest.  Runs one Spark job.
     """
     observation = Observation()
-    metric = metric_sql(start, told_by(judged.columns), reasons)
+    metric = metric_sql(start, told_by(judged.columns), reasons, digested)
     rows = (
         judged.observe(observation, fn.expr(metric))
         .where(f"{REASON_COLUMN} = 0")

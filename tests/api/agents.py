@@ -58,6 +58,8 @@ class Agent:
     """What it was last told to compact."""
     samples: tuple[DesiredSample, ...] = ()
     """What it was last told to look at."""
+    digest: str | None = None
+    """What it makes of each range."""
     _sequence: int = 0
 
     def request(self, *, wait_s: float = 0.0) -> SyncRequest:
@@ -69,7 +71,7 @@ class Agent:
             sequence=self._sequence,
             url=f"http://{self.id}.example:8091",
             slots=self.slots,
-            tasks=tuple(_report(task_id, held) for task_id, held in sorted(self.held.items())),
+            tasks=tuple(self._report(task_id) for task_id in sorted(self.held)),
             known=self.known,
             wait=timedelta(seconds=wait_s),
         )
@@ -168,7 +170,17 @@ class Agent:
             columns=(Column(name="user"), Column(name="n", type="long")),
             counters=Counters(processed=1),
             samples=self.held[task_id].rejected,
+            digest=self.digest,
         )
+
+    def _report(self, task_id: str) -> TaskReport:
+        held = self.held[task_id]
+        end = held.wanted.order.end
+        report = _report(task_id, held)
+        if end is None or held.position != end:
+            return report
+        update = {"digest": self.digest, "counters": Counters(processed=1)}
+        return report if self.digest is None else report.model_copy(update=update)
 
 
 def _report(task_id: str, held: _Held) -> TaskReport:

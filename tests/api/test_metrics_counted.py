@@ -6,6 +6,7 @@ from datetime import timedelta
 from prometheus_client import CollectorRegistry, Metric, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
+from supervisor.core.divergence import Verdict
 from supervisor.core.publish import Check
 from supervisor.core.states import State
 from supervisor.meters import METHODS, OverlordMeters
@@ -176,6 +177,7 @@ CLOSED = {
     "container": None,
     "detailed": None,
     "format": {"delta", "iceberg"},
+    "found": {found.value for found in Verdict},
     "how": {"published", "empty", "discarded"},
     "kind": {"reading", "writing", "skipped", "lost", "repeated", "recreated"},
     "le": None,

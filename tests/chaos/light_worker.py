@@ -6,6 +6,7 @@ in two seconds instead of thirty, so that a worker can die a hundred times in a 
 """
 
 import json
+import os
 import sys
 import time
 from pathlib import Path
@@ -29,6 +30,7 @@ from tasks.ports import BatchJob, StreamUnavailable
 from tasks.stream import KafkaStream, environment_secret
 from tasks.task_logs import TaskLogs
 from tasks.worker import Outside, run_worker
+from tests.tasks.bits import bits_of
 from tests.tasks.memory import NOON
 from tests.tasks.plain_engine import PlainEngine
 
@@ -37,8 +39,14 @@ Records = dict[TopicPartition, list[tuple[int, str]]]
 """(offset, id) of each record, in order."""
 
 
+DRIFT = "TIDEGATE_TEST_DRIFT"
+"""Environment: what this worker, unlike others, appends to each id."""
+
+
 class LightEngine(PlainEngine):
     """Reads a range of the topic with a consumer of its own and keeps the ids."""
+
+    _drift = os.environ.get(DRIFT, "")
 
     def _write(
         self,
@@ -50,14 +58,16 @@ class LightEngine(PlainEngine):
         schemas: Schemas,  # noqa: ARG002 -- this engine reads JSON alone
     ) -> Observed:
         folder.mkdir()
-        kept = {}
-        for partition, found in _read(job).items():
+        kept, bits = {}, 0
+        for partition, records in _read(job).items():
+            found = [(offset, record_id + self._drift) for offset, record_id in records]
+            bits ^= bits_of((partition, offset, record_id) for offset, record_id in found)
             if found:
                 _write_file(folder / f"part-{partition.partition}.parquet", partition, found)
                 kept[partition] = Kept(len(found), found[0][0], found[-1][0])
-        records = sum(k.rows for k in kept.values())
-        assert records == count(job.start, job.end), "this topic has no holes"
-        return Observed(records, records * 200, 0, kept, (), (), ())
+        number = sum(k.rows for k in kept.values())
+        assert number == count(job.start, job.end), "this topic has no holes"
+        return Observed(number, number * 200, 0, kept, (), (), (), digest=bits)
 
 
 def _read(job: BatchJob) -> Records:

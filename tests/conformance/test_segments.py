@@ -4,8 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from supervisor.core.divergence import Divergence, Verdict
 from supervisor.core.errors import StateMoved
 from tasks.contract import RejectSample, RejectsFile
+from tasks.digests import digest_of
 from tests.conformance.stories import (
     CLICKS,
     HOUR,
@@ -44,6 +46,30 @@ def test_a_publication_is_read_back_whole(ready: Leader) -> None:
         assert tx.segments.publications(CLICKS) == [whole]
         assert tx.segments.of_data_source("table") == files[::-1]
         assert tx.segments.of_supervisor(CLICKS) == files[::-1]
+
+
+def test_replicas_that_differ_are_kept_with_what_was_published(ready: Leader) -> None:
+    """Goal: who looks days later finds which replica came to what."""
+    one = Divergence("t9", digest_of(2), 2**40, Verdict.OTHER_ROWS)
+    other = Divergence("t8", digest_of(3), 0, Verdict.OTHER_RECORDS)
+    known = replace(publication(), digest=digest_of(1))
+    with ready.writes() as tx:
+        tx.segments.add(known, [])
+        tx.segments.add(publication("g2", "t2"), [])
+    with ready.writes() as tx:
+        assert tx.segments.diverged(CLICKS, NOON) == []
+        tx.segments.add_diverged("g1", one)
+        tx.segments.add_diverged("g1", other)
+
+    whole = replace(known, diverged=(one, other))
+    with ready.reads() as tx:
+        assert tx.segments.publication("g1") == whole
+        assert tx.segments.diverged(CLICKS, NOON) == [whole]
+        assert tx.segments.diverged(CLICKS, NOON + HOUR) == []
+        assert tx.segments.diverged("other", NOON) == []
+    with ready.writes() as tx:
+        tx.segments.forget_publications(CLICKS, NOON)
+        assert tx.segments.diverged(CLICKS, NOON) == []
 
 
 def test_a_range_without_rows_is_published_without_files(ready: Leader) -> None:

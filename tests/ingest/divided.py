@@ -13,6 +13,7 @@ from pyspark.sql import functions as fn
 
 from supervisor.cli.answers import FileRow, Files, TableColumn
 from supervisor.cli.table_sql import rows_sql
+from tasks.digests import together
 from tasks.discovery import common
 from tasks.ingest.engine import SparkEngine
 from tasks.ingest_spec import Column, ColumnType, IngestSpec
@@ -41,6 +42,8 @@ class Read:
     queried: Counter[Line]
     """All rows, as `tidegate query` reads them."""
     segments: tuple[Path, ...]
+    digest: str | None
+    """What replicas would compare, of the whole topic."""
 
 
 def read(
@@ -112,6 +115,7 @@ def _read(
         counted=counted,
         queried=Counter(_queried(warehouse, results)),
         segments=tuple(warehouse / s.path for result in results for s in result.segments),
+        digest=together(entry.digest for entry in entries),
     )
 
 

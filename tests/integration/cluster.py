@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Self
 
 import httpx
+from prometheus_client.parser import text_string_to_metric_families
 from pydantic import JsonValue
 
 from supervisor.dev.ports import LOOPBACK, free_port
@@ -238,6 +239,17 @@ class Cluster:
             timeout=timeout_s,
             check=False,
         )
+
+    def compared(self, supervisor_id: str) -> dict[str, float]:
+        """Return what was found -> of how many replicas, as scrapers see it."""
+        families = text_string_to_metric_families(self.http.get("/metrics").text)
+        return {
+            sample.labels["found"]: sample.value
+            for family in families
+            for sample in family.samples
+            if sample.name == "tidegate_replicas_compared_total"
+            and sample.labels["supervisor"] == supervisor_id
+        }
 
     def has_read(self, supervisor_id: str, ends: Mapping[str, int]) -> bool:
         """Whether the tasks that read now have journaled everything up to `ends`."""

@@ -49,6 +49,7 @@ def test_of_two_replicas_one_publishes_and_both_succeed(
         in_errors = bad_in_files(cluster.files(f"{topic}__errors"))
         wait_until(lambda: _folders(cluster, topic) == _winners(publications), within_s=90)
         verified = cluster.tidegate("verify", topic)
+        compared = cluster.compared(topic)
 
     assert in_table == ids_in_topic(broker.bootstrap, topic)
     assert in_errors == bad_in_topic(broker.bootstrap, topic)
@@ -56,6 +57,9 @@ def test_of_two_replicas_one_publishes_and_both_succeed(
     assert {task["status"] for task in tasks} == {"SUCCESS"}
     assert {_replicas(tasks, str(p["taskId"])) for p in publications} == {2}
     assert verified.returncode == 0, verified.stdout + verified.stderr
+    assert sum(compared.values()) == len(publications), "each range has one other replica"
+    assert compared["same"] > 0, compared
+    assert compared["other-rows"] == compared["other-records"] == 0
 
 
 def _replicas(tasks: list[dict[str, JsonValue]], winner: str) -> int:

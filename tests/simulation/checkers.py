@@ -9,6 +9,7 @@ begins with the invariant's name.
 """
 
 from tests.simulation import check_end, check_offsets, check_rows
+from tests.simulation.check_digests import differences_are_told
 from tests.simulation.check_leaders import commits_have_the_present_term, plans_have_rising_terms
 from tests.simulation.check_workers import workers_keep_the_protocol
 from tests.simulation.ledger import Watched
@@ -50,6 +51,7 @@ def at_end(world: Watched) -> list[str]:
         *found,
         *check_offsets.published_ranges_tile(ledger, now),
         *check_offsets.rows_are_the_records(ledger, now, world, now.publications),
+        *differences_are_told(now, world),
         *plans_have_rising_terms(world),
         *check_end.chains_reach_the_committed(ledger, now),
         *check_end.everything_is_published(now, world),

@@ -17,6 +17,7 @@ from tasks.contract import (
     RejectsFile,
     SegmentFile,
 )
+from tasks.digests import digest_of
 from tasks.folders import NoSpace
 from tasks.ingest_spec import BadRecords
 from tasks.offsets import TopicPartition
@@ -24,6 +25,7 @@ from tasks.ports import BatchJob, DataFile, JournalEntry, MergeJob, MergeResult,
 from tests.simulation.clocks import EPOCH
 from tests.simulation.disk import Row, Warehouse
 from tests.simulation.kafka import BROKEN, Kafka
+from tests.tasks.bits import bits_of
 
 _CHUNK_RECORDS = 20
 """So many records in a row are of one time chunk; there are two, in turn."""
@@ -41,6 +43,8 @@ class SimEngine:
         self._reached = reached
         self.full = False
         """The disk is."""
+        self.drifts = False
+        """What it makes of records is not what others make of them."""
 
     def read_batch(self, job: BatchJob) -> JournalEntry:
         """Read a range, write its file, sync it.
@@ -77,7 +81,14 @@ class SimEngine:
             ),
             chunk_rows=Counter(f"chunk {offset // _CHUNK_RECORDS % 2}" for _, offset, _ in rows),
             samples=_samples(broken[: job.spec.tuning.saved_parse_exceptions_max]),
+            digest=self._digest(job, read),
         )
+
+    def _digest(self, job: BatchJob, read: Sequence[tuple[object, ...]]) -> str:
+        told: list[object] = [*read]
+        if self.drifts and told:
+            told.append((self._machine, job.task_id, job.number))
+        return digest_of(bits_of(told))
 
     def merge(self, job: MergeJob) -> MergeResult:
         """Write the files of all entries as one, synced; a single one is taken as it is.

@@ -1,12 +1,14 @@
 """One overlord process: the product's own parts on one thread, woken by the kernel's events."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
+from typing import TypeAlias
 
 from supervisor.core.errors import LeaseLost, SupervisorError
 from supervisor.core.observed import Limits, Liveness, WorkerView
+from supervisor.core.publish import Check, Judgement
 from supervisor.early_handoff import EarlyHandoff
 from supervisor.endings import Endings
 from supervisor.leadership import Leadership
@@ -31,6 +33,10 @@ from tests.simulation.store import MemoryDatabase, SimStore
 WAKE_PERIOD_S = 30.0
 CLEAN_PERIOD_S, SWEEP_PERIOD_S = 2.0, 12.0
 THREAD_SWITCH_S = 0.1
+
+
+Digests: TypeAlias = Mapping[str, str | None]
+"""Task -> what it made of its range."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +68,7 @@ class Surroundings:
     committed: Callable[["OverlordProcess", int], None]
     happened: Callable[..., None]
     bug: Callable[[str], None]
-    published: Callable[[str, str], None]
+    published: Callable[[str, str, Digests], None]
     looks_beside: bool = False
     cleaned: tuple[str, Warehouse] | None = None
     """Supervisor and folder whose ended tasks are cleaned up behind."""
@@ -133,6 +139,8 @@ class OverlordProcess(Process):
     loop: _Loop
     service: Service
     publishing: Publishing
+    _heard: dict[str, str | None]
+    """Task -> digest, when the last publish request was judged."""
     handoffs: EarlyHandoff
     resets: Resets
     changed: Broadcast
@@ -233,7 +241,7 @@ class OverlordProcess(Process):
             reached=self._reach,
         )
         self.sources = sources = Sources(self.store, streams, self.registry, around.times.limits)
-        endings = Endings(DELAY)
+        endings = Endings(DELAY, self.registry.report)
         self.changed = changed = _Broadcast(self._notify)
         shell = Shell(sources, self.clock, self._new_token, endings, self._reach)
         self.loop = _Loop(lambda name: self._pass(name, shell, changed), self)
@@ -248,7 +256,7 @@ class OverlordProcess(Process):
             reach=self._reach,
         )
         self.publishing = Publishing(
-            self.store, self.clock, self.leadership, self.loop, changed, endings, self._reach
+            self.store, self.clock, self.leadership, self.loop, changed, endings, self._publishes
         )
         self.handoffs = EarlyHandoff(self.store, self.clock, self.leadership, self.loop)
         self.resets = Resets(
@@ -355,6 +363,7 @@ class OverlordProcess(Process):
 
     def publish(self, task_id: str, token: str, request: PublishRequest, reply: Reply) -> None:
         """Judge a publish request."""
+        heard = self._heard = {}
         try:
             with self.store.at("publish"):
                 answer = self.publishing.publish(task_id, token, request)
@@ -365,9 +374,19 @@ class OverlordProcess(Process):
             self.around.bug(f"publish raised {error!r}")
             reply(error)
             return
-        self.around.published(task_id, answer.outcome)
+        said: Digests = {task_id: request.digest}
+        if isinstance(answer, Judgement) and answer.check is Check.ALL_PASSED:
+            said = dict(heard)
+        self.around.published(task_id, answer.outcome, said)
         self.around.reached(self, "publish:answer")
         reply(answer)
+
+    def _publishes(self, point: str) -> None:
+        """Note what it has heard of replicas when it decides; from then on nothing can come in."""
+        self._reach(point)
+        if point == "publish:judged":
+            said = [r for view in self.registry.views() for r in view.reports.values()]
+            self._heard.update((report.task_id, report.digest) for report in said if report.digest)
 
     def verb(self, name: str, act: Callable[["OverlordProcess"], object], reply: Reply) -> None:
         """Carry out what a user asks for."""

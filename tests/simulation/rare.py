@@ -18,6 +18,7 @@ STORIES = (
     "terminate and post again",
     "one of two topics gone",
     "batches fail",
+    "replicas diverge",
 )
 """Each happens once, early; several steps of it belong together."""
 ROWS = {
@@ -42,7 +43,7 @@ ASKS = ("how it is", "what cannot be")
 """What a user asks again and again, which changes nothing."""
 _VERBS = ("suspend and resume", "terminate and post again")
 _FAILING_SHARE, _CLEANING_SHARE, _BOUNDED_SHARE = 0.12, 0.25, 0.3
-_ASKING_SHARE = 0.3
+_ASKING_SHARE, _DIVERGING_SHARE = 0.3, 0.15
 _RESETS = {"retention while suspended", "reset while a task publishes"}
 """A reset goes back to the start of a fixed range, which Kafka may hold no more."""
 SIBLING = "-eu"
@@ -112,4 +113,7 @@ def draw_rare(random: Random) -> Rare:
     drawn = replace(drawn, bounded=bounded and drawn.topics == 1)
     drawn = replace(drawn, look_crash=random.choice([0.0, 0.0, 0.003, 0.02]))
     drawn = replace(drawn, asks=tuple(name for name in ASKS if random.random() < _ASKING_SHARE))
-    return replace(drawn, chunk_rows=random.choice([*[None] * 5, 5, 30]))
+    drawn = replace(drawn, chunk_rows=random.choice([*[None] * 5, 5, 30]))
+    if random.random() < _DIVERGING_SHARE:
+        drawn = replace(drawn, stories=(*drawn.stories, "replicas diverge"))
+    return drawn

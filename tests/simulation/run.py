@@ -29,6 +29,7 @@ FAULTS = 20
 in the quiet: under still more faults they might never."""
 LATE_MAX = 6
 """So many times that time may be used up: a run that comes to no end is a bug."""
+_DIVERGED = "SELECT count(*) FROM publications WHERE diverged IS NOT NULL"
 _HANDOFFS = "SELECT count(*) FROM generations WHERE end_fixed_at IS NOT NULL"
 _CAUSES = {
     "taskDuration": "taskDuration%",
@@ -90,6 +91,7 @@ class _Run:
         except Exception:  # noqa: BLE001 -- whatever it is, it belongs to this seed
             self.violations.append(f"the world broke: {traceback.format_exc()}")
         tally = world.tally
+        tally.rows["B11"] += self._count(_DIVERGED)
         return Outcome(
             seed=world.kernel.seed,
             violations=(*self.violations, *world.bugs),

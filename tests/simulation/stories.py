@@ -73,6 +73,10 @@ class Stories:
         away_s = self.random.uniform(1.2, 2.5) * self.world.times.worker_timeout
         self.world.kill(self._some_worker(), away_s=away_s)
 
+    def _replicas_diverge(self) -> None:
+        """One machine makes other values of the same records from now on."""
+        self._some_worker().engine.drifts = True
+
     # -- records ---------------------------------------------------------------------------------
 
     def _batches_fail(self) -> None:

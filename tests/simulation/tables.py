@@ -28,7 +28,7 @@ _PHASES = {
     "PAUSED": "B3",
     "FINISHING": "B4",
 }
-ROWS = (*(f"A{n}" for n in range(1, 16)), *(f"B{n}" for n in range(1, 10)))
+ROWS = (*(f"A{n}" for n in range(1, 16)), *(f"B{n}" for n in range(1, 10)), "B11")
 SHORT_LIFE_S = 6.0
 
 

@@ -282,6 +282,6 @@ class WorkerProcess(Process):
     def news(self) -> object:
         """Return what of the reports an overlord waits for, in the form of `Sync`."""
         return tuple(
-            (name, a.state.phase, a.state.order.term, a.state.order.sequence)
+            (name, a.state.phase, a.state.order.term, a.state.order.sequence, a.state.digest)
             for name, a in self.tasks.items()
         )

@@ -17,7 +17,7 @@ from tests.simulation.kafka import Kafka, Rejects
 from tests.simulation.kernel import Crash, Kernel, Process
 from tests.simulation.ledger import Ledger
 from tests.simulation.network import Network, Weather
-from tests.simulation.overlord import OverlordProcess, Surroundings, Times
+from tests.simulation.overlord import Digests, OverlordProcess, Surroundings, Times
 from tests.simulation.rare import AIM_RATE, AIMS, SIBLING
 from tests.simulation.slowness import SlowDatabase
 from tests.simulation.store import MemoryDatabase
@@ -160,10 +160,10 @@ class World:
         self.happened("commit", overlord=process.name, term=term, lease_term=lease)
         self.kernel.trace(process.name, "commits in term", term)
 
-    def _published(self, task_id: str, outcome: str) -> None:
+    def _published(self, task_id: str, outcome: str, digests: Digests) -> None:
         if outcome == "committed":
             self.tally.publishes += 1
-        self.happened("publish-answer", task=task_id, outcome=outcome)
+        self.happened("publish-answer", task=task_id, outcome=outcome, digests=digests)
         self.kernel.trace("publish", task_id, outcome)
 
     def _moved(self, worker: WorkerProcess, actor: Actor, before: TaskPhase) -> None:

@@ -24,6 +24,7 @@ from tasks.contract import (
     SyncResponse,
     TaskReport,
 )
+from tasks.digests import digest_of
 from tasks.ingest_spec import IngestSpec, TimestampSpec, Tuning
 from tasks.kafka_client import KafkaClient
 from tasks.offsets import TopicPartition
@@ -39,6 +40,7 @@ from tasks.ports import (
     StreamView,
 )
 from tasks.sample_contract import DesiredSample, SampleAnswer
+from tests.tasks.bits import places
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 P0 = TopicPartition("clicks", 0)
@@ -137,6 +139,7 @@ def entry_of(job: BatchJob) -> JournalEntry:
         end=dict(job.end),
         files=(data,) if rows else (),
         counters=Counters(processed=rows, processed_bytes=rows * 10),
+        digest=digest_of(places(job.start, job.end)),
         chunk_rows={f"hour {span.partition}": span.rows for span in spans},
     )
 

@@ -21,6 +21,7 @@ from tasks.ingest.schemas import Schemas
 from tasks.offsets import TopicPartition, count
 from tasks.ports import BatchJob
 from tasks.spark_session import SparkRuntime
+from tests.tasks.bits import places
 from tests.tasks.memory import NOON
 
 _MERGES = "rewrite"
@@ -78,7 +79,8 @@ class PlainEngine(SparkEngine):
                 self._write_file(folder, partition, rows)
                 kept[partition] = Kept(len(rows), rows[0], rows[-1])
         records = count(job.start, job.end)
-        return Observed(records, records * 10, 0, kept, tuple(rejects), (), ())
+        bits = places(job.start, job.end)
+        return Observed(records, records * 10, 0, kept, tuple(rejects), (), (), digest=bits)
 
     def _combined(self, work: Compaction, folder: Path) -> Path:
         tables = [

@@ -14,6 +14,7 @@ PURE_FILES = (
     "tasks/avro_schema.py",
     "tasks/avro_sql.py",
     "tasks/contract.py",
+    "tasks/digests.py",
     "tasks/discovery.py",
     "tasks/filter_sql.py",
     "tasks/filters.py",

@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import update
 
-from supervisor import reconcile
+from supervisor import divergences, reconcile
 from supervisor.core import publish
 from supervisor.core.publish import Check, Judgement, PublishFacts
 from supervisor.metadata import offsets as offsets_table
@@ -205,6 +205,11 @@ def initial_offsets_one_by_one(patches: Patches) -> None:
     patches.method(SqlOffsets, "initialise", make)
 
 
+def digests_not_compared(patches: Patches) -> None:
+    for name in ("compare_siblings", "compare_late"):
+        patches.function(divergences, name, lambda _: lambda *_args: {})
+
+
 _ONE = "tests/service/test_defences.py::"
 
 MUTANTS = (
@@ -299,6 +304,12 @@ MUTANTS = (
         incarnation_not_fenced,
         covered_by="P7: tasks that were taken up have other tokens",
         direct=f"{_ONE}test_an_earlier_incarnation_is_told_that_it_is_fenced",
+    ),
+    Mutant(
+        "digests-not-compared",
+        "B11",
+        "what replicas made of a range is not compared when it is published",
+        digests_not_compared,
     ),
     Mutant(
         "initial-offsets-one-by-one",
