@@ -94,7 +94,10 @@ class Leadership:
         return True
 
     def led_since(self) -> float:
-        """Return the monotonic time at which the present term began."""
+        """Return the monotonic time since which this process leads without a lapse.
+
+        In a lapse no worker was listened to: it does not count against any of them.
+        """
         with self._lock:
             return self._led_since
 
@@ -215,7 +218,8 @@ class Leadership:
                 self._counts.lost += self._term is not None
                 self._term, self._ended = None, True
             elif not self._is_fresh(self._renewal_began):
-                self._begun = None  # it lapsed meanwhile: passes were refused and have to be woken
+                # It lapsed meanwhile: passes were refused and have to be woken, workers unheard.
+                self._begun, self._led_since = None, began
             if held:
                 self._renewal_began = began
                 self._counts.renewed += 1

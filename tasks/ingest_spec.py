@@ -235,6 +235,17 @@ ValueFormat = Annotated[
 ]
 
 
+class HeaderEncoding(StrEnum):
+    """How the bytes of a header are a text; Java's names, as Druid takes them."""
+
+    UTF_8 = "UTF-8"
+    US_ASCII = "US-ASCII"
+    ISO_8859_1 = "ISO-8859-1"
+    UTF_16 = "UTF-16"
+    UTF_16BE = "UTF-16BE"
+    UTF_16LE = "UTF-16LE"
+
+
 class KafkaColumns(Wire):
     """Which parts of a record beside its value are fields; null: not this one."""
 
@@ -243,6 +254,8 @@ class KafkaColumns(Wire):
     topic: str | None = None
     header_prefix: str | None = None
     """`<prefix><header>` is a header's last value, as text."""
+    header_encoding: HeaderEncoding = HeaderEncoding.UTF_8
+    """What is none in it is replaced."""
     key: str | None = None
     key_format: ValueFormat | None = None
     """None: the key is UTF-8 text.  Else `key` holds the first field that the key has."""

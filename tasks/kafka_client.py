@@ -6,8 +6,9 @@ clients from it alone and checks the brokers' hosts again (`refused_hosts`).
 """
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Protocol
 
 from pydantic import Field, model_validator
@@ -81,6 +82,13 @@ class KafkaClient(Wire):
 
 ReadSecret = Callable[[SecretRef], str]
 """Looks one secret up; raises the plane's own error when it is not set."""
+
+OF_ADMIN_CLIENTS: Mapping[str, str] = MappingProxyType(
+    {"topic.metadata.refresh.interval.ms": "2000"}
+)
+"""Beside librdkafka's properties: such a client asks the controller, with KRaft any broker.  When
+that one dies it hears of another with its next list of brokers: by default after five minutes, in
+which it answers nothing and uses a processor up (librdkafka 2.16)."""
 
 _TUNING = {
     # field: (Java client, librdkafka)

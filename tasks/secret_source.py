@@ -4,12 +4,18 @@ A spec names a variable, never a file: which files are read is the operator's ch
 """
 
 import os
+from collections.abc import Callable
 from pathlib import Path
+from threading import Lock
+from typing import Generic, TypeVar
 
-from tasks.kafka_client import SecretRef
+from tasks.kafka_client import KafkaClient, ReadSecret, SecretRef
 
 BYTES_MAX = 64 * 1024
 _FILE = "_FILE"
+_CONNECTIONS_MAX = 64
+
+_Connection = TypeVar("_Connection")
 
 
 class NoSecret(LookupError):
@@ -41,3 +47,46 @@ def secret_text(reference: SecretRef) -> str:
     if not text or len(held) > BYTES_MAX:
         raise NoSecret(f"{name}{_FILE} names {path}, which is empty or above {BYTES_MAX} bytes")
     return text
+
+
+class Connections(Generic[_Connection]):
+    """A connection for each client, made anew when one of its secrets is another than it was.
+
+    So a password that is changed in its file needs no restart.  While a secret cannot be read, as
+    in the middle of such a change, the connection that there is goes on.
+    """
+
+    def __init__(
+        self,
+        read_secret: ReadSecret,
+        connect: Callable[[KafkaClient], _Connection],
+        *,
+        missing: type[Exception],
+    ) -> None:
+        """`missing`: what `read_secret` raises for a secret that cannot be had."""
+        self._read_secret = read_secret
+        self._connect = connect
+        self._missing = missing
+        self._lock = Lock()
+        self._made: dict[str, tuple[tuple[str, ...], _Connection]] = {}
+
+    def get(self, client: KafkaClient) -> _Connection:
+        """Return the connection of `client`.
+
+        Raises:
+            What `connect` raises, or for a client without a connection `read_secret`.
+        """
+        key = client.to_json()
+        with self._lock:
+            made = self._made.get(key)
+            try:
+                secrets = tuple(map(self._read_secret, client.secrets))
+            except self._missing:
+                if made is None:
+                    raise
+                return made[1]
+            if made is None or made[0] != secrets:
+                if made is None and len(self._made) >= _CONNECTIONS_MAX:
+                    self._made.pop(next(iter(self._made)))  # the oldest: dicts keep their order
+                made = self._made[key] = (secrets, self._connect(client))
+            return made[1]

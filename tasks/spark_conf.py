@@ -50,6 +50,8 @@ CONF = {
     "spark.sql.variable.substitute": "false",
     "spark.sql.variant.allowDuplicateKeys": "true",  # the last counts, as it does elsewhere
     "spark.sql.ansi.enabled": "false",  # a value that does not fit is null, never a failed job
+    # Nor are bytes that are no text in their encoding: they are replaced, as Java does it.
+    "spark.sql.legacy.codingErrorAction": "true",
     "spark.sql.shuffle.partitions": "4",
     "spark.sql.adaptive.enabled": "false",  # no batch shuffles; planning twice costs time
     "spark.sql.catalogImplementation": "in-memory",

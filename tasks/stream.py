@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
-from threading import Event, Lock
+from threading import Event
 from typing import TypeVar
 
 from confluent_kafka import IsolationLevel, KafkaError, KafkaException, TopicCollection
@@ -23,6 +23,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined] # no __all__, 
 
 from tasks.contract import FailureCode
 from tasks.kafka_client import (
+    OF_ADMIN_CLIENTS,
     KafkaClient,
     Overheard,
     ReadSecret,
@@ -31,9 +32,8 @@ from tasks.kafka_client import (
 )
 from tasks.offsets import TopicPartition
 from tasks.ports import StreamUnavailable, StreamView, TaskError
-from tasks.secret_source import NoSecret, secret_text
+from tasks.secret_source import Connections, NoSecret, secret_text
 
-_CLIENTS_MAX = 64
 _MARGIN_S = 0.5
 """How much longer than a request's own timeout its future is waited for."""
 
@@ -82,14 +82,13 @@ class KafkaStream:
         self._read_secret = read_secret
         self._timeout_s = timeout_s
         self._patience_s = patience_s
-        self._lock = Lock()
-        self._clients: dict[str, _Asked] = {}
+        self._clients = Connections(read_secret, self._connected, missing=TaskError)
 
     def look(self, client: KafkaClient, partitions: Sequence[tuple[str, int]]) -> StreamView:
         """Read earliest and last stable offsets and topic ids.  Raises as `Stream.look`."""
         now = time.monotonic()
         until = now + self._timeout_s
-        asked = self._client(client)
+        asked = self._clients.get(client)
         wanted = [TopicPartition(*p) for p in partitions]
         try:
             return settled(lambda: _looked(asked.admin, wanted, until), now + self._patience_s)
@@ -97,15 +96,6 @@ class KafkaStream:
             if (why := asked.why()) is None:
                 raise
             raise StreamUnavailable(f"{error}: {why[0]}: {why[1]}") from error
-
-    def _client(self, client: KafkaClient) -> "_Asked":
-        key = client.to_json()
-        with self._lock:
-            if key not in self._clients:
-                if len(self._clients) >= _CLIENTS_MAX:  # the oldest: dicts keep their order
-                    self._clients.pop(next(iter(self._clients)))
-                self._clients[key] = self._connected(client)
-            return self._clients[key]
 
     def _connected(self, client: KafkaClient) -> "_Asked":
         properties = librdkafka_properties(client, self._read_secret)
@@ -123,7 +113,7 @@ class _Asked:
         self._overheard = Overheard()
         # Without a logger librdkafka writes to stderr; its errors reach us by exceptions.
         more = {"log_level": 0, "error_cb": self._overheard.hear}
-        self.admin = AdminClient({**properties, **more})  # type: ignore[dict-item]  # no callbacks
+        self.admin = AdminClient({**properties, **OF_ADMIN_CLIENTS, **more})  # type: ignore[dict-item]  # no callbacks
 
     def why(self) -> tuple[str, str] | None:
         """Return why it got no answer, and what to do; None: it has not said."""
@@ -185,6 +175,9 @@ def _offsets(
         TopicPartition(p.topic, p.partition): _result(future, f"{p.topic}:{p.partition}", until)
         for p, future in futures.items()
     }
+    if unanswered := [str(p) for p in partitions if found[p].offset < 0]:
+        # It passes for a result, and for no error, where a leader is away.
+        raise CutOff(f"{', '.join(unanswered)}: its leader does not answer")
     return {partition: found[partition].offset for partition in partitions}
 
 

@@ -14,11 +14,13 @@ import structlog
 from confluent_kafka import KafkaException
 
 from supervisor.adapters.kafka_reading import Connection, NoTopic
+from supervisor.core.errors import SecretMissing
 from supervisor.core.observed import StreamState, StreamTrouble
 from supervisor.core.spec import SupervisorSpec
 from supervisor.core.spec_io import KafkaIoConfig
 from supervisor.ports import Clock
-from tasks.kafka_client import KafkaClient, ReadSecret
+from tasks.kafka_client import ReadSecret
+from tasks.secret_source import Connections
 
 log = structlog.get_logger()
 
@@ -56,11 +58,12 @@ class KafkaStreams:
     ) -> None:
         """Connect to nothing yet."""
         self._clock = clock
-        self._read_secret = read_secret
         self._on_news = on_news
         self._lock = threading.Lock()
         self._watched: dict[str, _Watched] = {}
-        self._connections: dict[str, Connection] = {}
+        self._connections = Connections(
+            read_secret, lambda client: Connection(client, read_secret), missing=SecretMissing
+        )
         self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="kafka-look")
 
     def state(self, supervisor_id: str, spec: SupervisorSpec) -> StreamState:
@@ -111,18 +114,11 @@ class KafkaStreams:
             self._on_news(supervisor_id)
 
     def _read(self, source: KafkaIoConfig) -> StreamState:
-        connection = self._connection(source.client)
+        connection = self._connections.get(source.client)
         try:
             return connection.read(source, lambda: LOOK_TIMEOUT_S)
-        except KafkaException as error:
+        except (KafkaException, TimeoutError) as error:
             raise _NoAnswer(f"{connection.why(error)}; Tidegate tries again by itself") from error
-
-    def _connection(self, client: KafkaClient) -> Connection:
-        key = client.to_json()
-        with self._lock:
-            if key not in self._connections:
-                self._connections[key] = Connection(client, self._read_secret)
-            return self._connections[key]
 
 
 def _without(before: StreamState, found: StreamState, gone: Sequence[str]) -> StreamState:

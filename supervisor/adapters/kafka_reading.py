@@ -19,6 +19,7 @@ from supervisor.core.observed import StreamState
 from supervisor.core.spec_io import KafkaIoConfig
 from tasks.kafka_client import (
     NO_ANSWER_ADVICE,
+    OF_ADMIN_CLIENTS,
     KafkaClient,
     Overheard,
     ReadSecret,
@@ -57,7 +58,7 @@ class Connection:
         self._overheard = Overheard()
         more = {"log_level": "0", "error_cb": self._overheard.hear}  # a log would only repeat it
         try:
-            self._admin = AdminClient({**properties, **more})  # type: ignore[dict-item]  # no callbacks
+            self._admin = AdminClient({**properties, **OF_ADMIN_CLIENTS, **more})  # type: ignore[dict-item]  # no callbacks
         except KafkaException as error:
             text = f"Kafka's client refuses these properties: {_reason(error)}"
             raise BadProperties(text) from error
@@ -147,7 +148,11 @@ def _offsets(
     futures: Mapping[KafkaPartition, Future[ListOffsetsResultInfo]] = admin.list_offsets(
         dict.fromkeys(partitions, which), isolation_level=isolation, request_timeout=left()
     )
-    return {
+    found = {
         TopicPartition(p.topic, p.partition): future.result(timeout=left() + _MARGIN_S).offset
         for p, future in futures.items()
     }
+    if unanswered := [str(p) for p, offset in found.items() if offset < 0]:
+        # It passes for a result, and for no error, where a leader is away.
+        raise TimeoutError(f"the leader of {', '.join(unanswered)} does not answer")
+    return found

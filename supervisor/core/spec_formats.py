@@ -10,6 +10,7 @@ from supervisor.core.spec_fields import FieldName, Flag, Text, shown, wrong
 from supervisor.core.spec_protobuf import MessageDecoder
 from tasks.ingest_spec import (
     AvroFormat,
+    HeaderEncoding,
     JsonFormat,
     JsonPath,
     KafkaColumns,
@@ -263,7 +264,7 @@ class HeaderFormat(Wire):
     """Headers are texts."""
 
     type: Literal["string"] = "string"
-    encoding: Literal["UTF-8"] = "UTF-8"
+    encoding: HeaderEncoding = HeaderEncoding.UTF_8
 
 
 class KafkaInputFormat(Wire):
@@ -288,6 +289,7 @@ class KafkaInputFormat(Wire):
             timestamp=self.timestamp_column_name,
             topic=self.topic_column_name,
             header_prefix=None if self.header_format is None else self.header_column_prefix,
+            header_encoding=(self.header_format or HeaderFormat()).encoding,
             key=None if self.key_format is None else self.key_column_name,
             key_format=None if self.key_format is None else self.key_format.contract(),
         )

@@ -21,6 +21,7 @@ from tasks.ingest.schemas import (
 from tasks.ingest_spec import (
     AvroFormat,
     BinaryFormat,
+    HeaderEncoding,
     JsonFormat,
     KafkaColumns,
     ProtobufFormat,
@@ -140,9 +141,16 @@ def _beside(spec: KafkaColumns, names: tuple[str, ...]) -> dict[str, _Beside]:
         elif spec.header_prefix is not None and name.startswith(spec.header_prefix):
             header = text(name.removeprefix(spec.header_prefix))
             last = f"try_element_at(filter(_headers, x -> x.key = {header}), -1)"
-            held = f"make_valid_utf8(CAST({last}.value AS STRING))"
+            held = _header_text(f"{last}.value", spec.header_encoding)
             found[name] = _Beside(held, Value(string=held))
     return found
+
+
+def _header_text(value: str, encoding: HeaderEncoding) -> str:
+    """Return SQL of bytes as text; what is none is replaced, as Java's `new String` does it."""
+    if encoding is HeaderEncoding.UTF_8:
+        return f"make_valid_utf8(CAST({value} AS STRING))"
+    return f"decode({value}, {text(encoding)})"  # replaces: `spark.sql.legacy.codingErrorAction`
 
 
 def _with_key(records: DataFrame, spec: KafkaColumns, answers: Answers) -> DataFrame:

@@ -202,3 +202,26 @@ def test_a_suspended_supervisor_ends_its_ranges_for_that() -> None:
     decided = plan(two_groups(wanted, rows(T1, 100)))
 
     assert set(begun(decided).values()) == {"the supervisor is suspended"}
+
+
+@pytest.mark.parametrize(
+    ("ahead", "begins"),
+    [
+        (timedelta(minutes=6), []),
+        (timedelta(minutes=6, seconds=1), [EVEN_GROUP.id]),
+        (timedelta(days=1), [EVEN_GROUP.id]),
+    ],
+)
+def test_a_clock_behind_the_last_leaders_delays_by_a_tenth_of_the_period_at_most(
+    ahead: timedelta, begins: list[str]
+) -> None:
+    """Goal: after a takeover a table does not stand still for as long as two clocks differ."""
+    late = replace(EVEN_GROUP, timer_started_at=NOON + ahead)
+    seen = observed(
+        generations=(late, ODD_GROUP),
+        tasks=(T1, T2),
+        workers=(worker("w1", report(T1, EVEN), report(T2, ODD)),),
+    )
+
+    assert spec().io_config.task_duration == HOUR
+    assert list(begun(plan(seen))) == begins

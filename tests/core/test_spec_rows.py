@@ -9,6 +9,7 @@ from supervisor.core.spec import SupervisorSpec, ingest_spec
 from supervisor.core.spec_reader import read_spec
 from tasks.filters import And, Bound, Not, Selector
 from tasks.ingest_spec import (
+    HeaderEncoding,
     JsonFormat,
     JsonPath,
     KafkaColumns,
@@ -81,7 +82,7 @@ def test_the_kafka_format_names_what_stands_beside_a_value() -> None:
         "type": "kafka",
         "valueFormat": {"type": "json", "flattenSpec": {"fields": ["a"]}},
         "keyFormat": {"type": "tsv", "columns": ["k"]},
-        "headerFormat": {"type": "string"},
+        "headerFormat": {"type": "string", "encoding": "ISO-8859-1"},
         "headerColumnPrefix": "h.",
         "timestampColumnName": "t",
     }
@@ -91,6 +92,7 @@ def test_the_kafka_format_names_what_stands_beside_a_value() -> None:
         timestamp="t",
         topic="kafka.topic",
         header_prefix="h.",
+        header_encoding=HeaderEncoding.ISO_8859_1,
         key="kafka.key",
         key_format=TextFormat(type="tsv", columns=("k",), delimiter="\t", list_delimiter="\x01"),
     )

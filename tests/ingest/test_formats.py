@@ -4,6 +4,7 @@ import pytest
 
 from tasks.ingest_spec import (
     Column,
+    HeaderEncoding,
     JsonFormat,
     JsonPath,
     KafkaColumns,
@@ -210,6 +211,26 @@ def test_what_is_no_utf8_beside_a_value_is_replaced_and_every_reader_can_read_it
     ]
     found = decoded(spark, spec, records, ["k", "h.x"])
     assert [row.columns for row in found] == [("\ufffd-a", "\ufffd-1"), (None, "\ufffd")]
+
+
+@pytest.mark.parametrize(
+    ("encoding", "sent", "text"),
+    [
+        (HeaderEncoding.ISO_8859_1, "Grüße".encode("latin-1"), "Grüße"),
+        (HeaderEncoding.US_ASCII, b"Gr\xfc", "Gr\ufffd"),
+        (HeaderEncoding.UTF_16, "Grüße \U0001f600".encode("utf-16"), "Grüße \U0001f600"),
+        (HeaderEncoding.UTF_16BE, "Grüße".encode("utf-16-be"), "Grüße"),
+        (HeaderEncoding.UTF_16LE, "Grüße".encode("utf-16-le") + b"\xff", "Grüße\ufffd"),
+    ],
+)
+def test_headers_are_texts_of_their_encoding(
+    spark: SparkRuntime, encoding: HeaderEncoding, sent: bytes, text: str
+) -> None:
+    """Source: Druid's docs on the kafka input format; what is none is replaced by Java."""
+    beside = KafkaColumns(header_prefix="h.", header_encoding=encoding)
+    spec = RowSpec(kafka_columns=beside, timestamp=MISSING_IS_NOON)
+    found = decoded(spark, spec, [Record(b'{"a":1}', headers=[("x", sent)])], ["h.x"])
+    assert [row.columns for row in found] == [(text,)]
 
 
 def test_headers_that_are_no_columns_yet_are_told(spark: SparkRuntime) -> None:

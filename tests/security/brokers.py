@@ -83,12 +83,12 @@ class SecuredBroker(Broker):
             f"{listener}.ssl.truststore.certificates": _one_line(self.ca_pem),
         }
 
-    def add_user(self) -> None:
-        """Let `USER` in by SCRAM as well; the broker runs."""
+    def set_password(self, password: str) -> None:
+        """Let `USER` in by SCRAM with this password, and with no other; the broker runs."""
         admin = AdminClient({"bootstrap.servers": self.bootstrap})
         for mechanism in (ScramMechanism.SCRAM_SHA_256, ScramMechanism.SCRAM_SHA_512):
             info = ScramCredentialInfo(mechanism, 4096)
-            wanted = UserScramCredentialUpsertion(USER, info, PASSWORD.encode())
+            wanted = UserScramCredentialUpsertion(USER, info, password.encode())
             for done in admin.alter_user_scram_credentials([wanted]).values():
                 done.result(_ASK_TIMEOUT_S)
 

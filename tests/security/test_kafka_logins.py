@@ -46,7 +46,7 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecuredBroker]
     broker = SecuredBroker(tmp_path_factory.mktemp("guarded"))
     broker.start()
     try:
-        broker.add_user()
+        broker.set_password(PASSWORD)
         create_topic(broker.bootstrap, TOPIC, partitions=1)
         produce(broker.bootstrap, TOPIC, RECORDS)
         yield broker

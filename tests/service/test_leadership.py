@@ -293,6 +293,18 @@ def test_a_term_that_lapsed_begins_again_when_it_is_renewed(one: Candidate) -> N
     assert one.terms_begun == [1, 1]
 
 
+def test_a_lapse_counts_against_no_worker(one: Candidate) -> None:
+    """Goal: a database that was away for longer than `worker_timeout` makes no worker LOST (P6)."""
+    began = one.is_.led_since()
+    one.waits(SECOND)
+    assert one.is_.led_since() == began, "renewed in time, the term goes on"
+
+    one.waits(TTL * 10)
+
+    assert one.is_.term() == 1
+    assert one.is_.led_since() == one.clock.monotonic()
+
+
 def test_the_lease_is_renewed_by_a_thread_of_its_own(store: Store) -> None:
     """Goal: a slow pass never costs the lease (R8)."""
     clock = ManualClock(NOON)

@@ -4,6 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 from tests.simulation.kernel import Kernel
 
+SLOWEST, FASTEST = 0.98, 1.02
+"""Seconds that a process counts in a second."""
 EPOCH = datetime(2026, 1, 5, 12, tzinfo=UTC)
 
 

@@ -21,7 +21,7 @@ from supervisor.signals import Broadcast
 from supervisor.spec_judge import Rules
 from tasks.contract import PublishRequest, SyncRequest, SyncResponse
 from tests.simulation.cleaning import DELAY, Cleaner
-from tests.simulation.clocks import ProcessClock
+from tests.simulation.clocks import FASTEST, SLOWEST, ProcessClock
 from tests.simulation.disk import Warehouse
 from tests.simulation.kafka import Kafka, OverlordStreams, PatientStreams
 from tests.simulation.kernel import Kernel, Process
@@ -60,6 +60,8 @@ class Surroundings:
     times: Times
     reached: Callable[["OverlordProcess", str], None]
     committed: Callable[["OverlordProcess", int], None]
+    leads: Callable[["OverlordProcess", float], None]
+    """It may act from now on, and may have listened to workers from this time on; not before."""
     bug: Callable[[str], None]
     published: Callable[[str, str], None]
     looks_beside: bool = False
@@ -165,7 +167,7 @@ class OverlordProcess(Process):
         self.clock = ProcessClock(
             around.kernel,
             skew_s=random.uniform(-20, 20) if random.random() < 0.3 else 0.0,
-            rate=random.uniform(0.98, 1.02),
+            rate=random.uniform(SLOWEST, FASTEST),
             boot_s=random.uniform(100, 10_000),
         )
         ttl = timedelta(seconds=around.times.lease_ttl)
@@ -280,10 +282,13 @@ class OverlordProcess(Process):
         led = self.leadership.leads()
         period = self.around.times.lease_ttl / (5 if led else 3)
         self.later(period * self.random.uniform(0.9, 1.2), self._step)
+        began = self.around.kernel.now
         with self.store.at("lease"):
             self.leadership.step()
         if self.leadership.leads() != led:
             self.around.kernel.trace(self.name, "leads" if not led else "does not lead")
+            if not led:
+                self.around.leads(self, began)
 
     def _wake_all(self) -> None:
         self.later(WAKE_PERIOD_S, self._wake_all)

@@ -175,6 +175,13 @@ def _term_shared(world: Broken) -> None:
     world.sql("UPDATE tasks SET reason='x'")
 
 
+def _lost_in_a_lapse(world: Broken) -> None:
+    world.clock.at = 50.0
+    world.happened("leads", overlord="a", loses_from=60.0)
+    world.happened("commit", overlord="a", term=1)
+    world.sql("UPDATE tasks SET status='FAILED', ended_at=?, reason='worker w1 is lost'", LATER)
+
+
 def _told_early(world: Broken) -> None:
     world.hold("t1")
     world.put("t1", end={P0: 5})
@@ -253,6 +260,7 @@ BROKEN: dict[str, tuple[str, Story]] = {
     "a live task was refused": ("I8", _refused),
     "a leader of an old term committed": ("I5", _old_term),
     "two leaders share a term": ("I5", _term_shared),
+    "a lapse counts against a worker": ("P6", _lost_in_a_lapse),
     "a task obeyed a lower order": ("I5", _order_fell),
     "a task is paused though its end is fixed": ("I9", _paused_with_an_end),
     "a pause outlasted its lease": ("I9", _paused_for_ever),

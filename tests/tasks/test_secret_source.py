@@ -6,8 +6,8 @@ import pytest
 
 from supervisor.adapters.secret import read_secret
 from supervisor.core.errors import SecretMissing
-from tasks.kafka_client import SecretRef
-from tasks.secret_source import BYTES_MAX, NoSecret, secret_text
+from tasks.kafka_client import KafkaClient, SaslMechanism, SecretRef, SecurityProtocol
+from tasks.secret_source import BYTES_MAX, Connections, NoSecret, secret_text
 
 ONE = SecretRef(environment="TIDEGATE_SECRET_ONE")
 FILE = "TIDEGATE_SECRET_ONE_FILE"
@@ -65,3 +65,38 @@ def test_a_spec_cannot_have_the_path_sent_as_a_secret(monkeypatch: pytest.Monkey
 
     with pytest.raises(NoSecret, match="refer to TIDEGATE_SECRET_ONE"):
         secret_text(SecretRef(environment=FILE))
+
+
+def _client() -> KafkaClient:
+    return KafkaClient(
+        bootstrap_servers="127.0.0.1:9092",
+        security_protocol=SecurityProtocol.SASL_PLAINTEXT,
+        sasl_mechanism=SaslMechanism.PLAIN,
+        sasl_username="ann",
+        sasl_password=ONE,
+    )
+
+
+def test_a_changed_secret_makes_a_new_connection_and_an_unreadable_one_keeps_the_last(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Goal: a password is changed in its file, and nothing is restarted."""
+    held = tmp_path / "mounted"
+    monkeypatch.setenv(FILE, str(held))
+    made: list[str] = []
+
+    def connect(_: KafkaClient) -> int:
+        made.append(read_secret(ONE))
+        return len(made)
+
+    connections = Connections(read_secret, connect, missing=SecretMissing)
+    with pytest.raises(SecretMissing):
+        connections.get(_client())
+    held.write_text("first")
+    assert [connections.get(_client()) for _ in range(2)] == [1, 1]
+    held.unlink()
+    assert connections.get(_client()) == 1
+    held.write_text("second")
+    assert [connections.get(_client()) for _ in range(2)] == [2, 2]
+
+    assert made == ["first", "second"]

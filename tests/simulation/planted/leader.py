@@ -74,6 +74,18 @@ def end_told_before_it_is_persisted(patches: Patches) -> None:
     patches.method(Service, "sync", make)
 
 
+def lapse_forgotten(patches: Patches) -> None:
+    def make(renew: Function) -> object:
+        def goes_on(self: Leadership, term: int) -> None:
+            since = self._led_since
+            renew(self, term)
+            self._led_since = since
+
+        return goes_on
+
+    patches.method(Leadership, "_renew", make)
+
+
 def resumed_without_an_order(patches: Patches) -> None:
     def make(resume: Function) -> object:
         def quiet(self: SqlGenerations, generation_id: str, sequence: int, **more: Any) -> object:  # noqa: ANN401
@@ -124,6 +136,12 @@ MUTANTS = (
         acts_to_the_last,
         covered_by="P1: its writes are refused",
         direct=f"{_LEASE}test_a_holder_acts_for_two_thirds_of_a_ttl",
+    ),
+    Mutant(
+        "lapse-forgotten",
+        "P6, F1",
+        "after a lapse of the lease every worker that was not heard meanwhile counts as lost",
+        lapse_forgotten,
     ),
     Mutant(
         "end-told-before-it-is-persisted",
