@@ -14,6 +14,7 @@ from bench.control_run import Passes, measure_passes
 from bench.live_run import Live, LiveSizes, measure_live
 from bench.publish_run import measure_publishes
 from bench.queue_run import AddCost, Crowd, measure_add, measure_crowd
+from bench.ranges_run import Grown, measure_ranges
 from bench.records import fill
 from bench.result import Spread
 from bench.shapes import Shape
@@ -37,6 +38,7 @@ class Sizes:
     repeats: int = 3
     small_repeats: int = 15
     live: LiveSizes = field(default_factory=LiveSizes)
+    ranges: int = 1_000
     supervisors: int = 1_000
     publishes: int = 300
     queues: int = 1_000
@@ -49,6 +51,7 @@ QUICK = Sizes(
     repeats=1,
     small_repeats=3,
     live=LiveSizes(first_topics=1, backlog_topics=1, rate_per_s=3_000, handoffs=2),
+    ranges=20,
     supervisors=100,
     publishes=50,
     queues=100,
@@ -108,6 +111,13 @@ class World:
         self.__dict__.pop("_batches", None)
         self._spark.close()
         return measure_live(self._broker.bootstrap, self._folder / "live", self.sizes.live)
+
+    @cached_property
+    def many_ranges(self) -> dict[str, Grown]:
+        """The whole system as processes, through many ranges.  Ends the Spark of the others."""
+        self.__dict__.pop("_batches", None)
+        self._spark.close()
+        return measure_ranges(self._broker.bootstrap, self._folder / "ranges", self.sizes.ranges)
 
     @cached_property
     def passes(self) -> tuple[Passes, Passes]:

@@ -96,10 +96,12 @@ class Leadership:
     def led_since(self) -> float:
         """Return the monotonic time since which this process leads without a lapse.
 
-        In a lapse no worker was listened to: it does not count against any of them.
+        In a lapse no worker is listened to: it does not count against any of them.  As long as it
+        lasts this is now: a pass that a freeze has held up may look before the lease is renewed.
         """
         with self._lock:
-            return self._led_since
+            leads = self._term is not None and self._is_fresh(self._renewal_began)
+            return self._led_since if leads else self._clock.monotonic()
 
     def leader_url(self) -> str | None:
         """Return the address of whoever leads; None once it has been silent for too long to act."""

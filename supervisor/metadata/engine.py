@@ -140,6 +140,8 @@ def _prepare_sqlite(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA foreign_keys = ON")
+        # KiB of each connection: the default of 2,000 is tens of megabytes of the same pages.
+        connection.execute("PRAGMA cache_size = -512")
     except sqlite3.Error as error:
         # Events run outside of SQLAlchemy's own error handling.
         raise _of_sqlite(error) or error from error

@@ -34,6 +34,9 @@ from tasks.ingest_spec import (
 from tasks.sql import text, texts
 
 _ASKED = "_asked"
+_FIRST_LINE = r"""CASE WHEN contains(CAST(_key AS STRING), '\n')
+THEN CAST(concat(substring_index(CAST(_key AS STRING), '\n', 1), '\n') AS BINARY) ELSE _key END"""
+"""SQL of a key that is text: of several lines only the first counts, as in Druid."""
 
 
 def parse(
@@ -169,7 +172,7 @@ def _with_key(records: DataFrame, spec: KafkaColumns, answers: Answers) -> DataF
             )
         case TextFormat() | RegexFormat() as inner:
             first = inner.columns[0]
-            moved = records.selectExpr(*kept, "v AS _v", "_key AS v")
+            moved = records.selectExpr(*kept, "v AS _v", f"{_FIRST_LINE} AS v")
             parsed = _parse_value(moved, inner, Wanted(texts=(first,)))
             name = f"CASE WHEN ({parsed.reason}) = 0 THEN {parsed.text(first)} END AS _name"
             return parsed.frame.selectExpr(*kept, "_v AS v", name)

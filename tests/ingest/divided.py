@@ -22,6 +22,7 @@ from tasks.spark_session import SparkRuntime
 from tests.ingest.batches import batch, rejected
 from tests.ingest.random_records import EXACT, Range
 from tests.ingest.row_model import Line
+from tests.ingest.value_model import listed
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,8 @@ class Read:
     segments: tuple[Path, ...]
     digest: str | None
     """What replicas would compare, of the whole topic."""
+    chunks: Mapping[datetime, tuple[datetime, datetime]]
+    """Time of a row -> the chunk of its file."""
 
 
 def read(
@@ -116,7 +119,20 @@ def _read(
         queried=Counter(_queried(warehouse, results)),
         segments=tuple(warehouse / s.path for result in results for s in result.segments),
         digest=together(entry.digest for entry in entries),
+        chunks=_chunks(warehouse, results),
     )
+
+
+def _chunks(
+    warehouse: Path, results: Sequence[MergeResult]
+) -> Mapping[datetime, tuple[datetime, datetime]]:
+    found: dict[datetime, tuple[datetime, datetime]] = {}
+    for segment in (segment for result in results for segment in result.segments):
+        table = pq.read_table(warehouse / segment.path, columns=["__time"], partitioning=None)
+        chunk = (segment.interval_start, segment.interval_end)
+        for time in table["__time"].to_pylist():
+            assert found.setdefault(time, chunk) == chunk
+    return found
 
 
 def _lines(
@@ -138,6 +154,13 @@ def widened(value: object, was: ColumnType, kind: ColumnType) -> object:
     """Return what a reader makes of a value whose column is wider in the table than in a file."""
     if was == kind:
         return value
+    if isinstance(value, tuple):
+        texts = listed(list(value), "array<string>" if kind == "json" else kind)
+        return (
+            json.dumps(texts, ensure_ascii=False, separators=(",", ":"))
+            if kind == "json"
+            else texts
+        )
     if kind == "double":
         assert isinstance(value, int)
         return float(value)
@@ -179,7 +202,8 @@ def _queried(warehouse: Path, results: Sequence[MergeResult]) -> Iterator[Line]:
 
 def _line(row: Mapping[str, object]) -> Line:
     kept = ((name, value) for name, value in row.items() if value is not None)
-    return frozenset((name, value) for name, value in kept if not isinstance(value, bytes))
+    plain = ((name, value) for name, value in kept if not isinstance(value, bytes))
+    return frozenset((name, tuple(v) if isinstance(v, list) else v) for name, v in plain)
 
 
 def estimates(spark: SparkRuntime, found: Read, sketch: str) -> dict[datetime, int]:

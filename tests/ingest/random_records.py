@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 from pydantic import JsonValue
 
 from tests.brokers import create_topic
-from tests.ingest.random_specs import DELIMITERS, NOON, WILD, Drawn, Written
+from tests.ingest.random_bytes import REALS, WHOLE, as_doubles, avro_record, protobuf_record
+from tests.ingest.random_keys import keys
+from tests.ingest.random_specs import DELIMITERS, LINES, NOON, Drawn, Written
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 ONE_MICRO = timedelta(microseconds=1)
@@ -21,8 +23,8 @@ LIST = "\x01"
 """Divides the values of a list within a line."""
 EXACT = 2**53
 
-_ONWARDS = (0, 0, 61, 3_600, 18_000, 93_600, 3_024_000)
-"""Seconds from noon on: minutes, hours, days and a month."""
+_ONWARDS = (0, 0, 61, 3_600, 18_000, 93_600, 3_024_000, -2_718_000, 16_047_000)
+"""Seconds from noon on: minutes, hours, days and a month; some of the days that clocks change."""
 
 Fields = Mapping[str, JsonValue]
 
@@ -37,6 +39,8 @@ class Sent:
     form: str | None
     """Why it is no record of its format; None: it is one."""
     key: bytes | None = None
+    key_text: str | None = None
+    """What the key says by its format."""
     header: bytes | None = None
     millis: int = 0
     """Its time in Kafka."""
@@ -87,6 +91,10 @@ _TEXTS: list[JsonValue] = ["x", "x", "y", "", "12", "2.5", "true", "1e3", "é �
 _QUOTED: list[JsonValue] = ['say "hi"', "NaN", "1d", "-0.0", "null", "[1]"]
 _NESTED: list[JsonValue] = [{"a": 1}, {"a": {"b": [1, 2.5]}, "c": "x"}, {}]
 _LISTS: list[JsonValue] = [[1, 2], ["a", None], []]
+_LONG_LISTS: list[JsonValue] = [[1, 2], [None, 3], [2], [True], []]
+_DOUBLE_LISTS: list[JsonValue] = [[0.5], [2, 1.5], [3.0, None], [1e10, 1234567.75]]
+_TEXT_LISTS: list[JsonValue] = [["x", "y"], ["12", None], [1, "é 日"], ["a,b", 'say "hi"']]
+_DEEP_LISTS: list[JsonValue] = [[1, {"a": 1}], [{"a": 2.5}, "x"]]
 _HUGE: list[JsonValue] = [2**53 + 1, 2**63 - 1, -(2**63)]
 _SORTS: list[list[JsonValue]] = [
     _LONGS,
@@ -98,7 +106,23 @@ _SORTS: list[list[JsonValue]] = [
     [None],
     _LONGS + _DOUBLES,
     _LONGS + _TEXTS + _NESTED,
+    _LONG_LISTS,
+    _LONG_LISTS + _DOUBLE_LISTS,
+    _LONG_LISTS + _TEXT_LISTS,
+    _DOUBLE_LISTS + _TEXT_LISTS,
+    _LONG_LISTS + _DEEP_LISTS,
+    _LONG_LISTS + _LONGS,
 ]
+_GROWING: list[list[list[JsonValue]]] = [
+    [_LONGS, _DOUBLES],
+    [_DOUBLES, _LONGS],
+    [_TEXTS, _LONGS],
+    [_LONG_LISTS, _DOUBLE_LISTS],
+    [_LONG_LISTS, _TEXT_LISTS],
+    [_DOUBLE_LISTS, _TEXT_LISTS],
+    [_DOUBLE_LISTS, _DEEP_LISTS],
+]
+"""Of values that come later the columns' types are wider, or as wide as before."""
 _BROKEN: dict[Written, list[tuple[bytes | None, str]]] = {
     "json": [
         (None, "null-value"),
@@ -113,25 +137,31 @@ _BROKEN: dict[Written, list[tuple[bytes | None, str]]] = {
     "csv": [(None, "null-value"), (b"", "empty"), (b'0,"x', "not-a-line"), (b"0\n1", "not-a-line")],
     "tsv": [(None, "null-value"), (b"  \n", "empty"), (b"\xff", "not-a-line")],
     "regex": [(None, "null-value"), (b"", "empty"), (b"x", "no-match"), (b"x\ny", "not-a-line")],
+    "avro": [(None, "null-value"), (b"", "empty"), (b"\xff\xff\xff", "not-avro")],
+    "protobuf": [(None, "null-value"), (b"\xff", "not-protobuf"), (b"\x0a\x05a", "not-protobuf")],
 }
 
 
-def holds_lists(spec: Drawn, name: str) -> bool:
-    """Tell whether a field may hold lists of scalars: not where the values make its type.
-
-    What such a column stores is told in one place of the product only, and not in this model.
-    """
-    return not spec.is_typed(name)
-
-
 def _wild(spec: Drawn, name: str) -> st.SearchStrategy[_Sorts]:
-    sorts = [*_SORTS, *([] if spec.is_typed(name) else [_LONGS + _HUGE])]
-    sorts += [_LISTS, _LISTS + _TEXTS] if holds_lists(spec, name) else []
-    if spec.written != "json":
+    huge = [] if spec.is_typed(name) else [_LONGS + _HUGE]
+    sorts = [*_SORTS, *huge, _LISTS, _LISTS + _TEXTS]
+    if spec.written in LINES:
         sorts = [_as_texts(sort, spec) for sort in sorts]
-    each = st.permutations(sorts).map(lambda order: st.sampled_from(order[0]))
-    since = st.sampled_from([0, 0, 0, 4])
-    return st.builds(_Sorts, each, each, st.integers(5, 8), since, st.sampled_from([0, 20, 50]))
+    elif spec.written == "protobuf" and name == WHOLE:
+        sorts = [_LONGS, *huge]
+    elif spec.written == "protobuf":
+        found = [as_doubles(sort) for sort in sorts if sort not in huge]
+        sorts = [[[0.5], [2.0, 1.5], [-2.25, 1e10]]] if name == REALS else found
+    pairs = st.lists(st.sampled_from(sorts), min_size=2, max_size=2)
+    if spec.written in {"json", "avro"}:
+        pairs |= st.sampled_from(_GROWING)
+    since, gaps = st.sampled_from([0, 0, 0, 4]), st.sampled_from([0, 20, 50])
+    return st.builds(_sorts, pairs, st.integers(5, 8), since, gaps)
+
+
+def _sorts(pair: list[list[JsonValue]], turn: int, since: int, gaps: int) -> _Sorts:
+    early, late = map(st.sampled_from, pair)
+    return _Sorts(early, late, turn, since, gaps)
 
 
 def _as_texts(values: list[JsonValue], spec: Drawn) -> list[JsonValue]:
@@ -139,7 +169,8 @@ def _as_texts(values: list[JsonValue], spec: Drawn) -> list[JsonValue]:
     found: list[JsonValue] = []
     for value in values:
         if isinstance(value, list):
-            found.append([str(part) for part in value] or None)
+            parts: list[JsonValue] = [str(part) for part in value]
+            found.append(parts if len(parts) > 1 else parts[0] if parts else None)
         elif isinstance(value, (dict, bool)):
             found.append(json.dumps(value))
         else:
@@ -166,7 +197,9 @@ def _plain(spec: Drawn, name: str) -> list[JsonValue]:
         "v": [1, 2, -3, 50, 1.5, -1.5, "12", "many", None, True],
         "o": [{"k": 1}, {"k": "x", "l": 2}, {"l": [1]}, {"k": {"m": 1}}, {"k": 2.5}, None],
     }
-    return found[name] if spec.written == "json" else _as_texts(found[name], spec)
+    if spec.written == "protobuf":
+        return as_doubles(found[name])
+    return _as_texts(found[name], spec) if spec.written in LINES else found[name]
 
 
 @st.composite
@@ -210,21 +243,28 @@ def _times(draw: st.DrawFn, written: str) -> JsonValue:
 
 @st.composite
 def _records(draw: st.DrawFn, spec: Drawn, sorts: Mapping[str, _Sorts], number: int) -> Sent:
-    key, header, millis = None, None, 0
+    key, told, header, millis = None, None, None, 0
     if spec.kafka:
-        key = draw(st.sampled_from([None, b"k1", b"k2\trest"]))
+        key, told = draw(st.sampled_from(keys(spec.key_format)))
         header = draw(st.sampled_from([None, b"h1", b"7"]))
         millis = (NOON - EPOCH) // timedelta(milliseconds=1) + draw(st.integers(-9, 9)) * 999_999
     if draw(st.integers(0, 14)) == 14:
         value, form = draw(st.sampled_from(_BROKEN[spec.written]))
         # Beside its value a record has fields, too.
         no_form = spec.kafka and value is None
-        return Sent(value, {}, None if no_form else form, key, header, millis)
+        return Sent(value, {}, None if no_form else form, key, told, header, millis)
     fields = dict(draw(_fields(spec, sorts, number)))
     if spec.time_column == "t":
         time = draw(_times(spec.time_format))
-        fields["t"] = time if spec.written == "json" else _as_texts([time], spec)[0]
-    return Sent(_encoded(spec, fields), fields, None, key, header, millis)
+        fields["t"] = _as_texts([time], spec)[0] if spec.written in LINES else time
+    names = ("t", *spec.fields)
+    if spec.written == "avro":
+        fields, value = avro_record(names, fields, several=spec.several)
+    elif spec.written == "protobuf":
+        fields, value = protobuf_record(names, fields, spec.time_format)
+    else:
+        value = _encoded(spec, fields)
+    return Sent(value, fields, None, key, told, header, millis)
 
 
 def _encoded(spec: Drawn, fields: Fields) -> bytes:
@@ -268,7 +308,7 @@ def _divisions(draw: st.DrawFn, ends: Sequence[int]) -> tuple[Range, ...]:
 def cases(draw: st.DrawFn, specs: st.SearchStrategy[Drawn]) -> Case:
     """A spec, records of each sort that it could meet, and a division of them."""
     spec = draw(specs)
-    sorts = {name: draw(_wild(spec, name)) for name in WILD}
+    sorts = {name: draw(_wild(spec, name)) for name in spec.wild}
     sizes = [draw(st.integers(6, 16)) for _ in range(draw(st.integers(1, 2)))]
     partitions = tuple(
         tuple(draw(_records(spec, sorts, number)) for number in range(size)) for size in sizes

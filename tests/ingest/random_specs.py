@@ -6,6 +6,8 @@ Fields of records have parts to play, so that the model knows what each may hold
     o  an object       the wild ones: anything, and another sort of thing later in the topic
 """
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Literal
@@ -16,9 +18,14 @@ from pydantic import JsonValue
 from supervisor.core.spec import ingest_spec
 from supervisor.core.spec_reader import read_spec
 from tasks.ingest_spec import ColumnType, Discovery, IngestSpec
+from tests.ingest.random_bytes import avro_format, protobuf_format
+from tests.ingest.random_keys import KEY_FORMATS
+from tests.ingest.random_times import QUERIES, SEGMENTS, periods
 
 Document = dict[str, JsonValue]
-Written = Literal["json", "csv", "tsv", "regex"]
+Written = Literal["json", "csv", "tsv", "regex", "avro", "protobuf"]
+LINES: frozenset[Written] = frozenset({"csv", "tsv", "regex"})
+"""Formats of one line: a field is a text, and all of them are there."""
 
 NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
 WILD = ("w", "w two", "größe", "late one")
@@ -32,11 +39,15 @@ TIME_FORMATS = ("iso", "posix", "millis", "micro", "nano", "auto", PATTERN)
 DELIMITERS: dict[Written, str] = {"csv": ",", "tsv": "\t", "regex": "|"}
 
 _TYPES: tuple[ColumnType, ...] = ("string", "long", "float", "double", "json")
+_ARRAYS: tuple[ColumnType, ...] = ("array<long>", "array<double>", "array<string>")
 _CASTS: dict[str, ColumnType] = {
     "STRING": "string",
     "LONG": "long",
     "DOUBLE": "double",
     "COMPLEX<json>": "json",
+    "ARRAY<STRING>": "array<string>",
+    "ARRAY<LONG>": "array<long>",
+    "ARRAY<FLOAT>": "array<double>",
 }
 
 
@@ -83,8 +94,11 @@ class Drawn:
     """One random spec; `document` is what is posted, the rest is for the model."""
 
     written: Written
+    several: bool
+    """Records of Avro are of two schemas."""
     kafka: bool
-    key_format: bool
+    key_format: str | None
+    """One of `KEY_FORMATS`."""
     flattened: bool
     roots: tuple[str, ...] | None
     """With `flattened`: these top-level keys only."""
@@ -108,7 +122,12 @@ class Drawn:
     @property
     def fields(self) -> tuple[str, ...]:
         """The fields that a record's value may have, but for its time."""
-        return (*PLAIN, *(("o",) if self.written == "json" else ()), *WILD)
+        return (*PLAIN, *(("o",) if self.written not in LINES else ()), *self.wild)
+
+    @property
+    def wild(self) -> tuple[str, ...]:
+        """The fields that may hold anything."""
+        return wild_of(self.written)
 
     @property
     def not_after(self) -> datetime | None:
@@ -176,32 +195,32 @@ class Drawn:
 
     def _input_format(self) -> JsonValue:
         inner: Document = {"type": self.written}
-        if self.written == "json" and self.flattened:
+        if self.written == "avro":
+            inner = avro_format(("t", *self.fields), several=self.several)
+        elif self.written == "protobuf":
+            inner = protobuf_format(("t", *self.fields), self.time_format)
+        if self.flattened:
             fields: list[JsonValue] = [{"type": "path", "name": DEEP, "expr": "$.o.k"}]
             fields += list(self.roots or ())
             inner["flattenSpec"] = {"useFieldDiscovery": self.roots is None, "fields": fields}
-        elif self.written != "json":
+        elif self.written in LINES:
             inner["columns"] = ["t", *self.fields]
         if self.written == "regex":
             inner["pattern"] = r"\|".join(r"([^|]*)" for _ in ("t", *self.fields))
         if not self.kafka:
             return inner
-        key: JsonValue = {"type": "tsv", "columns": ["id"]} if self.key_format else None
         return {
             "type": "kafka",
             "valueFormat": inner,
             "headerFormat": {"type": "string"},
-            "keyFormat": key,
+            "keyFormat": None if self.key_format is None else KEY_FORMATS[self.key_format],
         }
 
 
-_QUERIES = ["MINUTE", "HOUR", "DAY", "DAY", "MONTH"]
+def wild_of(written: Written) -> tuple[str, ...]:
+    """Return the names of the fields that may hold anything: Avro's are of few letters."""
+    return tuple(re.sub(r"[^a-z]", "_", name) for name in WILD) if written == "avro" else WILD
 
-_SEGMENTS: list[JsonValue] = [
-    *("HOUR", "DAY", "DAY", "WEEK", "MONTH", "ALL"),
-    {"type": "period", "period": "P1D", "timeZone": "Europe/Berlin"},
-    {"type": "duration", "duration": 5_400_000, "origin": "2024-01-01T00:10:00Z"},
-]
 
 TRANSFORMS = {
     "upper": "upper(g)",
@@ -213,16 +232,21 @@ TRANSFORMS = {
     "g": "nvl(upper(g), 'NONE')",
     "late one": "nvl(upper(g), 'NONE')",
     "__time": "__time + 3600000",
+    "pair": "array(g, 'end')",
+    "day": "timestamp_floor(__time, 'P1D', null, 'America/New_York')",
     "inner": "json_value(o, '$.k')",
 }
-"""Name -> its expression; `inner` is for JSON."""
+"""Name -> its expression; `inner` is for nested records."""
 
 _FILTERS: list[Document] = [
     {"type": "selector", "dimension": "g", "value": "a"},
     {"type": "selector", "dimension": "g", "value": None},
     {"type": "in", "dimension": "g", "values": ["a", "b"]},
     {"type": "null", "column": "g"},
+    {"type": "like", "dimension": "g", "pattern": "a%"},
+    {"type": "equals", "column": "g", "matchValueType": "STRING", "matchValue": "b"},
     {"type": "bound", "dimension": "n", "lower": "1", "ordering": "numeric"},
+    {"type": "range", "column": "n", "matchValueType": "DOUBLE", "upper": 1.5, "upperOpen": True},
     {"type": "expression", "expression": "n > 1"},
 ]
 
@@ -278,14 +302,14 @@ class _Choice:
 def _dimensions(choice: _Choice, names: list[str]) -> tuple[Dimension, ...]:
     draw, found = choice.draw, []
     for name in names:
-        kind = draw(st.sampled_from([*_TYPES, "string", "auto", "auto", "cast"]))
+        kind = draw(st.sampled_from([*_TYPES, *_ARRAYS, "string", "auto", "auto", "auto", "cast"]))
         if kind == "auto":
             found.append(Dimension(name, None))
         elif kind == "cast":
             cast = draw(st.sampled_from(sorted(_CASTS)))
             found.append(Dimension(name, _CASTS[cast], cast))
         else:
-            found.append(Dimension(name, next(t for t in _TYPES if t == kind)))
+            found.append(Dimension(name, next(t for t in (*_TYPES, *_ARRAYS) if t == kind)))
     return tuple(found)
 
 
@@ -301,16 +325,16 @@ def _metrics(choice: _Choice, *, rollup: bool, listed: list[str]) -> tuple[Measu
 
 
 @st.composite
-def specs(draw: st.DrawFn) -> Drawn:
-    """Any spec of those that the model knows."""
+def specs(draw: st.DrawFn, formats: Sequence[Written]) -> Drawn:
+    """Any spec of those that the model knows, with one of these formats."""
     choice = _Choice(draw)
-    # Types grow most often where JSON has them.
-    written: Written = draw(st.sampled_from(["json", "csv", "tsv", "regex", *["json"] * 5]))
-    kafka, flattened = choice.often(20), written == "json" and choice.often(30)
-    made = [name for name in TRANSFORMS if written == "json" or name != "inner"]
+    written = draw(st.sampled_from(formats))
+    kafka, flattened = choice.often(20), written not in LINES and choice.often(30)
+    made = [name for name in TRANSFORMS if written not in LINES or name != "inner"]
     transforms = choice.some(made, 3) if choice.often(50) else []
     rollup = choice.often(40)
-    fields = [*PLAIN, *WILD, *(["o"] if written == "json" else [])]
+    wild = wild_of(written)
+    fields = [*PLAIN, *wild, *(["o"] if written not in LINES else [])]
     fields += [DEEP] if flattened else []
     fields += list(BESIDE) if kafka else []
     named = [name for name in transforms if name not in {*fields, "__time"}]
@@ -318,15 +342,16 @@ def specs(draw: st.DrawFn) -> Drawn:
     listed = choice.some(["g", "n", "w", *named] if rollup else [*fields, *named], 5)
     metrics = _metrics(choice, rollup=rollup, listed=listed) if rollup or choice.often(20) else ()
     discovery = draw(st.sampled_from([Discovery.TEXTS, *[Discovery.TYPES] * 3]))
-    roots = ("t", *choice.some([*PLAIN, *WILD, "o"], 5)) if flattened and choice.often(40) else None
+    roots = ("t", *choice.some([*PLAIN, *wild, "o"], 5)) if flattened and choice.often(40) else None
     by_kafka = kafka and choice.often(30)
     listed = [name for name in listed if not (by_kafka and name == "kafka.timestamp")]
     if listed and choice.often(70 if rollup else 25):
         discovery = Discovery.NOTHING
     return Drawn(
         written=written,
+        several=choice.often(50),
         kafka=kafka,
-        key_format=choice.often(50),
+        key_format=draw(st.sampled_from([None, *KEY_FORMATS])),
         flattened=flattened,
         roots=roots,
         time_column="kafka.timestamp" if by_kafka else "t",
@@ -334,11 +359,11 @@ def specs(draw: st.DrawFn) -> Drawn:
         missing=NOON - timedelta(hours=1) if choice.often(30) else None,
         dimensions=_dimensions(choice, listed),
         discovery=discovery,
-        exclusions=tuple(sorted(set(choice.some(list(WILD), 1)) - set(listed))),
+        exclusions=tuple(sorted(set(choice.some(list(wild), 1)) - set(listed))),
         transforms=tuple((name, TRANSFORMS[name]) for name in transforms),
         filter=draw(filters()) if choice.often(15) else None,
-        query=draw(st.sampled_from(_QUERIES if rollup else ["NONE", *_QUERIES])),
-        segment=draw(st.sampled_from(_SEGMENTS)),
+        query=draw(periods() | st.sampled_from(QUERIES if rollup else ["NONE", *QUERIES])),
+        segment=draw(periods() | st.sampled_from(SEGMENTS)),
         rollup=rollup,
         metrics=metrics,
         not_before=NOON - timedelta(minutes=30) if choice.often(8) else None,

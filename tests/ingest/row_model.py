@@ -14,18 +14,23 @@ from pydantic import JsonValue
 
 from tasks.ingest_spec import ColumnType, Discovery
 from tests.ingest.random_records import EPOCH, ONE_MICRO, Case, Fields, Sent
-from tests.ingest.random_specs import BESIDE, DEEP, PATTERN, Document, Drawn, Measure
+from tests.ingest.random_specs import BESIDE, DEEP, LINES, PATTERN, Document, Drawn, Measure
+from tests.ingest.random_times import floor_of
 from tests.ingest.value_model import (
+    Cell,
     Scalar,
     as_number,
     double_of,
+    fits,
     grown,
+    measured,
     read,
+    sort_of,
     text_of,
     worked_out,
 )
 
-Cells = Mapping[str, Scalar]
+Cells = Mapping[str, Cell]
 Line = frozenset[tuple[str, object]]
 """A row of a table: its columns that are not null, and their values."""
 
@@ -33,7 +38,6 @@ _OWN = {"__time", "__partition", "__offset", "__topic", ""}
 _OF_ROLLUP = {"__count", "__at"}
 _ISO = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
 _UNITS = {"posix": 1_000_000, "millis": 1_000, "micro": 1}
-_FLOORS = {"MINUTE": 60, "HOUR": 3_600, "DAY": 86_400}
 
 
 @dataclass(frozen=True)
@@ -59,7 +63,7 @@ class Row:
     own_time: datetime
     time: datetime
     cells: Cells
-    measures: Cells
+    measures: Mapping[str, Scalar]
     misfit: bool
     """A value did not fit its column."""
 
@@ -114,7 +118,7 @@ def _judged(spec: Drawn, sent: Sent, topic: str) -> Raw | str:
 
 def _fields_of(spec: Drawn, sent: Sent, topic: str) -> dict[str, JsonValue]:
     found = dict(sent.fields)
-    if spec.written != "json":
+    if spec.written in LINES:
         for name in ("t", *spec.fields):
             found.setdefault(name, None)  # a line has all of them
     if spec.flattened:
@@ -123,9 +127,8 @@ def _fields_of(spec: Drawn, sent: Sent, topic: str) -> dict[str, JsonValue]:
         if sent.value is not None:
             found[DEEP] = inner.get("k") if isinstance(inner, dict) else None
     if spec.kafka:
-        key = sent.key.decode().partition("\t")[0] if sent.key and spec.key_format else None
         header = None if sent.header is None else sent.header.decode()
-        beside = dict(zip(BESIDE, (key, sent.millis, topic, header), strict=True))
+        beside = dict(zip(BESIDE, (sent.key_text, sent.millis, topic, header), strict=True))
         found |= {name: value for name, value in beside.items() if value is not None}
     return found
 
@@ -156,15 +159,6 @@ def _cut(time: datetime, micros: int) -> datetime:
     return EPOCH + (time - EPOCH) // ONE_MICRO // micros * micros * ONE_MICRO
 
 
-def cut_down(time: datetime, query: JsonValue) -> datetime:
-    """Cut a time down as queryGranularity says."""
-    if query == "NONE":
-        return time
-    if query == "MONTH":
-        return time.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
-    return _cut(time, _FLOORS[str(query)] * 1_000_000)
-
-
 def _columns(spec: Drawn, raw: Sequence[Raw]) -> dict[str, ColumnType]:
     """Return the columns that have a value, with their types."""
     found: dict[str, ColumnType] = {d.name: d.type for d in spec.dimensions if d.type is not None}
@@ -192,25 +186,22 @@ def _is_there(spec: Drawn, raw: Raw, name: str) -> bool:
 
 def _kind(values: Iterable[JsonValue]) -> ColumnType | None:
     """Return the type that values make."""
-    sorts = {_sort(value) for value in values if value is not None}
+    sorts = {sort_of(value) for value in values if value is not None}
     if not sorts:
         return None
-    if sorts <= {"long", "double"}:
-        return "double" if "double" in sorts else "long"
+    for known in (_SCALARS, _LISTS):
+        if sorts <= set(known):
+            return next(kind for kind in reversed(known) if kind in sorts)
     return "string" if sorts == {"string"} else "json"
 
 
-def _sort(value: JsonValue) -> str:
-    if isinstance(value, str):
-        return "string"
-    if isinstance(value, float):
-        return "double"
-    return "long" if isinstance(value, int) else "json"
+_SCALARS: tuple[ColumnType, ...] = ("long", "double")
+_LISTS: tuple[ColumnType, ...] = ("array<long>", "array<double>", "array<string>")
 
 
 def _row(spec: Drawn, raw: Raw, columns: Mapping[str, ColumnType]) -> Row:
     made = {name for name, _ in spec.transforms}
-    cells: dict[str, Scalar] = {}
+    cells: dict[str, Cell] = {}
     misfit = False
     for name, kind in columns.items():
         value = raw.fields.get(name) if _is_there(spec, raw, name) else None
@@ -220,7 +211,7 @@ def _row(spec: Drawn, raw: Raw, columns: Mapping[str, ColumnType]) -> Row:
             cells[name] = worked_out(value, kind)
         else:
             cells[name] = read(value, kind)
-        misfit = misfit or (value is not None and cells[name] is None)
+        misfit = misfit or not fits(value, cells[name])
     measures: dict[str, Scalar] = {}
     for metric in spec.metrics:
         counts = metric.filter is None or passes(metric.filter, raw.fields)
@@ -233,7 +224,7 @@ def _row(spec: Drawn, raw: Raw, columns: Mapping[str, ColumnType]) -> Row:
         partition=raw.partition,
         offset=raw.offset,
         own_time=raw.time,
-        time=cut_down(raw.time, spec.query),
+        time=floor_of(raw.time, spec.query),
         cells={name: value for name, value in cells.items() if value is not None},
         measures={name: value for name, value in measures.items() if value is not None},
         misfit=misfit,
@@ -251,7 +242,7 @@ def _made_of(metric: Measure, fields: Fields) -> JsonValue:
 
 
 def _measured(metric: Measure, value: JsonValue) -> Scalar:
-    return worked_out(value, metric.type)
+    return measured(value, metric.type)
 
 
 def passes(wanted: Document, fields: Fields) -> bool:
@@ -279,10 +270,19 @@ def _decided(wanted: Mapping[str, JsonValue], fields: Fields) -> bool | None:
             several = wanted.get("values", [wanted.get("value")])
             assert isinstance(several, list)
             return None if g is None else g in several
+        case "like":
+            return None if g is None else g.startswith("a")
+        case "equals":
+            return None if g is None else g == "b"
         case "bound":
             return None if n is None else n >= 1
+        case "range":
+            return None if n is None else n < 1.5
         case _:
             return None if n is None else n > 1
+
+
+_NEW_YORK: Document = {"period": "P1D", "timeZone": "America/New_York"}
 
 
 def transformed(name: str, fields: Fields, time: datetime) -> JsonValue:
@@ -303,6 +303,10 @@ def transformed(name: str, fields: Fields, time: datetime) -> JsonValue:
             return "big" if number is not None and number > 1 else "small"
         case "hours":
             return (time - EPOCH) // ONE_MICRO // 1_000 // 3_600_000
+        case "pair":
+            return [g, "end"]
+        case "day":
+            return (floor_of(time, _NEW_YORK) - EPOCH) // ONE_MICRO // 1_000
         case "g" | "late one":
             return "NONE" if g is None else g.upper()
         case "inner":

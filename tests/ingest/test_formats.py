@@ -155,6 +155,7 @@ AT_NOON = str(int(NOON.timestamp() * 1000))
 
 
 def test_key_headers_time_and_topic_are_fields(spark: SparkRuntime) -> None:
+    """Source: Druid's KafkaInputReader: of a key that has several lines the first one counts."""
     spec = RowSpec(
         kafka_columns=KAFKA, timestamp=TimestampSpec(column="kafka.timestamp", format="millis")
     )
@@ -166,16 +167,20 @@ def test_key_headers_time_and_topic_are_fields(spark: SparkRuntime) -> None:
         Record(None, key=b"7"),  # a tombstone is a row here: its key is a field
         Record(b"{", key=b"7"),
         Record(b'{"a":"x"}', key=b"two\nlines", headers=[("trace", None)]),
+        *(
+            Record(b'{"a":"x"}', key=key)
+            for key in (b"1,2\r\n", b"1\r\n2\n3", b"\n1", b'"\n"', b"")
+        ),
     ]
     found = decoded(spark, spec, records, BESIDE)
-    assert [row.reason for row in found] == [None] * 5 + ["not-json", None]
+    assert [row.reason for row in found] == [None] * 5 + ["not-json"] + [None] * 6
     assert [row.columns for row in found if row.reason is None] == [
         ("x", "7", "t1", AT_NOON, "clicks"),
         ("x", None, None, AT_NOON, "clicks"),
         ("x", "own", "3", AT_NOON, "clicks"),
         ("x", None, "t2", AT_NOON, "clicks"),
         (None, "7", None, AT_NOON, "clicks"),
-        ("x", None, None, AT_NOON, "clicks"),
+        *(("x", key, None, AT_NOON, "clicks") for key in ("two", "1", "1", None, None, None)),
     ]
     assert {row.time for row in found if row.reason is None} == {NOON}
 

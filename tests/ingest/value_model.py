@@ -16,6 +16,14 @@ from tasks.ingest_spec import ColumnType
 from tests.ingest.random_records import EXACT
 
 Scalar = str | int | float | None
+Cell = Scalar | tuple[Scalar, ...]
+"""What a column holds; an array's elements may be null."""
+
+ELEMENTS: dict[ColumnType, ColumnType] = {
+    "array<long>": "long",
+    "array<double>": "double",
+    "array<string>": "string",
+}
 
 _SINGLE_MAX = 3.4028235e38
 _INTEGER = re.compile(r"[+-]?[0-9]+")
@@ -29,8 +37,10 @@ def as_number(value: JsonValue) -> float | None:
     return value if isinstance(value, int | float) else None
 
 
-def read(value: JsonValue, kind: ColumnType) -> Scalar:
+def read(value: JsonValue, kind: ColumnType) -> Cell:
     """Return a field's value in a column whose type is given; null if it does not fit."""
+    if kind in ELEMENTS:
+        return listed(value, kind)
     text = text_of(value)
     if kind == "json":
         return None if value is None else json_of(value)
@@ -39,9 +49,60 @@ def read(value: JsonValue, kind: ColumnType) -> Scalar:
     return _whole(text.strip(" ")) if kind == "long" else _real(text.strip(" "), kind)
 
 
+def listed(value: JsonValue, kind: ColumnType) -> tuple[Scalar, ...] | None:
+    """Return a value in a column of arrays: a scalar is a list of one, an object is none."""
+    if value is None or isinstance(value, dict):
+        return None
+    several = value if isinstance(value, list) else [value]
+    return tuple(_element(one, ELEMENTS[kind]) for one in several)
+
+
+def _element(value: JsonValue, kind: ColumnType) -> Scalar:
+    if value is None or isinstance(value, dict | list):
+        return None
+    if isinstance(value, bool):
+        value = int(value)
+    if isinstance(value, int) and not _is_long(value):
+        value = float(value)
+    if isinstance(value, float) and value.is_integer() and abs(value) <= EXACT:
+        value = int(value)  # of all numbers the text is that of the least type that holds them
+    text = text_of(value)
+    assert text is not None
+    if kind == "string":
+        return text
+    return _whole(text.strip(" ")) if kind == "long" else _real(text.strip(" "), kind)
+
+
+def fits(value: JsonValue, cell: Cell) -> bool:
+    """Tell whether nothing of a value is lost in its column."""
+    if not isinstance(cell, tuple):
+        return value is None or cell is not None
+    several = value if isinstance(value, list) else [value]
+    return [one is None for one in several] == [one is None for one in cell]
+
+
+def sort_of(value: JsonValue) -> ColumnType:
+    """Return the type of a column that has met this value alone; it is not null."""
+    if isinstance(value, str):
+        return "string"
+    if isinstance(value, float) or (isinstance(value, int) and not _is_long(value)):
+        return "double"
+    if isinstance(value, int):
+        return "long"
+    held = {sort_of(one) for one in value if one is not None} if isinstance(value, list) else set()
+    if isinstance(value, dict) or not held <= {"long", "double", "string"}:
+        return "json"
+    most = "string" if "string" in held else "double" if "double" in held else "long"
+    return next(kind for kind, of in ELEMENTS.items() if of == most)
+
+
+def _is_long(value: int) -> bool:
+    return -(2**63) <= value < 2**63
+
+
 def _whole(text: str) -> int | None:
     if _INTEGER.fullmatch(text):
-        return int(text) if -(2**63) <= int(text) < 2**63 else None
+        return int(text) if _is_long(int(text)) else None
     number = float(text) if _NUMBER.fullmatch(text) else math.inf
     return int(number) if abs(number) <= EXACT and number == int(number) else None
 
@@ -58,8 +119,15 @@ def _single(number: float) -> float:
     return float(struct.unpack("f", struct.pack("f", number))[0])
 
 
-def worked_out(value: JsonValue, kind: ColumnType) -> Scalar:
+def worked_out(value: JsonValue, kind: ColumnType) -> Cell:
     """Return what an expression has made in a column whose type is given."""
+    if kind in ELEMENTS:
+        return listed(value, kind)
+    return measured(value, kind)
+
+
+def measured(value: JsonValue, kind: ColumnType) -> Scalar:
+    """Return what an expression has made as a scalar."""
     if value is None or isinstance(value, dict | list):
         return None if value is None or kind not in {"string", "json"} else json_of(value)
     if isinstance(value, bool):
@@ -81,10 +149,16 @@ def worked_out(value: JsonValue, kind: ColumnType) -> Scalar:
             return float(number) if kind == "double" else _single(number)
 
 
-def grown(value: JsonValue, kind: ColumnType) -> Scalar:
+def grown(value: JsonValue, kind: ColumnType) -> Cell:
     """Return a value in a column whose type its values made."""
     if value is None:
         return None
+    if kind in ELEMENTS:
+        return listed(value, kind)
+    if kind == "json" and isinstance(value, list) and sort_of(value) != "json":
+        return json_of(list(listed(value, "array<string>") or ()))
+    if kind == "json" and isinstance(value, dict | list):
+        return json_of(_without_fractions(value))
     if kind == "json":
         whole = isinstance(value, float) and value == int(value) and abs(value) <= EXACT
         return json_of(int(value) if whole and isinstance(value, float) else value)
@@ -92,6 +166,15 @@ def grown(value: JsonValue, kind: ColumnType) -> Scalar:
         return int(value) if kind == "long" else float(value)
     assert isinstance(value, str)
     return value
+
+
+def _without_fractions(value: JsonValue) -> JsonValue:
+    """Return what lies deeper than a column's own values: 1.0 is 1 in it."""
+    if isinstance(value, dict):
+        return {name: _without_fractions(inner) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [_without_fractions(inner) for inner in value]
+    return int(value) if isinstance(value, float) and value == int(value) else value
 
 
 def text_of(value: JsonValue) -> str | None:

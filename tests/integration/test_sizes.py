@@ -1,5 +1,6 @@
 """Ranges that end for their size or their age, long before taskDuration is over."""
 
+from itertools import pairwise
 from pathlib import Path
 
 import httpx
@@ -118,6 +119,44 @@ def test_a_period_ends_ranges_before_task_duration(broker: Broker, tmp_path: Pat
     assert in_table == ids_in_topic(broker.bootstrap, topic)
     assert first["taskId"] == reader, "the task that read when the limit came was not disturbed"
     assert set(reasons) == {"intermediateHandoffPeriod of 3 s is over"}
+
+
+@pytest.mark.spark
+@pytest.mark.timeout(400)
+def test_limits_of_size_and_age_hold_for_a_worker_with_spark(
+    broker: Broker, cluster: Cluster
+) -> None:
+    """Goal: each limit ends ranges of itself; the successor reads on where its range ended."""
+    topic = "limits-with-spark"
+    create_topic(broker.bootstrap, topic, partitions=2)
+    long = spec(broker.bootstrap, topic, task_count=1, task_duration="PT1H")
+    live: dict[str, JsonValue] = {"batchRowsMax": 200, "batchRowsMin": 50}
+    with streaming(broker.bootstrap, topic, rate_per_s=100):
+        cluster.apply(_limited(long, maxTotalRows=400, **live))
+        wait_until(lambda: len(cluster.publications(topic)) >= 2, within_s=120)
+        full = cluster.publications(topic)
+        by_size = set(_reasons(cluster, topic))
+        cluster.apply(_limited(long, intermediateHandoffPeriod="PT4S", **live))
+        wait_until(lambda: _PERIOD in _reasons(cluster, topic), within_s=60)
+        wait_until(lambda: len(cluster.publications(topic)) >= len(full) + 2, within_s=60)
+    ends = ends_of(broker.bootstrap, topic)
+    wait_until(lambda: cluster.has_read(topic, ends), within_s=60)
+    reasons = set(_reasons(cluster, topic))
+    cluster.post(topic, "suspend")
+    wait_until(lambda: cluster.is_suspended_and_quiet(topic), within_s=90)
+
+    ranges = cluster.publications(topic)
+    assert ids_in_files(cluster.files(topic)) == ids_in_topic(broker.bootstrap, topic)
+    assert by_size
+    assert all(why.startswith("maxTotalRows of 400 is reached") for why in by_size), by_size
+    assert reasons - {_PERIOD} == {why for why in reasons if why.startswith("maxTotalRows")}
+    assert all(_rows(one) >= 400 for one in full), [_rows(one) for one in full]
+    assert len({one["taskId"] for one in ranges}) == len(ranges)
+    for one, following in pairwise(ranges):
+        assert following["start"] == one["end"]
+
+
+_PERIOD = "intermediateHandoffPeriod of 4 s is over"
 
 
 def _limited(wanted: dict[str, JsonValue], **tuning: JsonValue) -> dict[str, JsonValue]:

@@ -299,7 +299,10 @@ def test_a_lapse_counts_against_no_worker(one: Candidate) -> None:
     one.waits(SECOND)
     assert one.is_.led_since() == began, "renewed in time, the term goes on"
 
-    one.waits(TTL * 10)
+    one.clock.advance(TTL * 10)
+    assert not one.is_.leads()
+    assert one.is_.led_since() == one.clock.monotonic(), "before it is renewed, too"
+    one.waits(SECOND)
 
     assert one.is_.term() == 1
     assert one.is_.led_since() == one.clock.monotonic()

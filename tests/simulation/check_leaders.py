@@ -1,6 +1,6 @@
 """I5: every commit of a leader has the term of the lease at that moment; one leader per term."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from tests.simulation.ledger import Ledger, Watched
 from tests.simulation.rows import Rows
@@ -19,9 +19,10 @@ def commits_have_the_present_term(ledger: Ledger, now: Rows, world: Watched) -> 
                 if ledger.terms.setdefault(term, who) != who:
                     yield f"I5 term {term} belongs to {ledger.terms[term]} and to {who}"
                 present = max(present, term)
-                ledger.committer = who
             case "leads":
                 ledger.loses_from[str(detail["overlord"])] = float(str(detail["loses_from"]))
+            case "lost":
+                yield from _too_soon(ledger, detail)
             case "fault" | "crash":
                 ledger.faults += 1
             case "read":
@@ -35,18 +36,16 @@ def commits_have_the_present_term(ledger: Ledger, now: Rows, world: Watched) -> 
         yield f"I5 a commit under term {present}, the lease says {now.term}"
 
 
-def nobody_unheard_is_lost(ledger: Ledger, now: Rows, world: Watched) -> Iterator[str]:
+def _too_soon(ledger: Ledger, detail: Mapping[str, object]) -> Iterator[str]:
     """P6: who could not listen for `worker_timeout` takes no worker for lost.
 
     A lease that lapsed and was renewed counts as a new one: syncs were refused meanwhile.
     """
-    at, who = world.clock.monotonic(), ledger.committer
-    for task_id, task in now.tasks.items():
-        before = ledger.rows.tasks.get(task_id)
-        ended = task.status == "FAILED" and (before is None or before.status != "FAILED")
-        lost = ended and task.reason.startswith("worker ") and task.reason.endswith(" is lost")
-        if lost and at < ledger.loses_from.get(who, 0.0):
-            yield f"P6 {who} took {task.worker} for lost ({task_id}) before it had listened enough"
+    who, worker = str(detail["overlord"]), detail["worker"]
+    if not detail["leads"]:
+        yield f"P6 {who} takes {worker} for lost while it may not listen"
+    elif float(str(detail["at"])) < ledger.loses_from.get(who, 0.0):
+        yield f"P6 {who} takes {worker} for lost before it has listened for long enough"
 
 
 def plans_have_rising_terms(world: Watched) -> Iterator[str]:

@@ -10,11 +10,7 @@ begins with the invariant's name.
 
 from tests.simulation import check_end, check_offsets, check_rows
 from tests.simulation.check_digests import differences_are_told
-from tests.simulation.check_leaders import (
-    commits_have_the_present_term,
-    nobody_unheard_is_lost,
-    plans_have_rising_terms,
-)
+from tests.simulation.check_leaders import commits_have_the_present_term, plans_have_rising_terms
 from tests.simulation.check_workers import workers_keep_the_protocol
 from tests.simulation.ledger import Watched
 from tests.simulation.rows import fingerprint, read_rows
@@ -32,7 +28,6 @@ def after_event(world: Watched) -> list[str]:
     new = {g: p for g, p in now.publications.items() if g not in ledger.rows.publications}
     found = [
         *commits_have_the_present_term(ledger, now, world),
-        *nobody_unheard_is_lost(ledger, now, world),
         *check_offsets.committed_offsets_move_by_publications(ledger, now, world),
         *check_offsets.rows_are_the_records(ledger, now, world, new),
         *check_rows.generations_move_forward(ledger, now),

@@ -49,8 +49,6 @@ class Ledger:
     """Term -> who committed under it."""
     loses_from: dict[str, float] = field(default_factory=dict)
     """Overlord -> when it may take a worker for lost, since it leads without a lapse."""
-    committer: str = ""
-    """Of the last commit."""
     heard: int = 0
     """Happenings that were looked at."""
     faults: int = 0

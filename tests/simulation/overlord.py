@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import TypeAlias
 
 from supervisor.core.errors import LeaseLost, SupervisorError
-from supervisor.core.observed import Limits
+from supervisor.core.observed import Limits, Liveness, WorkerView
 from supervisor.core.publish import Check, Judgement
 from supervisor.early_handoff import EarlyHandoff
 from supervisor.endings import Endings
@@ -66,8 +66,7 @@ class Surroundings:
     times: Times
     reached: Callable[["OverlordProcess", str], None]
     committed: Callable[["OverlordProcess", int], None]
-    leads: Callable[["OverlordProcess", float], None]
-    """It may act from now on, and may have listened to workers from this time on; not before."""
+    happened: Callable[..., None]
     bug: Callable[[str], None]
     published: Callable[[str, str, Digests], None]
     looks_beside: bool = False
@@ -194,6 +193,8 @@ class OverlordProcess(Process):
             led_since=self.leadership.led_since,
         )
         self._wire()
+        views = self.registry.views
+        self.registry.views = lambda: self._looked_at(views())  # type: ignore[method-assign]
         self.leadership._on_lead = self.service.start_term
         self.leadership._on_lost = self.changed.notify
         self.store.on_fenced(self.leadership.lost)
@@ -201,6 +202,14 @@ class OverlordProcess(Process):
         self.later(WAKE_PERIOD_S * random.random(), self._wake_all)
         if around.cleaned is not None:
             self._clean_up(*around.cleaned)
+
+    def _looked_at(self, found: tuple[WorkerView, ...]) -> tuple[WorkerView, ...]:
+        leads, at = self.leadership.leads(), self.around.kernel.now
+        for view in found:
+            if view.liveness is Liveness.LOST:
+                told = {"overlord": self.name, "worker": view.id, "leads": leads, "at": at}
+                self.around.happened("lost", **told)
+        return found
 
     def _clean_up(self, supervisor_id: str, held: Warehouse) -> None:
         cleaner = Cleaner(
@@ -296,7 +305,9 @@ class OverlordProcess(Process):
         if self.leadership.leads() != led:
             self.around.kernel.trace(self.name, "leads" if not led else "does not lead")
             if not led:
-                self.around.leads(self, began)
+                # From now on it may act, and it may have listened to workers since `began`.
+                loses_from = began + self.around.times.worker_timeout / FASTEST
+                self.around.happened("leads", overlord=self.name, loses_from=loses_from)
 
     def _wake_all(self) -> None:
         self.later(WAKE_PERIOD_S, self._wake_all)

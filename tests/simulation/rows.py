@@ -62,7 +62,6 @@ class Task(NamedTuple):
     ended_at: str | None
     outcome: str | None
     published: bool
-    reason: str
 
 
 class Publication(NamedTuple):
@@ -147,11 +146,10 @@ def read_rows(db: sqlite3.Connection, before: Rows) -> Rows:
         },
         ranges=_ranges(db),
         tasks={
-            row[0]: Task._make((*row[:10], bool(row[10]), row[11]))
+            row[0]: Task._make((*row[:10], bool(row[10])))
             for row in db.execute(
                 "SELECT id, supervisor_id, generation_id, replica, attempt, worker_id,"
-                " incarnation, status, ended_at, outcome, published, reason FROM tasks"
-                " ORDER BY id"
+                " incarnation, status, ended_at, outcome, published FROM tasks ORDER BY id"
             )
         },
         publications=_publications(db, before.publications),

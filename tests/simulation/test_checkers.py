@@ -176,10 +176,18 @@ def _term_shared(world: Broken) -> None:
 
 
 def _lost_in_a_lapse(world: Broken) -> None:
-    world.clock.at = 50.0
     world.happened("leads", overlord="a", loses_from=60.0)
-    world.happened("commit", overlord="a", term=1)
-    world.sql("UPDATE tasks SET status='FAILED', ended_at=?, reason='worker w1 is lost'", LATER)
+    world.happened("lost", overlord="a", worker="w1", leads=True, at=61.0)
+    world.sql("UPDATE tasks SET reason='x'")
+    assert after_event(world) == []
+    world.happened("leads", overlord="a", loses_from=80.0)
+    world.happened("lost", overlord="a", worker="w1", leads=True, at=79.0)
+    world.sql("UPDATE tasks SET reason='y'")
+
+
+def _lost_by_a_follower(world: Broken) -> None:
+    world.happened("lost", overlord="a", worker="w1", leads=False, at=61.0)
+    world.sql("UPDATE tasks SET reason='x'")
 
 
 def _told_early(world: Broken) -> None:
@@ -261,6 +269,7 @@ BROKEN: dict[str, tuple[str, Story]] = {
     "a leader of an old term committed": ("I5", _old_term),
     "two leaders share a term": ("I5", _term_shared),
     "a lapse counts against a worker": ("P6", _lost_in_a_lapse),
+    "a worker is lost in a lapse": ("P6", _lost_by_a_follower),
     "a task obeyed a lower order": ("I5", _order_fell),
     "a task is paused though its end is fixed": ("I9", _paused_with_an_end),
     "a pause outlasted its lease": ("I9", _paused_for_ever),

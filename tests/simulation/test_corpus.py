@@ -1,4 +1,4 @@
-"""Seeds that failed once run first, and each has left a test; two of them left theirs here."""
+"""Seeds that failed once run first, and each has left a test; three of them left theirs here."""
 
 from pathlib import Path
 from random import Random
@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from tests.simulation import corpus
-from tests.simulation.broken import Broken
+from tests.simulation.broken import LATER, Broken
 from tests.simulation.checkers import after_event
 from tests.simulation.faults import draw
 from tests.simulation.world import World
@@ -66,3 +66,13 @@ def test_checkers_look_at_a_frozen_worker_before_the_end_of_faults_thaws_it() ->
 
     assert looks == [(True, True)]
     assert not worker.frozen
+
+
+def test_a_verdict_on_a_worker_is_judged_when_it_is_given(world: Broken) -> None:
+    """Seed 60062: the lease lapsed between the verdict and its commit."""
+    world.happened("leads", overlord="a", loses_from=60.0)
+    world.happened("lost", overlord="a", worker="w1", leads=True, at=61.0)
+    world.happened("leads", overlord="a", loses_from=80.0)
+    world.happened("commit", overlord="a", term=1)
+    world.sql("UPDATE tasks SET status='FAILED', ended_at=?, reason='worker w1 is lost'", LATER)
+    assert after_event(world) == []

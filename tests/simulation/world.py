@@ -11,7 +11,6 @@ from tasks.pacing import Limits as TaskLimits
 from tasks.signals import ReadBatch
 from tests.simulation import tables
 from tests.simulation.actor import Actor
-from tests.simulation.clocks import FASTEST
 from tests.simulation.disk import Warehouse
 from tests.simulation.faults import TARGET_RATE, Swarm, kind_of
 from tests.simulation.kafka import Kafka, Rejects
@@ -103,7 +102,7 @@ class World:
             self.times,
             reached=self.overlord_reached,
             committed=self._committed,
-            leads=self._leads,
+            happened=self.happened,
             bug=self.bug,
             published=self._published,
             looks_beside=self.swarm.rare.looks_beside,
@@ -160,10 +159,6 @@ class World:
         lease = self.database.term()
         self.happened("commit", overlord=process.name, term=term, lease_term=lease)
         self.kernel.trace(process.name, "commits in term", term)
-
-    def _leads(self, process: OverlordProcess, since: float) -> None:
-        loses_from = since + self.times.worker_timeout / FASTEST
-        self.happened("leads", overlord=process.name, loses_from=loses_from)
 
     def _published(self, task_id: str, outcome: str, digests: Digests) -> None:
         if outcome == "committed":
