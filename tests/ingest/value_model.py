@@ -157,8 +157,6 @@ def grown(value: JsonValue, kind: ColumnType) -> Cell:
         return listed(value, kind)
     if kind == "json" and isinstance(value, list) and sort_of(value) != "json":
         return json_of(list(listed(value, "array<string>") or ()))
-    if kind == "json" and isinstance(value, dict | list):
-        return json_of(_without_fractions(value))
     if kind == "json":
         whole = isinstance(value, float) and value == int(value) and abs(value) <= EXACT
         return json_of(int(value) if whole and isinstance(value, float) else value)
@@ -196,7 +194,7 @@ def json_of(value: JsonValue) -> str:
         return str(int(value))
     if isinstance(value, float):
         return _java(value)
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+    return json.dumps(_without_fractions(value), separators=(",", ":"), ensure_ascii=False)
 
 
 def _java(number: float) -> str:
