@@ -2,12 +2,23 @@
 
 import pytest
 
+from supervisor.core.events import Event, QueueConfig, QueueName, container_of
 from supervisor.core.exports import Export
 from supervisor.core.model import TaskStatus
 from supervisor.core.spec_exports import ExportFormat
+from supervisor.segment_life import CONDEMNED, SEGMENT_FILES
 from tasks.contract import PublishOutcome
 from tests.api.world import NOON, World
-from tests.conformance.stories import P0, Leader, attempt, opening, publication, segment, take_lease
+from tests.conformance.stories import (
+    CLICKS,
+    P0,
+    Leader,
+    attempt,
+    opening,
+    publication,
+    segment,
+    take_lease,
+)
 
 FILES = "/api/v1/files"
 
@@ -27,6 +38,7 @@ def test_an_empty_database_answers_for_nothing(follower: World) -> None:
         "writing": [],
         "pending": [],
         "kept": [],
+        "condemned": [],
         "exports": [],
     }
 
@@ -40,7 +52,12 @@ def test_every_file_and_every_folder_that_is_not_settled_is_answered_for(
             tx.tasks.start(attempt(f"t{number}", replica=number))
         for number in range(1, 5):
             tx.tasks.end(f"t{number}", TaskStatus.FAILED, "a story", NOON)
-        tx.segments.add(publication("g1", "t1"), [segment("table/data/t1/a", NOON)])
+        dropped = segment("table/data/t1/b", NOON)
+        tx.segments.add(publication("g1", "t1"), [segment("table/data/t1/a", NOON), dropped])
+        tx.segments.mark_unused([dropped.id], NOON)
+        assert tx.segments.condemn(dropped.id, NOON, NOON)
+        queue = QueueName(container_of(CLICKS), SEGMENT_FILES)
+        tx.events.add(queue, Event(CONDEMNED, dropped.id), QueueConfig(), NOON, exempt=True)
         tx.tasks.store_outcome("t1", PublishOutcome.COMMITTED, published=True)
         tx.tasks.folder_deleted("t1", NOON)
         tx.tasks.store_outcome("t3", PublishOutcome.STALE, published=False)
@@ -61,5 +78,6 @@ def test_every_file_and_every_folder_that_is_not_settled_is_answered_for(
         "writing": ["table/data/t0"],
         "pending": ["table/data/t2"],
         "kept": ["table/data/t3"],
-        "exports": ["gone/metadata", "table/_delta_log"],
+        "condemned": ["table/data/t1/b"],
+        "exports": ["gone/metadata", "gone/widened", "table/_delta_log", "table/widened"],
     }
