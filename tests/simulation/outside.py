@@ -17,6 +17,7 @@ class Outside(Brokers):
 
     def __init__(self, world: World, user: User) -> None:
         super().__init__(world, user, world.kernel.random("outside"))
+        self._storms = world.kernel.random("storms")
         self.stories = Stories(world, user)
         self.asking = Asking(world, user)
 
@@ -93,7 +94,11 @@ class Outside(Brokers):
         self.world.tally.rows["B9"] += seconds > self.world.times.worker_timeout
 
     def _storm_of_kills(self) -> None:
-        self.world.crash_storm_until = self.world.kernel.now + 4.0
+        storm, now = self.world.storm, self.world.kernel.now
+        if self._storms.random() < 0.3:
+            storm.of_recoveries(now)
+        else:
+            storm.of_kills(now)
 
     def _disk_full(self) -> None:
         worker = self.random.choice(self.world.workers)

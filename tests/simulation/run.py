@@ -142,6 +142,8 @@ class _Run:
             return False
         if self.world.tally.faults.total() < FAULTS:
             return True
+        if self.world.storm.of_leaders(self.world.kernel.now):
+            return True
         return not self.world.late and self._count(_HANDOFFS) < HANDOFFS
 
     def _calm_down(self, user: User) -> None:

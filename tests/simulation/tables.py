@@ -29,16 +29,13 @@ _PHASES = {
     "FINISHING": "B4",
 }
 ROWS = (*(f"A{n}" for n in range(1, 16)), *(f"B{n}" for n in range(1, 10)), "B11")
-SHORT_LIFE_S = 6.0
 
 
-def of_overlord(point: str, states: str, lived_s: float) -> set[str]:
-    """Return the rows of an overlord's crash; `states`: of the live generations."""
+def of_overlord(point: str, states: str) -> set[str]:
+    """Return the rows of an overlord's crash but A14; `states`: of the live generations."""
     found = {row for row, ends in _OVERLORD.items() if point.endswith(ends)}
-    if point.startswith(("sync:", "publish:")) and "PUBLISHING" in states:
+    if point.startswith("sync:") and "PUBLISHING" in states:
         found.add("A6")
-    if lived_s < SHORT_LIFE_S:
-        found.add("A14")
     return found
 
 

@@ -21,6 +21,7 @@ from tests.simulation.overlord import Digests, OverlordProcess, Surroundings, Ti
 from tests.simulation.rare import AIM_RATE, AIMS, SIBLING
 from tests.simulation.slowness import SlowDatabase
 from tests.simulation.store import MemoryDatabase
+from tests.simulation.storms import Storm
 from tests.simulation.worker import Neighbourhood, Pace, WorkerProcess
 
 TOPIC = "clicks"
@@ -82,7 +83,7 @@ class World:
         """Something happened since the last look of the checkers."""
         self.database_down_until = -1.0
         self.slow_database = SlowDatabase(self.kernel, self.times.lease_ttl)
-        self.crash_storm_until = -1.0
+        self.storm = Storm()
         self.crash_point = ""
         self.aims = AIMS
         """So many crashes at the rare targets are still wanted."""
@@ -244,8 +245,7 @@ class World:
         aimed = self.aims > 0 and point.endswith(self.swarm.rare.targets)
         if aimed:
             rate = AIM_RATE
-        if self.kernel.now < self.crash_storm_until:
-            rate = max(rate, 0.05)
+        rate = max(rate, self.storm.rate(self.kernel.now, process))
         if rate and random.random() < rate:
             self.aims -= aimed
             self.crash(process, point)
@@ -259,8 +259,8 @@ class World:
         states = self.states()
         self.tally.pairs[point, states] += 1
         if isinstance(process, OverlordProcess):
-            lived_s = self.kernel.now - process.born_at
-            self.tally.rows.update(tables.of_overlord(point, states, lived_s))
+            self.tally.rows.update(tables.of_overlord(point, states))
+            self.tally.rows["A14"] += self.storm.died(process)
         self.fault(f"crash of {process.name.partition('-')[0]}")
         self.happened("crash", point=point, process=process.name)
         self.kernel.trace("crash", process.name, point)
@@ -279,7 +279,9 @@ class World:
             return
         power = self.swarm.crash.get("power", 0.0)
         lost = isinstance(process, WorkerProcess) and self.random.random() < power
-        self.kill(process, power_lost=lost, point=self.crash_point)
+        soon = isinstance(process, OverlordProcess) and self.storm.of_leaders(self.kernel.now)
+        away_s = 1.0 if soon else None
+        self.kill(process, power_lost=lost, point=self.crash_point, away_s=away_s)
 
     def kill(
         self,
