@@ -19,12 +19,12 @@ def run(world: World) -> Result:
         baseline=found.rows / bare.middle,
         budget=Budget(0.9, at_least=True, of_ratio=True),
         how=(
-            "as `catch-up`, then the files rewritten, sorted, into larger segments; baseline: a "
+            "as `catch-up`, then the files, sorted, put together as larger segments; baseline: a "
             "bare job that reads, decodes, sorts within one file per core, and writes once"
         ),
         notes=(
             f"engine: {engine.told('s', 1)}, {cpu.middle / found.rows * 1e6:.1f} µs CPU per row",
-            f"the merge wrote {found.merged_files} file(s), each by one core",
+            f"the merge wrote {found.merged_files} file(s)",
             f"bare: {bare.told('s', 1)}, {bare_cpu.middle / found.rows * 1e6:.1f} µs CPU per row",
         ),
     )

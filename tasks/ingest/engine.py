@@ -25,6 +25,7 @@ from pyspark.sql import DataFrame
 
 from tasks.contract import DesiredCompaction, RejectsFile, SegmentFile
 from tasks.discovery import Found, columns_of, kinds_new, typed_of, unsettled
+from tasks.ingest.append import put_together
 from tasks.ingest.chunks import Chunks
 from tasks.ingest.columns import (
     ColumnBook,
@@ -49,7 +50,7 @@ from tasks.ingest.files import (
 )
 from tasks.ingest.java_clock import chunks_of
 from tasks.ingest.jobs import Jobs, Run
-from tasks.ingest.merge import Rewrite, as_segments, check_rewritten, rewrite
+from tasks.ingest.merge import Rewrite, as_segments, check_rewritten, order_of
 from tasks.ingest.numbers import NumberBook
 from tasks.ingest.observed import Observed
 from tasks.ingest.parse import reasons_of
@@ -57,7 +58,7 @@ from tasks.ingest.quarantine import bad_ones, keep_raw, merge_raw, number_kept, 
 from tasks.ingest.rejects import as_runs, joined, read_rejects, write_rejects
 from tasks.ingest.rollup import Rollup, roll_up
 from tasks.ingest.schemas import SchemaBook, Schemas
-from tasks.ingest.sizes import fullest, may_stay, target_of
+from tasks.ingest.sizes import PART_ROWS_MIN, fullest, may_stay, target_of
 from tasks.ingest.source import Range, read_range
 from tasks.ingest.warm import warm_up
 from tasks.ingest.write import ROWS_PER_FILE, check_rows, write_rows
@@ -297,13 +298,17 @@ class SparkEngine:
         self, job: BatchJob, span: Range, found: Found, folder: Path, *, schemas: Schemas
     ) -> Observed:
         spec = job.spec
-        records = self._records(job, span.start, span.end)
         straight = self._numbers.straight(spec)
-        frame = judged(records, spec, found, schemas, straight=straight)
-        files = max(1, min(len(span.start) * 4, count(span.start, span.end) // ROWS_PER_FILE))
+        read = self._records(job, span.start, span.end)
+        frame = judged(read, spec, found, schemas, straight=straight)
+        records = count(span.start, span.end)
+        files = max(1, min(len(span.start) * 4, records // ROWS_PER_FILE))
+        columns = (*columns_of(spec, found), *measured(spec))
+        # What is large enough to be part of a segment as it is, has to be sorted as that is.
+        in_order = not spec.rollup and records >= PART_ROWS_MIN
         return write_rows(
             frame,
-            (*columns_of(spec, found), *measured(spec)),
+            columns,
             folder,
             start=span.start,
             files_max=files,
@@ -311,6 +316,7 @@ class SparkEngine:
             topics=spec.topic_column,
             form=spec.tuning.files,
             digested=digested(spec, found),
+            order=order_of(columns) if in_order else (),
         )
 
     def _peek(self, job: BatchJob, span: Range) -> Found:
@@ -351,9 +357,9 @@ class SparkEngine:
         else:
             stored = (*columns, *measured(job.spec))
             work = Rewrite(files, stored, chunks, target, topics, written, form)
-            paths = rewrite(session, work, warehouse=warehouse, folder=folder)
-            described = [describe(path, warehouse, topic) for path in paths]
-            merged = tuple(file for file in described if file is not None)
+            alike = {file.path for c, entry in had for file in entry.files if c == columns}
+            place = {"warehouse": warehouse, "folder": folder}
+            merged = put_together(session, work, alike, topic=topic, **place)
         run.check()
         check_rewritten(files, merged)
         sync_folders(folder, self._warehouse)

@@ -70,9 +70,14 @@ class Rewrite:
 
 def rewrite(session: SparkSession, job: Rewrite, *, warehouse: Path, folder: Path) -> list[Path]:
     """Write the rows of all files, sorted, into a new `folder`; each file in one chunk."""
-    order = ["__time", *(name(column.name) for column in job.columns[:SORTED_BY])]
+    order = order_of(job.columns)
     read = partial(read_files, session, job=job, warehouse=warehouse)
     return rewrite_with(session, job, read, order, warehouse=warehouse, folder=folder)
+
+
+def order_of(columns: Sequence[Column]) -> list[str]:
+    """Return how the rows of a segment are sorted, as SQL."""
+    return ["__time", *(name(column.name) for column in columns[:SORTED_BY])]
 
 
 def rewrite_with(

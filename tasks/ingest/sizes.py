@@ -24,6 +24,8 @@ from tasks.ingest.transform import micros
 from tasks.ingest_spec import Tuning
 from tasks.ports import DataFile
 
+PART_ROWS_MIN = 50_000
+"""A file of so many rows may become a row group of a larger one, as it is: none is too small."""
 _PARALLEL_ROWS = 1_000_000
 """Idle cores are used as long as each writes so many rows."""
 _CHUNKS_MAX = 1_000
@@ -102,6 +104,39 @@ def may_stay(files: Sequence[DataFile], chunks: Chunks, target: Target) -> bool:
         size[chunk] += file.size_bytes
         number[chunk] += 1
     return all(n <= 2 * target.files_for(rows[c], size[c]) for c, n in number.items())
+
+
+def is_part(file: DataFile, chunks: Chunks, target: Target) -> bool:
+    """Tell whether a file may be part of a segment as it is: large, and in one time chunk."""
+    alone = chunks.of(file.time_min) == chunks.of(file.time_max)
+    return alone and file.rows >= PART_ROWS_MIN and _pieces(file, target) == 1
+
+
+def packed(files: Sequence[DataFile], chunks: Chunks, target: Target) -> list[tuple[DataFile, ...]]:
+    """Divide files of one chunk each, by time, into groups that are to become one file each.
+
+    A group has no more rows than the target, and about as many bytes at most.
+    """
+    of: dict[Interval, list[DataFile]] = {}
+    for file in sorted(files, key=lambda file: (file.time_min, file.path)):
+        of.setdefault(chunks.of(file.time_min), []).append(file)
+    groups: list[tuple[DataFile, ...]] = []
+    for alike in of.values():
+        rows, size = total_rows(alike), sum(file.size_bytes for file in alike)
+        groups += _packs(alike, rows / target.files_for(rows, size), target)
+    return groups
+
+
+def _packs(files: Sequence[DataFile], share: float, target: Target) -> list[tuple[DataFile, ...]]:
+    packs: list[list[DataFile]] = [[]]
+    before = 0
+    for file in files:
+        too_many = total_rows(packs[-1]) + file.rows > target.rows
+        if packs[-1] and (too_many or before >= share * len(packs)):
+            packs.append([])
+        packs[-1].append(file)
+        before += file.rows
+    return [tuple(pack) for pack in packs]
 
 
 def fullest(files: Sequence[DataFile], chunks: Chunks, warehouse: Path) -> dict[str, int]:

@@ -39,12 +39,14 @@ def write_rows(
     topics: bool = False,
     form: FileFormat = DEFAULT_FORMAT,
     digested: Sequence[int] = (),
+    order: Sequence[str] = (),
 ) -> Observed:
     """Write the rows of `decode`'s frame into a new `folder` and return what the pass saw.
 
     Files have `__time`, the columns in order, `__partition`, `__offset`, and with `topics`
     `__topic`.  Of records that are no rows for one of `reasons`, some are sampled.  `digested` are
-    the numbers of the columns whose values are in the digest.  Runs one Spark job.
+    the numbers of the columns whose values are in the digest.  Each file is sorted by `order`, SQL.
+    Runs one Spark job.
     """
     observation = Observation()
     metric = metric_sql(start, told_by(judged.columns), reasons, digested)
@@ -60,6 +62,8 @@ def write_rows(
         )
         .coalesce(files_max)
     )
+    if order:
+        rows = rows.sortWithinPartitions(*order)
     # The folder is new; "append" so that a late task of a cancelled try, which may have made it
     # anew a moment ago, is no failure.  What counts is checked against the pass in any case.
     rows.write.mode("append").options(**parquet_options(form)).parquet(folder.as_uri())

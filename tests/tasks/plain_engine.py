@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tasks.discovery import Found
-from tasks.ingest import engine as product
+from tasks.ingest import append as product
 from tasks.ingest.compact import Compaction
 from tasks.ingest.engine import SparkEngine
 from tasks.ingest.merge import Rewrite
