@@ -71,6 +71,7 @@ def _said(
         if line.kind != "publish-answer":
             continue
         asked, said = line.detail["task"], line.detail.get("digests", {})
+        late = line.detail["outcome"] == "already-published"
         assert isinstance(said, Mapping)
         row = now.tasks.get(str(asked))
         winner = None if row is None else published.get(row.generation)
@@ -80,6 +81,7 @@ def _said(
             other = now.tasks.get(task)
             if other is None or other.generation != row.generation or task == winner.task:
                 continue
-            # One that had ended before was no replica any more when the range was published.
-            if task == asked or other.ended_at == winner.at:
+            # One that had ended before was no replica any more when the range was published, even
+            # if it had asked by then and had to wait: nobody can compare with what is to come.
+            if (late and task == asked) or other.ended_at == winner.at:
                 yield task, digest

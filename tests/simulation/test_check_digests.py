@@ -79,6 +79,19 @@ def test_a_late_replica_that_differs_is_to_be_told_of(published: Broken) -> None
     assert "t3" in line
 
 
+@pytest.mark.parametrize("outcome", ["wait-for-predecessor", "superseded"])
+def test_one_that_asked_and_ended_before_anything_was_published_is_compared_with_nothing(
+    published: Broken, outcome: str
+) -> None:
+    """Source: seed 8849; both replicas were superseded, a third one published later."""
+    published.task("t3", "g1", replica=2)
+    published.sql("UPDATE tasks SET status='FAILED', ended_at=? WHERE id='t3'", "2030-01-01")
+
+    published.happened("publish-answer", task="t3", outcome=outcome, digests={"t3": BAD})
+
+    assert spoken(published) == []
+
+
 def test_an_alarm_without_a_reason_is_named(published: Broken) -> None:
     """Goal: no false alarm, in any run."""
     published.log[:] = [line for line in published.log if line.kind != "fault"]
