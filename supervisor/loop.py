@@ -30,6 +30,8 @@ THRESHOLD = 3
 """Failed passes in a row that make a supervisor unhealthy; as many good ones end it."""
 PROOF_S = 2.0
 """While passes have failed lately, how soon a good one is followed by the next."""
+REST_S = 300.0
+"""How often a completed supervisor is looked at: what a lost wake-up may cost it."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,8 @@ class _Entry:
     busy: int = 0
     streak: Streak = field(default_factory=Streak)
     last: Pass | None = None
+    rests_until: float | None = None
+    """Its last pass found that nothing is left to do."""
     errors: deque[PassError] = field(default_factory=lambda: deque(maxlen=ERRORS_KEPT))
 
 
@@ -58,6 +62,8 @@ class Loop:
         """Start nothing yet."""
         self.after_pass: Callable[[str], None] = lambda _: None
         """Told of each supervisor whose pass has ended, well or not, in the pass's thread."""
+        self.dropped: Callable[[str], None] = lambda _: None
+        """Told of each supervisor that was terminated and of which nothing is left to do."""
         self.measured: Callable[[PassTaken], None] = lambda _: None
         """Told of each pass that was made, in its thread."""
         self._make = make
@@ -95,6 +101,16 @@ class Loop:
             else:
                 heapq.heappush(self._due, (self._clock.monotonic() + in_s, supervisor_id))
                 self._changed.notify_all()
+
+    def rouse(self, supervisor_id: str, version: int) -> None:
+        """Make a pass soon, unless the last one found nothing left to do for this spec version."""
+        with self._changed:
+            entry = self._entries.get(supervisor_id)
+            if entry is not None and entry.rests_until is not None and entry.last is not None:
+                same = entry.last.seen.current.version == version
+                if same and self._clock.monotonic() < entry.rests_until:
+                    return
+        self.wake(supervisor_id)
 
     def last_pass(self, supervisor_id: str) -> Pass | None:
         """Return the last pass that went through."""
@@ -192,6 +208,8 @@ class Loop:
             self.measured(PassTaken(late_s, took_s, good=True, actions=names))
             self._succeeded(supervisor_id, made)
             self.after_pass(supervisor_id)
+            if made is None or (made.decided.over and made.seen.current.spec is None):
+                self._drop(supervisor_id)
 
     def _succeeded(self, supervisor_id: str, made: Pass | None) -> None:
         if made is None:
@@ -202,11 +220,22 @@ class Loop:
             entry.streak = entry.streak.then(THRESHOLD, good=True)
             entry.busy = entry.busy + 1 if made.decided.actions else 0
             breath = BREATH_S if entry.busy >= BUSY_PASSES else 0.0
-            failing = entry.streak.failing
+            failing, over = entry.streak.failing, made.decided.over and not entry.streak.failing
+            entry.rests_until = self._clock.monotonic() + REST_S if over else None
         wait = (made.decided.wake_at - self._clock.now()).total_seconds()
         if failing:
             wait = min(wait, PROOF_S)
-        self._finish(supervisor_id, made, next_s=max(wait, breath))
+        self._finish(supervisor_id, made, next_s=None if over else max(wait, breath))
+
+    def _drop(self, supervisor_id: str) -> None:
+        """Remember nothing of it, unless it has been woken meanwhile."""
+        with self._changed:
+            entry = self._entries.get(supervisor_id)
+            woken = any(name == supervisor_id for _, name in self._due)
+            if entry is None or entry.running or woken:
+                return
+            del self._entries[supervisor_id]
+        self.dropped(supervisor_id)
 
     def _failed(self, supervisor_id: str, error: Exception) -> None:
         expected = isinstance(error, SupervisorError)

@@ -361,4 +361,10 @@ def _loop_of(shell: Shell, leadership: Leadership, changed: Broadcast) -> tuple[
     loop = Loop(one_pass, shell.clock, threads=PASS_THREADS)
     watching = Watching(shell.sources.store, shell.clock, leadership.term, loop)
     loop.after_pass = watching.after_pass
+
+    def dropped(supervisor_id: str) -> None:
+        watching.forget(supervisor_id)
+        shell.sources.streams.forget(supervisor_id)
+
+    loop.dropped = dropped
     return loop, watching

@@ -303,11 +303,15 @@ class Service:
     def wake_all(self) -> None:
         """Make a pass over every supervisor that may have work: terminated ones too."""
         with self._store.reading() as tx:
-            ids = {v.supervisor_id for v in tx.specs.all_newest() if not v.terminated}
-            ids |= {g.supervisor_id for g in tx.generations.live()}
-            ids |= {t.supervisor_id for t in tx.tasks.active()}
-        for supervisor_id in sorted(ids):
-            self._loop.wake(supervisor_id)
+            newest = tx.specs.all_newest()
+            versions = {v.supervisor_id: v.version for v in newest if not v.terminated}
+            busy = {g.supervisor_id for g in tx.generations.live()}
+            busy |= {t.supervisor_id for t in tx.tasks.active()}
+        for supervisor_id in sorted(versions.keys() | busy):
+            if supervisor_id in busy:
+                self._loop.wake(supervisor_id)
+            else:
+                self._loop.rouse(supervisor_id, versions[supervisor_id])
 
     def start_term(self) -> None:
         """Begin to lead: forget soft state, look at every supervisor (adoption)."""

@@ -58,6 +58,12 @@ class Watching:
         except SupervisorError as error:
             log.warning("a state was not noted", supervisor=supervisor_id, error=str(error))
 
+    def forget(self, supervisor_id: str) -> None:
+        """Drop what is kept of a supervisor; what was written stays."""
+        with self._lock:
+            self._ends.pop(supervisor_id, None)
+            self._written.pop(supervisor_id, None)
+
     def _note(self, supervisor_id: str, found: SupervisorState) -> None:
         term = self.term()
         known = (term, str(found.state), found.detailed)

@@ -156,3 +156,5 @@ class Plan:
     waiting_for_slots: SlotNeed | None = None
     milestones: Mapping[str, Milestone] = field(default_factory=dict)
     """Task -> look again as soon as it reports to be so far."""
+    over: bool = False
+    """Nothing is left to do, and time alone brings nothing: terminated, or completed."""

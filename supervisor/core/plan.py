@@ -8,6 +8,7 @@ a pass that crashed is simply made again.
 
 from supervisor.core.actions import Action, Plan, SlotNeed
 from supervisor.core.beginnings import commit_initial_offsets, reset_automatically
+from supervisor.core.bounds import is_completed
 from supervisor.core.discards import discards
 from supervisor.core.observed import Observed
 from supervisor.core.placement import Slots
@@ -43,4 +44,11 @@ def plan(seen: Observed) -> Plan:
         wake_at=seen.now if actions else at_rest,
         waiting_for_slots=need,
         milestones=step.milestones,
+        over=not actions and _is_over(seen),
     )
+
+
+def _is_over(seen: Observed) -> bool:
+    spec = seen.current.spec
+    left = seen.generations or seen.tasks or seen.dead_queues
+    return not left and (spec is None or is_completed(spec, seen.committed))

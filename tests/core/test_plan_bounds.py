@@ -243,6 +243,20 @@ def test_at_all_ends_it_is_completed() -> None:
     assert readable(seen) == offsets(50, 60, 70, 80)
 
 
+def test_what_is_completed_or_terminated_is_over_once_nothing_of_it_is_left() -> None:
+    """Goal: passes over supervisors that are done cost nothing (P4), and miss nothing."""
+    done = observed(bounded(), stored=DONE)
+    ended = observed(terminated=True)
+    publishes = generation(1, offsets(50), offsets(60), state=GenerationState.PUBLISHING)
+    left = replace(ended, generations=(publishes,))
+
+    assert plan(done).over
+    assert plan(ended).over
+    assert not plan(left).over
+    assert not plan(observed(bounded(), stored=committed(50, 60, 70, 79))).over
+    assert not plan(observed(spec().model_copy(update={"suspended": True}))).over
+
+
 def test_retention_beyond_the_ends_loses_nothing_that_was_asked_for() -> None:
     seen = observed(bounded(), stored=DONE, seen=stream(100, 100, 100, 100, earliest=90))
 

@@ -8,6 +8,7 @@ from supervisor.core.actions import SlotNeed
 from supervisor.core.events import QueueMode, QueueName, QueueRow, QueueState, container_of
 from supervisor.core.model import TaskStatus
 from supervisor.core.observed import Limits, Observed, StreamState, StreamTrouble
+from supervisor.core.plan import plan
 from supervisor.core.states import State, roll_up
 from tasks.contract import Lack, TaskPhase
 from tests.core.snapshots import (
@@ -55,6 +56,10 @@ def dead_queue(name: str = "task-output") -> QueueRow:
     queue = QueueName(container_of(TOPIC), name)
     row = QueueRow(1, queue, QueueMode.CONSUMER, next_seq=9, processed_seq=3)
     return replace(row, state=QueueState.DEAD, dead_seq=4, dead_why="event 4 is missing")
+
+
+def test_a_terminated_one_is_not_over_while_a_queue_of_it_stands_still() -> None:
+    assert not plan(replace(observed(terminated=True), dead_queues=(dead_queue(),))).over
 
 
 RUNNING, SICK = State.RUNNING, State.UNHEALTHY_SUPERVISOR

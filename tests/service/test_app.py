@@ -72,6 +72,35 @@ def test_a_new_leader_searches_the_warehouse_at_once(
     assert row.next_seq > 1
 
 
+def _document(name: str) -> dict[str, object]:
+    io = {
+        "topic": name,
+        "inputFormat": {"type": "json"},
+        "consumerProperties": {"bootstrap.servers": "localhost:1"},
+    }
+    data = {
+        "dataSource": name,
+        "timestampSpec": {"column": "at", "format": "iso"},
+        "dimensionsSpec": {"dimensions": ["id"]},
+        "granularitySpec": {"rollup": False},
+    }
+    return {"type": "kafka", "spec": {"dataSchema": data, "ioConfig": io}}
+
+
+def test_supervisors_that_came_and_went_leave_nothing_in_memory(
+    settings: Settings, database: SqlStore
+) -> None:
+    with running(settings, database) as overlord:
+        for number in range(10):
+            overlord.service.apply_spec(_document(f"gone-{number}"), "me")
+        wait_until(lambda: overlord.loop.supervisors() == 10)
+        for number in range(10):
+            overlord.service.terminate(f"gone-{number}", "me")
+
+        wait_until(lambda: overlord.loop.supervisors() == 0)
+        wait_until(lambda: not overlord.streams._watched)
+
+
 def test_an_unused_segment_goes_after_its_grace_time_and_the_others_stay(
     settings: Settings, database: SqlStore
 ) -> None:
