@@ -1,19 +1,20 @@
 """Kafka as supervisors see it: a background look per supervisor, answers from what it last saw.
 
-A broker that hangs holds one thread of a small pool for at most its deadline; the loop and the
-API never wait for it (R11).  Ids of topics come with the offsets, so that a topic that was
-deleted and created again is noticed.  A topicPattern is resolved anew by every look.
+A broker that hangs holds one thread of a pool for at most its deadline: looks at other clusters,
+the loop and the API never wait for it (R11).  Ids of topics come with the offsets, so that a topic
+that was deleted and created again is noticed.  A topicPattern is resolved anew by every look.
 """
 
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import structlog
 from confluent_kafka import KafkaException
 
 from supervisor.adapters.kafka_reading import Connection, NoTopic
+from supervisor.adapters.lanes import Lanes
 from supervisor.core.errors import SecretMissing
 from supervisor.core.observed import StreamState, StreamTrouble
 from supervisor.core.spec import SupervisorSpec
@@ -25,7 +26,9 @@ from tasks.secret_source import Connections
 log = structlog.get_logger()
 
 LOOK_TIMEOUT_S = 6.0
-THREADS = 4
+THREADS = 16
+PER_CLIENT = 4
+"""Threads for looks by one client's properties while its brokers answer; else one."""
 FRESH_FOR_S = 2.0
 """A look is repeated when its answer is older than this and somebody asks."""
 FAILED_FOR_S = 3.0
@@ -44,7 +47,8 @@ class _Watched:
         default_factory=lambda: StreamState(trouble=StreamTrouble.CONNECTING)
     )
     asked_at: float = 0.0
-    looking: Future[None] | None = None
+    looked: threading.Event | None = None
+    """Set once the look under way, or the last one, has ended."""
 
 
 class KafkaStreams:
@@ -64,7 +68,7 @@ class KafkaStreams:
         self._connections = Connections(
             read_secret, lambda client: Connection(client, read_secret), missing=SecretMissing
         )
-        self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="kafka-look")
+        self._lanes = Lanes(THREADS, PER_CLIENT, "kafka-look")
 
     def state(self, supervisor_id: str, spec: SupervisorSpec) -> StreamState:
         """Return what is known now; asks for a new look if it is not fresh."""
@@ -76,7 +80,8 @@ class KafkaStreams:
                 watched = self._watched[supervisor_id] = _Watched(key)
             if self._is_due(watched):
                 watched.asked_at = self._clock.monotonic()
-                watched.looking = self._pool.submit(self._look, supervisor_id, watched, source)
+                watched.looked = threading.Event()
+                self._lanes.run(key[0], partial(self._look, supervisor_id, watched, source))
             return watched.state
 
     def forget(self, supervisor_id: str) -> None:
@@ -86,16 +91,17 @@ class KafkaStreams:
 
     def stop(self) -> None:
         """Look no more."""
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        self._lanes.stop()
 
     def _is_due(self, watched: _Watched) -> bool:
-        if watched.looking is not None and not watched.looking.done():
+        if watched.looked is not None and not watched.looked.is_set():
             return False
         age = self._clock.monotonic() - watched.asked_at
         fresh_for = FRESH_FOR_S if watched.state.trouble is None else FAILED_FOR_S
-        return watched.looking is None or age >= fresh_for
+        return watched.looked is None or age >= fresh_for
 
-    def _look(self, supervisor_id: str, watched: _Watched, source: KafkaIoConfig) -> None:
+    def _look(self, supervisor_id: str, watched: _Watched, source: KafkaIoConfig) -> bool:
+        """Look, and tell whether the brokers answered."""
         before = watched.state
         began = self._clock.now()  # what happens from now on, this look may not show
         try:
@@ -110,8 +116,11 @@ class KafkaStreams:
             log.warning("a look at Kafka failed", supervisor=supervisor_id, error=repr(error))
             found = _failed(before, StreamTrouble.REFUSED, str(error))
         watched.state = found
+        if watched.looked is not None:
+            watched.looked.set()
         if _is_news(before, found):
             self._on_news(supervisor_id)
+        return found.trouble is not StreamTrouble.UNREACHABLE
 
     def _read(self, source: KafkaIoConfig) -> StreamState:
         connection = self._connections.get(source.client)

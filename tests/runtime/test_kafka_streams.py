@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 from confluent_kafka.admin import AdminClient
 
-from supervisor.adapters.kafka import FRESH_FOR_S, GONE_AFTER, KafkaStreams
+from supervisor.adapters.kafka import FRESH_FOR_S, GONE_AFTER, THREADS, KafkaStreams
 from supervisor.adapters.manual_clock import ManualClock
 from supervisor.core.observed import StreamState, StreamTrouble
 from supervisor.core.spec import SupervisorSpec
@@ -16,6 +16,7 @@ from tasks.stream import environment_secret
 from tests.brokers import create_topic, produce
 from tests.core.snapshots import NOON
 from tests.core.snapshots import spec as spec_of_clicks
+from tests.integration.overlords import silent_broker
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.kafka
@@ -49,8 +50,8 @@ class Watcher:
         self.clock.advance(timedelta(seconds=10 * FRESH_FOR_S))
         self.streams.state("clicks", self.spec)
         watched = self.streams._watched["clicks"]
-        assert watched.looking is not None
-        watched.looking.result(BEFORE_S)
+        assert watched.looked is not None
+        assert watched.looked.wait(BEFORE_S), "the look did not end"
         return watched.state
 
 
@@ -108,6 +109,24 @@ def test_a_topic_of_a_pattern_counts_as_gone_after_some_looks(
         assert nothing.trouble is StreamTrouble.NO_TOPIC
         assert "no topic on" in nothing.detail
         assert nothing.topic_ids == again.topic_ids
+
+
+def test_brokers_that_are_silent_delay_the_looks_of_nobody_else(
+    broker: Broker, watcher: Watcher
+) -> None:
+    """Goal: one supervisor's trouble is its own (R11), also if many share it."""
+    create_topic(broker.bootstrap, A, partitions=1)
+    with silent_broker() as address:
+        lost = Watcher(address)
+        lost.streams = watcher.streams
+        for number in range(3 * THREADS):
+            watcher.streams.state(f"lost {number}", lost.spec)
+
+        assert set(watcher.look().topic_ids) == {A}
+
+    ended = [w for name, w in watcher.streams._watched.items() if name != "clicks" and w.looked]
+    assert len(ended) == 3 * THREADS
+    assert not all(w.looked is not None and w.looked.is_set() for w in ended)
 
 
 def test_what_is_known_is_asked_again_only_when_it_is_old(broker: Broker, watcher: Watcher) -> None:

@@ -181,8 +181,8 @@ def _look(login: Login) -> StreamState:
     try:
         streams.state("guarded", spec.model_copy(update={"io_config": io}))
         watched = streams._watched["guarded"]
-        assert watched.looking is not None
-        watched.looking.result(LOOK_S)
+        assert watched.looked is not None
+        assert watched.looked.wait(LOOK_S), "the look did not end"
         return watched.state
     finally:
         streams.stop()
