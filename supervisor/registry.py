@@ -159,12 +159,6 @@ class WorkerRegistry:
             history = next(found, ())
         return rates(history, now)
 
-    def url_of(self, worker_id: str) -> str | None:
-        """Return the address of a worker's control API."""
-        with self._lock:
-            heard = self._heard.get(worker_id)
-            return None if heard is None else heard.row.url
-
     def _liveness(self, heard: _Heard, now: float) -> Liveness:
         last = max(heard.heard_at or 0.0, self._led_since())
         if heard.heard_at is not None and now - heard.heard_at <= ALIVE_WITHIN_S:

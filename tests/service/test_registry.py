@@ -216,7 +216,6 @@ def test_the_same_incarnation_that_registers_again_keeps_its_reports(term: Term)
     term.registry.registered(replace(ROW, url="http://moved:8091"))
 
     assert term.reports() == {"t1": READS}
-    assert term.registry.url_of("w1") == "http://moved:8091"
 
 
 def test_an_earlier_incarnation_that_registers_late_changes_nothing(term: Term) -> None:
@@ -235,7 +234,6 @@ def test_a_reset_forgets_what_was_said_and_who_never_registered_here(term: Term)
 
     assert [view.id for view in term.registry.views()] == ["w2"]
     assert term.registry.known_incarnation("w1") is None
-    assert term.registry.url_of("w1") is None
 
 
 def test_after_a_reset_every_word_is_news(term: Term) -> None:
