@@ -35,7 +35,7 @@ from tasks.offsets import Offsets, TopicPartition
 
 FRESH = timedelta(seconds=5)
 """An older look at Kafka is not trusted: retention may have deleted what it saw."""
-PATIENCE_S = 0.8
+PATIENCE_S = 0.6
 """So long is a look waited for that is under way; callers are to hear something within 1 s."""
 TRIES = 5
 """A publish that moves an offset meanwhile makes a reset begin anew."""

@@ -49,11 +49,11 @@ class Took:
     retry_after: str = ""
 
 
-def _ask(overlord: Overlord, path: str) -> Took:
+def _ask(overlord: Overlord, path: str, body: object = None) -> Took:
     """GET, or POST what is written behind the word."""
     method, _, rest = path.rpartition(" ")
     began = time.monotonic()
-    answer = overlord.http.request(method or "GET", rest)
+    answer = overlord.http.request(method or "GET", rest, json=body)
     took_s = time.monotonic() - began
     told = answer.headers.get("content-type", "")
     kind = str(answer.json()["type"]) if told.startswith("application/problem") else ""
@@ -151,12 +151,26 @@ def test_the_api_answers_at_once_while_kafka_takes_connections_and_is_silent(
 ) -> None:
     """Source: E2, R11, Druid #16272."""
     answers = [_ask(overlord, path) for path in READS * 3]
-    answers += [
-        _ask(overlord, f"POST {SUPERVISORS}/clicks/{verb}") for verb in ("suspend", "resume")
+    changed = spec("127.0.0.1:1", "clicks", task_count=2)
+    verbs: list[tuple[str, object]] = [
+        ("/clicks/suspend", None),
+        ("/clicks/resume", None),
+        ("", changed),
+        ("/clicks/taskGroups/handoff", {"taskGroupIds": [0]}),
+        ("/clicks/terminate", None),
+        ("", changed),
+    ]
+    answers += [_ask(overlord, f"POST {SUPERVISORS}{verb}", body) for verb, body in verbs]
+    partitions = {"type": "end", "stream": "clicks", "partitionOffsetMap": {"0": 5}}
+    offsets = {"type": "kafka", "partitions": partitions}
+    unknown = [
+        _ask(overlord, f"POST {SUPERVISORS}/clicks/reset"),
+        _ask(overlord, f"POST {SUPERVISORS}/clicks/resetOffsets", offsets),
     ]
 
-    assert {answer.status for answer in answers} <= {200}
-    assert [answer for answer in answers if answer.seconds >= AT_ONCE_S] == []
+    assert [answer for answer in answers if answer.status != httpx.codes.OK] == []
+    assert {answer.kind for answer in unknown} == {"/problems/stream-unavailable"}
+    assert [answer for answer in (*answers, *unknown) if answer.seconds >= AT_ONCE_S] == []
 
 
 @pytest.mark.pg

@@ -79,6 +79,14 @@ def _ask(cluster: Cluster, task_id: str) -> Told:
     return told
 
 
+def _order(cluster: Cluster, verb: str) -> tuple[int, float]:
+    """Return what a verb was answered with, and after how long."""
+    body = {"taskGroupIds": [0]} if verb.endswith("handoff") else None
+    began = time.monotonic()
+    answer = cluster.http.post(f"{SUPERVISORS}/{TOPIC}/{verb}", json=body)
+    return answer.status_code, time.monotonic() - began
+
+
 def _warned(told: Told) -> list[str]:
     payload = told.json(f"{SUPERVISORS}/{TOPIC}/status")["payload"]
     assert isinstance(payload, dict)
@@ -138,6 +146,9 @@ def test_what_asks_a_worker_that_is_down_answers_at_once_and_says_so(
         frozen = _ask(cluster, task_id)
         wait_until(lambda: _silent(cluster))
         silent = _ask(cluster, task_id)
+        verbs = {
+            verb: _order(cluster, verb) for verb in ("taskGroups/handoff", "suspend", "resume")
+        }
         for name in WORKERS:
             cluster.kill(name)
         gone = _ask(cluster, task_id)
@@ -156,4 +167,6 @@ def test_what_asks_a_worker_that_is_down_answers_at_once_and_says_so(
         _says_what_is_missing(told, task_id)
     for told in (silent, gone):
         _knows_them_silent(told)
+    assert {status for status, _ in verbs.values()} == {httpx.codes.OK}
+    assert [verb for verb, (_, took_s) in verbs.items() if took_s >= AT_ONCE_S] == []
     assert in_table == ids_in_topic(broker.bootstrap, TOPIC)
