@@ -26,6 +26,7 @@ _REMEDIES = {
     "NO_CAPACITY": "another worker, more TIDEGATE_WORKER_SLOTS, a lower taskCount or replicas",
     "SUSPENDED": "`tidegate supervisor resume` lets it go on where it stopped",
     "STOPPING": "what it has read is published, and then it is gone",
+    "IDLE": "a record of its topic, which is noticed within half a minute",
     "COMPLETED": "a new boundedStreamConfig, or another supervisor, reads more",
     "UNABLE_TO_CONNECT_TO_STREAM": "Kafka can be reached: check brokers, credentials, network",
     "LOST_CONTACT_WITH_STREAM": "Kafka can be reached again; nothing is lost meanwhile",

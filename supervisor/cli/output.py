@@ -34,7 +34,7 @@ from supervisor.setup import SetupProblem
 _PIPE_WIDTH = 10_000
 _RED = {"UNHEALTHY_SUPERVISOR", "UNHEALTHY_TASKS", "FAILED", "violated", "problem"}
 _YELLOW = {"PENDING", "SUSPENDED", "STOPPING", "offsets only", "note"}
-_GREEN = {"RUNNING", "SUCCESS", "COMPLETED", "proven", "ok"}
+_GREEN = {"RUNNING", "SUCCESS", "IDLE", "COMPLETED", "proven", "ok"}
 
 
 def say(text: str) -> None:

@@ -58,6 +58,7 @@ SPEC_PARTS: Mapping[str, str] = MappingProxyType(
         "transform": "a transform",
         "ioConfig": "ioConfig",
         "boundedStreamConfig": "boundedStreamConfig",
+        "idleConfig": "idleConfig",
         "jsonFormat": "inputFormat of type json",
         "flattenSpec": "flattenSpec",
         "flattenField": "a field of flattenSpec",

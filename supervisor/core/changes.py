@@ -56,6 +56,7 @@ CLASSES: Mapping[str, Effect] = MappingProxyType(
         "/spec/ioConfig/lateMessageRejectionStartDateTime": Effect.RESTART_TASKS,
         "/spec/ioConfig/earlyMessageRejectionPeriod": Effect.RESTART_TASKS,
         "/spec/ioConfig/boundedStreamConfig": Effect.RESTART_TASKS,
+        "/spec/ioConfig/idleConfig": Effect.HOT,
         "/spec/tuningConfig": Effect.RESTART_TASKS,
         "/spec/tuningConfig/resetOffsetAutomatically": Effect.HOT,
         "/spec/tuningConfig/maxTotalRows": Effect.HOT,

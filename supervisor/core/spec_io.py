@@ -19,6 +19,7 @@ from supervisor.core.spec_fields import (
     wrong,
 )
 from supervisor.core.spec_formats import InputFormat, KafkaInputFormat, written_format
+from supervisor.core.spec_idle import IdleConfig
 from supervisor.core.topic_pattern import read_pattern
 from tasks.ingest_spec import KafkaColumns, ValueFormat
 from tasks.kafka_client import KafkaClient
@@ -76,6 +77,8 @@ class KafkaIoConfig(Wire):
     """Rows later than the beginning of their range, `task_duration` and this are thrown away."""
     bounded_stream_config: BoundedStreamConfig | None = None
     """These ranges are read, once; None: all that comes, for ever."""
+    idle_config: IdleConfig | None = None
+    """Tasks end while nothing comes; None: they wait for it."""
 
     @field_validator("consumer_properties", mode="before")
     @classmethod
@@ -129,6 +132,11 @@ class KafkaIoConfig(Wire):
         if self.topic_pattern is None:
             return topic == self.topic
         return not topic.startswith(_INTERNAL) and read_pattern(self.topic_pattern).matches(topic)
+
+    @property
+    def idle_after(self) -> timedelta | None:
+        """How long nothing has to come until no task runs; None: tasks wait for ever."""
+        return None if self.idle_config is None else self.idle_config.after
 
     @property
     def starts(self) -> dict[TopicPartition, int] | None:
@@ -191,7 +199,7 @@ class KafkaIoConfig(Wire):
                 else self.bounded_stream_config.normalised()
             ),
             "configOverrides": None,
-            "idleConfig": None,
+            "idleConfig": None if self.idle_config is None else self.idle_config.normalised(),
             "stopTaskCount": self.stop_task_count,
             "stream": self.stream,
             "useEarliestSequenceNumber": self.use_earliest_offset,

@@ -247,6 +247,8 @@ def _read_io_config(
     told = {"consumerProperties"}
     if isinstance(bounded := kept.get("boundedStreamConfig"), Mapping):
         kept["boundedStreamConfig"] = _sift_bounded(notes, bounded, kept, pointer)
+    if isinstance(idle := kept.get("idleConfig"), Mapping):
+        kept["idleConfig"] = notes.sift(idle, f"{pointer}/idleConfig", tables.IDLE)
     if isinstance(written := kept.get("inputFormat"), Mapping):
         sifted = sift_format(notes, written, f"{pointer}/inputFormat")
         if sifted is None:

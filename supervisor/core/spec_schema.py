@@ -23,6 +23,7 @@ from supervisor.core.spec import SupervisorSpec
 from supervisor.core.spec_bounds import BoundedStreamConfig
 from supervisor.core.spec_data import DataSchema, Dimension, DimensionsSpec, TimestampField
 from supervisor.core.spec_granularity import GranularitySpec
+from supervisor.core.spec_idle import IdleConfig
 from supervisor.core.spec_index import IndexSpec
 from supervisor.core.spec_io import KafkaIoConfig
 from supervisor.core.spec_tables import Table
@@ -63,6 +64,7 @@ PARTS: Mapping[str, tuple[Table, type[BaseModel] | None]] = {
     "kafkaFormat": (tables.KAFKA_FORMAT, formats.KafkaInputFormat),
     "ioConfig": (tables.IO_CONFIG, KafkaIoConfig),
     "boundedStreamConfig": (tables.BOUNDED, BoundedStreamConfig),
+    "idleConfig": (tables.IDLE, IdleConfig),
     "tuningConfig": (tables.TUNING, TuningConfig),
     "indexSpec": (tables.INDEX, IndexSpec),
 }

@@ -133,6 +133,7 @@ IO_CONFIG = Table(
             "lateMessageRejectionStartDateTime",
             "earlyMessageRejectionPeriod",
             "boundedStreamConfig",
+            "idleConfig",
         }
     ),
     fixed={"type": "kafka"},
@@ -143,7 +144,6 @@ IO_CONFIG = Table(
     },
     switched={
         "autoScalerConfig": ("enableTaskAutoScaler", "leave it out and set taskCount"),
-        "idleConfig": ("enabled", "leave it out: an idle supervisor keeps its tasks"),
     },
     idle={
         "pollTimeout": (100,),
@@ -151,6 +151,7 @@ IO_CONFIG = Table(
         "lagAggregator": ({"type": "default"},),
     },
 )
+IDLE = Table(kept=frozenset({"enabled", "inactiveAfterMillis"}))
 BOUNDED = Table(kept=frozenset({"startSequenceNumbers", "endSequenceNumbers"}))
 JSON_FORMAT = Table(
     kept=frozenset({"type", "flattenSpec"}),

@@ -19,6 +19,7 @@ from supervisor.core.actions import SlotNeed
 from supervisor.core.bounds import is_completed, mismatched, missing_partitions
 from supervisor.core.continuity import unreadable
 from supervisor.core.events import repair_of
+from supervisor.core.idleness import is_idle
 from supervisor.core.model import TaskStatus
 from supervisor.core.observed import Liveness, Observed, StreamState, StreamTrouble
 from supervisor.core.spec import SupervisorSpec
@@ -32,6 +33,7 @@ class State(StrEnum):
     PENDING = "PENDING"
     RUNNING = "RUNNING"
     SUSPENDED = "SUSPENDED"
+    IDLE = "IDLE"
     COMPLETED = "COMPLETED"
     STOPPING = "STOPPING"
     UNHEALTHY_SUPERVISOR = "UNHEALTHY_SUPERVISOR"
@@ -72,6 +74,8 @@ def roll_up(seen: Observed, slots: SlotNeed | None) -> SupervisorState:
         return trouble
     if (outside := _out_of_bounds(seen, seen.current.spec)) is not None:
         return outside
+    if is_idle(seen):
+        return _healthy(State.IDLE, why="all is read, and no task runs while nothing comes")
     if (lacking := _lacking_tasks(seen)) is not None:
         return lacking
     if (failing := _failing_tasks(seen)) is not None:

@@ -13,6 +13,7 @@ from supervisor.core.due import (
     why_over,
     why_read_out,
 )
+from supervisor.core.idleness import idle_at, look_again_at, rests, why_idle
 from supervisor.core.milestone import Milestone
 from supervisor.core.model import Generation, GenerationState
 from supervisor.core.spec import SupervisorSpec
@@ -49,7 +50,7 @@ class Steps:
                     raise AssertionError(f"{generation.id} is not live: {generation.state}")
 
     def _begin(self, generation: Generation) -> Iterator[BeginHandoff]:
-        must = self._view.ends_for_good(generation)
+        must = self._view.ends_for_good(generation) or self._idle(generation)
         why = must or self._asked(generation) or self._read_out(generation)
         why = why or self._due(generation)
         if why is not None:
@@ -58,6 +59,13 @@ class Steps:
             yield BeginHandoff(
                 generation.id, generation.sequence, must_end=must is not None, why=why
             )
+
+    def _idle(self, generation: Generation) -> str | None:
+        """Close a range to which nothing comes, once somebody can say that it holds nothing."""
+        if (at := idle_at(self._view)) is not None:
+            self.wakes.append(at)
+        why = why_idle(self._view)
+        return why if why is not None and self._can_be_told(generation) else None
 
     def _asked(self, generation: Generation) -> str | None:
         """A wish is due at once, whatever `stopTaskCount` and taskDuration say."""
@@ -119,6 +127,10 @@ class Steps:
     def open_missing_groups(self) -> Iterator[OpenGeneration]:
         """Open every group of the layout whose partitions no open generation holds."""
         if self._view.spec is None or self._starts_later(self._view.spec):
+            return
+        if rests(self._view):
+            at = look_again_at(self._view)
+            self.wakes += [] if at is None else [at]
             return
         held = {p for g in self._seen.generations if g.open for p in g.start}
         for group, members in self._view.groups.items():

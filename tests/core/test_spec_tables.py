@@ -24,6 +24,7 @@ _OF_OTHER_TYPES = {
 }
 """Fields of a model that several types share, by the type that has no such field."""
 _WHOLE = frozenset({"document", "spec"})
+SCALES = {"enableTaskAutoScaler": True}
 DRUIDS_FIELDS = json.loads(Path(__file__).with_name("druid_fields.json").read_text())
 """What Druid 33's pages name, by our name of the part: a list of its own, not made from a table."""
 
@@ -113,5 +114,6 @@ def test_the_json_schema_refuses_what_no_field_can_be() -> None:
     assert not SCHEMA.is_valid({"type": "kafka"})
     assert not SCHEMA.is_valid(changed("/spec/ioConfig/taskCount", "2"))
     assert not SCHEMA.is_valid(changed("/spec/ioConfig/inputFormat/type", "protobuf"))
-    assert not SCHEMA.is_valid(changed("/spec/ioConfig/idleConfig", {"enabled": True}))
+    assert not SCHEMA.is_valid(changed("/spec/ioConfig/idleConfig", {"enabled": "yes"}))
+    assert not SCHEMA.is_valid(changed("/spec/ioConfig/autoScalerConfig", SCALES))
     assert not SCHEMA.is_valid(changed("/spec/tuningConfig/reportParseExceptions", value=True))

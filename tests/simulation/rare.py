@@ -82,6 +82,8 @@ class Rare:
     asks: tuple[str, ...] = ()
     chunk_rows: int | None = None
     """The spec's maxRowsPerSegment, at first."""
+    idle_ms: int | None = None
+    """The spec's idleConfig: so long nothing has to come until no task runs."""
 
 
 def draw_rare(random: Random) -> Rare:
@@ -116,4 +118,4 @@ def draw_rare(random: Random) -> Rare:
     drawn = replace(drawn, chunk_rows=random.choice([*[None] * 5, 5, 30]))
     if random.random() < _DIVERGING_SHARE:
         drawn = replace(drawn, stories=(*drawn.stories, "replicas diverge"))
-    return drawn
+    return replace(drawn, idle_ms=random.choice([*[None] * 4, 500, 3_000]))

@@ -61,6 +61,7 @@ class User:
                     "stopTaskCount": swarm.stop_task_count,
                     "useEarliestOffset": None if self.ends else swarm.start_earliest,
                     "completionTimeout": f"PT{swarm.rare.completion_s}S",
+                    "idleConfig": self._idle,
                 },
                 "tuningConfig": {
                     "type": "kafka",
@@ -75,6 +76,11 @@ class User:
                 },
             },
         }
+
+    @property
+    def _idle(self) -> dict[str, object] | None:
+        after_ms = self.world.swarm.rare.idle_ms
+        return None if after_ms is None else {"enabled": True, "inactiveAfterMillis": after_ms}
 
     @property
     def _is_bounded(self) -> bool:
