@@ -160,10 +160,17 @@ def test_a_wrong_format_is_told_where_it_is_wrong(
     assert error.message != error.hint
 
 
-@pytest.mark.parametrize("written", ["micro", "nano", "yyyy-MM-dd'T'HH:mm", "MM/dd/yyyy"])
+@pytest.mark.parametrize("written", ["micro", "nano", "ruby", "yyyy-MM-dd'T'HH:mm", "MM/dd/yyyy"])
 def test_a_time_may_be_written_in_any_of_druids_ways(written: str) -> None:
     rows = ingest_spec(spec_with(f"{_DATA}/timestampSpec/format", written))
     assert rows.timestamp.format == written
+
+
+@pytest.mark.parametrize("written", ["ISO", "Auto", "MILLIS", "Posix", "MICRO", "nAnO", "Ruby"])
+def test_the_case_of_a_named_time_format_says_nothing(written: str) -> None:
+    """Source: Druid's TimestampParser compares the names without regard to case."""
+    rows = ingest_spec(spec_with(f"{_DATA}/timestampSpec/format", written))
+    assert rows.timestamp.format == written.lower()
 
 
 @pytest.mark.parametrize(
