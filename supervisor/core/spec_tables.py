@@ -254,19 +254,6 @@ METRICS: Mapping[str, Table] = {
     "filtered": FILTERED_METRIC,
 }
 """Aggregators, by type."""
-_SKETCH = "use HLLSketchBuild"
-OTHER_METRICS: Mapping[str, str] = {
-    "thetaSketch": _SKETCH,
-    "hyperUnique": _SKETCH,
-    "cardinality": _SKETCH,
-    "HLLSketchMerge": "build the sketch of the field itself with HLLSketchBuild",
-    "quantilesDoublesSketch": "make the field a dimension and leave rollup false",
-    "variance": "sum the field and its square",
-    "doubleMean": "take a sum and a count",
-    "expression": "use a transform, and a sum, min or max of it",
-    "javascript": "use a transform, and a sum, min or max of it",
-}
-"""Druid's other aggregators, and what to do instead."""
 OTHER_FORMATS = frozenset({"avro_ocf", "javascript", "orc", "parquet", "thrift"})
 """Druid's other input formats."""
 

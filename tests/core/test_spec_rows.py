@@ -7,7 +7,7 @@ import pytest
 
 from supervisor.core.spec import SupervisorSpec, ingest_spec
 from supervisor.core.spec_reader import read_spec
-from tasks.filters import And, Bound, Not, Selector
+from tasks.filters import And, Bound, IsFalse, IsTrue, Not, Selector
 from tasks.ingest_spec import (
     HeaderEncoding,
     JsonFormat,
@@ -241,7 +241,33 @@ def test_transforms_and_a_filter_are_told_as_they_are() -> None:
 @pytest.mark.parametrize(
     ("written", "place", "message", "hint"),
     [
-        ({"type": "selctor", "dimension": "a"}, "", "selctor is no known type", ""),
+        (
+            {"type": "selctor", "dimension": "a"},
+            "",
+            "selctor is no known type",
+            "did you mean selector?",
+        ),
+        ({"type": "isTrue"}, "", "isTrue is no known type", "did you mean istrue?"),
+        ({"type": "zzz"}, "", "zzz is no known type", "use one of and, or, not, istrue"),
+        ({"type": "javascript", "dimension": "a"}, "", "javascript is not built", "expression"),
+        (
+            {"type": "and", "fields": [{"type": "true"}, {"type": "bloom", "dimension": "a"}]},
+            "/fields/1",
+            "filter bloom is not built",
+            "use in with the values themselves",
+        ),
+        (
+            {"type": "search", "dimension": "a", "query": {"type": "contain", "value": "x"}},
+            "/query",
+            "contain is no known type",
+            "did you mean contains?",
+        ),
+        (
+            {"type": "bound", "dimension": "a", "lower": "1", "alphaNumeric": True},
+            "/alphaNumeric",
+            "alphaNumeric is not built yet",
+            "use ordering numeric",
+        ),
         ({"dimension": "a"}, "", "type is required", ""),
         ({"type": "selector"}, "/dimension", "dimension is required", ""),
         ({"type": "selector", "dimension": "a", "vlaue": 1}, "/vlaue", "not known there", ""),
@@ -288,9 +314,34 @@ def test_a_wrong_filter_is_told_where_it_is_wrong(
     ],
 )
 def test_a_filter_that_cannot_be_decided_is_refused(filter_: object, message: str) -> None:
-    [error] = errors_of(changed(_FILTER, filter_))
-    assert error.pointer == f"{_DATA}/transformSpec"
-    assert message in error.message
+    deep = {"type": "and", "fields": [{"type": "true"}, {"type": "not", "field": filter_}]}
+    metric = {"type": "filtered", "filter": filter_, "aggregator": {"type": "count", "name": "n"}}
+    places = (
+        (_FILTER, filter_, ""),
+        (_FILTER, deep, "/fields/1/field"),
+        (f"{_DATA}/metricsSpec", [metric], "/0/filter"),
+    )
+    for pointer, written, place in places:
+        [error] = errors_of(changed(pointer, written))
+        assert error.pointer == pointer + place
+        assert message in error.message
+
+
+def test_a_filter_that_is_not_built_hides_no_other_error() -> None:
+    parts = [{"type": "spatial"}, {"type": "selector"}, {"type": "inType", "column": "a"}]
+    errors = errors_of(changed(_FILTER, {"type": "or", "fields": parts}))
+    assert [error.pointer.removeprefix(f"{_FILTER}/fields") for error in errors] == [
+        *("/0", "/2", "/1/dimension")
+    ]
+
+
+def test_a_filter_says_what_a_null_leaves_open() -> None:
+    """Source: Druid's IsTrueDimFilter and IsFalseDimFilter, named istrue and isfalse."""
+    inner = {"type": "bound", "dimension": "a", "lower": "1", "alphaNumeric": False}
+    wanted = {"type": "istrue", "field": {"type": "isfalse", "field": inner}}
+    assert ingest_spec(spec_with(_FILTER, wanted)).filter == IsTrue(
+        field=IsFalse(field=Bound(dimension="a", lower="1"))
+    )
 
 
 def test_a_wrong_expression_is_told_with_its_place_and_what_was_meant() -> None:
