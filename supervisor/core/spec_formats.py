@@ -27,7 +27,8 @@ _KEY = r"(?:\.[^.\[\]'\"*?()@$,\s]+|\['[^'\\\x00-\x1f]+'\]|\[[0-9]{1,9}\])"
 _PATH = re.compile(rf"\$(?:{_KEY}){{1,50}}")
 _CTRL_A = "\x01"
 """Between the values of a list, unless a spec says otherwise: Druid's default."""
-_LIST_DELIMITER_MAX = 10
+_LIST_DELIMITER_MAX = 100
+"""Druid's console gives a UUID for one that no value has."""
 
 
 def _checked_path(path: str) -> str:

@@ -78,7 +78,8 @@ class Notes:
             elif name not in table.idle:
                 self._refuse_unknown(name, place, table)
             elif not _is_one_of(value, table.idle[name]):
-                self.warn(f"{place} has no effect here: it is accepted and ignored")
+                instead = table.because.get(name, "it is accepted and ignored")
+                self.warn(f"{place} has no effect here: {instead}")
         for alias, name in table.aliases.items():
             self._merge(kept, alias, name, pointer)
         return kept

@@ -50,6 +50,8 @@ class Table:
     """Second names that Druid writes: must agree with the first."""
     switched: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     """Not built: the flag that switches such a section on, and what to do instead."""
+    because: Mapping[str, str] = field(default_factory=dict)
+    """Of idle fields whose other values ask for something: what happens in its place."""
 
     @property
     def known(self) -> tuple[str, ...]:
@@ -152,14 +154,14 @@ IO_CONFIG = Table(
     },
 )
 BOUNDED = Table(kept=frozenset({"startSequenceNumbers", "endSequenceNumbers"}))
+_NULLS: Mapping[str, tuple[object, ...]] = {"keepNullColumns": (False, True)}
+"""Druid has it for json alone, and its console writes it into any format."""
+_ONE_OBJECT = "a record is one JSON object, and one with several is rejected as not-json"
 JSON_FORMAT = Table(
     kept=frozenset({"type", "flattenSpec"}),
-    unbuilt={
-        "featureSpec": Unbuilt("leave it out", ({},)),
-        "assumeNewlineDelimited": Unbuilt("send one JSON object per record", (False,)),
-        "useJsonNodeReader": Unbuilt("send one JSON object per record", (False,)),
-    },
-    idle={"keepNullColumns": (False, True)},
+    unbuilt={"featureSpec": Unbuilt("leave it out", ({},))},
+    idle={**_NULLS, "assumeNewlineDelimited": (False,), "useJsonNodeReader": (False,)},
+    because={"assumeNewlineDelimited": _ONE_OBJECT, "useJsonNodeReader": _ONE_OBJECT},
 )
 FLATTEN = Table(kept=frozenset({"useFieldDiscovery", "fields"}))
 FLATTEN_FIELD = Table(
@@ -172,15 +174,20 @@ _ONE_LINE = {
     "skipHeaderRows": Unbuilt("a record is one line: leave it out", (0,)),
     "tryParseNumbers": Unbuilt("give the dimensions types instead", (False,)),
 }
-CSV_FORMAT = Table(kept=frozenset({"type", "columns", "listDelimiter"}), unbuilt=_ONE_LINE)
-TSV_FORMAT = Table(
-    kept=frozenset({"type", "columns", "delimiter", "listDelimiter"}), unbuilt=_ONE_LINE
+CSV_FORMAT = Table(
+    kept=frozenset({"type", "columns", "listDelimiter"}), unbuilt=_ONE_LINE, idle=_NULLS
 )
-REGEX_FORMAT = Table(kept=frozenset({"type", "columns", "pattern", "listDelimiter"}))
+TSV_FORMAT = Table(
+    kept=CSV_FORMAT.kept | {"delimiter"},
+    unbuilt=_ONE_LINE,
+    idle=_NULLS,
+)
+REGEX_FORMAT = Table(kept=CSV_FORMAT.kept | {"pattern"}, idle=_NULLS)
 AVRO_FORMAT = Table(
     kept=frozenset(
         {"type", "avroBytesDecoder", "flattenSpec", "binaryAsString", "extractUnionsByType"}
     ),
+    idle=_NULLS,
 )
 AVRO_DECODERS = {
     "schema_inline": Table(kept=frozenset({"type", "schema"})),
@@ -191,7 +198,7 @@ AVRO_DECODERS = {
     ),
 }
 """Ways to find the schema of a record, by name."""
-PROTOBUF_FORMAT = Table(kept=frozenset({"type", "protoBytesDecoder", "flattenSpec"}))
+PROTOBUF_FORMAT = Table(kept=frozenset({"type", "protoBytesDecoder", "flattenSpec"}), idle=_NULLS)
 PROTOBUF_DECODERS = {
     "inline": Table(kept=frozenset({"type", "descriptorString", "protoMessageType"})),
     "schema_registry": AVRO_DECODERS["schema_registry"],
@@ -210,6 +217,7 @@ KAFKA_FORMAT = Table(
             "topicColumnName",
         }
     ),
+    idle=_NULLS,
 )
 VALUE_FORMATS = {
     "json": JSON_FORMAT,
