@@ -164,10 +164,7 @@ JSON_FORMAT = Table(
     because={"assumeNewlineDelimited": _ONE_OBJECT, "useJsonNodeReader": _ONE_OBJECT},
 )
 FLATTEN = Table(kept=frozenset({"useFieldDiscovery", "fields"}))
-FLATTEN_FIELD = Table(
-    kept=frozenset({"type", "name", "expr"}),
-    unbuilt={"nodes": Unbuilt("use type path, such as $.user.id", ([],))},
-)
+FLATTEN_FIELD = Table(kept=frozenset({"type", "name", "expr", "nodes"}))
 _ONE_LINE = {
     "findColumnsFromHeader": Unbuilt("a record has no header: name the columns", (False,)),
     "hasHeaderRow": Unbuilt("a record has no header: name the columns", (False,)),
