@@ -89,22 +89,32 @@ DIMENSIONS = Table(
     },
     idle={"forceSegmentSortByTime": (True,)},
 )
+_STORED: Mapping[str, tuple[object, ...]] = {
+    "multiValueHandling": ("SORTED_ARRAY",),
+    "createBitmapIndex": (True,),
+    "columnFormatSpec": ({},),
+}
 TEXT_DIMENSION = Table(
     kept=frozenset({"type", "name"}),
-    idle={"multiValueHandling": ("SORTED_ARRAY",), "createBitmapIndex": (True,)},
+    unbuilt={"maxStringLength": Unbuilt("cut the text with a transform: substring(name, 0, 100)")},
+    idle=_STORED,
+    because={"columnFormatSpec": "the indexSpec says how columns are stored, and no text is cut"},
 )
 NUMBER_DIMENSION = Table(
     kept=TEXT_DIMENSION.kept,
     idle={"multiValueHandling": ("SORTED_ARRAY",), "createBitmapIndex": (False,)},
 )
-AUTO_DIMENSION = Table(
-    kept=frozenset({"type", "name", "castToType"}),
-    idle={"multiValueHandling": ("SORTED_ARRAY",), "createBitmapIndex": (True,)},
+JSON_DIMENSION = Table(
+    kept=TEXT_DIMENSION.kept,
+    # Druid writes true and 5; our own GET writes false.
+    idle={**_STORED, "createBitmapIndex": (True, False), "formatVersion": (5,)},
 )
+AUTO_DIMENSION = Table(kept=frozenset({"type", "name", "castToType"}), idle=_STORED)
 DIMENSION_TYPES: Mapping[str, Table] = {
     "string": TEXT_DIMENSION,
     "auto": AUTO_DIMENSION,
-    **dict.fromkeys(("long", "float", "double", "json"), NUMBER_DIMENSION),
+    "json": JSON_DIMENSION,
+    **dict.fromkeys(("long", "float", "double"), NUMBER_DIMENSION),
     **dict.fromkeys(("array<long>", "array<double>", "array<string>"), NUMBER_DIMENSION),
 }
 """Dimensions, by type."""
