@@ -26,7 +26,9 @@ from tasks.filters import (
     In,
     InsensitiveContains,
     Intervals,
+    IsFalse,
     IsNull,
+    IsTrue,
     Like,
     Never,
     Not,
@@ -57,6 +59,10 @@ def filter_sql(wanted: Filter, fields: Fields) -> str:
             return _joined(" OR ", wanted.fields, fields)
         case Not():
             return f"(NOT {filter_sql(wanted.field, fields)})"
+        case IsTrue():
+            return f"({filter_sql(wanted.field, fields)} <=> true)"
+        case IsFalse():
+            return f"({filter_sql(wanted.field, fields)} <=> false)"
         case Always():
             return "true"
         case Never():
@@ -82,7 +88,7 @@ def fields_in(wanted: Filter) -> Iterator[str]:
         case And() | Or():
             for inner in wanted.fields:
                 yield from fields_in(inner)
-        case Not():
+        case Not() | IsTrue() | IsFalse():
             yield from fields_in(wanted.field)
         case ByExpression():
             yield from names_in(parse(wanted.expression))

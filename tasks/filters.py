@@ -43,6 +43,20 @@ class Not(Wire):
     field: Filter
 
 
+class IsTrue(Wire):
+    """`field` is true; a null leaves this false, not undecided."""
+
+    type: Literal["istrue"] = "istrue"
+    field: Filter
+
+
+class IsFalse(Wire):
+    """`field` is false; a null leaves this false, not undecided."""
+
+    type: Literal["isfalse"] = "isfalse"
+    field: Filter
+
+
 class Always(Wire):
     """Matches every row."""
 
@@ -185,6 +199,8 @@ Filter = Annotated[
     And
     | Or
     | Not
+    | IsTrue
+    | IsFalse
     | Always
     | Never
     | Selector

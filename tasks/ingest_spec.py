@@ -85,6 +85,7 @@ class TimestampSpec(Wire):
     """Which field holds a record's time, and how it is written.
 
     iso: ISO 8601 text, UTC when it names no zone.  posix, millis, micro, nano: since the epoch.
+    ruby: seconds, most of them with a fraction; they are read as texts, where posix has numbers.
     auto: digits are millis, everything else is iso.  Anything else is a pattern of Joda-Time.
     """
 

@@ -32,7 +32,7 @@ from tasks.joda import PatternError, read_pattern
 from tasks.row_plan import is_own_of_rollup
 from tasks.wire import Wire
 
-_FORMATS = ("auto", "iso", "posix", "millis", "micro", "nano")
+_FORMATS = ("auto", "iso", "posix", "millis", "micro", "nano", "ruby")
 COLUMNS_MAX = 2_000
 """Columns of one table."""
 _UNBUILT_TYPES = ("spatial", "timestamp")
@@ -51,13 +51,14 @@ _CASTS: dict[str, ColumnType] = {
 
 
 def _checked_format(value: str) -> str:
-    if value not in _FORMATS:
-        try:
-            read_pattern(value).parse_sql("x")
-        except PatternError as error:
-            close = nearest(value, _FORMATS)
-            hint = f"did you mean {close}?" if close else error.fix
-            raise wrong(f"timestamp format {shown(value)}: {error.message}", hint) from None
+    if value.lower() in _FORMATS:  # Source: Druid's TimestampParser, which ignores their case
+        return value.lower()
+    try:
+        read_pattern(value).parse_sql("x")
+    except PatternError as error:
+        close = nearest(value, _FORMATS)
+        hint = f"did you mean {close}?" if close else error.fix
+        raise wrong(f"timestamp format {shown(value)}: {error.message}", hint) from None
     return value
 
 
@@ -80,7 +81,7 @@ class TimestampField(Wire):
 
     column: FieldName = "timestamp"
     format: Annotated[Text, AfterValidator(_checked_format)] = "auto"
-    """auto, iso, posix, millis, micro, nano, or a pattern of Joda-Time."""
+    """auto, iso, posix, millis, micro, nano, ruby, or a pattern of Joda-Time."""
     missing_value: Moment | None = None
 
 

@@ -27,9 +27,13 @@ _SHOWN_MAX = 60
 _PART_MAX = 100
 
 
-def wrong(message: str, hint: str = "") -> PydanticCustomError:
-    """Return the error that a field's validator raises: what is wrong, and what to do."""
-    return PydanticCustomError("spec", "{told}", {"told": message, "hint": hint})
+def wrong(message: str, hint: str = "", within: str = "") -> PydanticCustomError:
+    """Return the error that a field's validator raises: what is wrong, and what to do.
+
+    `within` is a pointer from the field to the part of it that is wrong.
+    """
+    told = {"told": message, "hint": hint, "within": within}
+    return PydanticCustomError("spec", "{told}", told)
 
 
 def shown(value: object) -> str:

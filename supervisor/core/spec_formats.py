@@ -3,7 +3,7 @@
 import re
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, Field, field_validator, model_validator
+from pydantic import AfterValidator, Field, ValidationInfo, field_validator, model_validator
 
 from supervisor.core.spec_decoders import Decoder
 from supervisor.core.spec_fields import FieldName, Flag, Text, shown, wrong
@@ -23,11 +23,15 @@ from tasks.java_regex import RegexError, groups_of
 from tasks.wire import Wire
 
 FIELDS_MAX = 2_000
-_KEY = r"(?:\.[^.\[\]'\"*?()@$,\s]+|\['[^'\\\x00-\x1f]+'\]|\[[0-9]{1,9}\])"
-_PATH = re.compile(rf"\$(?:{_KEY}){{1,50}}")
+_SIGNS = r"[^'\\\x00-\x1f]+"
+"""What a key in quotes is made of; `*` alone would stand for every key."""
+_KEY = rf"(?:\.[^.\[\]'\"*?()@$,\s]+|\['(?!\*'){_SIGNS}'\]|\[[0-9]{{1,9}}\])"
+_KEYS_MAX = 50
+_PATH = re.compile(rf"\$(?:{_KEY}){{1,{_KEYS_MAX}}}")
 _CTRL_A = "\x01"
 """Between the values of a list, unless a spec says otherwise: Druid's default."""
-_LIST_DELIMITER_MAX = 10
+_LIST_DELIMITER_MAX = 100
+"""Druid's console gives a UUID for one that no value has."""
 
 
 def _checked_path(path: str) -> str:
@@ -37,6 +41,15 @@ def _checked_path(path: str) -> str:
             "name keys and places only, such as $.user.id, $.tags[0] or $['a b']",
         )
     return path
+
+
+def _checked_key(key: str) -> str:
+    if key == "*" or re.fullmatch(_SIGNS, key) is None:
+        raise wrong(
+            f"key {shown(key)} cannot be followed",
+            "it must not be empty or *, nor hold a quote, a backslash or a control character",
+        )
+    return key
 
 
 def _checked_delimiter(text: str) -> str:
@@ -70,6 +83,7 @@ def _groups(pattern: str) -> int:
         ) from None
 
 
+Key = Annotated[Text, AfterValidator(_checked_key)]
 Delimiter = Annotated[Text, AfterValidator(_checked_delimiter)]
 ListDelimiter = Annotated[Text, AfterValidator(_checked_list_delimiter)]
 Columns = Annotated[
@@ -80,26 +94,52 @@ Columns = Annotated[
 
 
 class FlattenField(Wire):
-    """One field of a JSON record; a bare name is a top-level key."""
+    """One field of a record; a bare name is a top-level key."""
 
-    type: Literal["root", "path"] = "root"
+    type: Literal["root", "path", "tree"] = "root"
     name: FieldName
-    expr: Annotated[Text, AfterValidator(_checked_path)] | None = None
+    expr: Text | None = None
+    """path: where it lies.  root: the key, unless it is the name."""
+    nodes: Annotated[tuple[Key, ...], Field(max_length=_KEYS_MAX)] = ()
+    """tree: the keys on the way to it."""
 
     @model_validator(mode="before")
     @classmethod
     def _read_bare_name(cls, value: object) -> object:
         return {"name": value} if isinstance(value, str) else value
 
+    @field_validator("expr")
+    @classmethod
+    def _can_be_followed(cls, value: str | None, info: ValidationInfo) -> str | None:
+        kind = info.data.get("type")
+        if value is not None and kind == "path":
+            return _checked_path(value)
+        if value is not None and kind == "root" and value != info.data.get("name"):
+            return _checked_key(value)
+        return value
+
     @model_validator(mode="after")
-    def _has_a_path_if_it_needs_one(self) -> Self:
+    def _says_where_it_lies(self) -> Self:
         if self.type == "path" and self.expr is None:
             raise wrong(f"field {shown(self.name)} has no expr", "give a path such as $.user.id")
-        if self.type == "root" and self.expr not in {None, self.name}:
-            raise wrong(
-                f"field {shown(self.name)} of type root takes no expr", "use type path for it"
-            )
+        if self.type == "tree" and not self.nodes:
+            raise wrong(f"field {shown(self.name)} has no nodes", 'give keys: ["user", "id"]')
+        if self.type != "tree" and self.nodes:
+            raise wrong(f"field {shown(self.name)} takes no nodes", "use type tree for them")
+        if self.type == "tree" and self.expr is not None:
+            raise wrong(f"field {shown(self.name)} takes no expr", "use type path for it")
         return self
+
+    @property
+    def path(self) -> str | None:
+        """Where it lies; None: it is the top-level key of its name.
+
+        Source: Druid's JSONPathFieldSpec and JSONFlattenerMaker; there tree is of JSON alone.
+        """
+        if self.type == "path":
+            return self.expr
+        keys = self.nodes or (self.expr or self.name,)
+        return None if keys == (self.name,) else "$" + "".join(f"['{key}']" for key in keys)
 
 
 class FlattenSpec(Wire):
@@ -135,8 +175,8 @@ class _Named(Wire):
         spec = self.flatten_spec
         if spec is None:
             return JsonFormat()
-        paths = ((f.name, f.expr) for f in spec.fields if f.type == "path")
-        roots = tuple(f.name for f in spec.fields if f.type == "root")
+        paths = ((f.name, f.path) for f in spec.fields)
+        roots = tuple(f.name for f in spec.fields if f.path is None)
         return JsonFormat(
             paths=tuple(JsonPath(name=name, path=path) for name, path in paths if path),
             roots=None if spec.use_field_discovery else roots,

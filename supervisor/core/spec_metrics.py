@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from supervisor.core.spec_fields import ColumnName, FieldName, Text, shown, wrong
-from supervisor.core.spec_transforms import check_rows_of
+from supervisor.core.spec_transforms import check_rows_of, checked_filter
 from tasks.expression.compile import names_in
 from tasks.expression.parse import parse
 from tasks.filters import Filter
@@ -115,10 +115,10 @@ class FilteredAggregator(Wire):
     aggregator: PlainAggregator
     filter: Filter
 
-    @model_validator(mode="after")
-    def _can_be_decided(self) -> Self:
-        check_rows_of(RowSpec(filter=self.filter), "filter: ")
-        return self
+    @field_validator("filter")
+    @classmethod
+    def _can_be_decided(cls, value: Filter) -> Filter:
+        return checked_filter(value)
 
     @property
     def name(self) -> str:

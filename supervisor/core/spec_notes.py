@@ -1,5 +1,6 @@
 """What a reader notes while it goes through a document: errors with their place, warnings."""
 
+import re
 from collections.abc import Mapping
 from typing import TypeVar
 
@@ -77,7 +78,8 @@ class Notes:
             elif name not in table.idle:
                 self._refuse_unknown(name, place, table)
             elif not _is_one_of(value, table.idle[name]):
-                self.warn(f"{place} has no effect here: it is accepted and ignored")
+                instead = table.because.get(name, "it is accepted and ignored")
+                self.warn(f"{place} has no effect here: {instead}")
         for alias, name in table.aliases.items():
             self._merge(kept, alias, name, pointer)
         return kept
@@ -160,12 +162,14 @@ class Notes:
             found = _part(found, str(part))
         context = wrong.get("ctx", {})
         if wrong["type"] == "spec":
+            place += str(context.get("within", ""))
             self.refuse(place, str(context["told"]), str(context["hint"]))
         elif wrong["type"] == "missing":
             name = str(wrong["loc"][-1])
             self.refuse(place, f"{name} is required", _HINTS.get(name, ""))
         else:
-            self.refuse(place, _told(wrong["type"], context, wrong["msg"]))
+            told = _told(wrong["type"], context, wrong["msg"])
+            self.refuse(place, told, _meant(context) if "expected_tags" in context else "")
 
 
 def _is_within(inner: ErrorDetails, outer: ErrorDetails) -> bool:
@@ -194,6 +198,13 @@ def _told(kind: str, context: Mapping[str, object], message: str) -> str:
     if kind == "literal_error":
         return f"must be {context['expected']}"
     return message
+
+
+def _meant(context: Mapping[str, object]) -> str:
+    """Say which of the types that there are an unknown one may have been meant to be."""
+    known = re.findall("'([^']+)'", str(context["expected_tags"]))
+    close = nearest(str(context["tag"]), known)
+    return f"did you mean {close}?" if close else f"use one of {', '.join(known)}"
 
 
 def _asked(value: object) -> str:

@@ -40,6 +40,7 @@ PARTS: Mapping[str, tuple[Table, type[BaseModel] | None]] = {
     "dimensionsSpec": (tables.DIMENSIONS, DimensionsSpec),
     "textDimension": (tables.TEXT_DIMENSION, Dimension),
     "numberDimension": (tables.NUMBER_DIMENSION, Dimension),
+    "jsonDimension": (tables.JSON_DIMENSION, Dimension),
     "autoDimension": (tables.AUTO_DIMENSION, Dimension),
     "granularitySpec": (tables.GRANULARITY, GranularitySpec),
     "transformSpec": (tables.TRANSFORMS, TransformSpec),

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from supervisor.core import spec_tables as tables
+from supervisor.core.spec_advice import OTHER_FILTERS, OTHER_METRICS
 from supervisor.core.spec_fields import nearest, shown
 from supervisor.core.spec_notes import Notes
 
@@ -32,6 +33,10 @@ _DECODERS = {
         'write what it holds into the spec: {"type": "inline", "descriptorString": "..."}, '
         "the text that base64 -w0 FILE prints",
     ),
+}
+_UNBUILT_OF_FILTERS = {
+    "extractionFn": "use a transform, and filter by what it makes",
+    "alphaNumeric": "use ordering numeric",
 }
 
 
@@ -114,8 +119,8 @@ def sift_metric(notes: Notes, written: object, pointer: str) -> object:
     kind = written.get("type")
     if not isinstance(kind, str) or kind not in tables.METRICS:
         told, hint = "type is required", f"use one of {', '.join(tables.METRICS)}"
-        if isinstance(kind, str) and kind in tables.OTHER_METRICS:
-            told, hint = f"{kind} is not built", tables.OTHER_METRICS[kind]
+        if isinstance(kind, str) and kind in OTHER_METRICS:
+            told, hint = f"{kind} is not built", OTHER_METRICS[kind]
         elif kind is not None:
             close = nearest(str(kind), tables.METRICS)
             told = f"{shown(kind)} is no aggregator"
@@ -139,16 +144,18 @@ def _sift_filter(notes: Notes, written: object, pointer: str) -> object:
         return [_sift_filter(notes, entry, f"{pointer}/{n}") for n, entry in enumerate(written)]
     if not isinstance(written, Mapping):
         return written
+    kind = written.get("type")
+    if isinstance(kind, str) and kind in OTHER_FILTERS:
+        notes.refuse(pointer, f"filter {kind} is not built", OTHER_FILTERS[kind])
+        return {"type": "true"}  # stands in for it, so that the rest is looked at
     kept: dict[str, object] = {}
     for name, value in written.items():
-        if value is None or name == "filterTuning":
+        asks_nothing = value is None or (name == "alphaNumeric" and value is False)
+        if asks_nothing or name == "filterTuning":
             continue
-        if name == "extractionFn":
-            notes.refuse(
-                f"{pointer}/extractionFn",
-                "extractionFn is not built yet",
-                "use a transform, and filter by what it makes",
-            )
+        if name in _UNBUILT_OF_FILTERS:
+            told = f"{name} is not built yet"
+            notes.refuse(f"{pointer}/{name}", told, _UNBUILT_OF_FILTERS[name])
         elif name in {"fields", "field"}:
             kept[name] = _sift_filter(notes, value, f"{pointer}/{name}")
         else:

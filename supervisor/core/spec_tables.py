@@ -50,6 +50,8 @@ class Table:
     """Second names that Druid writes: must agree with the first."""
     switched: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     """Not built: the flag that switches such a section on, and what to do instead."""
+    because: Mapping[str, str] = field(default_factory=dict)
+    """Of idle fields whose other values ask for something: what happens in its place."""
 
     @property
     def known(self) -> tuple[str, ...]:
@@ -87,22 +89,32 @@ DIMENSIONS = Table(
     },
     idle={"forceSegmentSortByTime": (True,)},
 )
+_STORED: Mapping[str, tuple[object, ...]] = {
+    "multiValueHandling": ("SORTED_ARRAY",),
+    "createBitmapIndex": (True,),
+    "columnFormatSpec": ({},),
+}
 TEXT_DIMENSION = Table(
     kept=frozenset({"type", "name"}),
-    idle={"multiValueHandling": ("SORTED_ARRAY",), "createBitmapIndex": (True,)},
+    unbuilt={"maxStringLength": Unbuilt("cut the text with a transform: substring(name, 0, 100)")},
+    idle=_STORED,
+    because={"columnFormatSpec": "the indexSpec says how columns are stored, and no text is cut"},
 )
 NUMBER_DIMENSION = Table(
     kept=TEXT_DIMENSION.kept,
     idle={"multiValueHandling": ("SORTED_ARRAY",), "createBitmapIndex": (False,)},
 )
-AUTO_DIMENSION = Table(
-    kept=frozenset({"type", "name", "castToType"}),
-    idle={"multiValueHandling": ("SORTED_ARRAY",), "createBitmapIndex": (True,)},
+JSON_DIMENSION = Table(
+    kept=TEXT_DIMENSION.kept,
+    # Druid writes true and 5; our own GET writes false.
+    idle={**_STORED, "createBitmapIndex": (True, False), "formatVersion": (5,)},
 )
+AUTO_DIMENSION = Table(kept=frozenset({"type", "name", "castToType"}), idle=_STORED)
 DIMENSION_TYPES: Mapping[str, Table] = {
     "string": TEXT_DIMENSION,
     "auto": AUTO_DIMENSION,
-    **dict.fromkeys(("long", "float", "double", "json"), NUMBER_DIMENSION),
+    "json": JSON_DIMENSION,
+    **dict.fromkeys(("long", "float", "double"), NUMBER_DIMENSION),
     **dict.fromkeys(("array<long>", "array<double>", "array<string>"), NUMBER_DIMENSION),
 }
 """Dimensions, by type."""
@@ -153,35 +165,37 @@ IO_CONFIG = Table(
 )
 IDLE = Table(kept=frozenset({"enabled", "inactiveAfterMillis"}))
 BOUNDED = Table(kept=frozenset({"startSequenceNumbers", "endSequenceNumbers"}))
+_NULLS: Mapping[str, tuple[object, ...]] = {"keepNullColumns": (False, True)}
+"""Druid has it for json alone, and its console writes it into any format."""
+_ONE_OBJECT = "a record is one JSON object, and one with several is rejected as not-json"
 JSON_FORMAT = Table(
     kept=frozenset({"type", "flattenSpec"}),
-    unbuilt={
-        "featureSpec": Unbuilt("leave it out", ({},)),
-        "assumeNewlineDelimited": Unbuilt("send one JSON object per record", (False,)),
-        "useJsonNodeReader": Unbuilt("send one JSON object per record", (False,)),
-    },
-    idle={"keepNullColumns": (False, True)},
+    unbuilt={"featureSpec": Unbuilt("leave it out", ({},))},
+    idle={**_NULLS, "assumeNewlineDelimited": (False,), "useJsonNodeReader": (False,)},
+    because={"assumeNewlineDelimited": _ONE_OBJECT, "useJsonNodeReader": _ONE_OBJECT},
 )
 FLATTEN = Table(kept=frozenset({"useFieldDiscovery", "fields"}))
-FLATTEN_FIELD = Table(
-    kept=frozenset({"type", "name", "expr"}),
-    unbuilt={"nodes": Unbuilt("use type path, such as $.user.id", ([],))},
-)
+FLATTEN_FIELD = Table(kept=frozenset({"type", "name", "expr", "nodes"}))
 _ONE_LINE = {
     "findColumnsFromHeader": Unbuilt("a record has no header: name the columns", (False,)),
     "hasHeaderRow": Unbuilt("a record has no header: name the columns", (False,)),
     "skipHeaderRows": Unbuilt("a record is one line: leave it out", (0,)),
     "tryParseNumbers": Unbuilt("give the dimensions types instead", (False,)),
 }
-CSV_FORMAT = Table(kept=frozenset({"type", "columns", "listDelimiter"}), unbuilt=_ONE_LINE)
-TSV_FORMAT = Table(
-    kept=frozenset({"type", "columns", "delimiter", "listDelimiter"}), unbuilt=_ONE_LINE
+CSV_FORMAT = Table(
+    kept=frozenset({"type", "columns", "listDelimiter"}), unbuilt=_ONE_LINE, idle=_NULLS
 )
-REGEX_FORMAT = Table(kept=frozenset({"type", "columns", "pattern", "listDelimiter"}))
+TSV_FORMAT = Table(
+    kept=CSV_FORMAT.kept | {"delimiter"},
+    unbuilt=_ONE_LINE,
+    idle=_NULLS,
+)
+REGEX_FORMAT = Table(kept=CSV_FORMAT.kept | {"pattern"}, idle=_NULLS)
 AVRO_FORMAT = Table(
     kept=frozenset(
         {"type", "avroBytesDecoder", "flattenSpec", "binaryAsString", "extractUnionsByType"}
     ),
+    idle=_NULLS,
 )
 AVRO_DECODERS = {
     "schema_inline": Table(kept=frozenset({"type", "schema"})),
@@ -192,7 +206,7 @@ AVRO_DECODERS = {
     ),
 }
 """Ways to find the schema of a record, by name."""
-PROTOBUF_FORMAT = Table(kept=frozenset({"type", "protoBytesDecoder", "flattenSpec"}))
+PROTOBUF_FORMAT = Table(kept=frozenset({"type", "protoBytesDecoder", "flattenSpec"}), idle=_NULLS)
 PROTOBUF_DECODERS = {
     "inline": Table(kept=frozenset({"type", "descriptorString", "protoMessageType"})),
     "schema_registry": AVRO_DECODERS["schema_registry"],
@@ -211,6 +225,7 @@ KAFKA_FORMAT = Table(
             "topicColumnName",
         }
     ),
+    idle=_NULLS,
 )
 VALUE_FORMATS = {
     "json": JSON_FORMAT,
@@ -255,19 +270,6 @@ METRICS: Mapping[str, Table] = {
     "filtered": FILTERED_METRIC,
 }
 """Aggregators, by type."""
-_SKETCH = "use HLLSketchBuild"
-OTHER_METRICS: Mapping[str, str] = {
-    "thetaSketch": _SKETCH,
-    "hyperUnique": _SKETCH,
-    "cardinality": _SKETCH,
-    "HLLSketchMerge": "build the sketch of the field itself with HLLSketchBuild",
-    "quantilesDoublesSketch": "make the field a dimension and leave rollup false",
-    "variance": "sum the field and its square",
-    "doubleMean": "take a sum and a count",
-    "expression": "use a transform, and a sum, min or max of it",
-    "javascript": "use a transform, and a sum, min or max of it",
-}
-"""Druid's other aggregators, and what to do instead."""
 OTHER_FORMATS = frozenset({"avro_ocf", "javascript", "orc", "parquet", "thrift"})
 """Druid's other input formats."""
 

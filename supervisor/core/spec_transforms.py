@@ -1,12 +1,13 @@
 """What is made of a record's fields, and which rows are wanted: the `transformSpec` of a spec."""
 
+from collections.abc import Iterator
 from typing import Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from supervisor.core.spec_fields import FieldName, Text, shown, wrong
 from tasks.expression.errors import ExpressionError
-from tasks.filters import Filter
+from tasks.filters import And, Filter, IsFalse, IsTrue, Not, Or
 from tasks.ingest_spec import RowSpec, Transform
 from tasks.row_plan import check_rows
 from tasks.wire import Wire
@@ -40,13 +41,17 @@ class TransformSpec(Wire):
     transforms: tuple[TransformField, ...] = Field(default=(), max_length=TRANSFORMS_MAX)
     filter: Filter | None = None
 
+    @field_validator("filter")
+    @classmethod
+    def _can_be_decided(cls, value: Filter | None) -> Filter | None:
+        return None if value is None else checked_filter(value)
+
     @model_validator(mode="after")
-    def _can_be_decided(self) -> Self:
+    def _names_each_once(self) -> Self:
         names = [transform.name for transform in self.transforms]
         twice = [name for name in names if names.count(name) > 1]
         if twice:
             raise wrong(f"transform {shown(twice[0])} is given twice", "keep one")
-        check_rows_of(RowSpec(filter=self.filter), "filter: ")
         return self
 
     def normalised(self) -> dict[str, object]:
@@ -58,7 +63,30 @@ class TransformSpec(Wire):
         }
 
 
-def check_rows_of(rows: RowSpec, of: str) -> None:
+def checked_filter(wanted: Filter) -> Filter:
+    """Return a filter that can be decided.
+
+    Raises:
+        PydanticCustomError: what is wrong with it, at the filter within it that is wrong.
+    """
+    for place, part in _parts(wanted, ""):
+        check_rows_of(RowSpec(filter=part), "filter: ", place)
+    return wanted
+
+
+def _parts(wanted: Filter, place: str) -> Iterator[tuple[str, Filter]]:
+    """Yield the filters that hold no others, each with the pointer to it."""
+    match wanted:
+        case And() | Or():
+            for number, inner in enumerate(wanted.fields):
+                yield from _parts(inner, f"{place}/fields/{number}")
+        case Not() | IsTrue() | IsFalse():
+            yield from _parts(wanted.field, f"{place}/field")
+        case _:
+            yield place, wanted
+
+
+def check_rows_of(rows: RowSpec, of: str, within: str = "") -> None:
     """Refuse an expression or filter that cannot be worked out; `of` says whose.
 
     Raises:
@@ -67,4 +95,4 @@ def check_rows_of(rows: RowSpec, of: str) -> None:
     try:
         check_rows(rows)
     except ExpressionError as error:
-        raise wrong(f"{of}{error}", error.fix) from None
+        raise wrong(f"{of}{error}", error.fix, within) from None

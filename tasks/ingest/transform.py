@@ -51,7 +51,7 @@ def read_time(raw: str, spec: TimestampSpec) -> str:
             # The date must be there, with a year of four digits: without this a bare number would
             # be a year, and a bare time would be today's.
             return f"CASE WHEN {_has_date(raw)} THEN CAST({raw} AS TIMESTAMP) END"
-        case "millis" | "posix" | "micro" | "nano":
+        case "millis" | "posix" | "ruby" | "micro" | "nano":
             return _whole(raw)
         case pattern:
             return read_pattern(pattern).parse_sql(raw)
@@ -95,7 +95,7 @@ def _rule(raw: str, read: str, written: str) -> str:
     match written:
         case "millis":
             return _from_number(raw, read, _MILLI_MICROS)
-        case "posix":
+        case "posix" | "ruby":
             return _from_number(raw, read, _SECOND_MICROS)
         case "micro":
             return _from_number(raw, read, 1)

@@ -11,8 +11,13 @@ from supervisor.core.errors import InvalidSpec
 from supervisor.core.sample_request import SampleRequest, read_sample
 from supervisor.core.spec_reader import read_spec
 from tasks.sample_contract import BYTES_MAX
-from tests.core.spec_documents import created
+from tests.core.spec_documents import changed, created
 
+RECORD: JsonValue = {
+    "type": "record",
+    "name": "click",
+    "fields": [{"name": "a", "type": "long"}],
+}
 SOURCE: dict[str, JsonValue] = {
     "topic": "clicks",
     "consumerProperties": {"bootstrap.servers": "kafka:9092"},
@@ -53,15 +58,82 @@ def test_what_is_left_out_is_filled_in(nested: bool) -> None:
         assert found.spec.io_config.topic == "clicks"
 
 
-def test_the_console_of_druid_asks_for_a_column_that_there_is_not() -> None:
-    time = {"column": "!!!_no_such_column_!!!", "missingValue": "1970-01-01T00:00:00Z"}
-    schema = {"dataSource": "sample", "timestampSpec": time, "dimensionsSpec": {}}
-    raw = {"type": "regex", "pattern": r"([\s\S]*)", "listDelimiter": "|"}
-    source = SOURCE | {"type": "kafka", "inputFormat": raw | {"columns": ["raw"]}}
+WHOLE_LINE: dict[str, JsonValue] = {
+    "type": "regex",
+    "pattern": r"([\s\S]*)",
+    "listDelimiter": "56616469-6de2-9da4-efb8-8f416e6e6965",
+    "columns": ["raw"],
+}
+WITH_KEY: dict[str, JsonValue] = {
+    "type": "kafka",
+    "headerFormat": {"type": "string", "encoding": "UTF-8"},
+    "keyFormat": WHOLE_LINE,
+    "valueFormat": WHOLE_LINE,
+}
 
-    found = read({"type": "kafka", "dataSchema": schema, "ioConfig": source})
+
+def from_the_console(written: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    """Return what Druid's console posts until a table's time is chosen.
+
+    Source: sampleForConnect and fixSamplerTypes in Druid's web-console/src/utils/sampler.ts.
+    """
+    time: JsonValue = {
+        "column": "!!!_no_such_column_!!!",
+        "missingValue": "1970-01-01T00:00:00Z",
+    }
+    spec: JsonValue = {
+        "type": "kafka",
+        "ioConfig": {**SOURCE, "type": "kafka", "useEarliestOffset": True, "inputFormat": written},
+        "dataSchema": {
+            "dataSource": "sample",
+            "timestampSpec": time,
+            "dimensionsSpec": {},
+            "granularitySpec": {"rollup": False},
+        },
+        "tuningConfig": {"type": "kafka"},
+    }
+    return {
+        "type": "kafka",
+        "spec": spec,
+        "samplerConfig": {"numRows": 500, "timeoutMs": 15_000},
+    }
+
+
+@pytest.mark.parametrize("written", [WHOLE_LINE, WITH_KEY], ids=["lines", "kafka"])
+def test_the_console_of_druid_connects_and_asks_for_a_column_that_there_is_not(
+    written: dict[str, JsonValue],
+) -> None:
+    found = read_sample(from_the_console(written))
 
     assert (found.raw, found.timeless) == (False, False)
+    assert (found.rows, found.within) == (500, timedelta(seconds=15))
+    assert found.spec.io_config.use_earliest_offset
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        {"type": "json"},
+        {"type": "csv", "columns": ["a"]},
+        {"type": "tsv", "columns": ["a"]},
+        WHOLE_LINE,
+        {"type": "avro_stream", "avroBytesDecoder": {"type": "schema_inline", "schema": RECORD}},
+        {
+            "type": "protobuf",
+            "protoBytesDecoder": {"type": "schema_registry", "url": "http://registry:8081"},
+        },
+        WITH_KEY,
+    ],
+    ids=lambda written: str(written["type"]),
+)
+def test_the_console_of_druid_asks_every_format_to_keep_nulls(
+    written: dict[str, JsonValue],
+) -> None:
+    """Source: makeSamplerIoConfig and applyCache in sampler.ts; Druid reads it of json alone."""
+    asked = written | {"keepNullColumns": True}
+
+    assert read_sample(from_the_console(asked)) == read_sample(from_the_console(written))
+    assert read_spec(changed("/spec/ioConfig/inputFormat", asked)).warnings == ()
 
 
 @given(memory=st.integers(-1, 2**40), response=st.integers(-1, 2**40), rows=st.integers(1, 5_000))

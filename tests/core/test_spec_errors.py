@@ -292,6 +292,18 @@ def test_a_field_without_a_meaning_here_is_accepted_with_a_warning(
     assert read.spec.context == context
 
 
+@pytest.mark.parametrize("name", ["assumeNewlineDelimited", "useJsonNodeReader"])
+def test_a_reader_of_several_objects_is_accepted_and_told_that_there_are_none(name: str) -> None:
+    """Source: Druid's JsonInputFormat: both differ only where a record holds several."""
+    plain = read_spec(changed(f"{_IO}/inputFormat/{name}", False))
+    asked = read_spec(changed(f"{_IO}/inputFormat/{name}", True))
+    assert asked.spec == plain.spec
+    assert plain.warnings == ()
+    [warning] = asked.warnings
+    assert warning.startswith(f"{_IO}/inputFormat/{name} has no effect here: ")
+    assert "one JSON object, and one with several is rejected as not-json" in warning
+
+
 @pytest.mark.parametrize("name", TUNING.idle)
 def test_no_value_of_an_idle_field_is_kept_as_a_surprise(name: str) -> None:
     quiet = [read_spec(changed(f"{_TUNING}/{name}", value)) for value in TUNING.idle[name]]

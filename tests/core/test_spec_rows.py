@@ -7,7 +7,7 @@ import pytest
 
 from supervisor.core.spec import SupervisorSpec, ingest_spec
 from supervisor.core.spec_reader import read_spec
-from tasks.filters import And, Bound, Not, Selector
+from tasks.filters import And, Bound, IsFalse, IsTrue, Not, Selector
 from tasks.ingest_spec import (
     HeaderEncoding,
     JsonFormat,
@@ -119,7 +119,7 @@ def test_the_kafka_format_names_what_stands_beside_a_value() -> None:
         (
             {"type": "json", "flattenSpec": {"fields": [{"type": "jq", "name": "a"}]}},
             "/flattenSpec/fields/0/type",
-            "must be 'root' or 'path'",
+            "must be 'root', 'path' or 'tree'",
         ),
         (
             {
@@ -160,10 +160,17 @@ def test_a_wrong_format_is_told_where_it_is_wrong(
     assert error.message != error.hint
 
 
-@pytest.mark.parametrize("written", ["micro", "nano", "yyyy-MM-dd'T'HH:mm", "MM/dd/yyyy"])
+@pytest.mark.parametrize("written", ["micro", "nano", "ruby", "yyyy-MM-dd'T'HH:mm", "MM/dd/yyyy"])
 def test_a_time_may_be_written_in_any_of_druids_ways(written: str) -> None:
     rows = ingest_spec(spec_with(f"{_DATA}/timestampSpec/format", written))
     assert rows.timestamp.format == written
+
+
+@pytest.mark.parametrize("written", ["ISO", "Auto", "MILLIS", "Posix", "MICRO", "nAnO", "Ruby"])
+def test_the_case_of_a_named_time_format_says_nothing(written: str) -> None:
+    """Source: Druid's TimestampParser compares the names without regard to case."""
+    rows = ingest_spec(spec_with(f"{_DATA}/timestampSpec/format", written))
+    assert rows.timestamp.format == written.lower()
 
 
 @pytest.mark.parametrize(
@@ -234,7 +241,33 @@ def test_transforms_and_a_filter_are_told_as_they_are() -> None:
 @pytest.mark.parametrize(
     ("written", "place", "message", "hint"),
     [
-        ({"type": "selctor", "dimension": "a"}, "", "selctor is no known type", ""),
+        (
+            {"type": "selctor", "dimension": "a"},
+            "",
+            "selctor is no known type",
+            "did you mean selector?",
+        ),
+        ({"type": "isTrue"}, "", "isTrue is no known type", "did you mean istrue?"),
+        ({"type": "zzz"}, "", "zzz is no known type", "use one of and, or, not, istrue"),
+        ({"type": "javascript", "dimension": "a"}, "", "javascript is not built", "expression"),
+        (
+            {"type": "and", "fields": [{"type": "true"}, {"type": "bloom", "dimension": "a"}]},
+            "/fields/1",
+            "filter bloom is not built",
+            "use in with the values themselves",
+        ),
+        (
+            {"type": "search", "dimension": "a", "query": {"type": "contain", "value": "x"}},
+            "/query",
+            "contain is no known type",
+            "did you mean contains?",
+        ),
+        (
+            {"type": "bound", "dimension": "a", "lower": "1", "alphaNumeric": True},
+            "/alphaNumeric",
+            "alphaNumeric is not built yet",
+            "use ordering numeric",
+        ),
         ({"dimension": "a"}, "", "type is required", ""),
         ({"type": "selector"}, "/dimension", "dimension is required", ""),
         ({"type": "selector", "dimension": "a", "vlaue": 1}, "/vlaue", "not known there", ""),
@@ -281,9 +314,34 @@ def test_a_wrong_filter_is_told_where_it_is_wrong(
     ],
 )
 def test_a_filter_that_cannot_be_decided_is_refused(filter_: object, message: str) -> None:
-    [error] = errors_of(changed(_FILTER, filter_))
-    assert error.pointer == f"{_DATA}/transformSpec"
-    assert message in error.message
+    deep = {"type": "and", "fields": [{"type": "true"}, {"type": "not", "field": filter_}]}
+    metric = {"type": "filtered", "filter": filter_, "aggregator": {"type": "count", "name": "n"}}
+    places = (
+        (_FILTER, filter_, ""),
+        (_FILTER, deep, "/fields/1/field"),
+        (f"{_DATA}/metricsSpec", [metric], "/0/filter"),
+    )
+    for pointer, written, place in places:
+        [error] = errors_of(changed(pointer, written))
+        assert error.pointer == pointer + place
+        assert message in error.message
+
+
+def test_a_filter_that_is_not_built_hides_no_other_error() -> None:
+    parts = [{"type": "spatial"}, {"type": "selector"}, {"type": "inType", "column": "a"}]
+    errors = errors_of(changed(_FILTER, {"type": "or", "fields": parts}))
+    assert [error.pointer.removeprefix(f"{_FILTER}/fields") for error in errors] == [
+        *("/0", "/2", "/1/dimension")
+    ]
+
+
+def test_a_filter_says_what_a_null_leaves_open() -> None:
+    """Source: Druid's IsTrueDimFilter and IsFalseDimFilter, named istrue and isfalse."""
+    inner = {"type": "bound", "dimension": "a", "lower": "1", "alphaNumeric": False}
+    wanted = {"type": "istrue", "field": {"type": "isfalse", "field": inner}}
+    assert ingest_spec(spec_with(_FILTER, wanted)).filter == IsTrue(
+        field=IsFalse(field=Bound(dimension="a", lower="1"))
+    )
 
 
 def test_a_wrong_expression_is_told_with_its_place_and_what_was_meant() -> None:

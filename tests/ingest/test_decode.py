@@ -161,6 +161,13 @@ TIMES: list[tuple[str, bytes, datetime | str]] = [
     ("posix", b"1714557600.25", NOON.replace(microsecond=250_000)),
     ("posix", b"253402300800", "bad-timestamp"),
     ("posix", b'"soon"', "bad-timestamp"),
+    # Source: Druid's TimestampParser, which reads a double; here no digit of it is lost.
+    ("ruby", b"1714557600", NOON),
+    ("ruby", b"1714557600.25", NOON.replace(microsecond=250_000)),
+    ("ruby", b'"1714557600.000001"', NOON.replace(microsecond=1)),
+    ("ruby", b"1.71455760025E9", NOON.replace(microsecond=250_000)),
+    ("ruby", b"253402300800.5", "bad-timestamp"),
+    ("ruby", b'"soon"', "bad-timestamp"),
     ("micro", b"1714557600000001", NOON.replace(microsecond=1)),
     ("micro", b"1714557600000001.5", NOON.replace(microsecond=1)),
     ("micro", b"-62135596800000001", "bad-timestamp"),

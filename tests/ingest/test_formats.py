@@ -1,5 +1,9 @@
 """Which fields a record has in each input format, and which records are none of that format."""
 
+import json
+from collections.abc import Callable
+from typing import Literal
+
 import pytest
 
 from tasks.ingest_spec import (
@@ -119,6 +123,34 @@ def test_a_path_finds_what_lies_deeper_in_a_json_record(spark: SparkRuntime) -> 
     )
     spec = RowSpec(value_format=JsonFormat(paths=paths), timestamp=MISSING_IS_NOON)
     check(spark, spec, NESTED, ["deep", "list", "odd"])
+
+
+ODD_KEYS = ("x.y", "0", "q?", "$", "[0]", "a*b", "@", 'say "x"', "ä")
+
+
+@pytest.mark.parametrize("kind", ["string", "json"])
+def test_a_path_of_keys_in_quotes_finds_any_key(
+    spark: SparkRuntime, kind: Literal["string", "json"]
+) -> None:
+    """Goal: what a field of type tree, or root, becomes finds the key and nothing else.
+
+    Source: Druid's JSONFlattenerMaker: a key finds nothing in a list.
+    """
+    paths = tuple(JsonPath(name=f"c{n}", path=f"$['o']['{k}']") for n, k in enumerate(ODD_KEYS))
+    renamed = JsonPath(name="a", path="$['b']")
+    spec = RowSpec(value_format=JsonFormat(paths=(*paths, renamed)), timestamp=MISSING_IS_NOON)
+    columns: list[Column | str] = [Column(name=path.name, type=kind) for path in (*paths, renamed)]
+    values = {key: f"v{n}" for n, key in enumerate(ODD_KEYS)}
+    shown: Callable[[str], str] = json.dumps if kind == "json" else str
+    lines: list[Line] = [
+        (
+            json.dumps({"o": values, "a": "own", "b": "other"}).encode(),
+            None,
+            (*map(shown, values.values()), shown("other")),
+        ),
+        (json.dumps({"o": [values], "a": "own"}).encode(), None, (None,) * (len(values) + 1)),
+    ]
+    check(spark, spec, lines, columns)
 
 
 def test_only_the_keys_that_are_named_are_fields(spark: SparkRuntime) -> None:

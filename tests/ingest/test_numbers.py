@@ -90,7 +90,7 @@ def test_both_ways_give_the_same_row(spark: SparkRuntime, unfit: UnfitValues) ->
     assert 2**63 not in longs
 
 
-@pytest.mark.parametrize("written_in", ["millis", "posix", "micro", "nano", "auto"])
+@pytest.mark.parametrize("written_in", ["millis", "posix", "micro", "nano", "ruby", "auto"])
 def test_both_ways_give_the_same_time(spark: SparkRuntime, written_in: str) -> None:
     values: list[bytes | None] = [written(t=value, long="1") for value in [*MILLIS, *NUMBERS]]
     spec = RowSpec(timestamp=TimestampSpec(column="t", format=written_in))

@@ -103,6 +103,7 @@ RECORDS = [
     b'"n":7,"a":"Z%_","v":true',
 ]
 
+IS_X = {"type": "selector", "dimension": "a", "value": "x"}
 # a filter as Druid writes it, and the records that it lets pass
 FILTERS: list[tuple[dict[str, object], set[int]]] = [
     ({"type": "true"}, {0, 1, 2, 3, 4, 5, 6, 7}),
@@ -124,6 +125,11 @@ FILTERS: list[tuple[dict[str, object], set[int]]] = [
         {"type": "not", "field": {"type": "selector", "dimension": "a", "value": "x"}},
         {1, 2, 4, 7},
     ),
+    # Source: Druid's IsBooleanFilter: what a null leaves undecided is neither true nor false.
+    ({"type": "istrue", "field": IS_X}, {0, 6}),
+    ({"type": "isfalse", "field": IS_X}, {1, 2, 4, 7}),
+    ({"type": "not", "field": {"type": "istrue", "field": IS_X}}, {1, 2, 3, 4, 5, 7}),
+    ({"type": "not", "field": {"type": "isfalse", "field": IS_X}}, {0, 3, 5, 6}),
     ({"type": "equals", "column": "v", "matchValueType": "LONG", "matchValue": 5}, {0, 1, 2}),
     (
         {"type": "equals", "column": "v", "matchValueType": "DOUBLE", "matchValue": -7.25},
