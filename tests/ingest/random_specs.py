@@ -362,7 +362,7 @@ def specs(draw: st.DrawFn, formats: Sequence[Written]) -> Drawn:
         exclusions=tuple(sorted(set(choice.some(list(wild), 1)) - set(listed))),
         transforms=tuple((name, TRANSFORMS[name]) for name in transforms),
         filter=draw(filters()) if choice.often(15) else None,
-        query=draw(periods() | st.sampled_from(QUERIES if rollup else ["NONE", *QUERIES])),
+        query=draw(periods() | st.sampled_from(["NONE", *QUERIES])),
         segment=draw(periods() | st.sampled_from(SEGMENTS)),
         rollup=rollup,
         metrics=metrics,

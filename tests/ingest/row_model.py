@@ -224,7 +224,8 @@ def _row(spec: Drawn, raw: Raw, columns: Mapping[str, ColumnType]) -> Row:
         partition=raw.partition,
         offset=raw.offset,
         own_time=raw.time,
-        time=floor_of(raw.time, spec.query),
+        # Rows that are rolled up have Druid's milliseconds.
+        time=_cut(floor_of(raw.time, spec.query), 1_000 if spec.rollup else 1),
         cells={name: value for name, value in cells.items() if value is not None},
         measures={name: value for name, value in measures.items() if value is not None},
         misfit=misfit,
