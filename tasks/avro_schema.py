@@ -121,6 +121,19 @@ def name_of(kind: AvroType) -> str:
             return "union"
 
 
+def may_be_flat(kind: AvroType) -> bool:
+    """Tell whether a type has values that are neither nested nor null: scalars, lists of them."""
+    match kind:
+        case Record() | Map() | Scalar(kind="null"):
+            return False
+        case Array(items=Array() | Map() | Record()):
+            return False
+        case Union(branches=branches):
+            return any(map(may_be_flat, branches))
+        case _:
+            return True
+
+
 def _parsed(text: str) -> object:
     if len(text) > TEXT_MAX:
         raise AvroSchemaError(f"the schema has more than {TEXT_MAX} characters")

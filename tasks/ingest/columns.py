@@ -12,7 +12,7 @@ from threading import Lock
 from pyspark.sql import DataFrame, Observation
 from pyspark.sql import functions as fn
 
-from tasks.discovery import Found, columns_of, found_in, kinds_new, together, typed_of
+from tasks.discovery import Found, columns_of, found_in, is_typed, kinds_new, together, typed_of
 from tasks.ingest.decode import decode
 from tasks.ingest.observed import kinds_sql
 from tasks.ingest.schemas import NO_SCHEMAS, Schemas, held_fields
@@ -106,7 +106,9 @@ def _named_fields(spec: IngestSpec) -> set[str]:
             names |= set(inner.columns)
         case AvroFormat(fields=fields) as inner:
             names |= {path.name for path in fields.paths}
-            names |= set(held_fields(inner) if fields.roots is None else fields.roots)
+            flat = spec.discovery is Discovery.TEXTS
+            held = held_fields(inner, flat=flat) if fields.roots is None else fields.roots
+            names |= set(held)
     beside = spec.kafka_columns
     if beside is not None:
         names |= {name for name in (beside.timestamp, beside.topic, beside.key) if name is not None}
@@ -128,6 +130,16 @@ def hidden_keys(spec: IngestSpec, found: Iterable[str]) -> frozenset[str]:
     """
     made = {transform.name for transform in spec.transforms}
     return frozenset((made & set(found)) - _never(spec) - set(spec.typed) - _named_fields(spec))
+
+
+def flat_keys(spec: IngestSpec, found: Iterable[str]) -> frozenset[str] | None:
+    """Return the columns that were discovered as texts; None if no column is.
+
+    What they may hold, and what makes a key news, are flat values alone, as in Druid.
+    """
+    if spec.discovery is not Discovery.TEXTS:
+        return None
+    return frozenset(name for name in found if not is_typed(spec, name))
 
 
 def _never(spec: IngestSpec) -> set[str]:
@@ -161,6 +173,7 @@ def judged(
         schemas=schemas,
         kinds=typed_of(spec, found),
         hidden=hidden_keys(spec, found),
+        flat=flat_keys(spec, found),
         straight=straight,
     )
 
@@ -169,7 +182,7 @@ def peeked(records: DataFrame, spec: IngestSpec) -> Found:
     """Return what records hold that could be columns.  Runs one job, two where types are found."""
     keys = "keys"
     known = known_keys(spec, ())
-    frame = decode(records, spec, (), known=known)
+    frame = decode(records, spec, (), known=known, flat=flat_keys(spec, ()))
     names = f"to_json({distinct_sql(UNKNOWN_COLUMN)})"
     fresh: list[str] = json.loads(_observed(frame, names, keys)) if known else []
     found = grown(kinds_new(spec, spec.typed), kinds_new(spec, fresh))

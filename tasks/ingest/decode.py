@@ -73,6 +73,7 @@ def decode(
     schemas: Schemas = NO_SCHEMAS,
     kinds: Mapping[str, int] = MappingProxyType({}),
     hidden: Collection[str] = (),
+    flat: Collection[str] | None = None,
     straight: bool = True,
 ) -> DataFrame:
     """Turn records (see `source.read_range`) into judged rows; one pass, no job is run.
@@ -84,13 +85,15 @@ def decode(
     `unfit` where records with such values are no rows, and `again`.  `straight` reads all fields
     at once, numbers as such, where the format can; the rows are the same.  `kinds` are those of
     the columns whose types are discovered, and of names that are no columns yet.  Columns of
-    `hidden` are made by transforms, for records alone that have a field of that name.
+    `hidden` are made by transforms, for records alone that have a field of that name.  Of fields
+    in `flat` nested values are null, and none is news; None: they are texts as any other.
     """
     plan = plan_rows(spec, columns, kinds)
     texts = sorted({*plan.text_names, spec.timestamp.column})
     known = tuple(sorted(set(known) - set(hidden)))
     numbers = numbers_of(plan, spec.timestamp)
-    wanted = Wanted(tuple(texts), plan.value_names, known, numbers, straight)
+    plain = None if flat is None else frozenset(flat)
+    wanted = Wanted(tuple(texts), plan.value_names, known, numbers, plain, straight)
     frame, inputs, carried = _judged(parse(records, spec, wanted, schemas), plan, spec)
     frame, judged = _timed(frame, plan, spec, carried), _judges(spec)
     fields, lost = inputs, list[Lost]()

@@ -31,7 +31,8 @@ def parse_binary(
 ) -> Parsed:
     """Decode `v`; the frame gains `s`, and what `parse_json` adds to it."""
     known = known_schemas(spec, answers)
-    parsed = parse_json(as_json(records, spec, known), spec.fields, wanted)
+    lists = isinstance(spec, AvroFormat)  # Druid discovers no list of a message as text
+    parsed = parse_json(as_json(records, spec, known), spec.fields, wanted, lists=lists)
     return replace(parsed, reason=_judge(spec, known), raw="v", asked=asked_sql(spec, known))
 
 

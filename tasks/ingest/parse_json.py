@@ -33,6 +33,9 @@ from tasks.sql import name, text, texts
 _SPACE = " \t\r\n"  # what JSON takes for blank
 _STRICT = {"allowSingleQuotes": "false", "allowNonNumericNumbers": "false", "mode": "PERMISSIVE"}
 
+_NESTED = ("OBJECT", "ARRAY<OBJECT", "ARRAY<ARRAY")
+"""How kinds of values begin that are, or hold, objects or lists of lists."""
+
 _NUMBERS: Mapping[NumberType, DataType] = {"long": LongType(), "double": DoubleType()}
 
 _BLANK = f"trim(BOTH {text(_SPACE)} FROM s) = ''"
@@ -43,20 +46,30 @@ _WHOLE = "get_json_object(concat('[', s, ',\"end\"]'), '$[1]') <=> 'end'"
 # Cheaper, and true for most: the last byte is a closing brace, and no other one is.
 _BUT_LAST = "CAST(substring(CAST(s AS BINARY), 1, octet_length(s) - 1) AS STRING)"
 _FLAT = f"endswith(s, '}}') AND NOT contains({_BUT_LAST}, '}}')"
+_MAY_SKIP = f"(NOT ({_FLAT}) OR contains(s, '[') OR contains(s, 'null'))"
+"""Cheap, and true of each record with a field that text discovery skips."""
 
 
-def parse_json(records: DataFrame, spec: JsonFormat, wanted: Wanted) -> Parsed:
-    """Read `s`; the frame gains `j`, `again`, `k`, and for values `e`, `b`, `w`, `e0`, `k0` etc."""
+def parse_json(
+    records: DataFrame, spec: JsonFormat, wanted: Wanted, *, lists: bool = True
+) -> Parsed:
+    """Read `s`; the frame gains `j`, `again`, `k`, and for values `e`, `b`, `w`, `e0`, `k0` etc.
+
+    With `Wanted.flat` it gains `flat`, too; without `lists` no list is flat.
+    """
     paths = {path.name: path.path for path in spec.paths}
     roots = [key for key in wanted.texts if key not in paths and _is_root(spec, key)]
     typed = [key for key in wanted.values if key not in paths and _is_root(spec, key)]
     deep = [key for key in wanted.values if key in paths]
     numbers = {key: wanted.numbers[key] for key in roots if key in wanted.numbers}
+    skips = wanted.flat is not None and spec.roots is None
+    beside = [fn.expr(_flat_names(lists=lists)).alias("flat")] if skips else []
     # Without numbers, and values only where texts are as well, there is nothing to read at once.
     if wanted.straight and (numbers or not {*typed} <= {*roots}):
-        fields = _at_once(records, roots, typed, numbers)
+        fields = _at_once(records, roots, typed, numbers, beside=beside)
     else:
-        fields = _apart(records, roots, typed)
+        fields = _apart(records, roots, typed, beside=beside)
+    flat = (wanted.flat or frozenset()) if skips else frozenset()
     frame = fields.frame.selectExpr("*", "try_parse_json(s) AS w") if deep else fields.frame
     places = fields.values | {
         key: f"try_variant_get(w, {text(paths[key])}, 'variant')" for key in deep
@@ -70,11 +83,11 @@ def parse_json(records: DataFrame, spec: JsonFormat, wanted: Wanted) -> Parsed:
     return Parsed(
         frame=frame,
         reason=_judge(fields.broken),
-        texts=fields.texts | dug,
+        texts={k: _flat_text(k, v) if k in flat else v for k, v in fields.texts.items()} | dug,
         exact=fields.exact,
         again=fields.again,
         values={key: _value(f"e{n}", f"k{n}") for n, key in enumerate(places)},
-        unknown=_unknown_keys(spec, wanted.known),
+        unknown=_unknown_keys(spec, wanted.known, skips=skips),
     )
 
 
@@ -90,12 +103,14 @@ class _Fields:
     again: str = NEVER
 
 
-def _apart(records: DataFrame, texts: Sequence[str], values: Sequence[str]) -> _Fields:
+def _apart(
+    records: DataFrame, texts: Sequence[str], values: Sequence[str], *, beside: Sequence[Column]
+) -> _Fields:
     """Read all texts of the top level, and then all values."""
     corrupt = _unused("corrupt", texts)
     found = [_texts(texts, corrupt).alias("j"), *([_values(values).alias("e")] if values else [])]
     return _Fields(
-        records.select("*", *found),
+        records.select("*", *found, *beside),
         _broken("j", corrupt),
         {key: f"j.{name(key)}" for key in texts},
         {key: f"e.{name(key)}" for key in values},
@@ -107,6 +122,8 @@ def _at_once(
     texts: Sequence[str],
     values: Sequence[str],
     numbers: Mapping[str, NumberType],
+    *,
+    beside: Sequence[Column],
 ) -> _Fields:
     """Read texts, some of them as `numbers`, and values in one pass over a record.
 
@@ -130,6 +147,7 @@ def _at_once(
         fn.when(again, _texts(texts, corrupt)).alias("k"),
         *([fn.when(again, _values(shared)).alias("e")] if shared else []),
         *([_values(others).alias("b")] if others else []),
+        *beside,
     )
     read = {key: f"CAST(j.{name(key)} AS STRING)" for key in texts}
     return _Fields(
@@ -194,10 +212,43 @@ def _value(place: str, kind: str) -> Value:
     )
 
 
-def _unknown_keys(spec: JsonFormat, known: Sequence[str]) -> str:
+def _unknown_keys(spec: JsonFormat, known: Sequence[str], *, skips: bool) -> str:
     if not known or spec.roots is not None:
         return NO_NAMES
-    return f"filter(json_object_keys(s), k -> k NOT IN ({texts(known)}))"
+    keys = "coalesce(flat, json_object_keys(s))" if skips else "json_object_keys(s)"
+    return f"filter({keys}, k -> k NOT IN ({texts(known)}))"
+
+
+def _flat_names(*, lists: bool) -> str:
+    """Return the SQL of the keys that text discovery does not skip; null: it skips none.
+
+    Source: what Druid's flatteners take for root fields where nested ones are not discovered.
+    """
+    options = ", ".join(text(part) for option in _STRICT.items() for part in option)
+    held = f"map_entries(from_json(s, 'map<string,variant>', map({options})))"
+    kind = "schema_of_variant(x.value)"
+    fields = f"transform({held}, x -> struct(x.key AS n, x.value AS v, {kind} AS k))"
+    flat = f"filter({fields}, x -> {_is_flat('x.v', 'x.k', lists=lists)})"
+    return f"CASE WHEN {_MAY_SKIP} THEN transform({flat}, x -> x.n) END"
+
+
+def _is_flat(value: str, kind: str, *, lists: bool) -> str:
+    if not lists:
+        several = f"startswith({kind}, 'ARRAY') OR startswith({kind}, 'OBJECT')"
+        return f"{kind} <> 'VOID' AND NOT ({several})"
+    held = "coalesce(schema_of_variant(y), 'VOID')"
+    deep = f"startswith({held}, 'ARRAY') OR startswith({held}, 'OBJECT')"
+    mixed = f"exists(try_variant_get({value}, '$', 'array<variant>'), y -> {deep})"
+    nested = " OR ".join(f"startswith({kind}, '{of}')" for of in _NESTED)
+    return f"{kind} <> 'VOID' AND NOT ({nested}) AND NOT ({kind} = 'ARRAY<VARIANT>' AND {mixed})"
+
+
+def _flat_text(key: str, found: str) -> str:
+    """Return the SQL of a field's text, null where text discovery skips what the field holds."""
+    # A text, too, may begin so; only then a record's own word for it is asked for.
+    bracket = f"(startswith({found}, '{{') OR startswith({found}, '['))"
+    skipped = f"{bracket} AND NOT array_contains(flat, {text(key)})"
+    return f"CASE WHEN {skipped} THEN NULL ELSE {found} END"
 
 
 def _unused(wanted: str, taken: Sequence[str]) -> str:

@@ -29,6 +29,11 @@ class Wanted:
     """Names of fields that are no news; none: nothing is news."""
     numbers: Mapping[str, NumberType] = field(default_factory=dict)
     """Texts of which a number will be made, that one."""
+    flat: frozenset[str] | None = None
+    """Only texts, numbers, true, false and lists of them are news, and the texts of these fields.
+
+    None: whatever is there is news, and a field's text is there whatever it holds.
+    """
     straight: bool = True
     """A format may read all fields at once, numbers as such, and again what it cannot read so."""
 

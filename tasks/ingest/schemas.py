@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
 
-from tasks.avro_schema import AvroSchemaError, Record, read_schema
+from tasks.avro_schema import AvroSchemaError, Record, may_be_flat, read_schema
 from tasks.ingest_spec import (
     AvroFormat,
     BinaryFormat,
@@ -78,11 +78,15 @@ def known_schemas(spec: BinaryFormat, answers: Answers) -> Answers:
             return answers
 
 
-def held_fields(spec: AvroFormat) -> tuple[str, ...]:
-    """Return the top-level fields of the schemas that a spec itself holds, sorted."""
+def held_fields(spec: AvroFormat, *, flat: bool = False) -> tuple[str, ...]:
+    """Return the top-level fields of the schemas that a spec itself holds, sorted.
+
+    `flat`: without those that can hold nothing but nested values.
+    """
     records = known_schemas(spec, NOTHING_ASKED).found.values()
     fields = (record.fields for record in records if isinstance(record, Record))
-    return tuple(sorted({name for named in fields for name, _ in named}))
+    held = (field for named in fields for field in named)
+    return tuple(sorted({name for name, kind in held if not flat or may_be_flat(kind)}))
 
 
 class SchemaBook:

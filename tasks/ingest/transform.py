@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 from tasks.arrays import ELEMENTS, EXACT_MAX, array_of
 from tasks.expression.value import Value, as_double, as_json, as_long, as_string
+from tasks.ingest.iso_time import has_year, read_iso
 from tasks.ingest_spec import ColumnType, TimestampSpec
 from tasks.joda import read_pattern
 from tasks.wire import Instant
@@ -47,10 +48,10 @@ def as_value(raw: str, kind: ColumnType) -> str:
 def read_time(raw: str, spec: TimestampSpec) -> str:
     """Return the SQL of what `as_time` makes a time of: it looks at that more than once."""
     match spec.format:
-        case "iso" | "auto":
-            # The date must be there, with a year of four digits: without this a bare number would
-            # be a year, and a bare time would be today's.
-            return f"CASE WHEN {_has_date(raw)} THEN CAST({raw} AS TIMESTAMP) END"
+        case "auto":
+            return f"CASE WHEN {has_year(raw)} THEN {read_iso(raw)} END"
+        case "iso":
+            return read_iso(raw)
         case "millis" | "posix" | "ruby" | "micro" | "nano":
             return _whole(raw)
         case pattern:
@@ -103,7 +104,12 @@ def _rule(raw: str, read: str, written: str) -> str:
             return _from_nanos(raw, read)
         case "auto":
             millis = _from_number(raw, _whole(raw), _MILLI_MICROS)
-            return f"CASE WHEN {_has_date(raw)} THEN {within(read)} ELSE {millis} END"
+            return f"CASE WHEN {has_year(raw)} THEN {within(read)} ELSE {millis} END"
+        case "iso":
+            # As Druid's parser, to which up to nine digits are a year.
+            long = f"length({raw}) > 9 AND NOT contains({raw}, '.')"
+            millis = from_millis(f"CASE WHEN {long} THEN {_whole(raw)} END")
+            return f"CASE WHEN {read} IS NULL THEN {millis} ELSE {within(read)} END"
         case _:
             return within(read)
 
@@ -124,10 +130,6 @@ def within(time: str) -> str:
 def micros(moment: Instant) -> int:
     """Return microseconds since the epoch, exactly."""
     return (moment - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
-
-
-def _has_date(raw: str) -> str:
-    return f"substr({raw}, 5, 1) = '-'"
 
 
 def _whole(raw: str) -> str:

@@ -150,6 +150,16 @@ class Drawn:
                 return dimension.type is None
         return self.discovery is Discovery.TYPES
 
+    @property
+    def explicit(self) -> frozenset[str]:
+        """Fields that the spec itself names: what they hold is a column's, whatever it is."""
+        listed = {dimension.name for dimension in self.dimensions}
+        return frozenset(listed | set(self.roots or ()) | ({DEEP} if self.flattened else set()))
+
+    def discovers_text(self, name: str) -> bool:
+        """Tell whether a column is one that records bring, of texts."""
+        return self.discovery is Discovery.TEXTS and name not in self.explicit
+
     def spec(self, bootstrap: str, topic: str) -> IngestSpec:
         """Read the document as the overlord does."""
         return ingest_spec(read_spec(self.document(bootstrap, topic)).spec, NOON)
@@ -362,7 +372,7 @@ def specs(draw: st.DrawFn, formats: Sequence[Written]) -> Drawn:
         exclusions=tuple(sorted(set(choice.some(list(wild), 1)) - set(listed))),
         transforms=tuple((name, TRANSFORMS[name]) for name in transforms),
         filter=draw(filters()) if choice.often(15) else None,
-        query=draw(periods() | st.sampled_from(QUERIES if rollup else ["NONE", *QUERIES])),
+        query=draw(periods() | st.sampled_from(["NONE", *QUERIES])),
         segment=draw(periods() | st.sampled_from(SEGMENTS)),
         rollup=rollup,
         metrics=metrics,

@@ -113,7 +113,23 @@ def _judged(spec: Drawn, sent: Sent, topic: str) -> Raw | str:
         return "before-minimum-time"
     if spec.not_after is not None and time > spec.not_after:
         return "after-maximum-time"
-    return Raw(0, 0, time, whole, frozenset(fields))
+    return Raw(0, 0, time, whole, frozenset(_keys(spec, fields)))
+
+
+def _keys(spec: Drawn, fields: Fields) -> Iterator[str]:
+    """The fields that a record has: those that its format names, and those with a value."""
+    for name, value in fields.items():
+        # Of the fields of Avro `o` alone can only be nested.
+        named = spec.written in LINES or (spec.written == "avro" and name != "o")
+        flat = value is not None and not _is_nested(spec, value)
+        if spec.discovery is not Discovery.TEXTS or named or flat or name in spec.explicit:
+            yield name
+
+
+def _is_nested(spec: Drawn, value: JsonValue) -> bool:
+    if isinstance(value, list):
+        return spec.written == "protobuf" or any(isinstance(one, dict | list) for one in value)
+    return isinstance(value, dict)
 
 
 def _fields_of(spec: Drawn, sent: Sent, topic: str) -> dict[str, JsonValue]:
@@ -205,6 +221,8 @@ def _row(spec: Drawn, raw: Raw, columns: Mapping[str, ColumnType]) -> Row:
     misfit = False
     for name, kind in columns.items():
         value = raw.fields.get(name) if _is_there(spec, raw, name) else None
+        if spec.discovers_text(name) and name not in made and _is_nested(spec, value):
+            value = None
         if spec.is_typed(name):
             cells[name] = grown(value, kind)
         elif name in made:
@@ -224,7 +242,8 @@ def _row(spec: Drawn, raw: Raw, columns: Mapping[str, ColumnType]) -> Row:
         partition=raw.partition,
         offset=raw.offset,
         own_time=raw.time,
-        time=floor_of(raw.time, spec.query),
+        # Rows that are rolled up have Druid's milliseconds.
+        time=_cut(floor_of(raw.time, spec.query), 1_000 if spec.rollup else 1),
         cells={name: value for name, value in cells.items() if value is not None},
         measures={name: value for name, value in measures.items() if value is not None},
         misfit=misfit,

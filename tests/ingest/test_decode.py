@@ -122,7 +122,8 @@ def test_each_value_has_its_row_or_its_reason(spark: SparkRuntime) -> None:
     assert [row["size"] for row in found] == [len(value or b"") for value, _, _ in TABLE]
 
 
-# format, JSON of the timestamp, expected time or the reason
+# format, JSON of the timestamp, expected time or the reason.  What iso and auto take for a time is
+# Joda's: Druid's TimestampParser, DateTimes.of and ISODateTimeFormat.dateTimeParser.
 TIMES: list[tuple[str, bytes, datetime | str]] = [
     ("iso", b'"2024-05-01T10:00:00Z"', NOON),
     ("iso", b'"2024-05-01T10:00:00"', NOON),
@@ -131,8 +132,24 @@ TIMES: list[tuple[str, bytes, datetime | str]] = [
     ("iso", b'"2024-05-01T10:00:00.123456789Z"', NOON.replace(microsecond=123_456)),
     ("iso", b'"2024-05-01"', NOON.replace(hour=0)),
     ("iso", b'"2024-05"', NOON.replace(hour=0)),
-    ("iso", b'"2024"', "bad-timestamp"),
-    ("iso", b"1714557600000", "bad-timestamp"),
+    ("iso", b'"2024"', NOON.replace(month=1, hour=0)),
+    ("iso", b"2024", NOON.replace(month=1, hour=0)),
+    ("iso", b'"2024T10Z"', NOON.replace(month=1)),
+    ("iso", b'"2024-05T10"', NOON),
+    ("iso", b'"2024-05-01T10"', NOON),
+    ("iso", b'"2024-05-01T12+02:00"', NOON),
+    ("iso", b'"2024-05-01T10:00:00,25Z"', NOON.replace(microsecond=250_000)),
+    ("iso", b'"2024-122"', NOON.replace(hour=0)),
+    ("iso", b'"2024-122T12:00:00+02:00"', NOON),
+    ("iso", b'"2023-366"', "bad-timestamp"),
+    ("iso", b'"2024-W18-3"', NOON.replace(hour=0)),
+    ("iso", b'"2024-W18-3T10:00Z"', NOON),
+    ("iso", b'"2024-W18"', NOON.replace(month=4, day=29, hour=0)),
+    ("iso", b'"2024-W53-1"', "bad-timestamp"),
+    ("iso", b"1714557600000", NOON),  # more digits than a year has: millis
+    ("iso", b'"-1000000000"', datetime(1969, 12, 20, 10, 13, 20, tzinfo=UTC)),
+    ("iso", b'"1714557600000.5"', "bad-timestamp"),
+    ("iso", b"20240501", "bad-timestamp"),  # the year 20,240,501
     ("iso", b'"T10:00:00"', "bad-timestamp"),
     ("iso", b'"2024-13-01"', "bad-timestamp"),
     ("iso", b'"2023-02-29"', "bad-timestamp"),
@@ -183,6 +200,10 @@ TIMES: list[tuple[str, bytes, datetime | str]] = [
     ("auto", b"1714557600000", NOON),
     ("auto", b'"1714557600000"', NOON),
     ("auto", b'"2024-05-01T10:00:00Z"', NOON),
+    ("auto", b"2024", datetime(1970, 1, 1, 0, 0, 2, 24_000, tzinfo=UTC)),
+    ("auto", b'"2024T10"', NOON.replace(month=1)),
+    ("auto", b'"2024-122"', NOON.replace(hour=0)),
+    ("auto", b'"2024-W18-3 10:00"', NOON),
     ("auto", b'"12:30"', "bad-timestamp"),
     ("auto", b"true", "bad-timestamp"),
 ]

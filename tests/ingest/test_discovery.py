@@ -138,8 +138,12 @@ def test_a_field_that_a_transform_hides_is_a_column_of_the_records_that_have_it(
     tmp_path: Path,
     discovery: Discovery,
 ) -> None:
-    """Goal: not of those that happen to be read together with one that has it."""
+    """Goal: not of those that happen to be read together with one that has it.
+
+    Of texts a null is no field: Druid's `JSONFlattenerMaker` skips it without `keepNullColumns`.
+    """
     topic = new_topic(1)
+    null = "4!" if discovery is Discovery.TYPES else None
     records = ['{"t":0,"a":1}', '{"t":0,"a":2,"made":"x"}', '{"t":0,"a":3}']
     produce(broker.bootstrap, topic, [*records, '{"t":0,"a":4,"made":null,"fresh":1}'])
     made = Transform(name="made", expression="concat(a, '!')")
@@ -154,7 +158,7 @@ def test_a_field_that_a_transform_hides_is_a_column_of_the_records_that_have_it(
         )
 
         table = table_of(warehouse, merged.segments).sort_by("__offset")
-        assert table["made"].to_pylist() == [None, "2!", None, "4!"]
+        assert table["made"].to_pylist() == [None, "2!", None, null]
         assert {c.name for c in merged.columns} == {"a", "fresh", "made"}
         assert sum(entry.counters.processed for entry in entries) == 4
 
