@@ -17,7 +17,9 @@ from tasks.ingest_spec import Column, Metric, RowSpec, TimestampSpec
 NumberType = Literal["long", "double"]
 """Columns of numbers that a format may read as such."""
 
-_ANYTHING = Value("i0l", "i0d", "i0s", ArrayValue(Kind.STRING, "i0a"), "i0j", number="i0n")
+_ANYTHING = Value(
+    "i0l", "i0d", "i0s", ArrayValue(Kind.STRING, "i0a"), "i0j", number="i0n", truth="i0t"
+)
 
 TIME = "__time"
 """What expressions and filters call a row's time: milliseconds since the epoch."""
@@ -166,6 +168,7 @@ def staged(value: Value, prefix: str) -> tuple[list[str], Value]:
         "double": f"{prefix}d",
         "string": f"{prefix}s",
         "json": f"{prefix}j",
+        "truth": f"{prefix}t",
     }
     held = {key: name for key, name in names.items() if getattr(value, key) is not None}
     selected = [f"{getattr(value, key)} AS {name}" for key, name in held.items()]

@@ -20,6 +20,7 @@ from pyspark.sql import functions as fn
 from tasks.arrays import ELEMENTS, count_of, held_in
 from tasks.discovery import kinds_sql, stored
 from tasks.expression.compile import compile_expression
+from tasks.expression.tree import Part
 from tasks.expression.value import Value, as_long
 from tasks.filter_sql import filter_sql
 from tasks.ingest.parse import parse
@@ -259,8 +260,7 @@ def _measured(
     for number, (metric, tree) in enumerate(plan.metrics, columns):
         counted, made = _counted(metric, fields), "1L"
         if tree is not None:
-            value = compile_expression(tree, lambda field: fields.get(field, Value()))
-            texts, value = staged(value, f"k{number}")
+            texts, value = staged(_measured_value(metric, tree, fields), f"k{number}")
             staging += texts
             made = as_column(value, metric.type)
             missing = f"({counted} AND {there(value)} AND c{number} IS NULL)"
@@ -269,6 +269,13 @@ def _measured(
         selected.append(f"CASE WHEN {counted} THEN {made} ELSE {otherwise} END AS c{number}")
     frame = frame.selectExpr("*", *staging).selectExpr("*", *selected)
     return frame, lost
+
+
+def _measured_value(metric: Metric, tree: Part, fields: dict[str, Value]) -> Value:
+    """Return what a metric is made of: of a field the value itself, which may be a boolean."""
+    if metric.field is not None:
+        return fields.get(metric.field, Value())
+    return compile_expression(tree, lambda field: fields.get(field, Value()))
 
 
 def _counted(metric: Metric, fields: dict[str, Value]) -> str:
