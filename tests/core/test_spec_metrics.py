@@ -214,7 +214,7 @@ def test_a_sketch_needs_rows_to_be_rolled_up() -> None:
     assert "count(distinct)" in hint
 
 
-@pytest.mark.parametrize("name", ["__count", "__COUNT", "__at", "__of_x"])
+@pytest.mark.parametrize("name", ["__count", "__COUNT", "__at", "__of_x", "__each_x"])
 def test_rollup_keeps_some_names_to_itself(name: str) -> None:
     document = changed(f"{_DATA}/dimensionsSpec", {"dimensions": [name]})
     assert ingest_spec(read_spec(document).spec).columns[0].name == name
