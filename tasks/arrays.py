@@ -57,19 +57,20 @@ _KIND = f"schema_of_variant({_X})"
 
 
 def of_variant(place: str, kind: str) -> Value:
-    """Return what a scalar of JSON is, true and false as 1 and 0; others are null.
+    """Return what a scalar of JSON is, true and false as 1 and 0 with a text; others are null.
 
     `place` is a VARIANT, `kind` what `schema_of_variant` says of it.
     """
     number = f"{kind} IN ('DOUBLE', 'FLOAT') OR startswith({kind}, 'DECIMAL')"
+    truth = f"WHEN {kind} = 'BOOLEAN' THEN CAST(try_variant_get({place}, '$', 'boolean') AS"
     return Value(
         long=(
             f"CASE WHEN {kind} = 'BIGINT' THEN try_variant_get({place}, '$', 'bigint') "
-            f"WHEN {kind} = 'BOOLEAN' THEN "
-            f"CAST(try_variant_get({place}, '$', 'boolean') AS BIGINT) END"
+            f"{truth} BIGINT) END"
         ),
         double=f"CASE WHEN {number} THEN try_variant_get({place}, '$', 'double') END",
         string=f"CASE WHEN {kind} = 'STRING' THEN try_variant_get({place}, '$', 'string') END",
+        truth=f"CASE {truth} STRING) END",
     )
 
 

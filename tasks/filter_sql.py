@@ -1,18 +1,23 @@
 """What filters mean in Spark: each becomes a SQL BOOLEAN, null where a null decides nothing.
 
-A field with several values matches if one of them does.  Pure.
+A field with several values matches if one of them does.  True and false are texts to a filter.
+Pure.
+
+Source: Druid's `PredicateValueMatcherFactory.makeComplexProcessor`, which asks each row's value
+for its type: a long and a double have predicates of their own, all else is compared as text.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 
 from tasks.expression.compile import compile_expression, names_in
 from tasks.expression.errors import ExpressionError
 from tasks.expression.parse import parse
-from tasks.expression.tree import Binary, Literal, Name, Part
-from tasks.expression.value import Value, as_long, as_string, as_truth
+from tasks.expression.tree import Binary, Literal, Name
+from tasks.expression.value import Value, as_long, as_string, as_truth, double_of_text
 from tasks.filters import (
     Always,
     And,
@@ -44,6 +49,11 @@ from tasks.sql import text, texts
 
 Fields = Callable[[str], Value]
 _X = "x_"  # what a predicate calls one of several values
+_LONGS = range(-(2**63), 2**63)
+_REAL = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,9})?")
+_NOT_FINITE = {"NaN", "Infinity", "+Infinity", "-Infinity"}
+_DIGITS_MAX = 40
+"""A power of ten beyond it makes no long, and is not worked out."""
 
 
 def filter_sql(wanted: Filter, fields: Fields) -> str:
@@ -109,7 +119,7 @@ def _of_one_field(wanted: Filter, fields: Fields) -> str:
         case In():
             return _is_one_of(fields(wanted.dimension), wanted.values)
         case Equals(match_value_type="STRING"):
-            return _is_one_of(fields(wanted.column), [wanted.match_value])
+            return _equals_text(fields(wanted.column), wanted.match_value)
         case Equals():
             return _number_tests(wanted.column, [("==", wanted.match_value)], fields)
         case Range(match_value_type="STRING"):
@@ -132,7 +142,7 @@ def _of_one_field(wanted: Filter, fields: Fields) -> str:
         case Search():
             return _any_text(fields(wanted.dimension), lambda x: _holds(x, wanted.query))
         case Intervals():
-            return _in_intervals(as_long(fields(wanted.dimension)), wanted.intervals)
+            return _in_intervals(fields(wanted.dimension), wanted.intervals)
     raise AssertionError(wanted)
 
 
@@ -163,28 +173,91 @@ def _any_text(value: Value, test: Callable[[str], str]) -> str:
     return f"(CASE WHEN {value.array.sql} IS NOT NULL THEN {tested} ELSE {test(f'({scalar})')} END)"
 
 
-def _is_one_of(value: Value, wanted: list[Scalar | None] | tuple[Scalar | None, ...]) -> str:
-    """An empty text stands for a missing value, as null does."""
-    plain = [_plain(one) for one in wanted]
-    named = [one for one in plain if one]
-    tests = []
-    if named:
-        tests.append(_any_text(value, lambda x: f"{x} IN ({texts(named)})"))
-    if None in plain or "" in plain:
+def _is_one_of(value: Value, wanted: Sequence[Scalar | None]) -> str:
+    """An empty text is a value like any other; null stands for a missing one."""
+    named = [plain for plain in map(_plain, wanted) if plain is not None]
+    tests = [_equals_one(value, named, numbers=named)] if named else []
+    if len(named) < len(wanted):
         tests.append(_is_null(value))
-    if "" in plain:
-        tests.append(_any_text(value, lambda x: f"{x} = ''"))
     return "(" + (" OR ".join(tests) or "false") + ")"
 
 
+def _equals_text(value: Value, wanted: Scalar) -> str:
+    """Beside a number the texts `true` and `false` are one, as they are to expressions.
+
+    Source: Druid's `EqualityFilter`, and `ExprEval.castForEqualityComparison`.
+    """
+    plain = str(_plain(wanted))
+    number = {"true": "1", "false": "0"}.get(plain.lower(), plain)
+    return _equals_one(value, [plain], numbers=[number])
+
+
+def _equals_one(value: Value, named: Sequence[str], *, numbers: Sequence[str]) -> str:
+    """Compare a long with what `numbers` write of longs, a double with doubles, others with texts.
+
+    Source: Druid's `SelectorPredicateFactory` and `InDimFilter`; what is no number of the row's
+    type equals none, and it takes `5.0` for the long 5.
+    """
+    rest = replace(value, long=None, double=None, number=None)
+    cases = []
+    if value.long:
+        whole = f"({value.long}) IS NOT NULL" + _unless(value.truth)
+        cases.append(f"WHEN {whole} THEN {_among(value.long, map(_long_sql, numbers))}")
+    if value.double:
+        among = _among(value.double, map(_double_sql, numbers))
+        cases.append(f"WHEN ({value.double}) IS NOT NULL THEN {among}")
+    otherwise = _any_text(rest, lambda x: f"{x} IN ({texts(named)})")
+    return f"(CASE {' '.join(cases)} ELSE {otherwise} END)" if cases else otherwise
+
+
+def _unless(truth: str | None) -> str:
+    return f" AND ({truth}) IS NULL" if truth else ""
+
+
+def _among(number: str, wanted: Iterable[str | None]) -> str:
+    listed = ", ".join(sql for sql in wanted if sql is not None)
+    return f"({number}) IN ({listed})" if listed else "false"
+
+
+def _long_sql(written: str) -> str | None:
+    """Return the long that a text writes, exactly; None: it writes none."""
+    if not _REAL.fullmatch(written):
+        return None
+    exact = Decimal(written)
+    if exact and not -_DIGITS_MAX < exact.adjusted() < _DIGITS_MAX:
+        return None
+    return f"{int(exact)}L" if exact == int(exact) and int(exact) in _LONGS else None
+
+
+def _double_sql(written: str) -> str | None:
+    """Return the double that a text writes; Java lets a letter tell its type."""
+    plain = written[:-1] if written[-1:] in {*"fFdD"} else written
+    if _REAL.fullmatch(plain):
+        return f"CAST('{float(plain)!r}' AS DOUBLE)"
+    return f"CAST('{written.lstrip('+')}' AS DOUBLE)" if written in _NOT_FINITE else None
+
+
 def _number_tests(column: str, tests: Iterable[tuple[str, Scalar | None]], fields: Fields) -> str:
-    trees: list[Part] = [
-        Binary(0, sign, Name(0, column), Literal(0, _number(bound)))
-        for sign, bound in tests
-        if bound is not None
-    ]
-    made = [f"({as_truth(compile_expression(tree, fields))})" for tree in trees]
-    return "(" + (" AND ".join(made) or "true") + ")"
+    """What is no number equals none, and lies below all of them: Druid's `NUMERIC` order."""
+    below = _is_no_number(fields(column))
+    made = []
+    for sign, bound in tests:
+        if bound is not None:
+            tree = Binary(0, sign, Name(0, column), Literal(0, _number(bound)))
+            test = as_truth(compile_expression(tree, fields))
+            other = "true" if sign in {"<", "<="} else "false"
+            made.append(f"(CASE WHEN {below} THEN {other} ELSE {test} END)" if below else test)
+    return "(" + (" AND ".join(f"({test})" for test in made) or "true") + ")"
+
+
+def _is_no_number(value: Value) -> str:
+    """Return the SQL of whether a value is a boolean, or a text that writes no number."""
+    found = [f"({value.truth}) IS NOT NULL"] if value.truth else []
+    if value.string:
+        word = f"lower({value.string}) IN ('true', 'false')"  # numbers to expressions alone
+        unread = f"({double_of_text(value.string)}) IS NULL"
+        found.append(f"({value.string}) IS NOT NULL AND ({word} OR {unread})")
+    return " OR ".join(found)
 
 
 def _bound(wanted: Bound, fields: Fields) -> str:
@@ -259,9 +332,10 @@ def _holds(x: str, query: Contains | InsensitiveContains | Fragment) -> str:
     return "(" + " AND ".join(f"contains({x}, {text(part)})" for part in wanted) + ")"
 
 
-def _in_intervals(millis: str, intervals: Iterable[str]) -> str:
+def _in_intervals(value: Value, intervals: Iterable[str]) -> str:
     spans = [_millis_of(interval) for interval in intervals]
-    tests = [f"({millis}) >= {start} AND ({millis}) < {end}" for start, end in spans]
+    millis, unless = as_long(value), _unless(value.truth)
+    tests = [f"({millis}) >= {start} AND ({millis}) < {end}{unless}" for start, end in spans]
     return "(" + " OR ".join(f"({test})" for test in tests) + ")"
 
 

@@ -70,7 +70,7 @@ class Never(Wire):
 
 
 class Selector(Wire):
-    """The text of a field is `value`; null, or an empty text, matches a missing one."""
+    """A field is `value`, as a number if it is one, else as text; null matches a missing one."""
 
     type: Literal["selector"] = "selector"
     dimension: FieldName
@@ -94,7 +94,7 @@ class IsNull(Wire):
 
 
 class In(Wire):
-    """The text of a field is one of `values`, of which null matches a missing one."""
+    """A field is one of `values`, each as `Selector` has it."""
 
     type: Literal["in"] = "in"
     dimension: FieldName

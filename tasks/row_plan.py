@@ -17,7 +17,9 @@ from tasks.ingest_spec import Column, Metric, RowSpec, TimestampSpec
 NumberType = Literal["long", "double"]
 """Columns of numbers that a format may read as such."""
 
-_ANYTHING = Value("i0l", "i0d", "i0s", ArrayValue(Kind.STRING, "i0a"), "i0j", number="i0n")
+_ANYTHING = Value(
+    "i0l", "i0d", "i0s", ArrayValue(Kind.STRING, "i0a"), "i0j", number="i0n", truth="i0t"
+)
 
 TIME = "__time"
 """What expressions and filters call a row's time: milliseconds since the epoch."""
@@ -31,7 +33,7 @@ RECORDS = "__count"
 OWN_COLUMNS = ("__time", "__partition", "__offset", "__topic")
 """Columns that we add; a field of that name is never a column."""
 
-_DISTINCT = "__of_"
+_DISTINCT, _ENTRIES = "__of_", "__each_"
 
 
 @dataclass(frozen=True)
@@ -122,7 +124,8 @@ def _made_of(metric: Metric) -> Part | None:
 def measured(spec: RowSpec) -> tuple[Column, ...]:
     """Return the columns that follow a table's own in the files of a batch: what metrics need.
 
-    A distinct count keeps the value itself until the rows are merged, under a name of its own.
+    A distinct count keeps the value itself until the rows are merged, under names of its own: a
+    text, and after the columns of all metrics the entries of a list.
     """
     found = [
         Column(name=f"{_DISTINCT}{m.name}", type="string")
@@ -130,9 +133,17 @@ def measured(spec: RowSpec) -> tuple[Column, ...]:
         else Column(name=m.name, type=m.type)
         for m in spec.metrics
     ]
+    lists = [m.name for m in spec.metrics if m.of == "distinct"]
+    found += [Column(name=f"{_ENTRIES}{of}", type="array<string>") for of in lists]
     if needs_own_time(spec):
         found.append(Column(name=OWN_TIME, type="long"))
     return tuple(found)
+
+
+def counted_apart(spec: RowSpec) -> tuple[tuple[int, int], ...]:
+    """Return of each distinct count the number of its text in `measured`, and of its entries."""
+    counts = [number for number, metric in enumerate(spec.metrics) if metric.of == "distinct"]
+    return tuple((text, entries) for entries, text in enumerate(counts, len(spec.metrics)))
 
 
 def metric_columns(spec: RowSpec) -> tuple[Column, ...]:
@@ -153,7 +164,7 @@ def own_columns(spec: RowSpec) -> frozenset[str]:
 
 def is_own_of_rollup(column: str) -> bool:
     """Tell whether a column is one that a rollup makes, or needs until its rows are merged."""
-    return column in {RECORDS, OWN_TIME} or column.startswith(_DISTINCT)
+    return column in {RECORDS, OWN_TIME} or column.startswith((_DISTINCT, _ENTRIES))
 
 
 def staged(value: Value, prefix: str) -> tuple[list[str], Value]:
@@ -166,6 +177,7 @@ def staged(value: Value, prefix: str) -> tuple[list[str], Value]:
         "double": f"{prefix}d",
         "string": f"{prefix}s",
         "json": f"{prefix}j",
+        "truth": f"{prefix}t",
     }
     held = {key: name for key, name in names.items() if getattr(value, key) is not None}
     selected = [f"{getattr(value, key)} AS {name}" for key, name in held.items()]

@@ -109,11 +109,21 @@ PlainAggregator = Annotated[
 
 
 class FilteredAggregator(Wire):
-    """An aggregator of the rows that a filter matches."""
+    """An aggregator of the rows that a filter matches.
+
+    Source: Druid's `FilteredAggregatorFactory.getName`, of whose name it is.
+    """
 
     type: Literal["filtered"]
     aggregator: PlainAggregator
     filter: Filter
+    own_name: ColumnName | None = Field(default=None, alias="name")
+    """The column's name; None: that of the aggregator within."""
+
+    @field_validator("own_name", mode="before")
+    @classmethod
+    def _may_be_empty(cls, value: object) -> object:
+        return None if value == "" else value
 
     @field_validator("filter")
     @classmethod
@@ -123,11 +133,12 @@ class FilteredAggregator(Wire):
     @property
     def name(self) -> str:
         """The column's name."""
-        return self.aggregator.name
+        return self.own_name or self.aggregator.name
 
     def contract(self) -> Metric:
         """Return it as tasks are told it."""
-        return self.aggregator.contract().model_copy(update={"filter": self.filter})
+        told = {"name": self.name, "filter": self.filter}
+        return self.aggregator.contract().model_copy(update=told)
 
 
 Aggregator = Annotated[

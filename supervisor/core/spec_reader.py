@@ -220,7 +220,8 @@ def _check_metrics(notes: Notes, section: Mapping[str, object], pointer: str) ->
 
 def _name_of(entry: object) -> object:
     if isinstance(entry, Mapping):
-        return _name_of(entry["aggregator"]) if "aggregator" in entry else entry.get("name")
+        own = entry.get("name")
+        return _name_of(entry["aggregator"]) if "aggregator" in entry and not own else own
     return entry
 
 

@@ -257,7 +257,7 @@ SKETCH_METRIC = Table(
         "shouldFinalize": (False, True),
     },
 )
-FILTERED_METRIC = Table(kept=frozenset({"type", "aggregator", "filter"}), idle={"name": ("",)})
+FILTERED_METRIC = Table(kept=frozenset({"type", "aggregator", "filter", "name"}))
 METRICS: Mapping[str, Table] = {
     "count": COUNT_METRIC,
     **{

@@ -3,6 +3,7 @@
 import difflib
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TypeAlias
 
 from tasks.expression.errors import ExpressionError
@@ -99,7 +100,8 @@ class _Compiler:
                 items = ", ".join(_literal_sql(value) for value in values)
                 return of_array(kind, f"CAST(array({items}) AS ARRAY<{SPARK_TYPES[kind]}>)")
             case Name(name=name):
-                found = scope[name] if name in scope else self._fields(name)
+                # True is 1 to an expression, and false 0, whatever they are to a filter.
+                found = scope[name] if name in scope else replace(self._fields(name), truth=None)
             case Unary(operator=operator, operand=operand):
                 inner = self.value(operand, scope, depth)
                 found = negate(inner, part.at) if operator == "-" else deny(inner)

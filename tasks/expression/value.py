@@ -60,6 +60,8 @@ class Value:
     """Nested data (`COMPLEX<json>`) as JSON text: STRING"""
     number: str | None = field(default=None, compare=False)
     """DOUBLE: what all of it is as a number, if a caller has worked that out already."""
+    truth: str | None = field(default=None, compare=False)
+    """STRING: `true` or `false` where the long is a boolean's; expressions never see it."""
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -122,7 +124,8 @@ def as_kind(value: Value, kind: Kind) -> str:
 
 def as_string(value: Value) -> str:
     """Return STRING: numbers as Java writes them, an array of one as its element."""
-    found = [f"CAST({sql} AS STRING)" for sql in (value.long, value.double) if sql]
+    found = [value.truth] if value.truth else []
+    found += [f"CAST({sql} AS STRING)" for sql in (value.long, value.double) if sql]
     found += [sql for sql in (value.string, value.json) if sql]
     if value.array:
         found.append(_text_of_array(value.array))

@@ -20,7 +20,8 @@ from pyspark.sql import functions as fn
 from tasks.arrays import ELEMENTS, count_of, held_in
 from tasks.discovery import kinds_sql, stored
 from tasks.expression.compile import compile_expression
-from tasks.expression.value import Value, as_long
+from tasks.expression.tree import Part
+from tasks.expression.value import Value, as_long, without_array
 from tasks.filter_sql import filter_sql
 from tasks.ingest.parse import parse
 from tasks.ingest.parsed import NEVER, NO_NUMBERS, NONE_OF_NAMES, Parsed, Wanted
@@ -111,7 +112,8 @@ def decode(
     if hidden:
         frame = frame.withColumn("unknown", fn.expr(_without(hidden)))
     if needs_own_time(spec):
-        frame = frame.selectExpr("*", f"unix_micros(t) AS c{len(columns) + len(plan.metrics)}")
+        last = len(columns) + len(measured(spec)) - 1
+        frame = frame.selectExpr("*", f"unix_micros(t) AS c{last}")
     return frame.selectExpr(
         *("p", "o", "s", "size"),
         f"{_stored_time(spec)} AS t",
@@ -259,19 +261,40 @@ def _measured(
     lost: list[Lost] = []
     staging: list[str] = []
     selected: list[str] = []
+    entries: list[str] = []
     for number, (metric, tree) in enumerate(plan.metrics, columns):
         counted, made = _counted(metric, fields), "1L"
         if tree is not None:
-            value = compile_expression(tree, lambda field: fields.get(field, Value()))
-            texts, value = staged(value, f"k{number}")
+            texts, value = staged(_measured_value(metric, tree, fields), f"k{number}")
             staging += texts
+            if metric.of == "distinct":
+                entries.append(f"CASE WHEN {counted} THEN {_entries(value)} END")
+                value = without_array(value)
             made = as_column(value, metric.type)
             missing = f"({counted} AND {there(value)} AND c{number} IS NULL)"
             lost.append(Lost(missing, Column(name=metric.name, type=metric.type), declared))
         otherwise = "0L" if metric.of == "count" else "NULL"
         selected.append(f"CASE WHEN {counted} THEN {made} ELSE {otherwise} END AS c{number}")
+    after = columns + len(plan.metrics)
+    selected += [f"{each} AS c{number}" for number, each in enumerate(entries, after)]
     frame = frame.selectExpr("*", *staging).selectExpr("*", *selected)
     return frame, lost
+
+
+def _measured_value(metric: Metric, tree: Part, fields: dict[str, Value]) -> Value:
+    """Return what a metric is made of: of a field the value itself, which may be a boolean."""
+    if metric.field is not None:
+        return fields.get(metric.field, Value())
+    return compile_expression(tree, lambda field: fields.get(field, Value()))
+
+
+def _entries(value: Value) -> str:
+    """Return the SQL of a list as texts, null where it is none: each of them counts as a value.
+
+    Source: Druid's `HllSketchBuildUtil.updateSketch`.
+    """
+    listed = value.array.sql if value.array else "NULL"
+    return f"CAST({listed} AS ARRAY<STRING>)"
 
 
 def _counted(metric: Metric, fields: dict[str, Value]) -> str:

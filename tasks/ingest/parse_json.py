@@ -198,7 +198,7 @@ def _judge(broken: str) -> str:
 
 
 def _value(place: str, kind: str) -> Value:
-    """Return what a JSON value is to an expression; true is 1 there, and false 0."""
+    """Return what a JSON value is: true is 1 to an expression, and a text to a filter."""
     return replace(
         of_variant(place, kind),
         array=ArrayValue(

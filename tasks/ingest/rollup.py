@@ -5,6 +5,7 @@
       └─► per key, time and columns: the metrics, and `__count`         the rows of its file
                                               └─ one file per key
 
+A list that a sketch is of has a row per entry first, of which one alone stands for the record.
 A rolled-up row names no offset; that a file's rows stand for as many records as its spans count
 is checked before it is offered.
 """
@@ -28,7 +29,7 @@ from tasks.ingest.merge import SORTED_BY, Rewrite, read_files, unused
 from tasks.ingest.sizes import Target
 from tasks.ingest_spec import DEFAULT_FORMAT, Column, FileFormat, RowSpec
 from tasks.ports import DataFile, TaskError
-from tasks.row_plan import OWN_TIME, RECORDS, measured
+from tasks.row_plan import OWN_TIME, RECORDS, counted_apart, measured
 from tasks.sql import name
 
 _SPARK = {"long": "BIGINT", "double": "DOUBLE", "float": "FLOAT", "string": "STRING"}
@@ -76,7 +77,8 @@ def roll_up(
     spans = _spans(keyed, key, job.topic, folder / "spans")
     alike = [key, "__time", *(name(column.name) for column in job.columns)]
     rolled = (
-        keyed.groupBy(*alike)
+        _with_entries(keyed, job.rows)
+        .groupBy(*alike)
         .agg(*_aggregates(job.rows, topics=topics))
         .repartition(max(1, min(len(spans), session.sparkContext.defaultParallelism)), key)
         .sortWithinPartitions(*alike[: SORTED_BY + 2])
@@ -135,6 +137,33 @@ def _small(frame: DataFrame, folder: Path) -> list[dict[str, Any]]:
     return rows
 
 
+def _with_entries(rows: DataFrame, spec: RowSpec) -> DataFrame:
+    """Divide rows with lists that are counted into one for each entry.
+
+    The first has all that the row had, the others have no offset and no value of other metrics.
+    """
+    pairs = counted_apart(spec)
+    if not pairs:
+        return rows
+    stored = [column.name for column in measured(spec)]
+    none = "CAST(array() AS ARRAY<STRING>)"
+    lists = ", ".join(f"coalesce({name(stored[entries])}, {none})" for _, entries in pairs)
+    turn, entry = (name(unused(own, rows.columns)) for own in ("turn", "entry"))
+    apart = rows.selectExpr("*", f"posexplode_outer(arrays_zip({lists})) AS ({turn}, {entry})")
+    texts = {stored[text]: number for number, (text, _) in enumerate(pairs)}
+    once = {*stored, "__offset"}
+
+    def told(column: str) -> str:
+        own = name(column)
+        if column in texts:
+            return f"coalesce({own}, {entry}.`{texts[column]}`) AS {own}"
+        if column in once:
+            return f"CASE WHEN coalesce({turn}, 0) = 0 THEN {own} END AS {own}"
+        return own
+
+    return apart.selectExpr(*map(told, rows.columns))
+
+
 def _aggregates(spec: RowSpec, *, topics: bool) -> list[ColumnExpression]:
     place = f"{'__topic, ' if topics else ''}__partition, __offset"
     found = []
@@ -152,7 +181,7 @@ def _aggregates(spec: RowSpec, *, topics: bool) -> list[ColumnExpression]:
             "distinct": f"hll_sketch_agg({held}, {metric.precision})",
         }[metric.of]
         found.append(fn.expr(f"{rule} AS {wanted}"))
-    return [*found, fn.expr(f"count(1) AS {RECORDS}")]
+    return [*found, fn.expr(f"count(__offset) AS {RECORDS}")]
 
 
 def _collected(

@@ -39,7 +39,7 @@ from tasks.ingest_spec import Column, ColumnType, Discovery, IngestSpec, Metric
 from tasks.kafka_client import ReadSecret, java_properties
 from tasks.offsets import Offsets, TopicPartition
 from tasks.ports import BatchCancelled, SchemaSource
-from tasks.row_plan import measured
+from tasks.row_plan import counted_apart, measured
 from tasks.sample_contract import DesiredSample, SampleAnswer, SampledRecord
 from tasks.sample_ranges import parts
 from tasks.spark_session import SAMPLING_POOL, SparkRuntime
@@ -169,7 +169,10 @@ def _ahead_sql(start: Offsets, end: Offsets, *, newest: bool) -> str:
 def _bounded(frame: DataFrame, order: DesiredSample, ahead: str, columns: int) -> DataFrame:
     """Keep as many records as were asked for, and as fit; `s` is cut, `row` is the row as text."""
     count = columns + len(order.spec.metrics)
-    members = "".join(f", 'c{n}', c{n}" for n in range(count))
+    shown = {n: f"c{n}" for n in range(count)}
+    for text, entries in counted_apart(order.spec):
+        shown[columns + text] = f"coalesce(c{columns + text}, to_json(c{columns + entries}))"
+    members = "".join(f", 'c{n}', {sql}" for n, sql in shown.items())
     row = f"to_json(named_struct('t', unix_millis(t){members}), map('ignoreNullFields', 'false'))"
     written = frame.withColumns(
         {

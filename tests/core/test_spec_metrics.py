@@ -72,6 +72,39 @@ def test_a_filtered_aggregator_counts_some_rows() -> None:
     assert read_spec(spec.normalised()).spec == spec
 
 
+@pytest.mark.parametrize(
+    ("own", "column"),
+    [({"name": "big"}, "big"), ({"name": ""}, "n"), ({"name": None}, "n"), ({}, "n")],
+)
+def test_a_filtered_aggregator_has_its_own_name_before_that_of_the_one_within(
+    own: dict[str, Any], column: str
+) -> None:
+    """Source: Druid's FilteredAggregatorFactory.getName()."""
+    written = {"type": "filtered", "filter": _BIG, "aggregator": {"type": "count", "name": "n"}}
+    document = changed(f"{_DATA}/granularitySpec/rollup", True)
+    read = read_spec(changed(_METRICS, [written | own], document))
+
+    rows = ingest_spec(read.spec)
+    assert [metric.name for metric in rows.metrics] == [column]
+    assert column in rows.excluded
+    assert read.warnings == ()
+    assert read_spec(read.spec.normalised()).spec == read.spec
+    assert SupervisorSpec.model_validate(read.spec.model_dump(mode="json")) == read.spec
+
+
+def test_the_name_within_a_filtered_aggregator_is_free_if_it_has_its_own() -> None:
+    """Goal: a column of the one is not taken for a column of the other."""
+    inner = {"type": "count", "name": "user"}
+    filtered = {"type": "filtered", "filter": _BIG, "aggregator": inner, "name": "big"}
+    assert wrong([filtered]) == []
+    assert wrong([filtered, {"type": "count", "name": "big"}]) == [
+        ("", "metric big is given twice", "keep one")
+    ]
+    assert [place for place, _, _ in wrong([filtered | {"name": "__time"}])] == [
+        "/metricsSpec/0/name"
+    ]
+
+
 def test_what_metrics_are_made_of_is_no_dimension_of_its_own() -> None:
     """Goal: where columns are discovered, as in Druid; a listed dimension stays one."""
     metrics = [
@@ -181,7 +214,7 @@ def test_a_sketch_needs_rows_to_be_rolled_up() -> None:
     assert "count(distinct)" in hint
 
 
-@pytest.mark.parametrize("name", ["__count", "__COUNT", "__at", "__of_x"])
+@pytest.mark.parametrize("name", ["__count", "__COUNT", "__at", "__of_x", "__each_x"])
 def test_rollup_keeps_some_names_to_itself(name: str) -> None:
     document = changed(f"{_DATA}/dimensionsSpec", {"dimensions": [name]})
     assert ingest_spec(read_spec(document).spec).columns[0].name == name

@@ -51,6 +51,7 @@ _AVRO: dict[str, list[JsonValue]] = {
     "g": ["null", "string"],
     "n": _SCALARS,
     "v": _SCALARS,
+    "b": [*_SCALARS, {"type": "array", "items": ["null", "string"]}],
     "o": ["null", _map([*_SCALARS, _LISTS, _map("long")])],
 }
 _MANY = 1

@@ -195,6 +195,7 @@ def _plain(spec: Drawn, name: str) -> list[JsonValue]:
         "g": ["a", "b", "c", None],
         "n": _numbers(spec),
         "v": [1, 2, -3, 50, 1.5, -1.5, "12", "many", None, True],
+        "b": [True, False, True, False, None, "true", "x", "", 1, ["true", "x"], [None, "y"], []],
         "o": [{"k": 1}, {"k": "x", "l": 2}, {"l": [1]}, {"k": {"m": 1}}, {"k": 2.5}, None],
     }
     if spec.written == "protobuf":

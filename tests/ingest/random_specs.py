@@ -3,7 +3,8 @@
 Fields of records have parts to play, so that the model knows what each may hold:
 
     t  the time        g  a short text        n  a number        v  what metrics are made of
-    o  an object       the wild ones: anything, and another sort of thing later in the topic
+    o  an object       b  a flag, or words    the wild ones: anything, and another sort of thing
+                                              later in the topic
 """
 
 import re
@@ -29,7 +30,7 @@ LINES: frozenset[Written] = frozenset({"csv", "tsv", "regex"})
 
 NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
 WILD = ("w", "w two", "größe", "late one")
-PLAIN = ("g", "n", "v")
+PLAIN = ("g", "n", "v", "b")
 DEEP = "deep"
 """Name of the field that a flattenSpec takes out of `o`."""
 HEADER = "kafka.header.h"
@@ -258,11 +259,15 @@ _FILTERS: list[Document] = [
     {"type": "bound", "dimension": "n", "lower": "1", "ordering": "numeric"},
     {"type": "range", "column": "n", "matchValueType": "DOUBLE", "upper": 1.5, "upperOpen": True},
     {"type": "expression", "expression": "n > 1"},
+    {"type": "selector", "dimension": "n", "value": "1.0"},
+    {"type": "in", "dimension": "n", "values": ["1", "1.5", "7", "+3"]},
+    {"type": "selector", "dimension": "b", "value": "true"},
+    {"type": "in", "dimension": "b", "values": ["false", "1.0", "x", ""]},
 ]
 
 
 def filters() -> st.SearchStrategy[Document]:
-    """Filters of `g` and `n` that the model can decide."""
+    """Filters of `g`, `n` and `b` that the model can decide."""
     plain = st.sampled_from(_FILTERS)
     inverted = plain.map(lambda inner: Document(type="not", field=inner))
     several = st.builds(
@@ -274,9 +279,12 @@ def filters() -> st.SearchStrategy[Document]:
 
 
 def _measures(*, rollup: bool) -> list[Measure]:
-    sketch = [Measure("users", "distinct", "string", "g")] if rollup else []
+    sketches = [
+        Measure("users", "distinct", "string", "g"),
+        Measure("flags", "distinct", "string", "b"),
+    ]
     return [
-        *sketch,
+        *(sketches if rollup else []),
         Measure("rows", "count"),
         Measure("v", "sum", "long", "v"),
         Measure("cost", "sum", "double", "v"),
@@ -288,6 +296,7 @@ def _measures(*, rollup: bool) -> list[Measure]:
         Measure("last v", "last", "double", "v"),
         Measure("first g", "first", "string", "g"),
         Measure("last g", "last", "string", "g"),
+        Measure("first b", "first", "string", "b"),
         Measure("some", "any", "long", "v"),
         Measure("some g", "any", "string", "g"),
     ]

@@ -64,6 +64,8 @@ class Row:
     time: datetime
     cells: Cells
     measures: Mapping[str, Scalar]
+    counted: Mapping[str, frozenset[str]]
+    """Of each distinct count the values that it counts."""
     misfit: bool
     """A value did not fit its column."""
 
@@ -231,9 +233,13 @@ def _row(spec: Drawn, raw: Raw, columns: Mapping[str, ColumnType]) -> Row:
             cells[name] = read(value, kind)
         misfit = misfit or not fits(value, cells[name])
     measures: dict[str, Scalar] = {}
+    counted: dict[str, frozenset[str]] = {}
     for metric in spec.metrics:
         counts = metric.filter is None or passes(metric.filter, raw.fields)
         made_of = _made_of(metric, raw.fields)
+        if metric.of == "distinct":
+            counted[metric.name] = _told_apart(made_of) if counts else frozenset()
+            continue
         measures[metric.name] = _measured(metric, made_of) if counts else None
         if metric.of == "count":
             measures[metric.name] = int(counts)
@@ -246,6 +252,7 @@ def _row(spec: Drawn, raw: Raw, columns: Mapping[str, ColumnType]) -> Row:
         time=_cut(floor_of(raw.time, spec.query), 1_000 if spec.rollup else 1),
         cells={name: value for name, value in cells.items() if value is not None},
         measures={name: value for name, value in measures.items() if value is not None},
+        counted=counted,
         misfit=misfit,
     )
 
@@ -261,7 +268,15 @@ def _made_of(metric: Measure, fields: Fields) -> JsonValue:
 
 
 def _measured(metric: Measure, value: JsonValue) -> Scalar:
+    if metric.type == "string" and isinstance(value, bool):
+        return text_of(value)  # a metric has the field itself, and not what expressions see
     return measured(value, metric.type)
+
+
+def _told_apart(value: JsonValue) -> frozenset[str]:
+    """Return what a distinct count is of: of a list its entries."""
+    texts = map(text_of, value if isinstance(value, list) else [value])
+    return frozenset(text for text in texts if text is not None)
 
 
 def passes(wanted: Document, fields: Fields) -> bool:
@@ -288,7 +303,7 @@ def _decided(wanted: Mapping[str, JsonValue], fields: Fields) -> bool | None:
         case "selector" | "in":
             several = wanted.get("values", [wanted.get("value")])
             assert isinstance(several, list)
-            return None if g is None else g in several
+            return _is_one_of(fields.get(str(wanted["dimension"])), [str(one) for one in several])
         case "like":
             return None if g is None else g.startswith("a")
         case "equals":
@@ -299,6 +314,16 @@ def _decided(wanted: Mapping[str, JsonValue], fields: Fields) -> bool | None:
             return None if n is None else n < 1.5
         case _:
             return None if n is None else n > 1
+
+
+def _is_one_of(value: JsonValue, wanted: Sequence[str]) -> bool | None:
+    """A number is compared with the numbers among them, anything else as text."""
+    if isinstance(value, list):
+        each = [_is_one_of(one, wanted) for one in value]
+        return True if True in each else None if None in each else False
+    if value is None or isinstance(value, bool) or not isinstance(value, int | float):
+        return None if value is None else text_of(value) in wanted
+    return value in {float(text) for text in wanted if text[-1:].isdigit()}
 
 
 _NEW_YORK: Document = {"period": "P1D", "timeZone": "America/New_York"}
@@ -351,7 +376,7 @@ def _aggregates(group: Sequence[Row], metrics: Sequence[Measure]) -> Iterator[tu
     for metric in metrics:
         placed = [row.measures[metric.name] for row in group if metric.name in row.measures]
         by_time = [row.measures[metric.name] for row in timed if metric.name in row.measures]
-        if placed and metric.of != "distinct":
+        if placed:
             yield metric.name, _aggregated(metric.of, placed, by_time)
 
 

@@ -130,9 +130,9 @@ def differences(
 
 def different(rows: Iterable[Row], metric: str) -> dict[datetime, int]:
     """Return per time how many different values there are; a sketch of so few is exact."""
-    found: dict[datetime, set[object]] = {}
+    found: dict[datetime, set[str]] = {}
     for row in rows:
-        found.setdefault(row.time, set()).update({row.measures.get(metric)} - {None})
+        found.setdefault(row.time, set()).update(row.counted[metric])
     return {time: len(values) for time, values in found.items()}
 
 

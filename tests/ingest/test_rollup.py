@@ -330,12 +330,12 @@ def different(sent: Iterable[Sent]) -> list[tuple[str, int]]:
 
 
 def estimates(
-    spark: SparkRuntime, warehouse: Path, segments: Iterable[SegmentFile]
+    spark: SparkRuntime, warehouse: Path, segments: Iterable[SegmentFile], sketch: str = "users"
 ) -> list[tuple[str, int]]:
     """What Spark reads out of the sketches, those of a page and level taken together."""
     paths = [str(warehouse / segment.path) for segment in segments]
     rows = spark.session.read.parquet(*paths).groupBy("page", "level")
-    read = rows.agg(fn.expr("hll_sketch_estimate(hll_union_agg(users)) AS n"))
+    read = rows.agg(fn.expr(f"hll_sketch_estimate(hll_union_agg({sketch})) AS n"))
     folder = warehouse / f"estimates-{next(_folders)}"
     read.coalesce(1).write.parquet(folder.as_uri())
     found = pq.read_table(folder).to_pylist()

@@ -1,5 +1,6 @@
 """Transforms, filters and bounds of time: what is made of a record's fields, which rows stay."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -99,8 +100,8 @@ RECORDS = [
     b'"n":3,"v":-7.25',
     b'"n":4,"a":"","v":null',
     b'"n":5,"a":null,"v":"text"',
-    b'"n":6,"a":["x","z"],"v":50',
-    b'"n":7,"a":"Z%_","v":true',
+    b'"n":6,"a":["x","z"],"v":50,"c":[true,5]',
+    b'"n":7,"a":"Z%_","v":true,"b":"true"',
 ]
 
 IS_X = {"type": "selector", "dimension": "a", "value": "x"}
@@ -110,14 +111,28 @@ FILTERS: list[tuple[dict[str, object], set[int]]] = [
     ({"type": "false"}, set()),
     ({"type": "selector", "dimension": "a", "value": "x"}, {0, 6}),
     ({"type": "selector", "dimension": "a", "value": None}, {3, 5}),
-    ({"type": "selector", "dimension": "a", "value": ""}, {3, 4, 5}),
-    ({"type": "selector", "dimension": "v", "value": 5}, {0, 2}),
-    ({"type": "selector", "dimension": "v", "value": "5.0"}, {1}),
+    # Druid's SelectorPredicateFactory: since nulls are SQL's (28), an empty text is itself alone.
+    ({"type": "selector", "dimension": "a", "value": ""}, {4}),
+    # Its predicates of longs and doubles: 5 and 5.0 are "5" and "5.0", the text "5" is "5" only.
+    ({"type": "selector", "dimension": "v", "value": 5}, {0, 1, 2}),
+    ({"type": "selector", "dimension": "v", "value": "5.0"}, {0, 1}),
+    # PredicateValueMatcherFactory.makeComplexProcessor: "Boolean values are handled here as well".
+    ({"type": "selector", "dimension": "v", "value": "true"}, {7}),
+    ({"type": "selector", "dimension": "v", "value": True}, {7}),
+    ({"type": "selector", "dimension": "v", "value": "1"}, set()),
+    ({"type": "selector", "dimension": "c", "value": "true"}, {6}),
+    (
+        {"type": "not", "field": {"type": "selector", "dimension": "v", "value": "false"}},
+        {0, 1, 2, 3, 5, 6, 7},
+    ),
     ({"type": "selector", "dimension": "nowhere", "value": "x"}, set()),
     ({"type": "selector", "dimension": "nowhere"}, {0, 1, 2, 3, 4, 5, 6, 7}),
     ({"type": "in", "dimension": "a", "values": ["y", "z"]}, {1, 6}),
     ({"type": "in", "dimension": "a", "values": ["y", None]}, {1, 3, 5}),
+    ({"type": "in", "dimension": "a", "values": ["", "y"]}, {1, 4}),
     ({"type": "in", "dimension": "a", "values": []}, set()),
+    ({"type": "in", "dimension": "v", "values": ["5.0", "text", "-7.25"]}, {0, 1, 3, 5}),
+    ({"type": "in", "dimension": "v", "values": ["true", None]}, {4, 7}),
     ({"type": "null", "column": "a"}, {3, 5}),
     ({"type": "not", "field": {"type": "null", "column": "a"}}, {0, 1, 2, 4, 6, 7}),
     # What a null leaves undecided is neither in nor out.
@@ -139,7 +154,18 @@ FILTERS: list[tuple[dict[str, object], set[int]]] = [
         {"type": "equals", "column": "a", "matchValueType": "STRING", "matchValue": "y"},
         {1},
     ),
-    ({"type": "bound", "dimension": "v", "lower": "0", "ordering": "numeric"}, {0, 1, 2, 6, 7}),
+    (
+        {"type": "equals", "column": "v", "matchValueType": "STRING", "matchValue": "5.0"},
+        {0, 1},
+    ),
+    (
+        {"type": "equals", "column": "v", "matchValueType": "STRING", "matchValue": "true"},
+        {7},
+    ),
+    ({"type": "equals", "column": "v", "matchValueType": "LONG", "matchValue": 1}, set()),
+    # What is no number lies below all numbers: StringComparators.NUMERIC.
+    ({"type": "bound", "dimension": "v", "lower": "0", "ordering": "numeric"}, {0, 1, 2, 6}),
+    ({"type": "bound", "dimension": "v", "upper": "5", "ordering": "numeric"}, {0, 1, 2, 3, 5, 7}),
     (
         {
             "type": "bound",
@@ -161,12 +187,17 @@ FILTERS: list[tuple[dict[str, object], set[int]]] = [
         {"type": "range", "column": "v", "matchValueType": "LONG", "lower": 5, "lowerOpen": True},
         {6},
     ),
+    ({"type": "bound", "dimension": "v", "lower": "t", "upper": "u"}, {5, 7}),
     ({"type": "range", "column": "a", "matchValueType": "STRING", "upper": "Zz"}, {4, 7}),
+    ({"type": "range", "column": "v", "matchValueType": "STRING", "lower": "true"}, {7}),
     ({"type": "like", "dimension": "a", "pattern": "y%"}, {1, 2}),
     ({"type": "like", "dimension": "a", "pattern": "_"}, {0, 1, 6}),
     ({"type": "like", "dimension": "a", "pattern": "Z!%!_", "escape": "!"}, {7}),
     ({"type": "like", "dimension": "a", "pattern": "Z\\%_"}, set()),  # no escape unless given
+    ({"type": "like", "dimension": "v", "pattern": "tr%"}, {7}),
     ({"type": "regex", "dimension": "a", "pattern": "^y|z$"}, {1, 2, 6}),
+    ({"type": "regex", "dimension": "v", "pattern": "^t"}, {5, 7}),
+    ({"type": "search", "dimension": "v", "query": {"type": "contains", "value": "RU"}}, {7}),
     ({"type": "search", "dimension": "a", "query": {"type": "contains", "value": "Z"}}, {6, 7}),
     (
         {
@@ -198,7 +229,9 @@ FILTERS: list[tuple[dict[str, object], set[int]]] = [
     ),
     ({"type": "columnComparison", "dimensions": ["a", "a"]}, {0, 1, 2, 3, 4, 5, 6, 7}),
     ({"type": "columnComparison", "dimensions": ["n", "v"]}, set()),
+    ({"type": "columnComparison", "dimensions": ["b", "v"]}, {4, 7}),
     ({"type": "expression", "expression": "n > 2 && v > 0"}, {6, 7}),
+    ({"type": "expression", "expression": "v == 1"}, {7}),  # to expressions it is a number
     (
         {
             "type": "or",
@@ -228,23 +261,77 @@ def filter_of(written: object) -> Filter:
 
 
 def test_each_filter_lets_its_rows_pass(spark: SparkRuntime) -> None:
-    rows = [(0, n, bytearray(with_fields(text))) for n, text in enumerate(RECORDS)]
+    passed = passing(spark, RECORDS, [written for written, _ in FILTERS])
+    assert list(zip([written for written, _ in FILTERS], passed, strict=True)) == FILTERS
+
+
+def passing(
+    spark: SparkRuntime, texts: Sequence[bytes], filters: Sequence[dict[str, object]]
+) -> list[set[object]]:
+    """Return the records that each filter lets pass; they have fields `a`, `b`, `c`, `n`, `v`."""
+    rows = [(0, n, bytearray(with_fields(text))) for n, text in enumerate(texts)]
     records = spark.session.createDataFrame(rows, "p int, o long, v binary")
-    parsed = parse(records, RowSpec(), Wanted(values=("a", "n", "v")))
+    parsed = parse(records, RowSpec(), Wanted(values=("a", "b", "c", "n", "v")))
     millis = Value(long=f"{int(NOON.timestamp() * 1000)}L")
     tests = [
         filter_sql(
             filter_of(written), lambda name: millis if name == "__time" else parsed.value(name)
         )
-        for written, _ in FILTERS
+        for written in filters
     ]
     frame = parsed.frame.selectExpr("o", *(f"({test}) AS f{n}" for n, test in enumerate(tests)))
     found = rows_of(spark, frame)
-    told = [
-        (written, {row["o"] for row in found if row[f"f{n}"]})
-        for n, (written, _) in enumerate(FILTERS)
+    return [{row["o"] for row in found if row[f"f{n}"]} for n in range(len(filters))]
+
+
+NUMBERS = [
+    *(b"5", b"5.0", b'"5"', b"0.1", b"1e2", b"9007199254740993", b'"0x5"', b"true", b"null"),
+]
+# what a selector names, and which of them it is
+NAMED: list[tuple[str, set[int]]] = [
+    ("5", {0, 1, 2}),
+    ("+5", {0, 1}),
+    ("5.0", {0, 1}),
+    ("5e0", {0, 1}),
+    ("5d", {1}),  # to Java a double, and to BigDecimal nothing
+    (" 5", set()),
+    ("0.1", {3}),
+    ("1e-1", {3}),
+    ("100", {4}),
+    ("1e2", {4}),
+    ("9007199254740993", {5}),
+    ("9007199254740992", set()),  # as doubles they would be alike
+    ("0x5", {6}),
+    ("1", set()),
+    ("true", {7}),
+    ("1e999999999", set()),
+    (f"1e{'9' * 30}", set()),
+    ("Infinity", set()),
+]
+
+
+def test_a_number_is_compared_with_the_number_that_a_text_writes(spark: SparkRuntime) -> None:
+    """Goal: exactly; a number that is sent as a text is a text.
+
+    Source: Druid's SelectorPredicateFactory, and DimensionHandlerUtils.convertObjectToLong and
+    convertObjectToDouble, which InDimFilter uses as well.
+    """
+    records = [b'"v":' + number for number in NUMBERS]
+    selectors: list[dict[str, object]] = [
+        {"type": "selector", "dimension": "v", "value": text} for text, _ in NAMED
     ]
-    assert told == FILTERS
+    others: list[dict[str, object]] = [
+        {"type": "in", "dimension": "v", "values": [text, "no"]} for text, _ in NAMED
+    ]
+    inverted: list[dict[str, object]] = [{"type": "not", "field": one} for one in selectors]
+
+    found = passing(spark, records, [*selectors, *others, *inverted])
+
+    texts = [text for text, _ in NAMED]
+    known = set(range(len(NUMBERS) - 1))  # what a null leaves undecided is neither in nor out
+    assert list(zip(texts, found[: len(texts)], strict=True)) == NAMED
+    assert found[len(texts) : 2 * len(texts)] == found[: len(texts)]
+    assert found[2 * len(texts) :] == [known - wanted for _, wanted in NAMED]
 
 
 def test_a_filter_sees_what_transforms_make(spark: SparkRuntime) -> None:
