@@ -58,7 +58,8 @@ def observe(supervisor_id: str, sources: Sources, now: datetime) -> Observed | N
     if current.spec is not None:
         stream = sources.streams.state(supervisor_id, current.spec)
     workers = tuple(_with_slots(view, used) for view in sources.workers.views())
-    return replace(seen, stream=stream, workers=workers)
+    led_since = now - sources.workers.led_for()
+    return replace(seen, stream=stream, workers=workers, led_since=led_since)
 
 
 def _with_slots(view: WorkerView, used: dict[str, int]) -> WorkerView:

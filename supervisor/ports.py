@@ -7,7 +7,7 @@ the term row (P1).  `adapters/memory.py`, SQLite and PostgreSQL pass one conform
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Protocol
 
 from supervisor.core.intervals import Interval
@@ -357,4 +357,8 @@ class Workers(Protocol):
 
     def watch(self, supervisor_id: str, milestones: Mapping[str, Milestone]) -> None:
         """Take it for news when one of these tasks comes so far; replaces the last wish."""
+        ...
+
+    def led_for(self) -> timedelta:
+        """Return how long this overlord has led without a lapse; zero: it does not lead."""
         ...

@@ -53,6 +53,10 @@ class WorkerRegistry:
         self._milestones: dict[str, Milestone] = {}
         """The same by task, of all supervisors."""
 
+    def led_for(self) -> timedelta:
+        """Return how long this overlord has led without a lapse; zero: it does not lead."""
+        return timedelta(seconds=max(0.0, self._clock.monotonic() - self._led_since()))
+
     def known_incarnation(self, worker_id: str) -> int | None:
         """Return the incarnation whose syncs are taken, None before it has registered here."""
         with self._lock:

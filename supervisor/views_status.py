@@ -302,7 +302,9 @@ def _remaining_s(generation: Generation, seen: Observed) -> int | None:
     if generation.end_fixed_at is None:
         until = due_at(generation, bound)
     else:
-        until = generation.end_fixed_at + bound.io_config.completion_timeout
+        # By a clock ahead of ours it would be more than the whole of it.
+        since = min(generation.end_fixed_at, seen.now)
+        until = since + bound.io_config.completion_timeout
     return max(0, int((until - seen.now).total_seconds()))
 
 

@@ -5,7 +5,12 @@ from datetime import timedelta
 
 from supervisor.core.actions import CommitInitialOffsets, ResetOffsets
 from supervisor.core.bounds import clipped, missing_partitions
-from supervisor.core.continuity import Unreadable, other_topic, unreadable
+from supervisor.core.continuity import (
+    Unreadable,
+    offsets_known_since,
+    other_topic,
+    unreadable,
+)
 from supervisor.core.moves import NewOffsets
 from supervisor.core.spec import SupervisorSpec
 from supervisor.core.view import View
@@ -96,6 +101,6 @@ def _nearest(view: View, partition: TopicPartition) -> int:
 def _settled(view: View, found: Unreadable) -> bool:
     if found.lost or found.generation is None:
         return True
-    since = found.generation.end_fixed_at or found.generation.opened_at
+    since = offsets_known_since(view.seen, found.generation)
     read_at = view.seen.stream.read_at
     return read_at is not None and read_at >= since + SETTLED_AFTER

@@ -18,6 +18,7 @@ from supervisor.core.data_source import is_errors_table
 from supervisor.core.intervals import Interval
 from supervisor.core.model import Segment, TaskStatus
 from supervisor.core.spec_tuning import TuningConfig
+from supervisor.core.waits import is_over
 from tasks.contract import OffsetSpan
 from tasks.discovery import common
 from tasks.ingest_spec import Column
@@ -267,6 +268,7 @@ def failed_too_often(ended: Iterable[Compaction], now: datetime) -> set[str]:
     """Return the segments that several compactions could not read or write of late."""
     failures: Counter[str] = Counter()
     for each in ended:
-        if each.blamed and each.ended_at is not None and now - each.ended_at <= FAILURES_COUNT_FOR:
+        ended_at = each.ended_at
+        if each.blamed and ended_at and not is_over(ended_at, FAILURES_COUNT_FOR, now):
             failures.update(each.inputs)
     return {segment for segment, number in failures.items() if number >= FAILURES_MAX}

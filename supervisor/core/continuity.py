@@ -16,6 +16,7 @@ from datetime import datetime
 
 from supervisor.core.model import Generation, Task, TaskStatus
 from supervisor.core.observed import Observed, StreamTrouble
+from supervisor.core.waits import known_since
 from tasks.contract import FailureCode
 from tasks.offsets import TopicPartition
 
@@ -124,9 +125,15 @@ def _is_newer(seen: Observed, generation: Generation) -> bool:
 
     An older one shows an older end of the log, which says nothing.
     """
-    since = generation.end_fixed_at or generation.opened_at
     read_at = seen.stream.read_at
+    since = offsets_known_since(seen, generation)
     return seen.stream.known and read_at is not None and read_at > since
+
+
+def offsets_known_since(seen: Observed, generation: Generation) -> datetime:
+    """Return from when on a look at Kafka says something about a range's last offsets."""
+    at = generation.end_fixed_at or generation.opened_at
+    return known_since(at, seen.now, seen.led_since)
 
 
 def other_topic(seen: Observed, partition: TopicPartition) -> bool:
@@ -152,7 +159,8 @@ def may_start(seen: Observed, generation: Generation) -> bool:
     if refused is None:
         return True
     read_at = seen.stream.read_at
-    return seen.stream.known and read_at is not None and read_at > refused
+    since = known_since(refused, seen.now, seen.led_since)
+    return seen.stream.known and read_at is not None and read_at > since
 
 
 def _last_refused(seen: Observed, generation: Generation) -> datetime | None:

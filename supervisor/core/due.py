@@ -20,11 +20,10 @@ from supervisor.core.milestone import Milestone, rows_of
 from supervisor.core.model import Generation
 from supervisor.core.observed import Liveness
 from supervisor.core.spec import SupervisorSpec
+from supervisor.core.waits import is_ahead, is_over
 from tasks.contract import TaskPhase, TaskReport
 
 _READS = frozenset({TaskPhase.READING, TaskPhase.PAUSED})
-_SKEW = 0.1
-"""Of a period: so much later than its overlords' clocks differ a handoff may be."""
 
 
 def due_at(generation: Generation, spec: SupervisorSpec) -> datetime:
@@ -34,14 +33,13 @@ def due_at(generation: Generation, spec: SupervisorSpec) -> datetime:
 
 def why_over(generation: Generation, spec: SupervisorSpec, now: datetime) -> str | None:
     """Say which period of a range is over; None: none is."""
-    periods = _periods(spec)
-    ahead = generation.timer_started_at - now
-    if ahead > _SKEW * min(periods.values()):
-        # Its leader's clock was ahead of ours: waited for, it would be late by all of that.
-        return f"its period begins {ahead.total_seconds():.1f} s after this overlord's time"
-    if now < due_at(generation, spec):
-        return None
+    periods, began = _periods(spec), generation.timer_started_at
     name = min(periods, key=lambda name: periods[name])
+    if not is_over(began, periods[name], now):
+        return None
+    if is_ahead(began, periods[name], now):
+        ahead_s = (began - now).total_seconds()
+        return f"its period begins {ahead_s:.1f} s after this overlord's time"
     return f"{name} of {periods[name].total_seconds():g} s is over"
 
 

@@ -6,7 +6,8 @@
                 └─ a replica that does not pause in time is ended; the others go on
 
 A pause that nobody looked after for half its lease is ordered again: what could not be told to
-the replicas is not held against them.
+the replicas is not held against them.  So is one that was ordered by a clock ahead of ours: how
+much of its lease is gone, nobody can say.
 
 The end is on record before any replica hears it: after a crash between two replicas the second
 is told the same end, never a newer one.
@@ -27,6 +28,7 @@ from supervisor.core.actions import (
 )
 from supervisor.core.model import Generation, Task
 from supervisor.core.observed import Limits, Liveness
+from supervisor.core.waits import is_ahead, is_over
 from tasks.contract import TaskPhase, TaskReport
 from tasks.offsets import furthest, is_empty
 
@@ -72,17 +74,15 @@ def next_step(
     stopped = [r for r in replicas if paused(generation, r)]
     slow = [r for r in replicas if not paused(generation, r)]
     since = generation.paused_at or now
-    if slow and now < since + limits.pause_timeout:
+    lapsed = _lapsed(since, now, limits)
+    if slow and lapsed is None and now < since + limits.pause_timeout:
         return HandoffStep(wake_at=since + limits.pause_timeout)
     alive = any(r.liveness is Liveness.ALIVE for r in replicas)
-    if now >= since + limits.pause_lease / 2 and (stopped or alive):
+    if lapsed is not None and (stopped or alive):
         # Who is slow by now was not judged in time: no leader was there to tell it, nor to end it.
-        again = BeginHandoff(
-            generation.id,
-            generation.sequence,
-            must_end=generation.must_end,
-            why="half of the pause lease has passed: pause again before the end is fixed",
-        )
+        why = f"{lapsed}: pause again before the end is fixed"
+        must_end = generation.must_end
+        again = BeginHandoff(generation.id, generation.sequence, must_end=must_end, why=why)
         return HandoffStep((again,))
     # Unknown is not lost (P6): a worker that is silent keeps its task; having read further than
     # the end, it will drop what lies beyond (P14).
@@ -98,6 +98,14 @@ def next_step(
     if not stopped:
         return HandoffStep(ended or _nobody(generation, replicas))
     return HandoffStep((*ended, _fix(generation, stopped, successor)))
+
+
+def _lapsed(since: datetime, now: datetime, limits: Limits) -> str | None:
+    """Say why a pause may not be trusted any more; None: it may."""
+    half = limits.pause_lease / 2
+    if is_ahead(since, half, now):
+        return f"it was ordered {(since - now).total_seconds():.1f} s after this overlord's time"
+    return "half of the pause lease has passed" if is_over(since, half, now) else None
 
 
 def _nobody(generation: Generation, replicas: Sequence[ReplicaView]) -> tuple[Action, ...]:

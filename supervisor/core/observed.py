@@ -129,3 +129,5 @@ class Observed:
     """Live generation -> its tasks that failed by themselves; those without any are left out."""
     dead_queues: tuple[QueueRow, ...] = ()
     """Event queues of this supervisor that stand still until somebody repairs them."""
+    led_since: datetime | None = None
+    """Since when this overlord leads, by its own clock; `now` if it does not."""

@@ -169,9 +169,12 @@ def _handoff(operation: Operation, facts: OperationFacts) -> Progress:
 
 
 def _read_nothing(generation: Generation, operation: Operation) -> bool:
-    """Its pause found nothing to publish, and it reads on."""
-    reads = generation.state is GenerationState.READING
-    return reads and generation.timer_started_at > operation.at
+    """Its pause found nothing to publish, and it reads on.
+
+    Only then is the wish gone from a row that reads; the time may be that of a slower clock.
+    """
+    resumed = not generation.asked or generation.timer_started_at > operation.at
+    return generation.state is GenerationState.READING and resumed
 
 
 def _waiting(ranges: Sequence[Generation]) -> Progress:

@@ -13,6 +13,7 @@ from supervisor.core.placement import Slots
 from supervisor.core.spec import schema_digest
 from supervisor.core.surplus import spare_replicas
 from supervisor.core.view import View
+from supervisor.core.waits import is_over
 
 
 @dataclass
@@ -142,14 +143,19 @@ class Starts:
             return False
         if last.lost:
             return False  # `worker_timeout` has been waited for already
-        at = last.ended_at + _backoff(self._seen)
-        self.wakes.append(at)
-        return self._seen.now < at
+        wait = _backoff(self._seen, generation)
+        if is_over(last.ended_at, wait, self._seen.now):
+            return False
+        self.wakes.append(last.ended_at + wait)
+        return True
 
 
-def _backoff(seen: Observed) -> timedelta:
-    """The first replacement comes at once; from the second failure in a row the wait doubles."""
-    failures = seen.failures_in_a_row
+def _backoff(seen: Observed, generation: Generation) -> timedelta:
+    """The first replacement comes at once; from the second failure in a row the wait doubles.
+
+    A success that a clock ahead of ours has told ends no row: then the range's own failures count.
+    """
+    failures = seen.failures_in_a_row or seen.failed_attempts.get(generation.id, 0)
     if failures <= 1:
         return timedelta(0)
     exponent = min(failures - 2, 20)

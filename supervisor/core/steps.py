@@ -18,6 +18,7 @@ from supervisor.core.milestone import Milestone
 from supervisor.core.model import Generation, GenerationState
 from supervisor.core.spec import SupervisorSpec
 from supervisor.core.view import View
+from supervisor.core.waits import is_over
 from tasks.contract import TaskPhase
 from tasks.offsets import TopicPartition
 
@@ -141,11 +142,11 @@ class Steps:
                 )
 
     def _starts_later(self, spec: SupervisorSpec) -> bool:
-        at = self._seen.current.created_at + spec.io_config.start_delay
-        if self._seen.newest is None and self._seen.now < at:
-            self.wakes.append(at)
-            return True
-        return False
+        asked_at, delay = self._seen.current.created_at, spec.io_config.start_delay
+        if self._seen.newest is not None or is_over(asked_at, delay, self._seen.now):
+            return False
+        self.wakes.append(asked_at + delay)
+        return True
 
     def _open(self, group: int, start: dict[TopicPartition, int], why: str) -> OpenGeneration:
         self._ordinal += 1

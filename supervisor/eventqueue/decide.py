@@ -2,6 +2,7 @@
 
 rows ─► next_batch ─┬─ Damage        the queue is DEAD, nothing of it is handled
                     ├─ Idle          nothing is due before `until`
+       ├─ Ahead         the first events wait by a clock ahead of ours: they wait anew
                     ├─ Undecodable   the first event; set aside after some looks
                     └─ Batch ─► handler ─► settle ─► position, again at the tail, set aside
 """
@@ -9,6 +10,7 @@ rows ─► next_batch ─┬─ Damage        the queue is DEAD, nothing of it 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from enum import Enum, auto
 from typing import assert_never
 
 from supervisor.core.events import (
@@ -21,6 +23,7 @@ from supervisor.core.events import (
     damage_of,
     decode,
 )
+from supervisor.core.waits import is_ahead
 from supervisor.eventqueue.handling import Answer, Done, Fail, Later, Retry
 
 
@@ -29,6 +32,14 @@ class Idle:
     """Nothing is due; None: nothing is there."""
 
     until: datetime | None
+
+
+@dataclass(frozen=True)
+class Ahead:
+    """Events that another overlord's clock, ahead of ours, has put off: from now on ours counts."""
+
+    stored: tuple[StoredEvent, ...]
+    events: tuple[Event, ...]
 
 
 @dataclass(frozen=True)
@@ -47,7 +58,7 @@ class Batch:
     events: tuple[Event, ...]
 
 
-Look = Damage | Idle | Undecodable | Batch
+Look = Damage | Idle | Ahead | Undecodable | Batch
 
 
 def next_batch(
@@ -61,12 +72,16 @@ def next_batch(
         return damage
     if not read:
         return Idle(None)
+    first = _wait_of(read[0], now)
+    if first is _Wait.LASTS:
+        return Idle(read[0].due_at)
     taken: list[StoredEvent] = []
     events: list[Event] = []
     size_bytes = 0
     for stored in read[: config.max_items_at_once]:
         size_bytes += stored.size_bytes
-        if stored.due_at > now or (taken and size_bytes > config.read_window_bytes):
+        too_large = taken and size_bytes > config.read_window_bytes
+        if too_large or _wait_of(stored, now) is not first:
             break
         try:
             event = decode(stored.payload)
@@ -76,7 +91,28 @@ def next_batch(
             break  # those before it first: then it is the head
         taken.append(stored)
         events.append(event)
-    return Batch(tuple(taken), tuple(events)) if taken else Idle(read[0].due_at)
+    found = Ahead if first is _Wait.AHEAD else Batch
+    return found(tuple(taken), tuple(events))
+
+
+class _Wait(Enum):
+    """How far the wait of an event is."""
+
+    OVER = auto()
+    LASTS = auto()
+    AHEAD = auto()
+
+
+def _wait_of(stored: StoredEvent, now: datetime) -> _Wait:
+    wait = stored.due_at - stored.enqueued_at
+    if stored.due_at <= now or wait <= timedelta(0):
+        return _Wait.OVER
+    return _Wait.AHEAD if is_ahead(stored.enqueued_at, wait, now) else _Wait.LASTS
+
+
+def looked_at(enqueued_at: datetime, due_at: datetime, now: datetime) -> datetime:
+    """Return when a queue is to be looked at whose first event was added, and is due, then."""
+    return now if is_ahead(enqueued_at, due_at - enqueued_at, now) else due_at
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,7 @@ from supervisor.core.events import (
     unsound,
 )
 from supervisor.core.model import AuditEntry
+from supervisor.core.waits import is_ahead
 from supervisor.eventqueue.meters import Meters
 from supervisor.eventqueue.shown import QueueView, Totals, look
 from supervisor.ports import Clock, Store, Transaction
@@ -287,14 +288,16 @@ class Operations:
         self, tx: Transaction, row: QueueRow, stored: StoredEvent, now: datetime
     ) -> bool:
         """Return whether the event was queued again."""
-        # Its due time says already how long it was to wait.
+        # Its due time says already how long it was to wait; that of a clock ahead of ours does not.
         config = replace(self._config(row), delay=timedelta(0))
+        wait = stored.due_at - stored.enqueued_at
+        due_at = now + wait if is_ahead(stored.enqueued_at, wait, now) else stored.due_at
         if (damage := unsound(stored)) is not None:
             reason = f"{DAMAGED}{damage}"
         else:
             try:
                 event = decode(stored.payload)
-                tx.events.add(row.queue, event, config, now, not_before=stored.due_at, exempt=True)
+                tx.events.add(row.queue, event, config, now, not_before=due_at, exempt=True)
             except (UndecodableEvent, EmptyEvent, EventTooLarge) as error:
                 reason = str(error)
             else:

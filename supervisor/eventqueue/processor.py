@@ -30,6 +30,7 @@ from supervisor.core.events import (
     StoredEvent,
 )
 from supervisor.eventqueue.decide import (
+    Ahead,
     Batch,
     Idle,
     SetAside,
@@ -186,6 +187,10 @@ class EventProcessor:
                 return None
             case Idle(until):
                 return None if until is None else max(until - now, AT_ONCE)
+            case Ahead(waiting, events):
+                again = Settlement(*passed(row, waiting), again=events)
+                self._advance(row, again, Handled((), nothing), term)
+                return AT_ONCE
             case Undecodable(stored, why):
                 return self._pass_by(row, stored, why, term)
             case Batch() as batch:

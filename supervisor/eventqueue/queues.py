@@ -17,6 +17,7 @@ from datetime import datetime, timedelta
 import structlog
 
 from supervisor.core.events import QueueConfig, QueueMode, QueueName
+from supervisor.eventqueue.decide import looked_at
 from supervisor.eventqueue.dispatcher import Dispatcher
 from supervisor.eventqueue.handling import Handler
 from supervisor.eventqueue.meters import Meters
@@ -125,7 +126,10 @@ class EventQueues:
         with self._kit.store.reading() as tx:
             waiting = tx.events.waiting()
         for each in waiting:
-            self._wake_at(each.row.queue, each.due_at or now, now)
+            at = now
+            if each.due_at is not None and each.enqueued_at is not None:
+                at = looked_at(each.enqueued_at, each.due_at, now)
+            self._wake_at(each.row.queue, at, now)
 
     def wake(self, queue: QueueName) -> None:
         """Look at one queue now."""

@@ -92,15 +92,24 @@ def test_what_was_not_so_before_the_next_version_came_is_superseded() -> None:
 
 def test_a_handoff_is_done_when_its_ranges_have_ended_or_read_nothing() -> None:
     handoff = replace(asked(OperationKind.HANDOFF), ranges=("g1",), spec_version=None)
-    reads = judge_operation(handoff, OperationFacts(named=[a_range()]))
+    wanted = replace(a_range(), asked="ann wants it")
+    reads = judge_operation(handoff, OperationFacts(named=[wanted]))
     assert reads.state is RUNNING
     publishes = a_range(GenerationState.PUBLISHING)
     assert "publishes" in judge_operation(handoff, OperationFacts(named=[publishes])).waits_for
     published = a_range(GenerationState.PUBLISHED)
     assert judge_operation(handoff, OperationFacts(named=[published])).finished_at == LATER
-    empty = replace(a_range(), timer_started_at=LAST)
+    empty = replace(wanted, timer_started_at=LAST)
     assert judge_operation(handoff, OperationFacts(named=[empty])).finished_at == LAST
     assert judge_operation(handoff, OperationFacts()).state is DONE
+
+
+def test_a_handoff_is_done_though_an_overlord_behind_has_resumed_its_empty_range() -> None:
+    """Goal: who waits for it does not wait until the range ends some day.  Source: H1."""
+    handoff = replace(asked(OperationKind.HANDOFF), ranges=("g1",), spec_version=None)
+    empty = replace(a_range(), timer_started_at=NOON - timedelta(hours=1))
+    found = judge_operation(handoff, OperationFacts(named=[empty]))
+    assert (found.state, found.finished_at) == (DONE, NOON)
 
 
 _TIMES = st.sampled_from([NOON, LATER])

@@ -18,11 +18,13 @@ from supervisor.core.events import (
     encode,
 )
 from supervisor.eventqueue.decide import (
+    Ahead,
     Batch,
     Idle,
     Undecodable,
     WrongAnswers,
     backoff,
+    looked_at,
     next_batch,
     settle,
 )
@@ -75,6 +77,31 @@ def test_a_batch_ends_before_the_first_event_that_is_not_due() -> None:
 def test_a_head_that_is_not_due_says_when() -> None:
     read = [stored(1, due_at=NOON + SECOND), stored(2)]
     assert next_batch(row(3), read, CONFIG, NOON) == Idle(NOON + SECOND)
+
+
+@pytest.mark.parametrize("behind", [timedelta(hours=1), timedelta(days=1)], ids=str)
+def test_what_a_clock_ahead_has_put_off_waits_anew_by_ours(behind: timedelta) -> None:
+    """Goal: a wait is as long as was meant, never longer by what the clocks differ.  Source: H1."""
+    put_off = [stored(seq, due_at=NOON + SECOND) for seq in (1, 2)]
+    now = NOON - behind
+
+    look = next_batch(row(4), [*put_off, stored(3, due_at=NOON)], CONFIG, now)
+
+    assert isinstance(look, Ahead)
+    assert [event.key for event in look.events] == ["1", "2"]
+    assert looked_at(NOON, NOON + SECOND, now) == now
+
+
+@pytest.mark.parametrize("behind", [timedelta(hours=1), timedelta(days=1)], ids=str)
+def test_what_is_not_to_wait_is_due_whatever_the_clocks_say(behind: timedelta) -> None:
+    read = [stored(1), stored(2), stored(3, due_at=NOON + SECOND)]
+    assert keys(next_batch(row(4), read, CONFIG, NOON - behind)) == ["1", "2"]
+
+
+def test_a_wait_goes_on_if_the_clocks_differ_by_less_than_a_tenth_of_it() -> None:
+    due_at, now = NOON + 60 * SECOND, NOON - 5 * SECOND
+    assert next_batch(row(2), [stored(1, due_at=due_at)], CONFIG, now) == Idle(due_at)
+    assert looked_at(NOON, due_at, now) == due_at
 
 
 def test_a_batch_stays_within_the_window_and_has_one_event_at_least() -> None:

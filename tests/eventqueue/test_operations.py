@@ -1,9 +1,11 @@
 """What people do with queues: look, replay, drop, repair; on every backing."""
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
+from supervisor.adapters.manual_clock import ManualClock
 from supervisor.core.errors import LeaseLost
 from supervisor.core.events import (
     CLUSTER,
@@ -272,6 +274,19 @@ def test_a_repair_sets_the_damaged_aside_and_keeps_the_order_of_the_rest(office:
     assert (audited.action, audited.detail["position"]) == ("queue-repair", "5")
     assert (audited.detail["again"], audited.detail["set_aside"]) == ("6", "2")
     assert office.woken == [QUEUE]
+
+
+def test_a_repair_by_a_clock_behind_lets_nothing_wait_longer_than_was_meant(
+    office: Office,
+) -> None:
+    """Source: H1."""
+    office.dies(5)
+    behind = ManualClock(NOON - timedelta(days=1))
+    queues = replace(office.queues, clock=behind)
+
+    queues.repair(QUEUE, "ann")
+
+    assert {row.due_at for row in office.waiting()} == {behind.now() + CONFIG.delay}
 
 
 def test_a_repaired_queue_is_handled_to_its_end(office: Office) -> None:

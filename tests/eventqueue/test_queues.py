@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -121,6 +122,21 @@ def test_what_was_added_before_is_found_by_a_poll(store: Store) -> None:
     wait_until(lambda: house.outstanding("supervisor:a") == 0)
     house.queues.stop()
     assert handler.keys == numbers(0, 12)
+
+
+def test_a_poll_finds_what_a_clock_ahead_has_put_off(store: Store) -> None:
+    """Goal: a new leader does not sleep until its clock has caught up.  Source: H1."""
+    house, ahead = House(store), SystemClock().now() + timedelta(days=1)
+    soon = replace(FAST, delay=timedelta(milliseconds=10))
+    with store.leading(house.leads()) as tx:
+        tx.events.add(QueueName("supervisor:a", NAME), event(0), soon, ahead)
+    handler = Noting()
+    house.queues.for_every_container(NAME, handler, soon)
+    house.queues.start()
+    house.queues.poll()
+    wait_until(lambda: house.outstanding("supervisor:a") == 0)
+    house.queues.stop()
+    assert handler.keys == ["0"]
 
 
 def test_a_durable_queue_may_be_consumed_later(house: House) -> None:

@@ -3,8 +3,11 @@
 Source: eventqueue reference, acceptance scenarios; their numbers stand in each docstring.
 """
 
+from datetime import timedelta
+
 import pytest
 
+from supervisor.adapters.manual_clock import ManualClock
 from supervisor.core.events import (
     EmptyEvent,
     Event,
@@ -18,6 +21,7 @@ from supervisor.eventqueue.processor import EventProcessor
 from tests.conformance.stories import NOON
 from tests.eventqueue.desk import (
     QUEUE,
+    SECOND,
     Desk,
     Faults,
     FaultyStore,
@@ -63,6 +67,26 @@ def test_a_raising_handler_sees_the_same_batch_until_it_is_repaired(desk: Desk) 
     desk.runs(queue)
     assert handler.keys[120:] == numbers(0, 15)
     assert desk.row().failed_iterations == 0
+
+
+@pytest.mark.parametrize("behind", [timedelta(hours=1), timedelta(days=1)], ids=str)
+def test_after_a_takeover_by_a_clock_behind_a_wait_lasts_as_long_as_was_meant(
+    desk: Desk, behind: timedelta
+) -> None:
+    """Goal: neither at once, for the files of somebody who still reads, nor late.  Source: H1."""
+    handler, config = Noting(), QueueConfig(delay=60 * SECOND)
+    fill(desk.opens(handler, config), 3)
+    desk.clock = ManualClock(NOON - behind)
+    after = desk.opens(handler, config)
+
+    desk.runs_now(after)
+    desk.clock.advance(59 * SECOND)
+    desk.runs_now(after)
+    assert handler.keys == []
+    desk.clock.advance(SECOND)
+    desk.runs_now(after)
+
+    assert handler.keys == numbers(0, 3)
 
 
 def test_a_full_queue_refuses_until_it_is_drained(desk: Desk) -> None:

@@ -13,13 +13,15 @@ import pytest
 from supervisor.adapters import clock as clocks
 from supervisor.adapters.clock import SystemClock
 from supervisor.core.due import due_at, why_over
-from supervisor.core.model import WorkerRow
+from supervisor.core.model import GenerationState, TaskStatus, WorkerRow
 from supervisor.core.observed import Liveness
 from supervisor.leadership import Leadership
 from supervisor.ports import Store
 from supervisor.registry import WorkerRegistry
 from tasks.contract import SyncRequest
-from tests.core.snapshots import generation, offsets, spec
+from tasks.offsets import TopicPartition
+from tests.core.snapshots import TOPIC, generation, offsets, spec
+from tests.service.world import World
 
 MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 JUMPS = [HOUR, -HOUR, DAY, -DAY]
@@ -77,6 +79,53 @@ def test_no_deadline_moves(jump: Jump, by: timedelta, store: Store) -> None:
     assert [view.liveness for view in registry.views()] == [Liveness.ALIVE]
     assert why_over(opened, spec(duration=HOUR), clock.now()) is None
     assert abs(due_at(opened, spec(duration=HOUR)) - clock.now() - HOUR) < MINUTE
+
+
+@pytest.mark.parametrize("by", [HOUR, DAY], ids=str)
+def test_a_handoff_goes_on_under_an_overlord_whose_clock_is_behind(
+    by: timedelta, store: Store
+) -> None:
+    """Goal: the pause is ordered again and the range published, without waiting for the clock."""
+    world = World(store, spec(task_count=1), partitions=1)
+    world.settle()
+    world.sync()
+    world.write(7)
+    world.read(7)
+    world.sync()
+    world.clock.advance(HOUR)
+    world.one_pass()
+    with store.reading() as tx:
+        [range_] = tx.generations.live(TOPIC)
+    assert range_.state is GenerationState.PAUSING
+
+    world.take_over(behind=by)
+    world.sync()  # the replica pauses for an order of which nobody knows how old it is
+    for _ in range(3):
+        world.one_pass()
+        world.sync()
+
+    with store.reading() as tx:
+        ended = tx.generations.live(TOPIC)[0]
+    assert (ended.state, ended.sequence) == (GenerationState.PUBLISHING, 3)
+    assert ended.end == {TopicPartition(TOPIC, 0): 7}
+
+
+@pytest.mark.parametrize("by", [HOUR, DAY], ids=str)
+def test_a_failed_task_is_replaced_by_an_overlord_whose_clock_is_behind(
+    by: timedelta, store: Store
+) -> None:
+    """Goal: the first replacement comes at once, as it would without a takeover (B2)."""
+    world = World(store, spec(task_count=1), partitions=1)
+    world.settle()
+    with store.leading(world.leadership.term()) as tx:
+        [first] = tx.tasks.active(TOPIC)
+        tx.tasks.end(first.id, TaskStatus.FAILED, "killed", world.clock.now())
+
+    world.take_over(behind=by)
+    world.settle()
+
+    with store.reading() as tx:
+        assert [task.attempt for task in tx.tasks.active(TOPIC)] == [2]
 
 
 def test_what_is_told_is_aware_and_utc() -> None:

@@ -70,6 +70,7 @@ class Surroundings:
     bug: Callable[[str], None]
     published: Callable[[str, str, Digests], None]
     looks_beside: bool = False
+    skew_s: float = 20.0
     cleaned: tuple[str, Warehouse] | None = None
     """Supervisor and folder whose ended tasks are cleaned up behind."""
 
@@ -173,7 +174,7 @@ class OverlordProcess(Process):
         self._waiting, self._woken = [], False
         self.clock = ProcessClock(
             around.kernel,
-            skew_s=random.uniform(-20, 20) if random.random() < 0.3 else 0.0,
+            skew_s=random.uniform(-around.skew_s, around.skew_s) if random.random() < 0.3 else 0.0,
             rate=random.uniform(SLOWEST, FASTEST),
             boot_s=random.uniform(100, 10_000),
         )

@@ -43,7 +43,7 @@ ASKS = ("how it is", "what cannot be")
 """What a user asks again and again, which changes nothing."""
 _VERBS = ("suspend and resume", "terminate and post again")
 _FAILING_SHARE, _CLEANING_SHARE, _BOUNDED_SHARE = 0.12, 0.25, 0.3
-_ASKING_SHARE, _DIVERGING_SHARE = 0.3, 0.15
+_ASKING_SHARE, _DIVERGING_SHARE, _SKEWED_SHARE = 0.3, 0.15, 1 / 12
 _RESETS = {"retention while suspended", "reset while a task publishes"}
 """A reset goes back to the start of a fixed range, which Kafka may hold no more."""
 SIBLING = "-eu"
@@ -84,6 +84,8 @@ class Rare:
     """The spec's maxRowsPerSegment, at first."""
     idle_ms: int | None = None
     """The spec's idleConfig: so long nothing has to come until no task runs."""
+    skew_s: float = 20.0
+    """So far ahead or behind the clocks of some overlords are."""
 
 
 def draw_rare(random: Random) -> Rare:
@@ -118,4 +120,7 @@ def draw_rare(random: Random) -> Rare:
     drawn = replace(drawn, chunk_rows=random.choice([*[None] * 5, 5, 30]))
     if random.random() < _DIVERGING_SHARE:
         drawn = replace(drawn, stories=(*drawn.stories, "replicas diverge"))
-    return replace(drawn, idle_ms=random.choice([*[None] * 4, 500, 3_000]))
+    drawn = replace(drawn, idle_ms=random.choice([*[None] * 4, 500, 3_000]))
+    if random.random() < _SKEWED_SHARE:
+        drawn = replace(drawn, skew_s=3_600.0)
+    return drawn

@@ -107,6 +107,7 @@ class World:
             bug=self.bug,
             published=self._published,
             looks_beside=self.swarm.rare.looks_beside,
+            skew_s=self.swarm.rare.skew_s,
             cleaned=(SUPERVISOR, self.warehouse) if self.swarm.rare.cleans else None,
         )
         return [OverlordProcess(f"overlord-{n}", around) for n in range(self.swarm.overlords)]
