@@ -21,7 +21,8 @@ class OperationView(Wire):
     spec_version: int | None
     """The version of the spec that it stored."""
     ranges: list[str] = Field(default_factory=list)
-    """Of a handoff: the generations that were asked to publish."""
+    """The generations that had to be over for it: those that were asked to publish, or that do
+    not go on under what it stored."""
 
 
 class OperationsPage(Wire):
