@@ -97,6 +97,8 @@ class OperationFacts:
     """Its `ranges`, those that are still on record."""
     next_version_at: datetime | None = None
     """When the next version of the spec was stored."""
+    discarded: Sequence[Generation] = ()
+    """Of a terminate: ranges of older versions that were given up unpublished since (P19)."""
     rests: bool = False
     """Its spec wants no range: it is suspended, or has read all that it is to read."""
 
