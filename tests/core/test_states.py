@@ -11,8 +11,10 @@ from supervisor.core.observed import Limits, Observed, StreamState, StreamTroubl
 from supervisor.core.states import State, roll_up
 from tasks.contract import Lack, TaskPhase
 from tests.core.snapshots import (
+    FOLLOWS,
     MINUTE,
     NOON,
+    PUBLISHES,
     TOPIC,
     committed,
     generation,
@@ -57,6 +59,12 @@ def dead_queue(name: str = "task-output") -> QueueRow:
     return replace(row, state=QueueState.DEAD, dead_seq=4, dead_why="event 4 is missing")
 
 
+def suspended(**seen: object) -> Observed:
+    """A suspended supervisor with a range whose end is fixed."""
+    wanted = observed(spec(suspended=True), generations=(PUBLISHES,), tasks=(task(PUBLISHES),))
+    return replace(wanted, **seen)  # type: ignore[arg-type]  # members by name
+
+
 RUNNING, SICK = State.RUNNING, State.UNHEALTHY_SUPERVISOR
 ENOUGH = Limits().unhealthiness_threshold
 AWAY = StreamTrouble.UNREACHABLE
@@ -66,6 +74,48 @@ CASES = {
     "suspended": Case(observed(spec(suspended=True)), State.SUSPENDED, "SUSPENDED"),
     "suspended-without-broker": Case(
         observed(spec(suspended=True), seen=troubled(AWAY, 9)), State.SUSPENDED, "SUSPENDED"
+    ),
+    "a-suspended-one-that-still-publishes": Case(
+        suspended(), State.SUSPENDED, "SUSPENDED", why="1 range of it hands off"
+    ),
+    "a-suspended-one-that-nobody-publishes": Case(
+        suspended(tasks=()),
+        State.SUSPENDED,
+        "SUSPENDED",
+        slots=SlotNeed(0, 0),
+        why="no worker takes the tasks that publish what was read, of 1 range(s)",
+    ),
+    "a-suspended-one-whose-topic-was-made-anew": Case(
+        suspended(committed=committed(0, 0, topic_id="old")),
+        SICK,
+        "TOPIC_CHANGED",
+        healthy=False,
+    ),
+    "a-suspended-one-whose-topic-was-deleted": Case(
+        suspended(stream=troubled(StreamTrouble.NO_TOPIC, ENOUGH)),
+        SICK,
+        "TOPIC_GONE",
+        healthy=False,
+    ),
+    "a-suspended-one-without-broker-that-still-publishes": Case(
+        suspended(stream=troubled(AWAY, ENOUGH)), SICK, "LOST_CONTACT_WITH_STREAM", healthy=False
+    ),
+    "a-suspended-one-that-fails-to-publish": Case(
+        suspended(failures_in_a_row=ENOUGH),
+        State.UNHEALTHY_TASKS,
+        "UNHEALTHY_TASKS",
+        healthy=False,
+    ),
+    "a-suspended-one-without-schemas": Case(
+        suspended(tasks=(TASK,), workers=(worker("w1", LACKING),)),
+        SICK,
+        "SCHEMA_REGISTRY_UNAVAILABLE",
+        healthy=False,
+    ),
+    "a-suspended-one-at-rest-with-failures-behind-it": Case(
+        replace(observed(spec(suspended=True)), failures_in_a_row=ENOUGH),
+        State.SUSPENDED,
+        "SUSPENDED",
     ),
     "connecting": Case(
         observed(stored={}, seen=troubled(StreamTrouble.CONNECTING, 9, ever=False)),
@@ -79,6 +129,16 @@ CASES = {
         "CREATING_TASKS",
     ),
     "no-slots": Case(RUNS, RUNNING, "NO_CAPACITY", slots=SlotNeed(3, 1), why="3 more slot(s)"),
+    "nobody-to-publish": Case(
+        replace(RUNS, generations=(PUBLISHES, FOLLOWS), tasks=(task(FOLLOWS),)),
+        RUNNING,
+        "NO_CAPACITY",
+        slots=SlotNeed(0, 0),
+        why=(
+            "no worker takes the tasks that publish what was read, of 1 range(s): start another "
+            "worker"
+        ),
+    ),
     "a-few-failed-looks": Case(
         replace(RUNS, stream=troubled(AWAY, ENOUGH - 1)), RUNNING, "RUNNING"
     ),
