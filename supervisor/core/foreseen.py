@@ -34,8 +34,13 @@ class Foreseen:
 
     @property
     def leaving(self) -> tuple[str, ...]:
-        """The ids of the ranges that have to be over before the version holds for all."""
-        return tuple(generation.id for generation in (*self.fixed, *self.ending))
+        """The ids of the ranges that have to be over before the version holds for all.
+
+        Those that are read on have predecessors that publish without anybody's wish.
+        """
+        held = {partition for generation in self.staying for partition in generation.start}
+        alone = (g for g in self.fixed if held.isdisjoint(g.start))
+        return tuple(generation.id for generation in (*alone, *self.ending))
 
     def waits(self, *, restarts: bool) -> bool:
         """Whether a version that asks for other tasks, or does not, is not fulfilled at once."""
