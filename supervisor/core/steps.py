@@ -83,8 +83,8 @@ class Steps:
             return None  # a step of those wakes the loop
         if latest is not None and due_at(generation, spec) <= self._seen.now:
             self.closing.add(generation.id)  # who only starts now would throw current rows away
-            if not replicas:
-                return why
+            if not replicas and any(worker.takes_tasks for worker in self._seen.workers):
+                return why  # its successor can be read
         return why if self._can_be_told(generation) else None
 
     def _too_many(self, generation: Generation, spec: SupervisorSpec) -> bool:

@@ -163,6 +163,16 @@ def test_a_range_whose_time_is_over_is_not_read_again_from_its_start() -> None:
     assert [type(a) for a in lost(spec(), HOUR)] == [StartTask]
 
 
+def test_without_a_worker_no_range_follows_the_other() -> None:
+    """Goal: a night without workers leaves one range open, not one for each taskDuration."""
+    even, odd, _, _ = reading()
+    seen = observed(bounded(), generations=(even, odd), now=NOON + 9 * HOUR)
+
+    assert decided(seen) == []
+    found = decided(replace(seen, workers=(worker(),)))
+    assert [type(a) for a in found] == [BeginHandoff, BeginHandoff]
+
+
 def test_a_range_that_nobody_reads_ends_without_having_read() -> None:
     """Goal: nothing of it counts, and its successor begins at the same offsets (P12, P15)."""
     even = pausing(at=0, must_end=True)
