@@ -154,4 +154,5 @@ def _judged(tx: Transaction, operation: Operation) -> OperationView:
     rests = spec is None or spec.suspended
     if spec is not None and not rests:
         rests = is_completed(spec, tx.offsets.of(operation.supervisor_id))
-    return operation_view(operation, judge_operation(operation, replace(facts, rests=rests)))
+    progress = judge_operation(operation, replace(facts, rests=rests))
+    return operation_view(operation, progress, facts.discarded)

@@ -38,6 +38,8 @@ class Verdict:
     """Its topics; None: they cannot be read, or nothing has connected."""
     trouble: str = ""
     """Why they cannot be read; that is no error of the spec."""
+    restarts: Restarts = Restarts.NONE
+    """What would be stopped or handed off."""
     told: str = "the spec would be refused: nothing changes"
     """What would happen, in words."""
 
@@ -50,11 +52,6 @@ class Verdict:
     def looked(self) -> bool:
         """Something has connected, or tried to."""
         return self.seen is not None or bool(self.trouble)
-
-    @property
-    def restarts(self) -> Restarts:
-        """What would be stopped or handed off."""
-        return restarts_of(self.changes)
 
 
 @dataclass(frozen=True)
@@ -99,7 +96,7 @@ class DryRun:
         spec = read.spec
         with self.store.reading() as tx:
             newest = tx.specs.newest(spec.id)
-            groups = len(tx.generations.live(spec.id))
+            ranges = self.service.foresee(tx, newest, spec)
             allowed_before(tx, spec.id, allowed)
         expected.check(spec.id, newest)
         exists = newest is not None and newest.spec is not None
@@ -107,9 +104,9 @@ class DryRun:
             changes = changes_to(newest, spec)
         except InvalidSpec as error:
             return Verdict(errors=error.errors, warnings=read.warnings, spec=spec, exists=exists)
-        told = told_of(changes, exists=exists, suspended=spec.suspended, groups=groups)
+        told = told_of(changes, ranges, exists=exists, suspended=spec.suspended)
         found = Verdict(warnings=read.warnings, spec=spec, exists=exists)
-        return replace(found, changes=changes, told=told)
+        return replace(found, changes=changes, restarts=restarts_of(changes, ranges), told=told)
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from supervisor.core.model import (
     TaskStatus,
 )
 from supervisor.core.moves import Move, NewOffsets, moves
+from supervisor.core.ranges import told_offsets
 from supervisor.endings import Endings
 from supervisor.ports import Transaction
 from tasks.offsets import TopicPartition
@@ -87,7 +88,7 @@ def discard(
         if not close(tx, endings, generation.id, state, why=why, now=said.now):
             continue
         gone.append(generation)
-        detail = {"supervisor": supervisor_id, "why": why, "unpublished": unpublished(generation)}
+        detail = {"supervisor": supervisor_id, "why": why, "unpublished": told_offsets(generation)}
         tx.audit.write(AuditEntry(said.now, said.actor, "discard", generation.id, detail))
     return tuple(gone)
 
@@ -102,15 +103,6 @@ def doomed(
             found.append(generation)
             given_up.update(generation.start)
     return tuple(found)
-
-
-def unpublished(generation: Generation) -> str:
-    """Say which offsets a generation stood for, per partition."""
-    end = generation.end
-    return ", ".join(
-        f"{p} from {at}" + ("" if end is None else f" to {end[p]}")
-        for p, at in sorted(generation.start.items())
-    )
 
 
 def move_offsets(

@@ -1,10 +1,11 @@
 """Look: read the ports once into one snapshot, `now` included.  Decides nothing."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from supervisor.core.events import owner_of
-from supervisor.core.model import SpecVersion
+from supervisor.core.model import Generation, SpecVersion
 from supervisor.core.observed import Limits, Observed, StreamState, WorkerView
 from supervisor.core.spec import SupervisorSpec
 from supervisor.ports import Store, Streams, Transaction, Workers
@@ -38,7 +39,7 @@ def observe(supervisor_id: str, sources: Sources, now: datetime) -> Observed | N
             now=now,
             limits=sources.limits,
             current=current,
-            specs=_specs(tx, current, [g.spec_version for g in generations]),
+            specs=specs_of(tx, current, generations),
             committed=tx.offsets.of(supervisor_id),
             stream=StreamState(),
             generations=generations,
@@ -66,9 +67,12 @@ def _with_slots(view: WorkerView, used: dict[str, int]) -> WorkerView:
     return replace(view, used_slots=used.get(view.id, 0))
 
 
-def _specs(tx: Transaction, current: SpecVersion, bound: list[int]) -> dict[int, SupervisorSpec]:
+def specs_of(
+    tx: Transaction, current: SpecVersion, generations: Iterable[Generation]
+) -> dict[int, SupervisorSpec]:
+    """Return the specs of versions that generations are bound to, and of the newest."""
     found = {} if current.spec is None else {current.version: current.spec}
-    for version in sorted(set(bound) - found.keys()):
+    for version in sorted({g.spec_version for g in generations} - found.keys()):
         row = tx.specs.version(current.supervisor_id, version)
         if row is not None and row.spec is not None:
             found[version] = row.spec

@@ -19,6 +19,7 @@ from supervisor.core.errors import (
     StaleCommit,
     StreamUnavailable,
     SupervisorNotFound,
+    TopicMissing,
 )
 from supervisor.core.model import CommittedOffset, Generation
 from supervisor.core.moves import Move, NewOffsets, moves
@@ -76,6 +77,7 @@ class Resets:
         Raises:
             SupervisorNotFound: never stored, or terminated.
             StreamUnavailable: Kafka's offsets are not known; nothing is done.
+            TopicMissing: Kafka has no such topic; nothing is done.
             LeaseLost: this overlord does not lead.
         """
         spec, seen = self._begin(supervisor_id)
@@ -99,7 +101,7 @@ class Resets:
 
         Raises:
             InvalidOffsets: a partition is unknown, or Kafka does not hold that offset.
-            SupervisorNotFound, StreamUnavailable, LeaseLost: as `reset`.
+            SupervisorNotFound, StreamUnavailable, TopicMissing, LeaseLost: as `reset`.
         """
         spec, seen = self._begin(supervisor_id)
 
@@ -126,12 +128,20 @@ class Resets:
 
         Raises:
             StreamUnavailable: Kafka's offsets are not known.
+            TopicMissing: Kafka has no such topic.
         """
         asked, until = self.clock.now(), self.clock.monotonic() + PATIENCE_S
         while True:
             seen = self.streams.state(supervisor_id, spec)
             if seen.known and seen.read_at is not None and seen.read_at >= asked - FRESH:
                 return seen
+            if seen.trouble is StreamTrouble.NO_TOPIC:
+                stream = spec.io_config.stream
+                raise TopicMissing(
+                    f"Kafka has no topic {stream} now, so nothing was reset: make it anew and "
+                    f"reset then, or end the supervisor: `tidegate supervisor terminate "
+                    f"{supervisor_id}`"
+                )
             failed = seen.trouble not in {None, StreamTrouble.CONNECTING}
             if failed or self.clock.monotonic() >= until:
                 told = seen.detail or "it has not answered yet"

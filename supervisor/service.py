@@ -15,13 +15,16 @@ from supervisor.core.errors import (
     StateMoved,
     WorkerFenced,
 )
+from supervisor.core.foreseen import Foreseen
 from supervisor.core.model import AuditEntry, SpecVersion, WorkerRow
+from supervisor.core.observed import StreamState
 from supervisor.core.operations import Operation, OperationKind
 from supervisor.core.preconditions import WHATEVER, Expected
 from supervisor.core.spec import SupervisorSpec
 from supervisor.core.spec_reader import ReadSpec, read_spec
 from supervisor.desired import desired_state
 from supervisor.export_events import follow
+from supervisor.foresight import foresight
 from supervisor.leadership import Leadership
 from supervisor.loop import Loop
 from supervisor.ownership import Allowed, allowed_before, everything
@@ -37,6 +40,7 @@ from supervisor.spec_judge import (
     existing,
     foreseen,
     unchanged,
+    version_after,
 )
 from tasks.contract import RunState, SyncRequest, SyncResponse
 
@@ -106,7 +110,7 @@ class Service:
                 (what, spec.id, author),
                 spec,
                 after=0 if newest is None else newest.version,
-                disturbs=is_new or changes.restarts,
+                restarts=is_new or changes.restarts,
             )
             self._follow_exports(tx, spec)
             return applied(stored, read, changes)
@@ -124,8 +128,19 @@ class Service:
         with self._store.reading() as tx:
             newest = tx.specs.newest(read.spec.id)
             allowed_before(tx, read.spec.id, allowed)
+            ranges = self.foresee(tx, newest, read.spec)
         expected.check(read.spec.id, newest)
-        return foreseen(newest, read)
+        return foreseen(newest, read, ranges)
+
+    def foresee(
+        self, tx: Transaction, newest: SpecVersion | None, spec: SupervisorSpec
+    ) -> Foreseen:
+        """Return what would become of live ranges if `spec` were stored behind `newest`."""
+        return self._foreseen(tx, version_after(newest, spec, self._clock.now()))
+
+    def _foreseen(self, tx: Transaction, version: SpecVersion) -> Foreseen:
+        last = self._loop.last_pass(version.supervisor_id)
+        return foresight(tx, version, StreamState() if last is None else last.seen.stream)
 
     def read(self, document: object, allowed: Allowed = everything) -> ReadSpec:
         """Read a spec that may be applied here; nothing is stored.  Raises as `apply_spec`."""
@@ -204,20 +219,30 @@ class Service:
         spec: SupervisorSpec | None,
         *,
         after: int,
-        disturbs: bool = True,
+        restarts: bool = True,
     ) -> Stored:
-        """Store a version; `wish` is the verb, the supervisor and who asks."""
+        """Store a version; `wish` is the verb, the supervisor and who asks.
+
+        `restarts`: it asks for other tasks than the version before.
+        """
         what, supervisor_id, author = wish
         now = self._clock.now()
         version = tx.specs.append(supervisor_id, spec, now, author, after=after)
         detail = {"version": str(version.version)}
         tx.audit.write(AuditEntry(now, author, what, supervisor_id, detail))
+        ranges = self._foreseen(tx, version)
         operation = Operation(
-            supervisor_id, what, author, now, spec_version=version.version, disturbs=disturbs
+            supervisor_id,
+            what,
+            author,
+            now,
+            spec_version=version.version,
+            ranges=ranges.leaving,
+            disturbs=ranges.waits(restarts=restarts),
         )
         stored = tx.operations.add(operation)
         self._reach(f"{what}:in-transaction")
-        return Stored(version, stored.id)
+        return Stored(version, stored.id, ranges)
 
     def supervisor_ids(self) -> list[str]:
         """Return the ids of supervisors that are not terminated."""

@@ -1,12 +1,14 @@
 """How a spec that is to be stored is judged, and what became of it."""
 
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from supervisor.core.changes import NO_CHANGES, Changes, compare, forbidden
 from supervisor.core.errors import InvalidSpec, SupervisorNotFound
+from supervisor.core.foreseen import Foreseen
 from supervisor.core.model import SpecVersion
 from supervisor.core.preconditions import etag_of
+from supervisor.core.restarts import Restarts, restarts_of
 from supervisor.core.spec import SupervisorSpec
 from supervisor.core.spec_exports import ExportFormat
 from supervisor.core.spec_reader import ReadSpec
@@ -47,6 +49,8 @@ class Stored:
 
     version: SpecVersion
     operation: str
+    ranges: Foreseen
+    """What becomes of the live ranges for it."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +67,8 @@ class Applied:
     """Of the version that is now the newest; empty: there is no spec."""
     operation: str | None = None
     """Its id; None: nothing was stored."""
+    restarts: Restarts = Restarts.NONE
+    """What is stopped or handed off for it."""
 
 
 def unchanged(newest: SpecVersion, read: ReadSpec) -> Applied:
@@ -74,10 +80,12 @@ def applied(stored: Stored, read: ReadSpec, changes: Changes) -> Applied:
     """Return what became of a spec that was stored."""
     version = stored.version
     named = version.supervisor_id, version.version
-    return Applied(*named, True, read.warnings, changes, etag_of(version), stored.operation)
+    restarts = restarts_of(changes, stored.ranges)
+    etag = etag_of(version)
+    return Applied(*named, True, read.warnings, changes, etag, stored.operation, restarts)
 
 
-def foreseen(newest: SpecVersion | None, read: ReadSpec) -> Applied:
+def foreseen(newest: SpecVersion | None, read: ReadSpec, ranges: Foreseen) -> Applied:
     """Return what storing the spec would do now; its tag is that of the present version.
 
     Raises:
@@ -88,7 +96,13 @@ def foreseen(newest: SpecVersion | None, read: ReadSpec) -> Applied:
     version = 1 if newest is None else newest.version + 1
     etag = "" if newest is None or newest.spec is None else etag_of(newest)
     changes = changes_to(newest, read.spec)
-    return Applied(read.spec.id, version, True, read.warnings, changes, etag)
+    restarts = restarts_of(changes, ranges)
+    return Applied(read.spec.id, version, True, read.warnings, changes, etag, restarts=restarts)
+
+
+def version_after(newest: SpecVersion | None, spec: SupervisorSpec, now: datetime) -> SpecVersion:
+    """Return the version that storing `spec` would make."""
+    return SpecVersion(spec.id, 1 if newest is None else newest.version + 1, now, spec)
 
 
 def changes_to(newest: SpecVersion | None, spec: SupervisorSpec) -> Changes:

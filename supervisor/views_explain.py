@@ -31,7 +31,7 @@ _REMEDIES = {
     "UNABLE_TO_CONNECT_TO_STREAM": "Kafka can be reached: check brokers, credentials, network",
     "LOST_CONTACT_WITH_STREAM": "Kafka can be reached again; nothing is lost meanwhile",
     "TOPIC_CHANGED": "`tidegate supervisor reset` takes the new topic up",
-    "TOPIC_GONE": "the topic is made again, or the supervisor terminated",
+    "TOPIC_GONE": "the topic is made anew and then `tidegate supervisor reset`, or `terminate`",
     "OFFSETS_UNREADABLE": _ELSEWHERE,
     "LOST_CONTINUITY": _ELSEWHERE,
     "NO_SUCH_PARTITION": "a boundedStreamConfig that names partitions of the topic",

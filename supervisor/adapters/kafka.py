@@ -109,7 +109,9 @@ class KafkaStreams:
             if gone := sorted(before.topic_ids.keys() - found.topic_ids.keys()):
                 found = _without(before, found, gone)
         except NoTopic as error:
-            found = _failed(before, StreamTrouble.NO_TOPIC, str(error))
+            # What a supervisor reads cannot change: for another topic it is made anew.
+            told = f"{error}: create one, or terminate the supervisor and give it anew with another"
+            found = _failed(before, StreamTrouble.NO_TOPIC, told)
         except _NoAnswer as error:
             found = _failed(before, StreamTrouble.UNREACHABLE, str(error))
         except Exception as error:  # noqa: BLE001 -- its supervisor shows it, the others go on
@@ -135,14 +137,22 @@ def _without(before: StreamState, found: StreamState, gone: Sequence[str]) -> St
 
     Until then what was known holds.
     """
-    if before.failures + 1 >= GONE_AFTER:
+    if _failures(before, StreamTrouble.NO_TOPIC) >= GONE_AFTER:
         return found
     names = ", ".join(gone)
     return _failed(before, StreamTrouble.NO_TOPIC, f"topic {names} does not exist any more")
 
 
 def _failed(before: StreamState, trouble: StreamTrouble, detail: str) -> StreamState:
-    return replace(before, trouble=trouble, detail=detail, failures=before.failures + 1)
+    failures = _failures(before, trouble)
+    return replace(before, trouble=trouble, detail=detail, failures=failures)
+
+
+def _failures(before: StreamState, trouble: StreamTrouble) -> int:
+    """Count this one; a broker that comes back may know few topics: that is counted by itself."""
+    if trouble is StreamTrouble.NO_TOPIC and before.trouble is not StreamTrouble.NO_TOPIC:
+        return 1
+    return before.failures + 1
 
 
 def _is_news(before: StreamState, found: StreamState) -> bool:

@@ -67,7 +67,7 @@ class Connection:
         """Return topic ids and offsets of every partition.
 
         Raises:
-            NoTopic: there is none to read; the text says what to do.
+            NoTopic: there is none to read; what to do about it depends on who looks.
             KafkaException, TimeoutError: no answer.
         """
         described = _described(self._admin, _named(self._admin, source, left), left)
@@ -95,14 +95,8 @@ class Connection:
 
     def _none_of(self, source: KafkaIoConfig) -> str:
         if source.topic_pattern is not None:
-            return (
-                f"no topic on {self._servers} matches {source.topic_pattern}: create one, or "
-                "correct ioConfig.topicPattern"
-            )
-        return (
-            f"topic {source.topic} does not exist on {self._servers}: create it, or correct "
-            "ioConfig.topic"
-        )
+            return f"no topic on {self._servers} matches {source.topic_pattern}"
+        return f"topic {source.topic} does not exist on {self._servers}"
 
 
 def _reason(error: KafkaException | TimeoutError) -> str:

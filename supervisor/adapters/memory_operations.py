@@ -3,7 +3,8 @@
 from dataclasses import replace
 
 from supervisor.adapters.memory_rows import Tables
-from supervisor.core.operations import Operation, OperationFacts
+from supervisor.core.model import Generation, GenerationState
+from supervisor.core.operations import Operation, OperationFacts, OperationKind
 
 
 class MemoryOperations:
@@ -55,9 +56,18 @@ class MemoryOperations:
             next_version_at=min(
                 (v.created_at for v in versions if v.version > version), default=None
             ),
+            discarded=_discarded(operation, older),
         )
 
     def forget(self, supervisor_id: str) -> None:
         """Delete those of a supervisor."""
         for operation in self.page(len(self._rows), supervisor_id=supervisor_id):
             self._rows.drop(operation.number)
+
+
+def _discarded(operation: Operation, older: list[Generation]) -> tuple[Generation, ...]:
+    if operation.kind is not OperationKind.TERMINATE:
+        return ()
+    gone = [g for g in older if g.state is GenerationState.DISCARDED]
+    since = (g for g in gone if g.ended_at is not None and g.ended_at >= operation.at)
+    return tuple(sorted(since, key=lambda g: g.ordinal))

@@ -43,6 +43,7 @@ from supervisor.core.errors import (
     SupervisorError,
     SupervisorNotFound,
     TaskNotFound,
+    TopicMissing,
     Unavailable,
     WorkerFenced,
     WorkerUnavailable,
@@ -204,6 +205,7 @@ PROBLEMS: Mapping[type[SupervisorError], Problem] = MappingProxyType(
         SupervisorNotFound: Problem(404, "supervisor-not-found", "There is no such supervisor"),
         TaskExists: Problem(400, "task-exists", "The id is taken"),
         TaskNotFound: Problem(404, "task-not-found", "There is no such task"),
+        TopicMissing: Problem(409, "topic-missing", "Kafka has no such topic"),
         TooManyLooks: Problem(503, "too-many-looks", "Others look at topics already"),
         TooManyRequests: Problem(429, "too-many-requests", "The caller has to wait"),
         TooManyOutstandingBytes: Problem(

@@ -24,6 +24,7 @@ from supervisor.core.access import Caller, Permission
 from supervisor.core.changes import Effect
 from supervisor.core.model import SpecVersion
 from supervisor.core.preconditions import etag_of
+from supervisor.core.restarts import Restarts
 from supervisor.ownership import Ownership
 from supervisor.spec_judge import Applied, Stored
 from supervisor.views import SupervisorRow
@@ -143,7 +144,7 @@ def posted(done: Applied, response: Response) -> dict[str, object]:
     told: dict[str, object] = {
         "id": done.supervisor_id,
         "modified": done.modified,
-        "restarted": done.changes.restarts,
+        "restarted": done.restarts is not Restarts.NONE,
         "version": done.version,
     }
     if done.changes.fields:

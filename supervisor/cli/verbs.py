@@ -10,7 +10,11 @@ from supervisor.cli.many import each, show_each, wait_for_each
 from supervisor.cli.options import Output, Server, Wait, Yes, connect
 from supervisor.cli.output import say
 from supervisor.cli.selection import All, Ids, InState, OfDataSource, Selection
-from supervisor.cli.wait import wait_until_applied, wait_until_stopped
+from supervisor.cli.wait import (
+    wait_until_applied,
+    wait_until_stopped,
+    wait_until_terminated,
+)
 
 _SHOWN_MAX = 20
 
@@ -25,7 +29,7 @@ class _Verb:
 
 _SUSPEND = _Verb("suspend", "is suspended", wait_until_stopped)
 _RESUME = _Verb("resume", "runs", wait_until_applied)
-_TERMINATE = _Verb("terminate", "is terminated; its table stays", wait_until_stopped, asks=True)
+_TERMINATE = _Verb("terminate", "is terminated; its table stays", wait_until_terminated, asks=True)
 
 
 def suspend(

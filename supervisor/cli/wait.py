@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection
 
 from supervisor.cli.answers import Lenient, Status, TaskRow
 from supervisor.cli.client import OPERATIONS, SUPERVISORS, TASKS, Client, path_of
-from supervisor.cli.output import spinner
+from supervisor.cli.output import say, spinner
 from supervisor.cli.problems import CommandFailed, DeadlinePassed, Unreachable
 
 _FIRST_S, _LONGEST_S = 0.25, 2.0
@@ -84,9 +84,25 @@ def wait_until_handed_off(
     wait_for(f"waiting until {supervisor_id} has handed off", look, seconds)
 
 
+class _Unpublished(Lenient):
+    generation: str
+    start: dict[str, int]
+    end: dict[str, int] | None = None
+
+    def __str__(self) -> str:
+        """Say its offsets."""
+        ends = self.end or {}
+        spans = (
+            f"{p} from {at}" + (f" to {ends[p]}" if p in ends else "")
+            for p, at in self.start.items()
+        )
+        return f"{self.generation}: {', '.join(spans)}"
+
+
 class _Operation(Lenient):
     state: str
     waits_for: str = ""
+    unpublished: tuple[_Unpublished, ...] = ()
 
 
 def wait_until_done(client: Client, operation: str, seconds: float) -> float:
@@ -130,6 +146,18 @@ def wait_until_stopped(
         wait_until_at_rest(client, supervisor_id, seconds)
     else:
         wait_until_done(client, operation, seconds)
+
+
+def wait_until_terminated(
+    client: Client, supervisor_id: str, operation: str | None, seconds: float
+) -> None:
+    """Wait as `wait_until_stopped`, and say what was given up unpublished."""
+    wait_until_stopped(client, supervisor_id, operation, seconds)
+    if operation is None:
+        return
+    found = client.get(path_of(OPERATIONS, operation)).read(_Operation)
+    for one in found.unpublished:
+        say(f"not published, no task of it was left: {one}")
 
 
 class Deadline:

@@ -33,6 +33,9 @@ TASK_COUNT = "/spec/ioConfig/taskCount"
 """A new layout hands every group off, but only if the groups do become others."""
 CONSUMER = "/spec/ioConfig/consumerProperties"
 """Restarts tasks only if they would get another client."""
+TASK_DURATION = "/spec/ioConfig/taskDuration"
+"""Restarts tasks if rows are thrown away that are later than it allows: tasks are told until when.
+"""
 
 CLASSES: Mapping[str, Effect] = MappingProxyType(
     {
@@ -46,7 +49,7 @@ CLASSES: Mapping[str, Effect] = MappingProxyType(
         "/spec/ioConfig/inputFormat": Effect.RESTART_TASKS,
         TASK_COUNT: Effect.RESTART_TASKS,
         "/spec/ioConfig/replicas": Effect.HOT,
-        "/spec/ioConfig/taskDuration": Effect.HOT,
+        TASK_DURATION: Effect.HOT,
         "/spec/ioConfig/startDelay": Effect.HOT,
         "/spec/ioConfig/period": Effect.HOT,
         "/spec/ioConfig/useEarliestOffset": Effect.HOT,
@@ -124,8 +127,12 @@ def compare(old: SupervisorSpec, new: SupervisorSpec) -> Changes:
     )
     found = []
     for field, before, after in _differing(_document(old), _document(new), ""):
-        idle = same_client and field.startswith(CONSUMER)
-        found.append(Change(field, before, after, Effect.HOT if idle else _effect(field)))
+        effect = _effect(field)
+        if same_client and field.startswith(CONSUMER):
+            effect = Effect.HOT
+        if field == TASK_DURATION and new.io_config.early_message_rejection_period is not None:
+            effect = Effect.RESTART_TASKS
+        found.append(Change(field, before, after, effect))
     return Changes(tuple(found))
 
 

@@ -5,6 +5,10 @@
     rows of its fullest time chunk ─────────maxRowsPerSegment────────────────► due
     position of its best replica ────────boundedStreamConfig────────────────► due
 
+A range with an `earlyMessageRejectionPeriod` throws away what is later than its own time and that
+period, and all its replicas have to do it alike: so it cannot go on behind its time, nor be read
+from its start again. Whatever `stopTaskCount` says, it is due for good halfway there.
+
 Nothing is counted here: a replica reports the rows of its journal, so a worker that went on from
 it, and a new leader, go by the same number.
 
@@ -28,7 +32,20 @@ _READS = frozenset({TaskPhase.READING, TaskPhase.PAUSED})
 
 def due_at(generation: Generation, spec: SupervisorSpec) -> datetime:
     """Return when a range is due whatever it holds; `spec` is the one whose periods hold."""
-    return generation.timer_started_at + min(_periods(spec).values())
+    at = generation.timer_started_at + min(_periods(spec).values())
+    if spec.io_config.early_message_rejection_period is None:
+        return at
+    # Rows are judged from its opening on: an empty range that was resumed gets no more time.
+    return min(at, generation.opened_at + spec.io_config.task_duration)
+
+
+def latest_at(generation: Generation, spec: SupervisorSpec) -> datetime | None:
+    """Return when a range is handed off even if `stopTaskCount` others are; None: it may wait.
+
+    The other half of the period is left for the pause: current rows are never too early.
+    """
+    early = spec.io_config.early_message_rejection_period
+    return None if early is None else due_at(generation, spec) + early / 2
 
 
 def why_over(generation: Generation, spec: SupervisorSpec, now: datetime) -> str | None:

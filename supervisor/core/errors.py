@@ -65,6 +65,10 @@ class InvalidOffsets(Refused):
         super().__init__("; ".join(f"{e.message} ({e.hint})" for e in self.errors))
 
 
+class TopicMissing(Refused):
+    """Kafka answers, and has not the topic that the request is about."""
+
+
 class SupervisorNotFound(Refused):
     """There is no such supervisor; the text is the one Druid's clients match."""
 

@@ -128,7 +128,8 @@ class Generation:
     """Epochs of the committed offsets when it opened; left out: 0.  A reset makes them differ."""
     handoff_why: str = ""
     must_end: bool = False
-    """Its handoff ends the group even if nothing was read (suspend, terminate, new spec)."""
+    """Its handoff ends it even if nothing was read (suspend, terminate, new spec, bounds of rows
+    that count from its opening)."""
     paused_at: datetime | None = None
     """When the present pause was first ordered."""
     end_fixed_at: datetime | None = None

@@ -72,9 +72,9 @@ class Operation:
     spec_version: int | None = None
     """That it stored; None: it stored none."""
     ranges: tuple[str, ...] = ()
-    """Generations that it is about."""
+    """Generations that have to be over for it, as its transaction found them."""
     disturbs: bool = True
-    """Ranges of older versions have to end for it; False: it holds at once."""
+    """Ranges have to end, or to be opened, for it; False: it holds at once."""
     number: int = 0
 
     @property
@@ -94,9 +94,11 @@ class OperationFacts:
     opened_at: datetime | None = None
     """When the first range was opened with its version or a newer one."""
     named: Sequence[Generation] = ()
-    """The ranges that it is about, those that are still on record."""
+    """Its `ranges`, those that are still on record."""
     next_version_at: datetime | None = None
     """When the next version of the spec was stored."""
+    discarded: Sequence[Generation] = ()
+    """Of a terminate: ranges of older versions that were given up unpublished since (P19)."""
     rests: bool = False
     """Its spec wants no range: it is suspended, or has read all that it is to read."""
 
@@ -138,13 +140,16 @@ def _rest(operation: Operation, facts: OperationFacts) -> Progress:
 
 
 def _runs(operation: Operation, facts: OperationFacts) -> Progress:
-    if facts.older or facts.rests:
-        return _rest(operation, facts)
+    """Ranges that the planner does not end for it are read on, and not waited for."""
+    if waiting := [g for g in facts.named if g.ended_at is None]:
+        return _waiting(waiting)
+    times = [operation.at, *(g.ended_at for g in facts.named if g.ended_at is not None)]
+    if facts.rests:
+        return _done(max(times))
     if facts.opened_at is None:
         why = "its first range: the offsets in Kafka have to be known, and a pass made"
         return Progress(OperationState.RUNNING, why)
-    times = (facts.older_ended_at, facts.opened_at, operation.at)
-    return _done(max(at for at in times if at is not None))
+    return _done(max(*times, facts.opened_at))
 
 
 def _bounded(facts: OperationFacts, found: Progress) -> Progress:

@@ -35,7 +35,7 @@ def plan(seen: Observed) -> Plan:
     started = tuple(starts.start_missing_replicas())
     actions: tuple[Action, ...] = (*settled, *moved, *opened, *started)
     wakes = [at for at in (*step.wakes, *starts.wakes) if at > seen.now]
-    if not seen.stream.known and view.spec is not None:
+    if not seen.stream.known and (view.spec is not None or _hands_off(seen)):
         wakes.append(seen.now + seen.limits.stream_retry)
     at_rest = min([*wakes, seen.now + seen.limits.period])  # bounds what a lost wake-up costs
     need = SlotNeed(starts.needed, starts.free) if starts.unplaced else None
@@ -46,6 +46,11 @@ def plan(seen: Observed) -> Plan:
         milestones=step.milestones,
         over=not actions and _is_over(seen),
     )
+
+
+def _hands_off(seen: Observed) -> bool:
+    """A suspended supervisor's last ranges need Kafka as any others do."""
+    return seen.current.spec is not None and bool(seen.generations)
 
 
 def _is_over(seen: Observed) -> bool:

@@ -3,6 +3,7 @@
 from enum import StrEnum
 
 from supervisor.core.changes import Changes, Effect
+from supervisor.core.foreseen import Foreseen
 
 
 class Restarts(StrEnum):
@@ -13,8 +14,10 @@ class Restarts(StrEnum):
     TASKS = "tasks"
 
 
-def restarts_of(changes: Changes) -> Restarts:
-    """Return what changes stop or hand off."""
+def restarts_of(changes: Changes, ranges: Foreseen) -> Restarts:
+    """Return what changes stop or hand off; what is read decides, where something is."""
+    if ranges.disturbs_nothing:
+        return Restarts.NONE
     match changes.effect:
         case Effect.RESTART_TASKS:
             return Restarts.TASKS
@@ -24,22 +27,33 @@ def restarts_of(changes: Changes) -> Restarts:
             return Restarts.NONE
 
 
-def told_of(changes: Changes, *, exists: bool, suspended: bool, groups: int) -> str:
-    """Say what would happen; `suspended` as the new spec has it, `groups` read now."""
-    held = "1 task group hands" if groups == 1 else f"{groups} task groups hand"
-    ends = f"{held} off and {'publishes' if groups == 1 else 'publish'} what was read"
+def told_of(changes: Changes, ranges: Foreseen, *, exists: bool, suspended: bool) -> str:
+    """Say what would happen; `suspended` as the new spec has it, `ranges` under the new spec."""
     if not exists:
         return "nothing runs under this id: a new supervisor would begin"
     if not changes.fields:
         return "nothing changes: the stored spec says the same"
-    match restarts_of(changes):
-        case Restarts.TASKS if groups and not suspended:
+    ends = _ends(ranges)
+    match restarts_of(changes, ranges):
+        case Restarts.TASKS if ends and not suspended:
             return f"{ends}; tasks with the new spec go on from there"
         case Restarts.TASKS | Restarts.SUPERVISOR if suspended:
-            return f"{ends}; nothing new starts" if groups else "nothing reads, and nothing starts"
+            return f"{ends}; nothing new starts" if ends else "nothing reads, and nothing starts"
         case Restarts.SUPERVISOR:
             return "the supervisor goes on where it stopped"
         case Restarts.TASKS:
             return "no task group reads now: the next ones have the new spec"
+        case Restarts.NONE if ends:
+            return f"the new values hold at once; for earlier changes {ends}"
         case Restarts.NONE:
             return "nothing that runs is stopped: the new values hold at once"
+
+
+def _ends(ranges: Foreseen) -> str:
+    """Say how many hand off, and how many of those that read do not; empty: none does."""
+    if not ranges.ending:
+        return ""
+    one = len(ranges.ending) == 1
+    told = "1 task group hands" if one else f"{len(ranges.ending)} task groups hand"
+    told += f" off and {'publishes' if one else 'publish'} what was read"
+    return told + (f", {len(ranges.staying)} read on as they do" if ranges.staying else "")

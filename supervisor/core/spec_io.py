@@ -123,6 +123,12 @@ class KafkaIoConfig(Wire):
             return first, None
 
     @property
+    def bounds_move(self) -> bool:
+        """Which rows are thrown away counts from the opening of their range."""
+        periods = (self.late_message_rejection_period, self.early_message_rejection_period)
+        return any(period is not None for period in periods)
+
+    @property
     def stream(self) -> str:
         """The topic, or the pattern of several; Druid's word."""
         return self.topic or self.topic_pattern or ""

@@ -20,7 +20,8 @@ from supervisor.core.bounds import is_completed, mismatched, missing_partitions
 from supervisor.core.continuity import unreadable
 from supervisor.core.events import repair_of
 from supervisor.core.idleness import is_idle
-from supervisor.core.model import TaskStatus
+from supervisor.core.lost_topics import changed_topic, gone_topics
+from supervisor.core.model import GenerationState, TaskStatus
 from supervisor.core.observed import Liveness, Observed, StreamState, StreamTrouble
 from supervisor.core.spec import SupervisorSpec
 from supervisor.core.streaks import streak_of
@@ -68,7 +69,7 @@ def roll_up(seen: Observed, slots: SlotNeed | None) -> SupervisorState:
         return _healthy(State.COMPLETED, why="all that boundedStreamConfig names is published")
     if (broken := _broken_stream(seen)) is not None:
         return broken
-    if seen.current.spec.suspended:
+    if seen.current.spec.suspended and not seen.generations:
         return _healthy(State.SUSPENDED)
     if (trouble := _stream_trouble(seen)) is not None:
         return trouble
@@ -81,11 +82,21 @@ def roll_up(seen: Observed, slots: SlotNeed | None) -> SupervisorState:
     if (failing := _failing_tasks(seen)) is not None:
         state = State.UNHEALTHY_TASKS
         return SupervisorState(state, state, healthy=False, why=failing)
+    if seen.current.spec.suspended:
+        return _healthy(State.SUSPENDED, why=_still_publishing(seen, slots))
     return _running(seen, slots)
+
+
+def _still_publishing(seen: Observed, slots: SlotNeed | None) -> str:
+    count = len(seen.generations)
+    told = f"{count} range{'s' if count > 1 else ''} of it hand{'' if count > 1 else 's'} off"
+    return told if slots is None else f"{told}; {_capacity(seen, slots)}"
 
 
 def _out_of_bounds(seen: Observed, spec: SupervisorSpec) -> SupervisorState | None:
     """The ranges of a bounded supervisor are not there, or not the ones it has begun."""
+    if spec.suspended:
+        return None  # what is to be read next is not asked for now
     unhealthy = State.UNHEALTHY_SUPERVISOR
     if (absent := missing_partitions(spec, seen)) is not None:
         return SupervisorState(unhealthy, "NO_SUCH_PARTITION", healthy=False, why=absent)
@@ -126,13 +137,22 @@ def _running(seen: Observed, slots: SlotNeed | None) -> SupervisorState:
         detailed = "CONNECTING_TO_STREAM" if not seen.stream.known else "DISCOVERING_INITIAL_TASKS"
         return _healthy(State.RUNNING, detailed, seen.stream.detail)
     if slots is not None:
-        todo = _out_of_use(seen) or "start another worker"
-        why = f"{slots.needed} more slot(s) needed, {slots.free} free: {todo}"
-        return _healthy(State.RUNNING, "NO_CAPACITY", why)
+        return _healthy(State.RUNNING, "NO_CAPACITY", _capacity(seen, slots))
     reported = {task for worker in seen.workers for task in worker.reports}
     if not any(task.id in reported for task in seen.tasks):
         return _healthy(State.RUNNING, "CREATING_TASKS")
     return _healthy(State.RUNNING)
+
+
+def _capacity(seen: Observed, slots: SlotNeed) -> str:
+    """Say what is wanted of workers; publishing takes no slot, and a worker all the same."""
+    todo = _out_of_use(seen) or "start another worker"
+    if slots.needed:
+        return f"{slots.needed} more slot(s) needed, {slots.free} free: {todo}"
+    tended = {task.generation_id for task in seen.tasks}
+    fixed = [g for g in seen.generations if g.state is GenerationState.PUBLISHING]
+    waiting = sum(generation.id not in tended for generation in fixed)
+    return f"no worker takes the tasks that publish what was read, of {waiting} range(s): {todo}"
 
 
 def _out_of_use(seen: Observed) -> str:
@@ -195,37 +215,6 @@ def _broken_stream(seen: Observed) -> SupervisorState | None:
 def _lost(stream: StreamState) -> str:
     never = stream.read_at is None
     return "UNABLE_TO_CONNECT_TO_STREAM" if never else "LOST_CONTACT_WITH_STREAM"
-
-
-def changed_topic(seen: Observed) -> str | None:
-    """Say which topic is another one than the stored offsets belong to; None if none is."""
-    for partition, row in sorted(seen.committed.items()):
-        now = seen.stream.topic_ids.get(partition.topic)
-        if now is not None and now != row.topic_id:
-            return (
-                f"topic {partition.topic} was deleted and created again: its id is {now}, the "
-                f"stored offsets belong to {row.topic_id}; nothing is read from it until a reset: "
-                "`reset` takes the new topic up"
-            )
-    return None
-
-
-def gone_topics(seen: Observed) -> str | None:
-    """Say which of several topics exist no more; None if none is missed.
-
-    A single topic that is missing is a trouble of its stream.
-    """
-    spec = seen.current.spec
-    if spec is None or spec.io_config.topic is not None or not seen.stream.known:
-        return None
-    stored = {p.topic for p in seen.committed if spec.io_config.reads(p.topic)}
-    gone = sorted(stored - seen.stream.topic_ids.keys())
-    if not gone:
-        return None
-    return (
-        f"topic {', '.join(gone)} does not exist any more: what was read of it is kept, the other "
-        "topics go on; `reset` forgets its offsets"
-    )
 
 
 def _healthy(state: State, detailed: str | None = None, why: str = "") -> SupervisorState:

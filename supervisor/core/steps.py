@@ -8,6 +8,7 @@ from supervisor.core import handoff, names
 from supervisor.core.actions import Action, BeginHandoff, FixEnd, OpenGeneration
 from supervisor.core.due import (
     due_at,
+    latest_at,
     milestone,
     why_full,
     why_over,
@@ -57,9 +58,9 @@ class Steps:
         if why is not None:
             self.closing.add(generation.id)
             self._begun += 1
-            yield BeginHandoff(
-                generation.id, generation.sequence, must_end=must is not None, why=why
-            )
+            # Read on, a range would judge later rows by when it was opened.
+            ends = must is not None or self._view.terms(generation).io_config.bounds_move
+            yield BeginHandoff(generation.id, generation.sequence, must_end=ends, why=why)
 
     def _idle(self, generation: Generation) -> str | None:
         """Close a range to which nothing comes, once somebody can say that it holds nothing."""
@@ -85,11 +86,21 @@ class Steps:
             mark = milestone(generation, spec)
             self.milestones |= {r.task.id: mark for r in replicas}
             return None
+        latest = latest_at(generation, spec)
+        if self._too_many(generation, spec) and (latest is None or self._seen.now < latest):
+            self.wakes += [] if latest is None else [latest]
+            return None  # a step of those wakes the loop
+        if latest is not None and due_at(generation, spec) <= self._seen.now:
+            self.closing.add(generation.id)  # who only starts now would throw current rows away
+            if not replicas and any(worker.takes_tasks for worker in self._seen.workers):
+                return why  # its successor can be read
+        return why if self._can_be_told(generation) else None
+
+    def _too_many(self, generation: Generation, spec: SupervisorSpec) -> bool:
+        """As many hand off or publish as may at once."""
         bound = spec.io_config.stop_task_count or generation.task_count
         busy = [g for g in self._seen.generations if g.state is not GenerationState.READING]
-        if len(busy) + self._begun >= bound:
-            return None  # a step of those wakes the loop
-        return why if self._can_be_told(generation) else None
+        return len(busy) + self._begun >= bound
 
     def _can_be_told(self, generation: Generation) -> bool:
         """Somebody can say how far it is; if nobody can, the first report wakes the loop."""

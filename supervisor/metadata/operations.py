@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from sqlalchemy import Connection, RowMapping, delete, func, insert, select
 
+from supervisor.core.model import Generation, GenerationState
 from supervisor.core.operations import Operation, OperationFacts, OperationKind
 from supervisor.metadata.generations import SqlGenerations
 from supervisor.metadata.tables import generations, supervisor_specs
@@ -82,7 +83,24 @@ class SqlOperations:
             opened_at=self._db.execute(opened).scalar_one(),
             named=found,
             next_version_at=self._db.execute(following).scalar_one(),
+            discarded=self._discarded(operation),
         )
+
+    def _discarded(self, operation: Operation) -> tuple[Generation, ...]:
+        if operation.kind is not OperationKind.TERMINATE:
+            return ()
+        ids = self._db.execute(
+            select(_GEN.id)
+            .where(
+                _GEN.supervisor_id == operation.supervisor_id,
+                _GEN.state == GenerationState.DISCARDED,
+                _GEN.spec_version < operation.spec_version,
+                _GEN.ended_at >= operation.at,
+            )
+            .order_by(_GEN.ordinal)
+        ).scalars()
+        found = (self._ranges.get(generation_id) for generation_id in ids.all())
+        return tuple(generation for generation in found if generation is not None)
 
     def forget(self, supervisor_id: str) -> None:
         """Delete those of a supervisor."""

@@ -2,7 +2,7 @@
 
 from tasks.contract import TaskPhase
 from tests.api.agents import Agent
-from tests.api.world import SUPERVISORS, TOPIC, Json, World, spec_document, task_ids
+from tests.api.world import SUPERVISORS, TASKS, TOPIC, Json, World, spec_document, task_ids
 
 OPERATIONS = "/api/v1/operations"
 ID = "Tidegate-Operation"
@@ -90,6 +90,25 @@ def test_a_terminate_and_a_reset_tell_theirs_in_the_answer(world: World) -> None
     assert ended.json() == {"id": TOPIC, "operationId": ended.headers[ID]}
     finish(world, agents)
     assert operation(world, ended.headers[ID])["state"] == "done"
+
+
+def test_a_terminate_lists_what_was_given_up_unpublished(world: World) -> None:
+    """Source: P19."""
+    agents = world.start(partitions=1, task_count=1, replicas=1)
+    for agent, task_id in task_ids(agents):
+        agent.read(task_id, 5)
+    ended = world.post(f"{SUPERVISORS}/{TOPIC}/terminate").headers[ID]
+    world.settle()
+    world.round(agents)
+    assert operation(world, ended)["unpublished"] == []
+    [(_, task_id)] = task_ids(agents)
+    assert world.post(f"{TASKS}/task/{task_id}/shutdown").status_code == 200
+    world.settle()
+
+    now = operation(world, ended)
+    lost = {"generation": f"{TOPIC}:1", "group": 0, "start": {f"{TOPIC}:0": 0}}
+    assert now["unpublished"] == [{**lost, "end": {f"{TOPIC}:0": 5}}]
+    assert (now["state"], now["ranges"]) == ("done", [f"{TOPIC}:1"])
 
 
 def test_they_are_listed_newest_first_and_unknown_ones_are_not_found(world: World) -> None:

@@ -167,3 +167,27 @@ def test_without_kafkas_offsets_it_is_a_503_that_may_be_tried_again(world: World
     assert answer.headers["retry-after"] == "1"
     assert answer.json()["type"] == "/problems/stream-unavailable"
     assert "nothing was reset" in answer.json()["detail"]
+
+
+def test_without_the_topic_a_reset_is_refused_and_the_state_says_what_to_do(world: World) -> None:
+    """Goal: nobody is told to wait for a Kafka that answers.  Source: E6."""
+    reading(world)
+    before = committed(world)
+    world.streams.delete(TOPIC)
+    for _ in range(3):
+        world.settle()
+    now = world.payload()
+
+    refused = world.post(RESET)
+
+    assert (now["detailedState"], now["healthy"]) == ("TOPIC_GONE", False)
+    assert f"{TOPIC}:0 stands at 0, {TOPIC}:1 stands at 0" in str(now["why"])
+    assert f"`tidegate supervisor reset {TOPIC}`" in str(now["why"])
+    assert (refused.status_code, refused.json()["type"]) == (409, "/problems/topic-missing")
+    assert "make it anew and reset then" in refused.json()["detail"]
+    assert committed(world) == before
+
+    world.streams.create(TOPIC, 2, "id-2")
+    world.settle()
+    assert world.payload()["detailedState"] == "TOPIC_CHANGED"
+    assert world.post(RESET).status_code == 200

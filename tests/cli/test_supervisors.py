@@ -196,6 +196,23 @@ def test_wait_of_terminate_ends_when_no_task_of_it_runs(
     assert server.asked[-1].path == "/druid/indexer/v1/tasks"
 
 
+def test_wait_of_terminate_says_what_was_given_up(tidegate: Tidegate, server: Overlord) -> None:
+    """Goal: who ends a supervisor reads which offsets are in no table.  Source: P19."""
+    headers = {"Tidegate-Operation": "op_7"}
+    server.on("POST", f"{BASE}/clicks/terminate", Reply({"id": "clicks"}, headers=headers))
+    lost = {"generation": "clicks:7", "group": 0, "start": {"clicks:0": 5, "clicks:1": 2}}
+    ranges = [{**lost, "end": {"clicks:0": 9, "clicks:1": 4}}, {**lost, "end": None}]
+    done = {"state": "done", "unpublished": ranges}
+    server.on("GET", "/api/v1/operations/op_7", Reply(done))
+
+    ended = tidegate("supervisor", "terminate", "clicks", "--yes", "--wait", "30")
+
+    assert (ended.code, ended.out) == (0, "clicks is terminated; its table stays\n")
+    told = "not published, no task of it was left: clicks:7: clicks:0 from 5"
+    said = f"{told} to 9, clicks:1 from 2 to 4\n{told}, clicks:1 from 2\n"
+    assert ended.err.removeprefix("waiting until op_7 is done\n") == said
+
+
 def test_terminate_without_a_terminal_asks_for_yes_and_does_nothing(
     tidegate: Tidegate, server: Overlord
 ) -> None:

@@ -61,6 +61,24 @@ def test_the_facts_follow_the_ranges_and_the_versions(leader: Leader) -> None:
     assert facts(leader, named).named == (leader.generation("g2"),)
 
 
+def test_what_is_given_up_behind_a_tombstone_is_a_fact_of_the_terminate(leader: Leader) -> None:
+    """Source: P19; what a later spec of the same id gives up is not its own."""
+    opened = (
+        opening("g1", 1, {P0: 0}),
+        opening("g2", 2, {P1: 3}),
+        replace(opening("g3", 3, {P0: 0}), spec_version=3),
+    )
+    ends = (NOON - MINUTE, NOON, NOON + HOUR)
+    for action, at in zip(opened, ends, strict=True):
+        leader.opens(action)
+        with leader.writes() as tx:
+            tx.generations.close(action.generation_id, GenerationState.DISCARDED, at)
+    terminate = replace(WISH, kind=OperationKind.TERMINATE)
+
+    assert facts(leader, terminate).discarded == (leader.generation("g2"),)
+    assert facts(leader).discarded == ()
+
+
 def test_what_ended_before_it_was_asked_for_is_no_fact(leader: Leader) -> None:
     leader.opens(opening("g1", 1, {P0: 0}))
     with leader.writes() as tx:

@@ -205,6 +205,8 @@ def specs(draw: st.DrawFn) -> SupervisorSpec:
         use_earliest_offset=draw(st.booleans()),
         completion_timeout=draw(_durations(_SECOND)),
         stop_task_count=draw(st.none() | st.integers(1, 1000)),
+        late_message_rejection_period=draw(st.none() | _durations(_SECOND)),
+        early_message_rejection_period=draw(st.none() | _durations(_SECOND)),
     )
     least, most = sorted(draw(st.tuples(_rows, _rows)))
     tuning_config = TuningConfig(

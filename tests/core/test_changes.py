@@ -11,6 +11,7 @@ from supervisor.core.changes import CLASSES, Effect, compare, forbidden
 from supervisor.core.spec import SupervisorSpec, ingest_spec
 from supervisor.core.spec_io import KafkaIoConfig
 from supervisor.core.spec_reader import read_spec
+from tests.core.snapshots import NOON
 from tests.core.spec_documents import REMOVED, changed, created, specs
 
 HOT, SUPERVISOR, TASKS = Effect.HOT, Effect.RESTART_SUPERVISOR, Effect.RESTART_TASKS
@@ -73,6 +74,20 @@ def test_a_change_tells_both_values_as_the_user_writes_them() -> None:
     [change] = compare(spec(), spec(changed(f"{IO}/taskDuration", "PT5M"))).fields
 
     assert (change.field, change.old, change.new) == (f"{IO}/taskDuration", "PT60S", "PT300S")
+
+
+@pytest.mark.parametrize(
+    ("bound", "effect"),
+    [("earlyMessageRejectionPeriod", TASKS), ("lateMessageRejectionPeriod", HOT)],
+)
+def test_task_duration_restarts_tasks_that_throw_away_what_is_later(
+    bound: str, effect: Effect
+) -> None:
+    """Goal: nobody goes by an hour that has become four, and throws current rows away."""
+    before = changed(f"{IO}/{bound}", "PT10M")
+    found = compare(spec(before), spec(changed(f"{IO}/taskDuration", "PT4H", before)))
+
+    assert [(c.field, c.effect) for c in found.fields] == [(f"{IO}/taskDuration", effect)]
 
 
 def test_the_strongest_effect_counts() -> None:
@@ -147,7 +162,10 @@ def test_a_null_that_one_of_two_contexts_lacks_is_a_change() -> None:
 def test_what_is_hot_asks_the_same_of_tasks(
     old: SupervisorSpec, new: SupervisorSpec, fields: set[str]
 ) -> None:
-    """Goal: no running task goes on under a spec that would have it do something else."""
+    """Goal: no running task goes on under a spec that would have it do something else.
+
+    Tasks are told until when rows count by when their range was opened.
+    """
     update = {field: getattr(new.io_config, field) for field in fields}
     mixed = old.model_copy(update={"io_config": old.io_config.model_copy(update=update)})
 
@@ -155,7 +173,7 @@ def test_what_is_hot_asks_the_same_of_tasks(
         found = compare(old, other)
         assert (found.effect is None) == (old == other)
         if found.needs_other_tasks is None:
-            assert ingest_spec(old) == ingest_spec(other)
+            assert ingest_spec(old, NOON) == ingest_spec(other, NOON)
             assert old.io_config.stream == other.io_config.stream
 
 

@@ -64,15 +64,30 @@ def test_it_rests_once_no_range_of_an_older_version_is_live(kind: OperationKind)
 @pytest.mark.parametrize(
     "kind", [OperationKind.APPLY, OperationKind.RESUME, OperationKind.ROLLBACK]
 )
-def test_it_runs_once_a_range_of_its_version_is_open_and_no_older_one_is(
+def test_it_runs_once_a_range_of_its_version_is_open_and_those_that_end_for_it_are_over(
     kind: OperationKind,
 ) -> None:
     assert judge_operation(asked(kind), OperationFacts()).state is RUNNING
     assert judge_operation(asked(kind), OperationFacts(rests=True)).state is DONE
-    both = OperationFacts(older=[a_range()], opened_at=LATER)
-    assert judge_operation(asked(kind), both).state is RUNNING
-    now = judge_operation(asked(kind), OperationFacts(older_ended_at=LATER, opened_at=LAST))
+    both = OperationFacts(named=[a_range()], opened_at=LATER)
+    waits = judge_operation(asked(kind), both)
+    assert (waits.state, waits.waits_for[:13]) == (RUNNING, "group 3 reads")
+    ended = [a_range(GenerationState.PUBLISHED)]
+    now = judge_operation(asked(kind), OperationFacts(named=ended, opened_at=LAST))
     assert (now.state, now.finished_at) == (DONE, LAST)
+    assert judge_operation(asked(kind), OperationFacts(named=ended)).state is RUNNING
+    rests = judge_operation(asked(kind), OperationFacts(named=ended, rests=True))
+    assert rests.finished_at == LATER
+
+
+@pytest.mark.parametrize(
+    "kind", [OperationKind.APPLY, OperationKind.RESUME, OperationKind.ROLLBACK]
+)
+def test_it_does_not_wait_for_ranges_that_are_read_on(kind: OperationKind) -> None:
+    """Goal: no wait until the next taskDuration for what ends for nothing."""
+    reads_on = OperationFacts(older=[a_range()], opened_at=LATER)
+    now = judge_operation(asked(kind), reads_on)
+    assert (now.state, now.finished_at) == (DONE, LATER)
 
 
 def test_a_change_that_disturbs_nothing_is_done_at_once() -> None:
@@ -115,6 +130,7 @@ def test_a_handoff_is_done_though_an_overlord_behind_has_resumed_its_empty_range
 _TIMES = st.sampled_from([NOON, LATER])
 _FACTS = st.builds(
     OperationFacts,
+    named=st.sampled_from([(), (a_range(),), (a_range(GenerationState.PUBLISHED),)]),
     older=st.sampled_from([(), (a_range(),)]),
     older_ended_at=st.none() | _TIMES,
     opened_at=st.none() | _TIMES,

@@ -170,7 +170,7 @@ def test_a_deleted_topic_starts_nothing_and_loses_no_offset() -> None:
     snapshot = stuck(gone, wanted=automatic())
 
     assert plan(snapshot).actions == ()
-    assert roll_up(snapshot, None).detailed == "LOST_CONTACT_WITH_STREAM"
+    assert roll_up(snapshot, None).detailed == "TOPIC_GONE"
 
 
 @pytest.mark.parametrize("code", [FailureCode.OFFSETS_UNREADABLE, FailureCode.TOPIC_CHANGED])

@@ -12,8 +12,10 @@ from supervisor.core.plan import plan
 from supervisor.core.states import State, roll_up
 from tasks.contract import Lack, TaskPhase
 from tests.core.snapshots import (
+    FOLLOWS,
     MINUTE,
     NOON,
+    PUBLISHES,
     TOPIC,
     committed,
     generation,
@@ -62,6 +64,12 @@ def test_a_terminated_one_is_not_over_while_a_queue_of_it_stands_still() -> None
     assert not plan(replace(observed(terminated=True), dead_queues=(dead_queue(),))).over
 
 
+def suspended(**seen: object) -> Observed:
+    """A suspended supervisor with a range whose end is fixed."""
+    wanted = observed(spec(suspended=True), generations=(PUBLISHES,), tasks=(task(PUBLISHES),))
+    return replace(wanted, **seen)  # type: ignore[arg-type]  # members by name
+
+
 RUNNING, SICK = State.RUNNING, State.UNHEALTHY_SUPERVISOR
 ENOUGH = Limits().unhealthiness_threshold
 AWAY = StreamTrouble.UNREACHABLE
@@ -71,6 +79,48 @@ CASES = {
     "suspended": Case(observed(spec(suspended=True)), State.SUSPENDED, "SUSPENDED"),
     "suspended-without-broker": Case(
         observed(spec(suspended=True), seen=troubled(AWAY, 9)), State.SUSPENDED, "SUSPENDED"
+    ),
+    "a-suspended-one-that-still-publishes": Case(
+        suspended(), State.SUSPENDED, "SUSPENDED", why="1 range of it hands off"
+    ),
+    "a-suspended-one-that-nobody-publishes": Case(
+        suspended(tasks=()),
+        State.SUSPENDED,
+        "SUSPENDED",
+        slots=SlotNeed(0, 0),
+        why="no worker takes the tasks that publish what was read, of 1 range(s)",
+    ),
+    "a-suspended-one-whose-topic-was-made-anew": Case(
+        suspended(committed=committed(0, 0, topic_id="old")),
+        SICK,
+        "TOPIC_CHANGED",
+        healthy=False,
+    ),
+    "a-suspended-one-whose-topic-was-deleted": Case(
+        suspended(stream=troubled(StreamTrouble.NO_TOPIC, ENOUGH)),
+        SICK,
+        "TOPIC_GONE",
+        healthy=False,
+    ),
+    "a-suspended-one-without-broker-that-still-publishes": Case(
+        suspended(stream=troubled(AWAY, ENOUGH)), SICK, "LOST_CONTACT_WITH_STREAM", healthy=False
+    ),
+    "a-suspended-one-that-fails-to-publish": Case(
+        suspended(failures_in_a_row=ENOUGH),
+        State.UNHEALTHY_TASKS,
+        "UNHEALTHY_TASKS",
+        healthy=False,
+    ),
+    "a-suspended-one-without-schemas": Case(
+        suspended(tasks=(TASK,), workers=(worker("w1", LACKING),)),
+        SICK,
+        "SCHEMA_REGISTRY_UNAVAILABLE",
+        healthy=False,
+    ),
+    "a-suspended-one-at-rest-with-failures-behind-it": Case(
+        replace(observed(spec(suspended=True)), failures_in_a_row=ENOUGH),
+        State.SUSPENDED,
+        "SUSPENDED",
     ),
     "connecting": Case(
         observed(stored={}, seen=troubled(StreamTrouble.CONNECTING, 9, ever=False)),
@@ -84,6 +134,16 @@ CASES = {
         "CREATING_TASKS",
     ),
     "no-slots": Case(RUNS, RUNNING, "NO_CAPACITY", slots=SlotNeed(3, 1), why="3 more slot(s)"),
+    "nobody-to-publish": Case(
+        replace(RUNS, generations=(PUBLISHES, FOLLOWS), tasks=(task(FOLLOWS),)),
+        RUNNING,
+        "NO_CAPACITY",
+        slots=SlotNeed(0, 0),
+        why=(
+            "no worker takes the tasks that publish what was read, of 1 range(s): start another "
+            "worker"
+        ),
+    ),
     "a-few-failed-looks": Case(
         replace(RUNS, stream=troubled(AWAY, ENOUGH - 1)), RUNNING, "RUNNING"
     ),

@@ -257,12 +257,17 @@ def test_a_topic_that_was_made_anew_waits_for_a_reset(site: Site) -> None:
     site.publish(topic)
     site.cluster.post(topic, "resume")
     delete_topic(site, topic)
-    site.is_told(topic, "LOST_CONTACT_WITH_STREAM")
+    gone = site.is_told(topic, "TOPIC_GONE")
+    refused = site.cluster.http.post(f"{SUPERVISORS}/{topic}/reset")
     create_topic(site.bootstrap, topic, partitions=1)
     produce(site.bootstrap, topic, (record(n, "new") for n in range(150)))
-    site.is_told(topic, "TOPIC_CHANGED")
+    anew = site.is_told(topic, "TOPIC_CHANGED")
     tasks = len(site.cluster.tasks(topic))
 
+    for told in (gone, anew):
+        assert f"{topic}:0 stands at 50, {topic}:1 stands at 50" in told
+        assert f"`tidegate supervisor reset {topic}`" in told
+    assert (refused.status_code, refused.json()["type"]) == (409, "/problems/topic-missing")
     reset = site.cluster.tidegate("supervisor", "reset", topic, "--yes")
 
     assert reset.returncode == 0, reset.stderr

@@ -59,7 +59,8 @@ def test_a_pattern_finds_every_topic_that_matches(broker: Broker) -> None:
 
 
 def test_a_topic_that_is_not_there_is_named(broker: Broker) -> None:
-    with pytest.raises(SourceUnreadable, match="topic probed-missing does not exist"):
+    told = r"topic probed-missing does not exist on .*: create one, or correct ioConfig\.topic$"
+    with pytest.raises(SourceUnreadable, match=told):
         PROBE.look(source(broker.bootstrap, topic="probed-missing"), WITHIN)
 
 

@@ -108,6 +108,7 @@ def test_a_topic_of_a_pattern_counts_as_gone_after_some_looks(
         nothing = watcher.look()
         assert nothing.trouble is StreamTrouble.NO_TOPIC
         assert "no topic on" in nothing.detail
+        assert "terminate the supervisor and give it anew with another" in nothing.detail
         assert nothing.topic_ids == again.topic_ids
 
 

@@ -66,6 +66,29 @@ def test_a_pause_is_ordered_of_every_replica_with_the_same_number(reading: World
     assert {(o.state, o.sequence, o.end) for o in orders} == {(RunState.PAUSE, 1, None)}
 
 
+def test_after_idle_hours_a_task_still_keeps_what_comes_now(store: Store) -> None:
+    """Goal: an idle stretch costs no record, and both replicas keep the same ones."""
+    source = spec(task_count=1, replicas=2).io_config
+    bounds = {"early_message_rejection_period": timedelta(minutes=10)}
+    wanted = spec(task_count=1, replicas=2).model_copy(
+        update={"io_config": source.model_copy(update=bounds)}
+    )
+    world = World(store, wanted)
+    for _ in range(4 * 12):
+        world.settle()
+        world.sync()
+        world.clock.advance(HOUR / 12)
+    for _ in range(6):
+        world.settle()
+        world.sync()
+
+    keeps = {task.spec.not_after for name in ("w1", "w2") for task in told(world, name).tasks}
+
+    [until] = keeps
+    assert until is not None
+    assert until > world.clock.now()
+
+
 def test_a_fixed_end_is_told_to_every_replica_also_to_one_that_starts_later(
     world: World,
 ) -> None:

@@ -4,7 +4,12 @@ from datetime import timedelta
 
 import pytest
 
-from supervisor.core.errors import InvalidOffsets, StreamUnavailable, SupervisorNotFound
+from supervisor.core.errors import (
+    InvalidOffsets,
+    StreamUnavailable,
+    SupervisorNotFound,
+    TopicMissing,
+)
 from supervisor.core.model import GapKind, OffsetGap, TaskStatus
 from supervisor.core.observed import StreamTrouble
 from supervisor.core.states import roll_up
@@ -289,7 +294,10 @@ def test_nothing_of_a_deleted_topic_is_forgotten_and_no_task_is_started(world: W
     assert lost
     assert list(world.replicas()) == []
     assert committed(world) == before
-    assert state(world)[0] == "LOST_CONTACT_WITH_STREAM"
+    assert state(world)[0] == "TOPIC_GONE"
+    with pytest.raises(TopicMissing, match="make it anew and reset then"):
+        resets(world).reset(TOPIC, "ada")
+    assert committed(world) == before
     world.streams.heal()
     world.write(3)
     go_on(world)
