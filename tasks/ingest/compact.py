@@ -33,7 +33,15 @@ from tasks.contract import (
 from tasks.discovery import common
 from tasks.ingest.chunks import Interval
 from tasks.ingest.files import Digest, data_paths, describe, digest_of, parquet_options
-from tasks.ingest.merge import SORTED_BY, check_rewritten, fields_of, segment_in, union, widened
+from tasks.ingest.merge import (
+    ARROW,
+    SORTED_BY,
+    check_rewritten,
+    fields_of,
+    segment_in,
+    union,
+    widened,
+)
 from tasks.ingest.quarantine import SCHEMA, combine_raw, describe_raw
 from tasks.ingest.rollup import describe_counted
 from tasks.ingest.write import merge_spans
@@ -43,16 +51,6 @@ from tasks.ports import DataFile, TaskError
 from tasks.row_plan import OWN_COLUMNS, RECORDS
 from tasks.sql import name, text
 
-_ARROW = {
-    "string": pa.string(),
-    "long": pa.int64(),
-    "float": pa.float32(),
-    "double": pa.float64(),
-    "json": pa.string(),
-    "array<long>": pa.list_(pa.int64()),
-    "array<double>": pa.list_(pa.float64()),
-    "array<string>": pa.list_(pa.string()),
-}
 _ROLLED_UP = ("__time", RECORDS)
 _COLUMNS_TOLD = 10
 
@@ -248,7 +246,7 @@ def _footer(some: CompactionInput, order: DesiredCompaction, warehouse: Path) ->
     unknown = [n for n in here if n not in told and n not in sketches]
     if unknown:
         raise _refused(f"{path} has columns that nobody told of: {_named(unknown)}")
-    other = [n for n, kind in here.items() if n in told and kind != _ARROW[told[n].type]]
+    other = [n for n, kind in here.items() if n in told and kind != ARROW[told[n].type]]
     if other:
         raise _refused(f"{path} has columns of other types than was told: {_named(other)}")
     had = {n: told[n] for n in here if n in told}
