@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
 from tasks.contract import FailureCode
-from tasks.ingest.files import describe
+from tasks.ingest.files import Step, describe, no_step
 from tasks.ingest.merge import Rewrite, layout_of, rewrite
 from tasks.ingest.sizes import is_part, packed
 from tasks.ports import DataFile, TaskError
@@ -36,11 +36,13 @@ def put_together(
     topic: str,
     warehouse: Path,
     folder: Path,
+    step: Step,
 ) -> tuple[DataFile, ...]:
     """Return few files with the rows of all; new ones lie in `folder`, each in one chunk.
 
     `alike` are the paths of the files that have exactly the columns of `job`.  `topic` is that of
-    the rows, unless they name their own.
+    the rows, unless they name their own.  `step` is told of each file that is copied, and on the
+    way through its digest.
     """
     layout = layout_of(job.columns, topics=job.topics)
     parts = [
@@ -53,7 +55,7 @@ def put_together(
     others = tuple(file for file in job.files if file not in parts)
     if others:
         written = rewrite(session, replace(job, files=others), warehouse=warehouse, folder=folder)
-        described = [describe(path, warehouse, topic) for path in written]
+        described = [describe(path, warehouse, topic, step) for path in written]
         parts += [file for file in described if file is not None]
     else:
         folder.mkdir()
@@ -63,8 +65,8 @@ def put_together(
             whole += group
             continue
         path = folder / f"whole-{number:05d}.parquet"
-        append(session, [warehouse / file.path for file in group], path)
-        file = describe(path, warehouse, topic)
+        append(session, [warehouse / file.path for file in group], path, step)
+        file = describe(path, warehouse, topic, step)
         assert file is not None, "it has the rows of several"
         whole.append(file)
         for part in (warehouse / file.path for file in group):
@@ -73,7 +75,7 @@ def put_together(
     return tuple(whole)
 
 
-def append(session: SparkSession, paths: Sequence[Path], into: Path) -> None:
+def append(session: SparkSession, paths: Sequence[Path], into: Path, step: Step = no_step) -> None:
     """Copy the row groups of files with one schema into a new file, one after the other.
 
     Raises:
@@ -110,6 +112,7 @@ def append(session: SparkSession, paths: Sequence[Path], into: Path) -> None:
     try:
         writer.start()
         for each in inputs:
+            step()
             writer.appendFile(each)
         writer.end(metas[0].getKeyValueMetaData())
     finally:

@@ -7,7 +7,7 @@ What a file does not have is null, and what it has in a narrower type is widened
 Rolled-up rows are put together; no two of them become one.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,7 +32,14 @@ from tasks.contract import (
 )
 from tasks.discovery import common
 from tasks.ingest.chunks import Interval
-from tasks.ingest.files import Digest, data_paths, describe, digest_of, parquet_options
+from tasks.ingest.files import (
+    Digest,
+    Step,
+    data_paths,
+    describe,
+    digest_of,
+    parquet_options,
+)
 from tasks.ingest.merge import (
     ARROW,
     SORTED_BY,
@@ -99,10 +106,8 @@ class _Footer:
     names_topic: bool
 
 
-def compaction_of(
-    order: DesiredCompaction, warehouse: Path, check: Callable[[], None]
-) -> Compaction:
-    """Return what is to be done; reads every input once.  `check` is called now and then.
+def compaction_of(order: DesiredCompaction, warehouse: Path, step: Step) -> Compaction:
+    """Return what is to be done; reads every input once.  `step` is told on the way.
 
     Raises:
         TaskError: an input is not there or not as it was told (READ_FAILED), or these files
@@ -110,8 +115,8 @@ def compaction_of(
     """
     _check_order(order)
     for some in order.inputs:
-        check()
-        _check_whole(some.file, warehouse)
+        step()
+        _check_whole(some.file, warehouse, step)
     if order.raw:
         return _raw(order, warehouse)
     footers = tuple(_footer(some, order, warehouse) for some in order.inputs)
@@ -168,7 +173,7 @@ def combine(session: SparkSession, job: Compaction, *, warehouse: Path, folder: 
     return path.rename(folder / "segment-00000.parquet")
 
 
-def checked(job: Compaction, path: Path, warehouse: Path) -> SegmentFile:
+def checked(job: Compaction, path: Path, warehouse: Path, step: Step) -> SegmentFile:
     """Sync the new file, make sure that it holds what the inputs hold, and return it.
 
     Raises:
@@ -176,11 +181,11 @@ def checked(job: Compaction, path: Path, warehouse: Path) -> SegmentFile:
     """
     file: DataFile | None
     if job.raw:
-        file = describe_raw(path, warehouse)
+        file = describe_raw(path, warehouse, step)
     elif job.rolled_up:
-        file = describe_counted(path, warehouse, _spans(job.inputs))
+        file = describe_counted(path, warehouse, _spans(job.inputs), step)
     else:
-        file = describe(path, warehouse, job.inputs[0].spans[0].topic)
+        file = describe(path, warehouse, job.inputs[0].spans[0].topic, step)
     check_rewritten(job.inputs, [file] if file else [])
     assert file is not None, "files without rows are never published"
     wanted = (
@@ -214,9 +219,9 @@ def _check_order(order: DesiredCompaction) -> None:
             raise _refused(f"{file.path} lies in the folder that the new file is written to")
 
 
-def _check_whole(file: SegmentFile, warehouse: Path) -> None:
+def _check_whole(file: SegmentFile, warehouse: Path, step: Step) -> None:
     try:
-        found = digest_of(warehouse / file.path)
+        found = digest_of(warehouse / file.path, step)
     except FileNotFoundError:
         raise TaskError(FailureCode.READ_FAILED, f"{file.path} is not there") from None
     except OSError as error:
