@@ -1,8 +1,8 @@
 """Makes exported tables equal to the published list; handles the queues `export-<format>`.
 
     open the exported table ─► read sequence and list, as leader ─► what differs ─► one commit
-                                                                        └─► copies, where a column
-                                                                            has another type by now
+                                                    └─► copies, where a column has another type by
+                                                        now and there is none, or no more
 
 The order is the fence.  A commit goes through only against the very version that was opened, so
 between two commits of one table lies a reading of the list: the later commit has the newer list,
@@ -12,7 +12,7 @@ which each term begins.  After a crash or a lost answer the same look finds
 what is left to do, or nothing.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import structlog
@@ -22,6 +22,7 @@ from supervisor.core.exports import (
     KIND,
     Change,
     Export,
+    ExportedFile,
     ExportUnavailable,
     NotExportable,
     Standing,
@@ -104,11 +105,11 @@ class Exporting:
         done: list[Answer] = [Done()] * len(events)
         if seen.export is None or not seen.export.enabled:
             return Handled(done)
-        change = change_of(opened.held, files_of(data_source, seen.segments))
+        wanted = files_of(data_source, seen.segments)
+        change = self._with_copies(data_source, wanted, opened.held, context)
         standing = opened.standing
         fences = standing.version is not None and any(event.body.get(FENCE) for event in events)
         if not change.empty or fences:
-            change = self._with_copies(data_source, change)
             self.reach("export:decided")
             with context.store.leading(context.term):
                 pass  # who was deposed meanwhile need not even try
@@ -123,27 +124,43 @@ class Exporting:
 
         return Handled(done, write)
 
-    def _with_copies(self, data_source: str, change: Change) -> Change:
-        """Make the copies that are not there yet, some at a time; tell how large each is.
+    def _with_copies(
+        self,
+        data_source: str,
+        wanted: Sequence[ExportedFile],
+        held: Mapping[str, int],
+        context: Context,
+    ) -> Change:
+        """Return what differs, after making the copies that are not there, some at a time.
+
+        One that the exported table names is made again where it is gone, or has another size than
+        is named; if it comes out with another size, that is named anew.
 
         Raises:
-            ExportUnavailable: more are to be made; those that are there stay.
+            ExportUnavailable: more are to be made, or the process ends; those that are there stay.
         """
+        change = change_of(held, wanted)
+        copied = [file for file in wanted if file.casts]
+        sizes = {file.path: self.copies.size_of(data_source, file) for file in copied}
+        due = [
+            file
+            for file in copied
+            if (size := sizes[file.path]) is None or size != held.get(file.path, size)
+        ]
         made_bytes = 0
-        added = []
-        for number, file in enumerate(change.add):
-            size = self.copies.size_of(data_source, file) if file.casts else file.size_bytes
-            if size is None:
-                if made_bytes >= COPIED_BYTES:
-                    left = len(change.add) - number
-                    raise ExportUnavailable(
-                        f"columns have grown: up to {left} files are still to be rewritten"
-                    )
-                made_bytes += file.size_bytes
-                size = self.copies.make(data_source, file)
-                self.reach("export:copied")
-            added.append(replace(file, size_bytes=size))
-        return replace(change, add=tuple(added))
+        for number, file in enumerate(due):
+            if made_bytes >= COPIED_BYTES or context.stopping():
+                left = len(due) - number
+                raise ExportUnavailable(f"columns have grown: {left} files are to be rewritten")
+            sizes[file.path] = self.copies.make(data_source, file)
+            made_bytes += file.size_bytes
+            self.reach("export:copied")
+        again = [file for file in due if held.get(file.path, sizes[file.path]) != sizes[file.path]]
+        added = (
+            replace(file, size_bytes=sizes.get(file.path) or file.size_bytes)
+            for file in (*change.add, *again)
+        )
+        return Change(tuple(added), (*change.remove, *(file.path for file in again)))
 
     def _look(self, data_source: str, context: Context) -> _Published:
         with context.store.leading(context.term) as tx:

@@ -202,7 +202,7 @@ def wire_overlord(
     compacting = Compacting(store, clock, leadership.term, registry, endings, changed, new_token)
     chores = _chores_of(settings, store, clock, leadership, endings, compacting=compacting)
     queues, operations = _queues_of(store, clock, leadership, registry, chores)
-    copies = LocalCopies(settings.warehouse.absolute())
+    copies = LocalCopies(settings.warehouse.absolute(), reach)
     _consume_exports(queues, formats, chores.sweep.warehouse, copies, reach)
     views = Views(
         sources, registry, loop, leadership, clock, str(warehouse), HttpJournals(), watching

@@ -6,7 +6,7 @@ A commit goes through only if nobody has committed since `open`: so the list, wh
 between, is never older than one that was exported before.
 """
 
-from collections.abc import Collection
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Protocol
 
@@ -38,8 +38,8 @@ class OpenTable(Protocol):
     """One exported table, as it was when it was opened."""
 
     @property
-    def held(self) -> Collection[str]:
-        """Paths of its files below the table's folder; none, if there is no table yet."""
+    def held(self) -> Mapping[str, int]:
+        """Path of each file, below the table's folder -> its size; none without a table."""
         ...
 
     @property
@@ -52,7 +52,7 @@ class OpenTable(Protocol):
 
         Columns that are new are added; rows of older files have null there.  Delta gets them in a
         commit of their own, before.  A column that has another type in the files to add gets that
-        one, if no file stays that has it as it was.
+        one, if no file stays that has it as it was.  A path in both stays, with its new size.
 
         Raises:
             NotExportable: the files do not fit into one schema; nothing was committed.
@@ -73,7 +73,7 @@ class Copies(Protocol):
         ...
 
     def make(self, data_source: str, file: ExportedFile) -> int:
-        """Write a copy durably, whole or not at all; return how large it is.
+        """Write a copy durably, whole or not at all, also over another; return how large it is.
 
         Raises:
             ExportUnavailable: there is no copy.

@@ -6,16 +6,20 @@
     published file, no segment any more ──► condemned ──► deleted, and no part of Tidegate
 
 A folder is that of a task or of a compaction, which ends with nothing to keep.  Each exported table
-has one more, of the format's own: the one place where files need no name here.
+has one more, of the format's own: the one place where files need no name here.  Of a file with
+other types than its table there may be copies, in a folder of that file's; those that an export
+names are told by name.
 Whatever is neither named here nor below one of these folders is no part of Tidegate.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import PurePosixPath
 
 from supervisor.core.compaction import Compaction
-from supervisor.core.exports import own_folders
+from supervisor.core.exports import Export, NotExportable, copies_of, files_of, log_of
 from supervisor.core.model import NamedFile, Task
+from supervisor.export_events import sequence_of
 from supervisor.ports import Transaction
 from supervisor.segment_life import SEGMENT_FILES
 from tasks.contract import PublishOutcome
@@ -30,6 +34,13 @@ class WarehouseFile(Wire):
     sha256: str
     task_id: str
     """The task, or the compaction, that wrote it."""
+
+
+class WarehouseCopy(Wire):
+    """A copy that an exported table names, and that has to be there."""
+
+    path: str
+    rows: int
 
 
 class WarehouseFiles(Wire):
@@ -47,6 +58,10 @@ class WarehouseFiles(Wire):
     """Files whose segments are deleted, and which the event queue has not deleted yet."""
     exports: list[str]
     """Folders of the exports' own files, also of those that are switched off: they stay."""
+    copies: list[WarehouseCopy]
+    """Those of tables with an export that is what the published list is."""
+    copied: list[str]
+    """Folders with copies of files that are still there: also those that no export names now."""
 
 
 def warehouse_files(tx: Transaction, warehouse: str) -> WarehouseFiles:
@@ -55,9 +70,10 @@ def warehouse_files(tx: Transaction, warehouse: str) -> WarehouseFiles:
     stale = [task for task in unsettled if task.outcome is PublishOutcome.STALE]
     kept = {task.id for task in stale}
     compactions = tx.compactions.unsettled()
+    files, condemned, exports = tx.segments.named_files(), _condemned(tx), tx.exports.all()
     return WarehouseFiles(
         warehouse=warehouse,
-        files=[_told(file) for file in tx.segments.named_files()],
+        files=[_told(file) for file in files],
         writing=_folders([*tx.tasks.active(), *(each for each in compactions if each.live)]),
         pending=_folders(
             [
@@ -66,9 +82,31 @@ def warehouse_files(tx: Transaction, warehouse: str) -> WarehouseFiles:
             ]
         ),
         kept=_folders(stale),
-        condemned=_condemned(tx),
-        exports=sorted({folder for each in tx.exports.all() for folder in own_folders(each)}),
+        condemned=condemned,
+        exports=sorted(log_of(each) for each in exports),
+        copies=list(_copies(tx, exports)),
+        copied=_copied([*(file.path for file in files), *condemned], exports),
     )
+
+
+def _copies(tx: Transaction, exports: Iterable[Export]) -> Iterator[WarehouseCopy]:
+    equal = {
+        export.data_source
+        for export in exports
+        if export.enabled
+        and not export.problem
+        and export.sequence >= sequence_of(tx, export.data_source, export.format)
+    }
+    for data_source in sorted(equal):
+        with suppress(NotExportable):  # the export tells of it itself
+            for file in files_of(data_source, tx.segments.of_data_source(data_source)):
+                if file.casts:
+                    yield WarehouseCopy(path=f"{data_source}/{file.path}", rows=file.rows)
+
+
+def _copied(paths: Iterable[str], exports: Iterable[Export]) -> list[str]:
+    tables = {export.data_source for export in exports}
+    return sorted(copies_of(path) for path in paths if path.partition("/")[0] in tables)
 
 
 def _folders(writers: Iterable[Task | Compaction]) -> list[str]:

@@ -100,7 +100,7 @@ class OpenDelta:
                 return Standing(self._table.version() + 1, self._root.name)
             if added:
                 self._grow(self._table, added)
-            removals = [self._remove(path, now) for path in change.remove]
+            removals = [self._remove(path, now) for path in _gone(change)]
             self._table.create_write_transaction(
                 [*actions, *removals],
                 "append",
@@ -191,7 +191,7 @@ class _Version:
     def write(self, root: Path, change: Change, sizes: Mapping[str, int]) -> None:
         """Write the log file of the next version, if nobody has, whole or not at all."""
         actions = [*self._head(root), *map(_add_line, change.add)]
-        actions += [self._remove_line(path, sizes[path]) for path in change.remove]
+        actions += [self._remove_line(path, sizes[path]) for path in _gone(change)]
         log = root / "_delta_log"
         half = log / f"_commit_{uuid4().hex}.json.tmp"  # a name that readers pass over
         try:
@@ -251,6 +251,12 @@ def _add_line(file: ExportedFile) -> dict[str, object]:
             "stats": added.stats,
         }
     }
+
+
+def _gone(change: Change) -> list[str]:
+    """Return what is taken out for good: of a path that is added again the later line counts."""
+    again = {file.path for file in change.add}
+    return [path for path in change.remove if path not in again]
 
 
 def _application(root: Path) -> str:

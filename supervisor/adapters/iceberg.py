@@ -25,7 +25,6 @@ from pyiceberg.exceptions import (
     ValidationException,
 )
 from pyiceberg.io.pyarrow import PyArrowFileIO, parquet_files_to_data_files
-from pyiceberg.manifest import DataFile
 from pyiceberg.table import Table, TableProperties, Transaction
 from pyiceberg.table.update.snapshot import ExpireSnapshots
 from sqlalchemy.exc import SQLAlchemyError
@@ -117,9 +116,9 @@ class OpenIceberg:
         self._held = {_below(place, task.file.file_path): task.file for task in tasks}
 
     @property
-    def held(self) -> Mapping[str, DataFile]:
-        """Path -> what the manifests say of it."""
-        return self._held
+    def held(self) -> Mapping[str, int]:
+        """Path -> size in bytes."""
+        return {path: file.file_size_in_bytes for path, file in self._held.items()}
 
     @property
     def standing(self) -> Standing:

@@ -2,12 +2,14 @@
 
     <warehouse>/<table>/widened/<digest of the file's path>/<digest of the casts>.parquet
 
-A copy is made once, whole or not at all, and goes when the file that it is of goes.
+A copy is made once, whole or not at all, and goes when the file that it is of goes.  What a killed
+process has left half-written, goes when the next copy of that file is made.
 """
 
+import fcntl
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import MappingProxyType
 from uuid import uuid4
@@ -20,6 +22,8 @@ from supervisor.core.exports import Cast, ExportedFile, ExportUnavailable
 from supervisor.core.widening import cast_sql
 
 _BATCH_ROWS = 64 * 1024
+_HALF = ".half"
+"""Ends the name of a copy that is being written."""
 _ARROW: Mapping[str, pa.DataType] = MappingProxyType(
     {
         "double": pa.float64(),
@@ -33,9 +37,10 @@ _ARROW: Mapping[str, pa.DataType] = MappingProxyType(
 class LocalCopies:
     """See `ports_exports.Copies`."""
 
-    def __init__(self, warehouse: Path) -> None:
-        """Look at nothing yet."""
+    def __init__(self, warehouse: Path, reach: Callable[[str], None] = lambda _: None) -> None:
+        """Look at nothing yet; `reach` is told of each place passed (failpoints)."""
         self._warehouse = warehouse
+        self._reach = reach
 
     def size_of(self, data_source: str, file: ExportedFile) -> int | None:
         """Return how large a copy is; None: there is none yet."""
@@ -50,20 +55,36 @@ class LocalCopies:
         """Write a copy, synced, and return how large it is."""
         root = self._warehouse / data_source
         place = root / file.path
-        half = place.with_name(f"{place.name}.{uuid4().hex}.half")
         try:
             place.parent.mkdir(parents=True, exist_ok=True)
-            try:
-                _cast(root / file.source, half, file.casts)
-                _sync(half)
-                half.replace(place)
-            finally:
-                half.unlink(missing_ok=True)
+            _drop_left(place.parent)
+            self._write(root / file.source, place, file.casts)
             for folder in (place.parent, place.parent.parent, root):
                 _sync(folder)
             return place.stat().st_size
         except (OSError, pa.ArrowException, duckdb.Error) as error:
             raise ExportUnavailable(f"{file.source} of {data_source}: {error}") from error
+
+    def _write(self, source: Path, place: Path, casts: tuple[Cast, ...]) -> None:
+        half = place.with_name(f"{place.name}.{uuid4().hex}{_HALF}")
+        try:
+            with half.open("xb") as mine:
+                with suppress(OSError):  # a file system without locks: nobody drops what is left
+                    fcntl.flock(mine, fcntl.LOCK_EX)
+                _cast(source, half, casts)
+                _sync(half)
+                self._reach("export:copying")
+                half.replace(place)
+        finally:
+            half.unlink(missing_ok=True)
+
+
+def _drop_left(folder: Path) -> None:
+    """Delete what a process that was killed has left; who still writes, holds a lock."""
+    for half in folder.glob(f"*{_HALF}"):
+        with suppress(OSError), half.open("rb") as found:  # somebody writes it, or it is gone
+            fcntl.flock(found, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            half.unlink()
 
 
 def _cast(source: Path, target: Path, casts: tuple[Cast, ...]) -> None:

@@ -92,12 +92,9 @@ _LOGS: Mapping[ExportFormat, str] = MappingProxyType(
 )
 
 
-def own_folders(export: Export) -> tuple[str, str]:
-    """Return where an export's own files lie, below the warehouse: whatever lies there is its.
-
-    Its format's log, and copies of files of other types, which all exports of a table share.
-    """
-    return f"{export.data_source}/{_LOGS[export.format]}", f"{export.data_source}/{_COPIES}"
+def log_of(export: Export) -> str:
+    """Return where an export's log lies, below the warehouse: whatever lies there is its."""
+    return f"{export.data_source}/{_LOGS[export.format]}"
 
 
 def copies_of(path: str) -> str:

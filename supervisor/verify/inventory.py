@@ -8,6 +8,7 @@
 A finding may be a file that came or went while we looked: each is looked at a second time.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -23,6 +24,8 @@ _DEPTH = 3
 """A task's folder is `<table>/data/<task>`."""
 _LOG_DEPTH = 2
 """An export's own is `<table>/_delta_log` or `<table>/metadata`."""
+_COPY = re.compile(r"[0-9a-f]{32}\.parquet(\.[0-9a-f]{32}\.half)?")
+"""A copy of a file with other types, or one that is being written."""
 
 
 class ClaimedFile(Answer):
@@ -32,6 +35,13 @@ class ClaimedFile(Answer):
     size_bytes: int
     sha256: str
     task_id: str = ""
+
+
+class ClaimedCopy(Answer):
+    """A copy of a published file that an exported table names."""
+
+    path: str
+    rows: int
 
 
 class Claim(Answer):
@@ -49,11 +59,15 @@ class Claim(Answer):
     """Folders that are kept for people to look at."""
     exports: frozenset[str] = frozenset()
     """Folders in which whatever lies is a table format's own."""
+    copies: tuple[ClaimedCopy, ...] = ()
+    copied: frozenset[str] = frozenset()
+    """Folders in which further copies may lie."""
 
     def only(self, paths: frozenset[str]) -> "Claim":
         """Leave out the names of other files; the folders stay."""
-        named = tuple(file for file in self.files if file.path in paths)
-        return self.model_copy(update={"files": named})
+        files = tuple(file for file in self.files if file.path in paths)
+        copies = tuple(copy for copy in self.copies if copy.path in paths)
+        return self.model_copy(update={"files": files, "copies": copies})
 
 
 @dataclass(frozen=True)
@@ -195,7 +209,12 @@ def judge(
             findings.append(finding)
         else:
             _put(piles, Place.RECORDED, file.size_bytes)
-    named = {file.path for file in claim.files}
+    for copy in claim.copies:
+        if (finding := _wrong_copy(copy, found.get(copy.path))) is not None:
+            findings.append(finding)
+        else:
+            _put(piles, Place.EXPORTS, found[copy.path].size_bytes)
+    named = {file.path for file in claim.files} | {copy.path for copy in claim.copies}
     for path, size in walked.sizes.items():
         if path in named:
             continue
@@ -254,6 +273,16 @@ def _compared(file: ClaimedFile, content: Content | None) -> FileFinding | None:
     )
 
 
+def _wrong_copy(copy: ClaimedCopy, content: Content | None) -> FileFinding | None:
+    if content is None:
+        why = "an export names it, and it is not there"
+        return FileFinding(FileFindingKind.MISSING, copy.path, why, 0)
+    if content.trouble:
+        kind, size = FileFindingKind.DAMAGED, content.size_bytes
+        return FileFinding(kind, copy.path, content.trouble, size)
+    return None
+
+
 def _place_of(path: str, claim: Claim) -> Place | None:
     folder = _folder_of(path)
     if folder in claim.writing:
@@ -264,12 +293,18 @@ def _place_of(path: str, claim: Claim) -> Place | None:
         return Place.KEPT
     if _is_readme(path) or _is_marker(path):
         return Place.README
-    return Place.EXPORTS if _is_of_an_export(path, claim.exports) else None
+    return Place.EXPORTS if _is_of_a_log(path, claim) or _is_a_copy(path, claim) else None
 
 
-def _is_of_an_export(path: str, folders: frozenset[str]) -> bool:
+def _is_of_a_log(path: str, claim: Claim) -> bool:
     parts = path.split("/", _LOG_DEPTH)
-    return len(parts) > _LOG_DEPTH and "/".join(parts[:_LOG_DEPTH]) in folders
+    return len(parts) > _LOG_DEPTH and "/".join(parts[:_LOG_DEPTH]) in claim.exports
+
+
+def _is_a_copy(path: str, claim: Claim) -> bool:
+    """Tell whether it may be one with types that its table had before, or is about to have."""
+    folder, _, name = path.rpartition("/")
+    return folder in claim.copied and _COPY.fullmatch(name) is not None
 
 
 def _is_marker(path: str) -> bool:

@@ -11,10 +11,13 @@ import os
 import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path, PurePosixPath
 from threading import Event
+
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from supervisor.setup import SetupProblem
 from supervisor.verify.inventory import (
@@ -58,13 +61,13 @@ def inspect(root: Path, ask: Ask, steps: Steps, *, digests: bool) -> Inventory:
     walked = walk(root)
     claim = ask()
     steps.total(total_bytes(claim.files))
-    found = contents(root, claim.files, steps.done, digests=digests)
+    found = contents(root, claim.files, steps.done, digests=digests) | copies(root, claim)
     first = judge(walked, claim, found, digests=digests)
     if not (suspects := first.suspects()):
         return first
     claim = ask().only(suspects)
     walked = _again(root, suspects & (walked.sizes.keys() | walked.others.keys()))
-    found = contents(root, claim.files, lambda _: None, digests=digests)
+    found = contents(root, claim.files, lambda _: None, digests=digests) | copies(root, claim)
     return first.settled_by(judge(walked, claim, found, digests=digests))
 
 
@@ -107,6 +110,29 @@ def contents(
         reader.stopped.set()  # Ctrl-C waits for two files, not for all that are left
         pool.shutdown(cancel_futures=True)
     return found
+
+
+def copies(root: Path, claim: Claim) -> dict[str, Content]:
+    """Return path -> what is there, of copies that an export names, by their footers."""
+    reader = _Reader(root, lambda _: None, digests=False)
+    found = {}
+    for copy in claim.copies:
+        named = ClaimedFile(path=copy.path, size_bytes=0, sha256="")
+        if (content := reader.read(named)) is not None:
+            trouble = content.trouble or _wrong_footer(root / copy.path, copy.rows)
+            found[copy.path] = replace(content, trouble=trouble)
+    return found
+
+
+def _wrong_footer(path: Path, rows: int) -> str:
+    """Return why a file cannot be a copy with so many rows; empty: it can."""
+    try:
+        footer = pq.read_metadata(path)
+    except (OSError, pa.ArrowException) as error:
+        return f"it is no whole Parquet file: {error}"
+    if footer.num_rows != rows:
+        return f"{footer.num_rows} rows, the file that it is of has {rows}"
+    return ""
 
 
 def _to_be_seen(root: Path) -> Path:
@@ -170,11 +196,11 @@ class _Reader:
         for file in files:
             if self.stopped.is_set():
                 break
-            if (content := self._read(file)) is not None:
+            if (content := self.read(file)) is not None:
                 found[file.path] = content
         return found
 
-    def _read(self, file: ClaimedFile) -> Content | None:
+    def read(self, file: ClaimedFile) -> Content | None:
         """Return what is at one named path; however it ends, its recorded size is done."""
         path = os.path.join(self.root, file.path)  # noqa: PTH118 -- pathlib takes longer than stat
         left = file.size_bytes

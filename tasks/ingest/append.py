@@ -1,21 +1,26 @@
 """Parquet files put together by their row groups: nothing is decoded, sorted or coded anew.
 
     files of a batch that are large, sorted, of one time chunk ─┐
+      and have the schema of a rewritten one                    │
     the others ──► rewritten, sorted (`merge`) ─────────────────┴─ per chunk ─► few large files
 
-So what a catch-up has read is written once and copied once, at the speed of the disk.
+So what a catch-up has read is written once and copied once, at the speed of the disk.  Pages are
+copied as they are, so all have to be what the one schema in the new footer says: types, and which
+columns may be null.
 """
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
-from tasks.ingest.files import describe
-from tasks.ingest.merge import Rewrite, rewrite
+from tasks.contract import FailureCode
+from tasks.ingest.files import Step, describe, no_step
+from tasks.ingest.merge import Rewrite, layout_of, rewrite
 from tasks.ingest.sizes import is_part, packed
-from tasks.ports import DataFile
+from tasks.ports import DataFile, TaskError
 
 _ROW_GROUP_BYTES = 128 * 1024 * 1024
 _PADDING_BYTES_MAX = 8 * 1024 * 1024
@@ -31,17 +36,26 @@ def put_together(
     topic: str,
     warehouse: Path,
     folder: Path,
+    step: Step,
 ) -> tuple[DataFile, ...]:
     """Return few files with the rows of all; new ones lie in `folder`, each in one chunk.
 
     `alike` are the paths of the files that have exactly the columns of `job`.  `topic` is that of
-    the rows, unless they name their own.
+    the rows, unless they name their own.  `step` is told of each file that is copied, and on the
+    way through its digest.
     """
-    parts = [f for f in job.files if f.path in alike and is_part(f, job.chunks, job.target)]
+    layout = layout_of(job.columns, topics=job.topics)
+    parts = [
+        file
+        for file in job.files
+        if file.path in alike
+        and is_part(file, job.chunks, job.target)
+        and pq.read_schema(warehouse / file.path).equals(layout)  # what older workers wrote is not
+    ]
     others = tuple(file for file in job.files if file not in parts)
     if others:
         written = rewrite(session, replace(job, files=others), warehouse=warehouse, folder=folder)
-        described = [describe(path, warehouse, topic) for path in written]
+        described = [describe(path, warehouse, topic, step) for path in written]
         parts += [file for file in described if file is not None]
     else:
         folder.mkdir()
@@ -51,8 +65,8 @@ def put_together(
             whole += group
             continue
         path = folder / f"whole-{number:05d}.parquet"
-        append(session, [warehouse / file.path for file in group], path)
-        file = describe(path, warehouse, topic)
+        append(session, [warehouse / file.path for file in group], path, step)
+        file = describe(path, warehouse, topic, step)
         assert file is not None, "it has the rows of several"
         whole.append(file)
         for part in (warehouse / file.path for file in group):
@@ -61,11 +75,12 @@ def put_together(
     return tuple(whole)
 
 
-def append(session: SparkSession, paths: Sequence[Path], into: Path) -> None:
+def append(session: SparkSession, paths: Sequence[Path], into: Path, step: Step = no_step) -> None:
     """Copy the row groups of files with one schema into a new file, one after the other.
 
     Raises:
-        Py4JJavaError: a file cannot be read or written, or its schema is another.
+        Py4JJavaError: a file cannot be read or written.
+        TaskError: the files have several schemas (INTERNAL): the writer would not notice.
 
     Source: `ParquetFileWriter.appendFile` of parquet-java, which Spark ships.
     """
@@ -74,14 +89,19 @@ def append(session: SparkSession, paths: Sequence[Path], into: Path) -> None:
     parquet, path_of = jvm.org.apache.parquet.hadoop, jvm.org.apache.hadoop.fs.Path
     conf = session.sparkContext._jsc.hadoopConfiguration()  # noqa: SLF001 -- as above
     inputs = [parquet.util.HadoopInputFile.fromPath(path_of(path.as_uri()), conf) for path in paths]
-    first = parquet.ParquetFileReader.open(inputs[0])
-    try:
-        meta = first.getFooter().getFileMetaData()
-    finally:
-        first.close()
+    metas = []
+    for each in inputs:
+        reader = parquet.ParquetFileReader.open(each)
+        metas.append(reader.getFileMetaData())  # the footer is read; nothing else ever is
+        reader.close()
+    schema = metas[0].getSchema()
+    for path, meta in zip(paths, metas, strict=True):
+        if not meta.getSchema().equals(schema):
+            why = f"{path} has {meta.getSchema()}, others have {schema}"
+            raise TaskError(FailureCode.INTERNAL, why)
     writer = parquet.ParquetFileWriter(
         parquet.util.HadoopOutputFile.fromPath(path_of(into.as_uri()), conf),
-        meta.getSchema(),
+        schema,
         getattr(parquet, "ParquetFileWriter$Mode").CREATE,
         _ROW_GROUP_BYTES,
         _PADDING_BYTES_MAX,
@@ -92,7 +112,8 @@ def append(session: SparkSession, paths: Sequence[Path], into: Path) -> None:
     try:
         writer.start()
         for each in inputs:
+            step()
             writer.appendFile(each)
-        writer.end(meta.getKeyValueMetaData())
+        writer.end(metas[0].getKeyValueMetaData())
     finally:
         writer.close()  # a full disk would leave it open

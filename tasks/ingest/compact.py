@@ -7,7 +7,7 @@ What a file does not have is null, and what it has in a narrower type is widened
 Rolled-up rows are put together; no two of them become one.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,8 +32,23 @@ from tasks.contract import (
 )
 from tasks.discovery import common
 from tasks.ingest.chunks import Interval
-from tasks.ingest.files import Digest, data_paths, describe, digest_of, parquet_options
-from tasks.ingest.merge import SORTED_BY, check_rewritten, fields_of, segment_in, union, widened
+from tasks.ingest.files import (
+    Digest,
+    Step,
+    data_paths,
+    describe,
+    digest_of,
+    parquet_options,
+)
+from tasks.ingest.merge import (
+    ARROW,
+    SORTED_BY,
+    check_rewritten,
+    fields_of,
+    segment_in,
+    union,
+    widened,
+)
 from tasks.ingest.quarantine import SCHEMA, combine_raw, describe_raw
 from tasks.ingest.rollup import describe_counted
 from tasks.ingest.write import merge_spans
@@ -43,16 +58,6 @@ from tasks.ports import DataFile, TaskError
 from tasks.row_plan import OWN_COLUMNS, RECORDS
 from tasks.sql import name, text
 
-_ARROW = {
-    "string": pa.string(),
-    "long": pa.int64(),
-    "float": pa.float32(),
-    "double": pa.float64(),
-    "json": pa.string(),
-    "array<long>": pa.list_(pa.int64()),
-    "array<double>": pa.list_(pa.float64()),
-    "array<string>": pa.list_(pa.string()),
-}
 _ROLLED_UP = ("__time", RECORDS)
 _COLUMNS_TOLD = 10
 
@@ -101,10 +106,8 @@ class _Footer:
     names_topic: bool
 
 
-def compaction_of(
-    order: DesiredCompaction, warehouse: Path, check: Callable[[], None]
-) -> Compaction:
-    """Return what is to be done; reads every input once.  `check` is called now and then.
+def compaction_of(order: DesiredCompaction, warehouse: Path, step: Step) -> Compaction:
+    """Return what is to be done; reads every input once.  `step` is told on the way.
 
     Raises:
         TaskError: an input is not there or not as it was told (READ_FAILED), or these files
@@ -112,8 +115,8 @@ def compaction_of(
     """
     _check_order(order)
     for some in order.inputs:
-        check()
-        _check_whole(some.file, warehouse)
+        step()
+        _check_whole(some.file, warehouse, step)
     if order.raw:
         return _raw(order, warehouse)
     footers = tuple(_footer(some, order, warehouse) for some in order.inputs)
@@ -170,7 +173,7 @@ def combine(session: SparkSession, job: Compaction, *, warehouse: Path, folder: 
     return path.rename(folder / "segment-00000.parquet")
 
 
-def checked(job: Compaction, path: Path, warehouse: Path) -> SegmentFile:
+def checked(job: Compaction, path: Path, warehouse: Path, step: Step) -> SegmentFile:
     """Sync the new file, make sure that it holds what the inputs hold, and return it.
 
     Raises:
@@ -178,11 +181,11 @@ def checked(job: Compaction, path: Path, warehouse: Path) -> SegmentFile:
     """
     file: DataFile | None
     if job.raw:
-        file = describe_raw(path, warehouse)
+        file = describe_raw(path, warehouse, step)
     elif job.rolled_up:
-        file = describe_counted(path, warehouse, _spans(job.inputs))
+        file = describe_counted(path, warehouse, _spans(job.inputs), step)
     else:
-        file = describe(path, warehouse, job.inputs[0].spans[0].topic)
+        file = describe(path, warehouse, job.inputs[0].spans[0].topic, step)
     check_rewritten(job.inputs, [file] if file else [])
     assert file is not None, "files without rows are never published"
     wanted = (
@@ -216,9 +219,9 @@ def _check_order(order: DesiredCompaction) -> None:
             raise _refused(f"{file.path} lies in the folder that the new file is written to")
 
 
-def _check_whole(file: SegmentFile, warehouse: Path) -> None:
+def _check_whole(file: SegmentFile, warehouse: Path, step: Step) -> None:
     try:
-        found = digest_of(warehouse / file.path)
+        found = digest_of(warehouse / file.path, step)
     except FileNotFoundError:
         raise TaskError(FailureCode.READ_FAILED, f"{file.path} is not there") from None
     except OSError as error:
@@ -248,7 +251,7 @@ def _footer(some: CompactionInput, order: DesiredCompaction, warehouse: Path) ->
     unknown = [n for n in here if n not in told and n not in sketches]
     if unknown:
         raise _refused(f"{path} has columns that nobody told of: {_named(unknown)}")
-    other = [n for n, kind in here.items() if n in told and kind != _ARROW[told[n].type]]
+    other = [n for n, kind in here.items() if n in told and kind != ARROW[told[n].type]]
     if other:
         raise _refused(f"{path} has columns of other types than was told: {_named(other)}")
     had = {n: told[n] for n in here if n in told}

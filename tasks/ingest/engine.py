@@ -171,13 +171,13 @@ class SparkEngine:
                 cannot be written.
         """
         with self._jobs.run(order.compaction_id, COMPACTING_POOL) as run:
-            work = compaction_of(order, self._warehouse, run.check)
+            work = compaction_of(order, self._warehouse, run.step)
             folder = self._warehouse / order.data_source / "data" / order.compaction_id
             with self._guarded(run, folder, f"compaction of {len(work.inputs)} files"):
                 prepare_folder(self._warehouse, order.data_source, order.compaction_id)
                 path = self._combined(work, folder)
                 run.check()
-                file = checked(work, path, self._warehouse)
+                file = checked(work, path, self._warehouse, run.step)
                 sync_folders(folder, self._warehouse)
                 run.check()
                 return file
@@ -267,7 +267,8 @@ class SparkEngine:
             schemas = self._schemas.answered(schemas, job.spec, observed.asked, run.check)
         self._columns.learn(job.spec, found)
         self._numbers.learn(job.spec, observed)
-        described = [describe(path, self._warehouse, span.topic) for path in data_paths(folder)]
+        told = (self._warehouse, span.topic, run.step)
+        described = [describe(path, *told) for path in data_paths(folder)]
         files = tuple(file for file in described if file is not None)
         check_rows(observed, files, span.start, span.end)
         rejected = as_runs(observed.rejects)
@@ -292,7 +293,7 @@ class SparkEngine:
         run.check()
         start, end = range_of(bad)
         records = self._records(job, start, end, beside=True)
-        return keep_raw(records, bad, folder / "rejects.parquet", self._warehouse)
+        return keep_raw(records, bad, folder / "rejects.parquet", self._warehouse, run.step)
 
     def _write(
         self, job: BatchJob, span: Range, found: Found, folder: Path, *, schemas: Schemas
@@ -349,17 +350,17 @@ class SparkEngine:
             return files
         topics, topic = job.spec.topic_column, files[0].spans[0].topic
         session, warehouse = self._runtime.session, self._warehouse
+        place = {"warehouse": warehouse, "folder": folder}
         run.check()
         if job.spec.rollup:
             one = None if topics else topic
             rolled = Rollup(files, columns, job.spec, chunks, target, one, written, form)
-            merged = roll_up(session, rolled, warehouse=warehouse, folder=folder)
+            merged = roll_up(session, rolled, **place, step=run.step)
         else:
             stored = (*columns, *measured(job.spec))
             work = Rewrite(files, stored, chunks, target, topics, written, form)
             alike = {file.path for c, entry in had for file in entry.files if c == columns}
-            place = {"warehouse": warehouse, "folder": folder}
-            merged = put_together(session, work, alike, topic=topic, **place)
+            merged = put_together(session, work, alike, topic=topic, **place, step=run.step)
         run.check()
         check_rewritten(files, merged)
         sync_folders(folder, self._warehouse)
@@ -375,7 +376,8 @@ class SparkEngine:
         target = target_of(job.spec.tuning)
         session, warehouse = self._runtime.session, self._warehouse
         run.check()
-        merged = merge_raw(session, files, chunks, target, warehouse=warehouse, folder=folder)
+        place = {"warehouse": warehouse, "folder": folder}
+        merged = merge_raw(session, files, chunks, target, **place, step=run.step)
         if merged != files:
             sync_folders(folder, warehouse)
         return merged

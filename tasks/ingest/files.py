@@ -8,7 +8,7 @@ Spark's local writes sync nothing by themselves (rule P20).
 import hashlib
 import os
 import shutil
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from io import BufferedReader
@@ -22,6 +22,7 @@ from tasks.folders import make_folder
 from tasks.ingest_spec import DEFAULT_FORMAT, FileFormat
 from tasks.ports import DataFile, TaskError
 
+_CHUNK_BYTES = 1 << 20
 _README = "README.txt"
 _README_TEXT = """\
 Only the published list of files is this table.
@@ -31,6 +32,10 @@ unpublished, may be a replica's second copy of the same records, or may be about
 Ask Tidegate for the list (GET /api/v1/datasources/<name>/files, or `tidegate query`), and never
 read the folder by a pattern such as data/**/*.parquet.
 """
+
+
+Step = Callable[[], None]
+"""Told that work went on, for it may take minutes and is no Spark job; what it raises ends it."""
 
 
 @dataclass(frozen=True)
@@ -77,14 +82,18 @@ def remove_folder(folder: Path) -> None:
         shutil.rmtree(folder)
 
 
-def describe(path: Path, warehouse: Path, topic: str) -> DataFile | None:
+def no_step() -> None:
+    """Nobody is told."""
+
+
+def describe(path: Path, warehouse: Path, topic: str, step: Step = no_step) -> DataFile | None:
     """Sync one Parquet file and say what is in it; None if it has no rows: then it is deleted.
 
     `topic` is that of its rows, unless they name their own.
     """
     if drop_if_empty(path):
         return None
-    return describe_with(path, warehouse, _spans(path, pq.read_metadata(path), topic))
+    return describe_with(path, warehouse, _spans(path, pq.read_metadata(path), topic), step)
 
 
 def drop_if_empty(path: Path) -> bool:
@@ -95,11 +104,13 @@ def drop_if_empty(path: Path) -> bool:
     return empty
 
 
-def describe_with(path: Path, warehouse: Path, spans: tuple[OffsetSpan, ...]) -> DataFile:
+def describe_with(
+    path: Path, warehouse: Path, spans: tuple[OffsetSpan, ...], step: Step = no_step
+) -> DataFile:
     """Sync one Parquet file that has rows; say what is in it, and that it stands for `spans`."""
     footer = pq.read_metadata(path)
     low, high = _instants(path, footer)
-    digest = sync_file(path)
+    digest = sync_file(path, step)
     return DataFile(
         path=path.relative_to(warehouse).as_posix(),
         rows=footer.num_rows,
@@ -111,21 +122,24 @@ def describe_with(path: Path, warehouse: Path, spans: tuple[OffsetSpan, ...]) ->
     )
 
 
-def sync_file(path: Path) -> Digest:
+def sync_file(path: Path, step: Step = no_step) -> Digest:
     """Make a file's content durable and return its size and digest."""
     with path.open("rb") as file:
         os.fsync(file.fileno())
-        return _digest(file)
+        return _digest(file, step)
 
 
-def digest_of(path: Path) -> Digest:
+def digest_of(path: Path, step: Step = no_step) -> Digest:
     """Return the size and digest of a file that was made durable before."""
     with path.open("rb") as file:
-        return _digest(file)
+        return _digest(file, step)
 
 
-def _digest(file: BufferedReader) -> Digest:
-    digest = hashlib.file_digest(file, "sha256")
+def _digest(file: BufferedReader, step: Step) -> Digest:
+    digest = hashlib.sha256()
+    while chunk := file.read(_CHUNK_BYTES):
+        digest.update(chunk)
+        step()
     return Digest(file.tell(), digest.hexdigest())
 
 

@@ -32,6 +32,8 @@ class Run:
     def __init__(self, group: str) -> None:
         """Name its job group."""
         self.group = group
+        self.steps = 0
+        """So much was done of what is no Spark job: files described, copied, read for a digest."""
         self._cancelled = threading.Event()
 
     @property
@@ -51,6 +53,15 @@ class Run:
         """
         if self.cancelled:
             raise BatchCancelled(self.group)
+
+    def step(self) -> None:
+        """Note that work which is no Spark job went on; go on only if nobody asked for the end.
+
+        Raises:
+            BatchCancelled: somebody did.
+        """
+        self.steps += 1  # by the run's own thread alone
+        self.check()
 
 
 class Jobs:
@@ -96,8 +107,9 @@ class Jobs:
             self._context._jsc.sc().cancelJobGroupAndFutureJobs(run.group)  # noqa: SLF001
 
     def progress(self, task_id: str) -> Hashable:
-        """Return what grows while `task_id`'s run moves: jobs, tasks, rows; None if it runs none.
+        """Return what grows while `task_id`'s run moves, None if it runs none.
 
+        These are jobs, tasks, rows, and the steps of what is no job.
         Rows of a task that runs come with the executor's heartbeat, every ten seconds.
         """
         with self._lock:
@@ -108,7 +120,7 @@ class Jobs:
         jobs = sorted(tracker.getJobIdsForGroup(run.group))
         infos = [tracker.getJobInfo(job) for job in jobs]
         stages = [stage for info in infos if info is not None for stage in info.stageIds]
-        return (run.group, *jobs, *(self._moved(stage) for stage in stages))
+        return (run.group, run.steps, *jobs, *(self._moved(stage) for stage in stages))
 
     def _moved(self, stage: int) -> Hashable:
         try:

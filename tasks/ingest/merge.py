@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
+import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import (
     ArrayType,
@@ -51,6 +52,17 @@ _TYPES: dict[str, DataType] = {
     "array<double>": ArrayType(DoubleType()),
     "array<string>": ArrayType(StringType()),
 }
+ARROW: dict[str, pa.DataType] = {
+    "string": pa.string(),
+    "long": pa.int64(),
+    "float": pa.float32(),
+    "double": pa.float64(),
+    "json": pa.string(),
+    "array<long>": pa.list_(pa.int64()),
+    "array<double>": pa.list_(pa.float64()),
+    "array<string>": pa.list_(pa.string()),
+}
+"""Type of a column -> what Arrow finds in a file; elements of arrays may be null."""
 
 
 @dataclass(frozen=True)
@@ -200,6 +212,19 @@ def schema_of(columns: Sequence[Column], *, topics: bool) -> StructType:
             StructField("__partition", IntegerType()),
             StructField("__offset", LongType()),
             *([StructField("__topic", StringType())] if topics else []),
+        ]
+    )
+
+
+def layout_of(columns: Sequence[Column], *, topics: bool) -> pa.Schema:
+    """Return what Arrow finds in a file that `rewrite` wrote: any column may be null."""
+    return pa.schema(
+        [
+            ("__time", pa.timestamp("us", "UTC")),
+            *((column.name, ARROW[column.type]) for column in columns),
+            ("__partition", pa.int32()),
+            ("__offset", pa.int64()),
+            *([("__topic", pa.string())] if topics else []),
         ]
     )
 

@@ -27,9 +27,11 @@ from pyspark.sql.types import (
 from tasks.contract import FailureCode
 from tasks.ingest.chunks import Chunks
 from tasks.ingest.files import (
+    Step,
     data_paths,
     describe_with,
     drop_if_empty,
+    no_step,
     remove_folder,
     spans_of_topics,
     total_rows,
@@ -83,7 +85,7 @@ def range_of(bad: Sequence[Reject]) -> tuple[Offsets, Offsets]:
 
 
 def keep_raw(
-    records: DataFrame, bad: Sequence[Reject], rejects: Path, warehouse: Path
+    records: DataFrame, bad: Sequence[Reject], rejects: Path, warehouse: Path, step: Step
 ) -> tuple[DataFile, ...]:
     """Write the bad ones of `records` beside their batch's rejects file; synced and checked.
 
@@ -102,7 +104,7 @@ def keep_raw(
         for number, path in enumerate(data_paths(work))
     ]
     remove_folder(work)
-    files = _described(paths, warehouse)
+    files = _described(paths, warehouse, step)
     check_raw(files, bad)
     return files
 
@@ -129,9 +131,9 @@ def _listed(session: SparkSession, rejects: Path) -> DataFrame:
     return runs.selectExpr("topic", "partition", "explode(sequence(first, last)) offset", "reason")
 
 
-def _described(paths: Sequence[Path], warehouse: Path) -> tuple[DataFile, ...]:
+def _described(paths: Sequence[Path], warehouse: Path, step: Step) -> tuple[DataFile, ...]:
     kept = [path for path in paths if not drop_if_empty(path)]
-    return tuple(describe_raw(path, warehouse) for path in kept)
+    return tuple(describe_raw(path, warehouse, step) for path in kept)
 
 
 def check_raw(files: Sequence[DataFile], bad: Sequence[Reject]) -> None:
@@ -162,6 +164,7 @@ def merge_raw(
     *,
     warehouse: Path,
     folder: Path,
+    step: Step,
 ) -> tuple[DataFile, ...]:
     """Return files of raw records that are good segments, rewritten into a new `folder` if need be.
 
@@ -177,7 +180,7 @@ def merge_raw(
         return session.read.schema(SCHEMA).parquet(*paths)
 
     paths = rewrite_with(session, job, read, ORDER, warehouse=warehouse, folder=folder)
-    merged = _described(paths, warehouse)
+    merged = _described(paths, warehouse, step)
     check_rewritten(files, merged)
     return merged
 
@@ -193,9 +196,9 @@ def combine_raw(
     return path.rename(folder / "segment-00000.parquet")
 
 
-def describe_raw(path: Path, warehouse: Path) -> DataFile:
+def describe_raw(path: Path, warehouse: Path, step: Step = no_step) -> DataFile:
     """Return what a file of raw records holds."""
-    return describe_with(path, warehouse, spans_of_topics(path, ""))
+    return describe_with(path, warehouse, spans_of_topics(path, ""), step)
 
 
 def number_kept(job: MergeJob) -> int | None:

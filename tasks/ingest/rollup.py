@@ -24,7 +24,7 @@ from pyspark.sql import functions as fn
 
 from tasks.contract import FailureCode, OffsetSpan
 from tasks.ingest.chunks import Chunks
-from tasks.ingest.files import describe_with, parquet_options, total_rows
+from tasks.ingest.files import Step, describe_with, no_step, parquet_options, total_rows
 from tasks.ingest.merge import SORTED_BY, Rewrite, read_files, unused
 from tasks.ingest.sizes import Target
 from tasks.ingest_spec import DEFAULT_FORMAT, Column, FileFormat, RowSpec
@@ -54,11 +54,12 @@ class Rollup:
 
 
 def roll_up(
-    session: SparkSession, job: Rollup, *, warehouse: Path, folder: Path
+    session: SparkSession, job: Rollup, *, warehouse: Path, folder: Path, step: Step
 ) -> tuple[DataFile, ...]:
     """Write the rows of all files, rolled up and sorted, into a new `folder`; synced.
 
-    Runs two Spark jobs, three where a chunk may need several files.
+    `step` is told on the way through the digests.  Runs two Spark jobs, three where a chunk may
+    need several files.
 
     Raises:
         TaskError: the rows do not stand for as many records as were read (WRITE_FAILED).
@@ -85,7 +86,7 @@ def roll_up(
     )
     writer = rolled.write.mode("append").options(**parquet_options(job.form))
     writer.partitionBy(key).parquet((folder / "rows").as_uri())
-    return tuple(_collected(folder, warehouse, spans))
+    return tuple(_collected(folder, warehouse, spans, step))
 
 
 def _share(rows: DataFrame, job: Rollup, chunk: str, folder: Path) -> str:
@@ -185,7 +186,7 @@ def _aggregates(spec: RowSpec, *, topics: bool) -> list[ColumnExpression]:
 
 
 def _collected(
-    folder: Path, warehouse: Path, spans: dict[str, list[OffsetSpan]]
+    folder: Path, warehouse: Path, spans: dict[str, list[OffsetSpan]], step: Step
 ) -> Iterator[DataFile]:
     """Give each key's file a plain name, and check that its rows stand for what was read."""
     written = {path.parent.name.partition("=")[2]: path for path in folder.glob("rows/*/*.parquet")}
@@ -195,17 +196,19 @@ def _collected(
         )
     for number, key in enumerate(sorted(spans)):
         path = written[key].rename(folder / f"segment-{number:05d}.parquet")
-        yield describe_counted(path, warehouse, tuple(spans[key]))
+        yield describe_counted(path, warehouse, tuple(spans[key]), step)
     shutil.rmtree(folder / "rows")
 
 
-def describe_counted(path: Path, warehouse: Path, spans: tuple[OffsetSpan, ...]) -> DataFile:
+def describe_counted(
+    path: Path, warehouse: Path, spans: tuple[OffsetSpan, ...], step: Step = no_step
+) -> DataFile:
     """Sync one file of rolled-up rows, and say what is in it.
 
     Raises:
         TaskError: its rows stand for more or fewer records than `spans` count (WRITE_FAILED).
     """
-    file = describe_with(path, warehouse, spans)
+    file = describe_with(path, warehouse, spans, step)
     counted = pc.sum(pq.read_table(path, columns=[RECORDS], partitioning=None)[RECORDS]).as_py()
     if counted != sum(span.rows for span in file.spans):
         raise TaskError(

@@ -26,6 +26,7 @@ ROWS_PER_FILE = 100_000
 """A batch is written into one more file for each so many records, up to one per reading task."""
 
 _METRIC_TIMEOUT_S = 60.0
+_IS_ROW = f"{REASON_COLUMN} = 0"
 
 
 def write_rows(
@@ -44,21 +45,21 @@ def write_rows(
     """Write the rows of `decode`'s frame into a new `folder` and return what the pass saw.
 
     Files have `__time`, the columns in order, `__partition`, `__offset`, and with `topics`
-    `__topic`.  Of records that are no rows for one of `reasons`, some are sampled.  `digested` are
-    the numbers of the columns whose values are in the digest.  Each file is sorted by `order`, SQL.
-    Runs one Spark job.
+    `__topic`; each may be null, by its type.  Of records that are no rows for one of `reasons`,
+    some are sampled.  `digested` are the numbers of the columns whose values are in the digest.
+    Each file is sorted by `order`, SQL.  Runs one Spark job.
     """
     observation = Observation()
     metric = metric_sql(start, told_by(judged.columns), reasons, digested)
     rows = (
         judged.observe(observation, fn.expr(metric))
-        .where(f"{REASON_COLUMN} = 0")
+        .where(_IS_ROW)
         .selectExpr(
-            "t AS __time",
-            *(f"c{number} AS {name(column.name)}" for number, column in enumerate(columns)),
-            f"CAST({partition_sql(start)} AS INT) AS __partition",
-            "CAST(o AS BIGINT) AS __offset",
-            *([f"{topic_sql(start)} AS __topic"] if topics else []),
+            _optional("t", "__time"),
+            *(_optional(f"c{number}", column.name) for number, column in enumerate(columns)),
+            _optional(f"CAST({partition_sql(start)} AS INT)", "__partition"),
+            _optional("CAST(o AS BIGINT)", "__offset"),
+            *([_optional(topic_sql(start), "__topic")] if topics else []),
         )
         .coalesce(files_max)
     )
@@ -68,6 +69,15 @@ def write_rows(
     # anew a moment ago, is no failure.  What counts is checked against the pass in any case.
     rows.write.mode("append").options(**parquet_options(form)).parquet(folder.as_uri())
     return read_metric(await_metric(observation, METRIC), start, reasons)
+
+
+def _optional(sql: str, column: str) -> str:
+    """Return the SQL of a column that Spark takes for one that may be null.
+
+    What it knows never to be, a count or a constant, it writes as REQUIRED, without levels; what it
+    has read again is OPTIONAL.  Pages of both cannot lie under one schema.
+    """
+    return f"CASE WHEN {_IS_ROW} THEN {sql} END AS {name(column)}"
 
 
 def check_rows(observed: Observed, files: Sequence[DataFile], start: Offsets, end: Offsets) -> None:

@@ -1,13 +1,18 @@
 """What the overlord answers for in the warehouse."""
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
 from supervisor.core.events import Event, QueueConfig, QueueName, container_of
-from supervisor.core.exports import Export
+from supervisor.core.exports import Export, copies_of
 from supervisor.core.model import TaskStatus
 from supervisor.core.spec_exports import ExportFormat
+from supervisor.export_events import announce
 from supervisor.segment_life import CONDEMNED, SEGMENT_FILES
 from tasks.contract import PublishOutcome
+from tasks.ingest_spec import Column
 from tests.api.world import NOON, World
 from tests.conformance.stories import (
     CLICKS,
@@ -40,6 +45,8 @@ def test_an_empty_database_answers_for_nothing(follower: World) -> None:
         "kept": [],
         "condemned": [],
         "exports": [],
+        "copies": [],
+        "copied": [],
     }
 
 
@@ -79,5 +86,41 @@ def test_every_file_and_every_folder_that_is_not_settled_is_answered_for(
         "pending": ["table/data/t2"],
         "kept": ["table/data/t3"],
         "condemned": ["table/data/t1/b"],
-        "exports": ["gone/metadata", "gone/widened", "table/_delta_log", "table/widened"],
+        "exports": ["gone/metadata", "table/_delta_log"],
+        "copies": [],
+        "copied": sorted(copies_of(f"table/data/t1/{name}") for name in ("a", "b")),
     }
+
+
+def test_copies_are_named_once_an_export_is_what_the_list_is(
+    follower: World, leader: Leader
+) -> None:
+    """Goal: none is missed while it is being made, nor of a table that nobody exports."""
+    old, new = (segment(f"table/data/t1/{name}", NOON) for name in ("a", "b"))
+    old = replace(old, columns=(Column(name="x", type="long"),))
+    new = replace(new, columns=(Column(name="x", type="double"),))
+    export = Export("table", ExportFormat.DELTA, enabled=True)
+    with leader.writes() as tx:
+        tx.tasks.start(attempt("t1"))
+        tx.segments.add(publication("g1", "t1"), [old, new])
+    nobody = named_copies(follower)
+    with leader.writes() as tx:
+        tx.exports.put(export)
+        announce(tx, "table", NOON)
+    behind = named_copies(follower)
+    with leader.writes() as tx:
+        tx.exports.put(replace(export, sequence=1))
+    equal = named_copies(follower)
+    with leader.writes() as tx:
+        tx.exports.put(replace(export, sequence=1, problem="two columns differ in case only"))
+    stuck = named_copies(follower)
+
+    assert (nobody, behind, stuck) == ([], [], [])
+    [copy] = equal
+    assert copy["path"].startswith(f"{copies_of(old.file.path)}/")
+    assert copy["rows"] == old.file.rows
+
+
+def named_copies(follower: World) -> list[dict[str, Any]]:
+    told: Any = follower.get(FILES)
+    return list(told["copies"])

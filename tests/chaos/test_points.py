@@ -31,7 +31,7 @@ def places() -> set[str]:
     verbs = {f"{verb}:{step}" for verb in _VERBS for step in ("in-transaction", "committed")}
     publish = {f"publish:{s}" for s in ("judged", "in-transaction", "committed", "answered")}
     sync = {f"sync:{told}" for told in ("told-pause", "told-end", "answered")}
-    export = {f"export:{step}" for step in ("copied", "decided", "committed")}
+    export = {f"export:{step}" for step in ("copying", "copied", "decided", "committed")}
     compaction = {f"compaction:{step}" for step in ("in-transaction", "committed")}
     backfill = {f"backfill:{step}" for step in ("in-transaction", "committed")}
     compact = {f"compact:{step}" for step in ("written", "published")}

@@ -103,6 +103,29 @@ def test_what_was_opened_before_a_commit_commits_no_more(tables: TableFormat, fo
     assert set(tables.open(TABLE).held) == {one.path, two.path}
 
 
+def test_a_file_that_is_taken_out_and_added_stays_with_its_new_size(
+    tables: TableFormat, folder: Path
+) -> None:
+    """Goal: a copy that was lost may come out with other bytes; of readers some go by the size."""
+    one, two = (write(folder, f"data/t/{n}.parquet", a=pa.array([n, n])) for n in range(2))
+    tables.open(TABLE).commit(Change((one, two)), 1, NOON)
+    held = tables.open(TABLE).held
+    assert held == {file.path: file.size_bytes for file in (one, two)}
+    (folder / one.path).unlink()
+    again = write(folder, one.path, a=pa.array([7, 8]), b=pa.array(["x" * 1_000, None]))
+
+    tables.open(TABLE).commit(Change((again,), (one.path,)), 2, NOON)
+
+    assert again.size_bytes != one.size_bytes
+    assert tables.open(TABLE).held == {file.path: file.size_bytes for file in (again, two)}
+    assert rows_of(tables, folder, "a") == {"a": [1, 1, 7, 8]}
+    text = write(folder, one.path, a=pa.array(["7", "8"]))
+    other = write(folder, two.path, a=pa.array(["1", "1"]))
+    tables.open(TABLE).commit(Change((text, other), (one.path, two.path)), 3, NOON)
+    assert tables.open(TABLE).held == {file.path: file.size_bytes for file in (text, other)}
+    assert rows_of(tables, folder, "a") == {"a": ["1", "1", "7", "8"]}
+
+
 def test_of_two_that_make_the_table_one_is_refused(tables: TableFormat, folder: Path) -> None:
     one, two = (write(folder, f"data/t/{n}.parquet") for n in range(2))
     first, second = tables.open(TABLE), tables.open(TABLE)

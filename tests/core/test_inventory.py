@@ -6,6 +6,7 @@ import pytest
 
 from supervisor.verify.inventory import (
     Claim,
+    ClaimedCopy,
     ClaimedFile,
     Content,
     FileFindingKind,
@@ -170,6 +171,43 @@ def test_a_link_is_an_orphan_wherever_it_lies(path: str) -> None:
     [found] = inventory.findings
     assert (found.kind, found.path) == (FileFindingKind.ORPHAN, path)
     assert "a link" in found.detail
+
+
+COPY = f"clicks/widened/{'a' * 32}/{'b' * 32}.parquet"
+
+
+def test_a_copy_that_an_export_names_has_to_be_there_as_it_should() -> None:
+    told = claim().model_copy(update={"copies": (ClaimedCopy(path=COPY, rows=7),)})
+
+    good = judged({COPY: 12}, told, {COPY: Content(12)})
+    gone = judged({}, told)
+    bad = judged({COPY: 12}, told, {COPY: Content(12, trouble="6 rows")})
+
+    assert (findings(good), good.piles[Place.EXPORTS]) == ([], Pile(1, 12))
+    assert findings(gone) == [(FileFindingKind.MISSING, COPY)]
+    assert findings(bad) == [(FileFindingKind.DAMAGED, COPY)]
+    assert [found.detail for found in bad.findings] == ["6 rows"]
+    assert findings(judged({}, told.only(frozenset()))) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "is_one"),
+    [
+        (COPY, True),
+        (f"{COPY}.{'c' * 32}.half", True),
+        (f"{COPY}.half", False),
+        (f"clicks/widened/{'b' * 32}/{'b' * 32}.parquet", False),
+        (f"clicks/widened/{'a' * 32}/part-0.parquet", False),
+        (f"clicks/widened/{'a' * 32}/more/{'b' * 32}.parquet", False),
+        (f"clicks/widened/{'a' * 32}", False),
+    ],
+)
+def test_other_copies_may_lie_beside_those_of_a_file_that_is_there(path: str, is_one: bool) -> None:
+    told = claim().model_copy(update={"copied": frozenset({f"clicks/widened/{'a' * 32}"})})
+
+    found = findings(judged({path: 3}, told))
+
+    assert found == ([] if is_one else [(FileFindingKind.ORPHAN, path)])
 
 
 def test_a_link_at_a_named_path_is_one_finding_not_two() -> None:

@@ -5,7 +5,7 @@ A record knows what it is to say, so that the model reads no bytes: its fields, 
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from confluent_kafka import Producer
@@ -64,6 +64,8 @@ class Case:
     division: tuple[Range, ...]
     peek: int
     """How many records of the whole topic are looked at before it is read in one go."""
+    part_rows: int
+    """A batch of so many may become a row group as it is; if that is few, none is a segment."""
 
     @property
     def ends(self) -> tuple[int, ...]:
@@ -315,7 +317,10 @@ def cases(draw: st.DrawFn, specs: st.SearchStrategy[Drawn]) -> Case:
         tuple(draw(_records(spec, sorts, number)) for number in range(size)) for size in sizes
     )
     division = draw(_divisions(sizes))
-    return Case(spec, partitions, division, draw(st.sampled_from([1_000, 3])))
+    peek, part_rows = draw(st.sampled_from([1_000, 3])), draw(st.sampled_from([1, 1, 3, 50_000]))
+    if part_rows == 1:  # so that files are not of several chunks, which are rewritten
+        spec = replace(spec, segment="ALL")
+    return Case(spec, partitions, division, peek, part_rows)
 
 
 def send(bootstrap: str, topic: str, case: Case) -> None:

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from supervisor.dev.broker import Broker
-from tasks.ingest import engine
+from tasks.ingest import engine, sizes
 from tasks.spark_session import SparkRuntime
 from tests.ingest.divided import Read, estimates, read
 from tests.ingest.random_records import Case, Range, cases, send
@@ -41,6 +41,8 @@ FORMATS: dict[str, tuple[int, list[Written]]] = {
     "protobuf": (1, ["protobuf"]),
 }
 """How many of seven examples have which formats: types grow most often where JSON has them."""
+
+FEW = 10
 
 THROWN_AWAY = {"null-value", "filtered", "before-minimum-time", "after-maximum-time"}
 """Reasons of records that are not bad."""
@@ -84,7 +86,12 @@ def read_in_both_ways(broker: Broker, spark: SparkRuntime, folder: Path, case: C
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(engine, "_PEEK_ROWS", case.peek)
         whole = read(spark, folder / "whole", spec, topic, in_one)
-    parts = read(spark, folder / "parts", spec, topic, case.division)
+    with pytest.MonkeyPatch.context() as patched:
+        for module in (engine, sizes):
+            patched.setattr(module, "PART_ROWS_MIN", case.part_rows)
+        if case.part_rows < FEW:
+            patched.setattr(engine, "may_stay", lambda *_: False)
+        parts = read(spark, folder / "parts", spec, topic, case.division)
 
     assert differences(case, wanted, whole, in_one) == []
     assert differences(case, wanted, parts, case.division) == []

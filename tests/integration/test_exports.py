@@ -117,7 +117,9 @@ def _listed(cluster: Cluster) -> set[Path]:
 
 
 def _on_disk(cluster: Cluster) -> set[Path]:
-    return set(cluster.warehouse.rglob("data/**/*.parquet"))
+    """What lies there beside logs; no column of these tables grows, so there are no copies."""
+    found = (cluster.warehouse.rglob(f"{below}/**/*") for below in ("data", "widened"))
+    return {file for each in found for file in each if file.suffix in {".parquet", ".half"}}
 
 
 def _named(cluster: Cluster) -> set[Path]:

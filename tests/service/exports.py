@@ -1,9 +1,10 @@
 """A world whose tasks write real files, and whose table is exported over them."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
+from types import MappingProxyType
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -186,7 +187,7 @@ class Harbour(World):
 class Shelf:
     """An exported table that holds nothing and takes everything."""
 
-    held: frozenset[str] = frozenset()
+    held: Mapping[str, int] = MappingProxyType({})
     standing = Standing()
 
     def open(self, _: str) -> "Shelf":

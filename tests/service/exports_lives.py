@@ -59,7 +59,7 @@ def _exports(life: Life) -> None:
         life.table_format,
         tables[life.table_format],
         LocalWarehouse(life.root),
-        LocalCopies(life.root),
+        LocalCopies(life.root, reach),
         reach,
     )
     kit = Kit(store, ManualClock(life.now), lambda: life.term, Meters())

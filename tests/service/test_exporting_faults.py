@@ -3,7 +3,7 @@
 import random
 import signal
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -110,7 +110,7 @@ class _Held:
     meanwhile: Callable[[], None]
 
     @property
-    def held(self) -> Collection[str]:
+    def held(self) -> Mapping[str, int]:
         return self.opened.held
 
     @property

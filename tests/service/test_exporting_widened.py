@@ -205,7 +205,7 @@ def test_copies_go_when_their_file_goes_and_are_answered_for_until_then(harbour:
         harbour.export(each)
     [copy] = _copies(harbour)
     with harbour.store.reading() as tx:
-        folders = warehouse_files(tx, str(harbour.root)).exports
+        told = warehouse_files(tx, str(harbour.root))
     harbour.mark(old, used=False)
     harbour.end_lives(GRACE)
     harbour.end_lives(GC_DELAY)
@@ -216,7 +216,8 @@ def test_copies_go_when_their_file_goes_and_are_answered_for_until_then(harbour:
         harbour.export(each)
     harbour.end_lives(timedelta(days=1))
 
-    assert (harbour.root / TOPIC / "widened").relative_to(harbour.root).as_posix() in folders
+    assert [each.path for each in told.copies] == [copy.relative_to(harbour.root).as_posix()]
+    assert copies_of(old) in told.copied
     assert (copy.exists(), copy.parent.exists()) == (False, False)
     for each in ExportFormat:
         assert names_in(harbour, each) == {new}

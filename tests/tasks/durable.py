@@ -23,7 +23,7 @@ from tasks.contract import (
     PublishRequest,
 )
 from tasks.ingest import engine, files, rejects
-from tasks.ingest.files import Digest
+from tasks.ingest.files import Digest, Step, no_step
 from tasks.ingest_spec import Column
 from tasks.journal import Journal
 from tasks.ports import JournalEntry
@@ -77,12 +77,12 @@ def _late_files(late: Late, below: str) -> None:
     """Have files and folders whose folder's name starts so synced later, when it is too late."""
     sync_file, sync_folders = files.sync_file, files.sync_folders
 
-    def without(path: Path) -> Digest:
+    def without(path: Path, step: Step = no_step) -> Digest:
         if not path.parent.name.startswith(below):
-            return sync_file(path)
+            return sync_file(path, step)
         late.append(lambda: sync_file(path))
         with _without_fsync():
-            return sync_file(path)
+            return sync_file(path, step)
 
     def folders_without(folder: Path, warehouse: Path) -> None:
         if not folder.name.startswith(below):
