@@ -41,7 +41,7 @@ def places() -> set[str]:
 
 
 def test_every_row_of_the_tables_has_a_point() -> None:
-    """Goal: A1-A15 and B1-B9 are all walked."""
+    """Goal: A1-A15 and B1-B9 are all walked, and D2."""
     assert {point.row for point in POINTS} == ROWS
     assert len({point.name for point in POINTS}) == len(POINTS)
 
