@@ -9,8 +9,10 @@ from tests.brokers import create_topic
 from tests.chaos.amount import Amount, Wanted
 from tests.chaos.books import Books, TaskRow
 from tests.chaos.finish import End, finish
-from tests.chaos.fleet import Fleet, Shape
+from tests.chaos.fleet import PAUSE_LEASE_S, Fleet, Shape
+from tests.chaos.judges import judge_run
 from tests.chaos.oracle import Oracle
+from tests.chaos.pauses import pauses_in
 from tests.chaos.producer import streaming
 from tests.chaos.proxy import FaultProxy
 from tests.chaos.report import Result, commit
@@ -72,6 +74,8 @@ def tell(story: Story, say: Callable[[str], None]) -> Result:
         end = finish(run)
         run.faults.published(books.last_published())
         tasks, publications = books.tasks(), books.look().publications
+        pauses = pauses_in(fleet.logs, story.shape.workers)
+        judged = judge_run(books, run.witness, pauses, PAUSE_LEASE_S)
     result = _result(story, run, end, tasks, tested)
     return replace(
         result,
@@ -83,6 +87,8 @@ def tell(story: Story, say: Callable[[str], None]) -> Result:
         soak=amount,
         soak_wanted=story.wanted,
         rereads=rereads,
+        judged=judged,
+        leaders_slept=walk.findings if walk is not None else (),
         processes_left=tuple(fleet.left_over()),
     )
 
