@@ -16,7 +16,7 @@ from tests.chaos.pauses import pauses_in
 from tests.chaos.producer import streaming
 from tests.chaos.proxy import FaultProxy
 from tests.chaos.report import Result, commit
-from tests.chaos.rereads import OverlordsOnly, Rereads
+from tests.chaos.rereads import OverlordsOnly, Part, Rereads
 from tests.chaos.run import Run
 from tests.chaos.schedule import Fault
 from tests.chaos.soak import Soak
@@ -36,8 +36,8 @@ class Story:
     """To the broker, if it can be disturbed."""
     walk: Plan | None = None
     faults: list[Fault] = field(default_factory=list)
-    overlords_only: int = 0
-    """The soak begins with so many kills of overlords, and nothing else, to see what is re-read."""
+    overlords_only: Part | None = None
+    """The soak begins with kills of overlords, and nothing else, to see what is re-read."""
     wanted: Wanted = field(default_factory=Wanted)
     """The soak ends with it, or with its last fault; what is missing then is a trouble."""
     within_s: float = 3600.0
@@ -95,7 +95,7 @@ def tell(story: Story, say: Callable[[str], None]) -> Result:
 
 def _soak(story: Story, run: Run) -> tuple[Rereads | None, Amount]:
     soak, rereads = Soak(run, story.wire), None
-    if story.overlords_only:
+    if story.overlords_only is not None:
         rereads = OverlordsOnly(run, story.seed).measure(story.overlords_only)
     return rereads, soak.run(story.faults, story.wanted, story.within_s)
 
