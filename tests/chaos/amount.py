@@ -3,11 +3,11 @@
 from collections import Counter
 from dataclasses import dataclass, field
 
-from tests.chaos.points import ROWS
+from tests.chaos.points import FROZEN_AT, ROWS
 from tests.chaos.schedule import KILLS, Kind
 
-_KILLED_AT = ROWS - {"B9"}
-"""Rows of the tables whose process dies; B9's is stopped."""
+_KILLED_AT = ROWS - FROZEN_AT
+"""Rows of the tables whose process dies."""
 _WORDS = {
     Kind.FREEZE_LEADER: "frozen",
     Kind.FREEZE_WORKER: "frozen",
@@ -74,6 +74,6 @@ def _family(kind: str) -> str:
         return "died at a point"
     if kind in {"kill", "B8", *KILLS}:
         return "killed"
-    if kind == "B9":
+    if kind in FROZEN_AT:
         return "frozen"
     return _WORDS.get(Kind(kind)) or f"wire {kind.rpartition('-')[2]}"

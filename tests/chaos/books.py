@@ -1,5 +1,6 @@
 """What the metadata database says, read beside the product: no proxy, no overlord, no view."""
 
+import json
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from types import TracebackType
@@ -32,6 +33,23 @@ class TaskRow:
     reason: str
     created_at: datetime
     ended_at: datetime | None
+    outcome: str = ""
+    """What it was answered when it asked to publish; empty: it was not."""
+
+    @property
+    def verdict(self) -> tuple[str, str]:
+        """Status and reason, which no later event may change."""
+        return self.status, self.reason
+
+
+@dataclass(frozen=True)
+class Told:
+    """One happening, as it was written in the transaction of its change."""
+
+    at: datetime
+    generation: str
+    task: str
+    detail: dict[str, object]
 
 
 class Books:
@@ -107,13 +125,51 @@ class Books:
             return "terminated"
         return "suspended" if '"suspended":true' in str(rows[0][1]).replace(" ", "") else "running"
 
-    def publishing(self) -> int:
-        """Return how many live generations have a fixed end."""
-        rows = self._all(
-            "SELECT count(*) FROM generations WHERE supervisor_id = %s AND ended_at IS NULL"
+    def publishing(self) -> frozenset[str]:
+        """Return the live generations with a fixed end."""
+        return self._ids(
+            "SELECT id FROM generations WHERE supervisor_id = %s AND ended_at IS NULL"
             " AND end_fixed_at IS NOT NULL"
         )
-        return int(str(rows[0][0]))
+
+    def pausing(self) -> frozenset[str]:
+        """Return the generations whose tasks are asked to pause."""
+        return self._ids(
+            "SELECT id FROM generations WHERE supervisor_id = %s AND state = 'PAUSING'"
+        )
+
+    def _ids(self, statement: str) -> frozenset[str]:
+        return frozenset(str(found) for (found,) in self._all(statement))
+
+    def plans(self) -> dict[int, int]:
+        """Return id -> term of the newest plans; older ones are dropped."""
+        rows = self._all("SELECT id, term FROM plans WHERE supervisor_id = %s")
+        return {int(str(number)): int(str(term)) for number, term in rows}
+
+    def winners(self) -> dict[str, str]:
+        """Return generation -> the task that published it."""
+        rows = self._all("SELECT generation_id, task_id FROM publications WHERE supervisor_id = %s")
+        return {str(generation): str(task) for generation, task in rows}
+
+    def told(self, kind: str) -> list[Told]:
+        """Return what happened of one kind, in the order of the commits."""
+        rows = self._db.execute(
+            "SELECT at, generation_id, task_id, detail FROM happenings"
+            " WHERE supervisor_id = %s AND kind = %s ORDER BY number",
+            (self._id, kind),
+        ).fetchall()
+        return [Told(_utc(at), str(g), str(task), _document(d)) for at, g, task, d in rows]
+
+    def ends(self) -> dict[str, dict[str, int]]:
+        """Return generation -> the end that its rows have, of each `topic:partition`."""
+        rows = self._all(
+            "SELECT generation_id, topic || ':' || partition, end_offset"
+            " FROM generation_partitions WHERE supervisor_id = %s AND end_offset IS NOT NULL"
+        )
+        found: dict[str, dict[str, int]] = {}
+        for generation, partition, end in rows:
+            found.setdefault(str(generation), {})[str(partition)] = int(str(end))
+        return found
 
     def live_rows(self) -> dict[str, int]:
         """Return how many tasks and generations are not over."""
@@ -128,8 +184,8 @@ class Books:
     def tasks(self) -> list[TaskRow]:
         """Return every task there was."""
         rows = self._all(
-            "SELECT id, worker_id, status, coalesce(lost, false), reason, created_at, ended_at"
-            " FROM tasks WHERE supervisor_id = %s"
+            "SELECT id, worker_id, status, coalesce(lost, false), reason, created_at, ended_at,"
+            " coalesce(outcome, '') FROM tasks WHERE supervisor_id = %s"
         )
         return [
             TaskRow(
@@ -140,8 +196,9 @@ class Books:
                 reason=str(reason),
                 created_at=_utc(created),
                 ended_at=None if ended is None else _utc(ended),
+                outcome=str(outcome),
             )
-            for task_id, worker, status, lost, reason, created, ended in rows
+            for task_id, worker, status, lost, reason, created, ended, outcome in rows
         ]
 
     def _all(self, statement: str) -> list[tuple[object, ...]]:
@@ -151,3 +208,9 @@ class Books:
 def _utc(value: object) -> datetime:
     assert isinstance(value, datetime)
     return value if value.tzinfo is not None else value.replace(tzinfo=UTC)
+
+
+def _document(value: object) -> dict[str, object]:
+    found = json.loads(value) if isinstance(value, str) else value
+    assert isinstance(found, dict)
+    return found

@@ -33,6 +33,7 @@ from tests.chaos.proxy import FaultProxy, Mode
 OVERLORDS = ("o1", "o2")
 LEASE_TTL_S = 5.0
 WORKER_TIMEOUT_S = 10.0
+PAUSE_LEASE_S = 120.0
 _ASK_S = 3.0
 _ROOT = Path(__file__).parents[2]
 _MARK = "TIDEGATE_TEST_CHAOS"
@@ -43,7 +44,7 @@ _QUICK = {
     "TIDEGATE_WORKER_TIMEOUT": "PT10S",
     "TIDEGATE_SUPERVISOR_PERIOD": "PT5S",
     "TIDEGATE_PAUSE_TIMEOUT": "PT40S",  # a batch may take long on a machine that is all used up
-    "TIDEGATE_PAUSE_LEASE": "PT120S",
+    "TIDEGATE_PAUSE_LEASE": f"PT{PAUSE_LEASE_S:g}S",
     "TIDEGATE_GC_DELAY": "PT2S",
     "TIDEGATE_SWEEP_PERIOD": "PT10S",
     "TIDEGATE_WORKER_SLOTS": "2",  # of two workers: exactly taskCount x replicas, none to spare
@@ -172,7 +173,7 @@ class Fleet:
             ChildSpec(
                 name=name,
                 argv=(sys.executable, *self._program(name)),
-                folder=self.shape.folder / "logs",
+                folder=self.logs,
                 env=self.environment() | own,
                 cwd=_ROOT,
                 grace=timedelta(seconds=40),
@@ -187,6 +188,11 @@ class Fleet:
             return ("-m", "supervisor.cli.main", "overlord")
         light = ("-m", "tests.chaos.light_worker")
         return light if self.shape.light else ("-m", "supervisor.cli.main", "worker")
+
+    @property
+    def logs(self) -> Path:
+        """Where each process writes `<name>.log`, through all its starts."""
+        return self.shape.folder / "logs"
 
     def signal(self, name: str, number: signal.Signals) -> None:
         """Send a signal to the process itself, not to its JVM."""

@@ -1,5 +1,7 @@
 """Where processes die: each row of the failure tables A and B as a failpoint of a real process.
 
+Of table D there is the one row that needs an instruction as well: a leader that sleeps (D2).
+
 A failpoint ends the process between two instructions, so a row is hit where it says, not somewhere
 near.  What has no instruction of its own in this protocol stands at the nearest one, and `why`
 says so: end and successor are one transaction (A7), set-end is resume (A6), outcome and status
@@ -35,7 +37,7 @@ class Point:
     why: str
     verb: Verb | None = None
     in_a_row: int = 1
-    """How often it dies there, one start after the other."""
+    """How many leaders die there, one after the other, for one hit."""
     frozen_s: float = 0.0
     """Stopped instead of killed, and continued after so long."""
 
@@ -91,5 +93,17 @@ WORKER_POINTS = (
 EVERY_WORKER = Point(
     "B8", Role.WORKER, "", "all replicas die while their range is published: killed from outside"
 )
-POINTS = (*OVERLORD_POINTS, *WORKER_POINTS, EVERY_WORKER)
-ROWS = frozenset({f"A{n}" for n in range(1, 16)} | {f"B{n}" for n in range(1, 10)})
+LEADER_STOPS = (
+    Point("D2", Role.OVERLORD, "in:FixEnd:stop", "stopped past its lease, an end not committed"),
+    Point(
+        "D2",
+        Role.OVERLORD,
+        "publish:in-transaction:stop",
+        "stopped past its lease, a publication not committed",
+    ),
+)
+"""A leader that sleeps inside a transaction until another one leads, and goes on then."""
+POINTS = (*OVERLORD_POINTS, *WORKER_POINTS, EVERY_WORKER, *LEADER_STOPS)
+ROWS = frozenset({f"A{n}" for n in range(1, 16)} | {f"B{n}" for n in range(1, 10)} | {"D2"})
+FROZEN_AT = frozenset({"B9", "D2"})
+"""Rows whose process is stopped and goes on; at all others it dies."""

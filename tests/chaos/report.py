@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from tests.chaos.amount import Amount, Wanted, by_family
+from tests.chaos.judges import Judged
 from tests.chaos.points import POINTS
 from tests.chaos.rereads import Rereads
 
@@ -54,6 +55,9 @@ class Result:
     soak_wanted: Wanted = field(default_factory=Wanted)
     rereads: Rereads | None = None
     """None: no part of the run killed overlords only."""
+    judged: Judged = field(default_factory=Judged)
+    leaders_slept: tuple[str, ...] = ()
+    """What was wrong when leaders slept in a transaction (D2)."""
     processes_left: tuple[str, ...] = ()
 
     @property
@@ -63,6 +67,7 @@ class Result:
         left += [f"process left: {p}" for p in self.processes_left]
         left += [f"the soak had {text}" for text in self.soak_wanted.short_of(self.soak)]
         left += self._points_missed()
+        left += [*self.judged.findings, *self.leaders_slept]
         if self.rereads is not None and self.rereads.share > _REPEATED_MAX:
             left.append(
                 f"{self.rereads.share:.2%} read twice because of overlords that were killed"

@@ -20,14 +20,26 @@ from tests.chaos.fleet import OVERLORDS
 from tests.chaos.run import Run
 from tests.chaos.schedule import Kind
 
-_CALM_S = 40.0
-_REST_S = 9.0
-"""At most so long after a publication the next kill comes: at any moment of a range."""
 _BOTH = 0.15
 _PUBLISHED_WITHIN_S = 120.0
 _FAMILY, _SAMPLE = "tidegate_worker_records", "tidegate_worker_records_total"
 _TWICE = frozenset({"cancelled", "taken_back"})
 _ASK_S = 10.0
+
+
+@dataclass(frozen=True)
+class Part:
+    """How much of a run kills overlords and nothing else."""
+
+    kills: int
+    calm_s: float = 40.0
+    """So long nothing is killed first; 0: what handoffs cost by themselves counts as well."""
+    rest_max_s: float = 9.0
+    """At most so long after a publication the next kill comes: at any moment of a range."""
+
+
+BRIEF_PART = Part(kills=2, calm_s=0.0, rest_max_s=0.0)
+"""In the time that a test has.  It deducts nothing, so its share is not lower than a long one's."""
 
 
 @dataclass(frozen=True)
@@ -112,25 +124,25 @@ class OverlordsOnly:
         self._run = run
         self._chance = Random(seed)
 
-    def measure(self, kills: int) -> Rereads:
+    def measure(self, part: Part) -> Rereads:
         """Be calm, then kill; no worker may end meanwhile."""
         run = self._run
-        calm = self._span(lambda: run.go_on(_CALM_S))
-        struck = self._span(lambda: self._kill(kills))
+        calm = self._span(lambda: run.go_on(part.calm_s))
+        struck = self._span(lambda: self._kill(part))
         found = Rereads(calm, struck)
         run.say(f"only overlords killed: {found.share:.2%} read again; {found}")
         return found
 
-    def _kill(self, kills: int) -> None:
+    def _kill(self, part: Part) -> None:
         run, begun = self._run, len(self._run.faults.injected)
-        while len(run.faults.injected) - begun < kills:
+        while len(run.faults.injected) - begun < part.kills:
             both = self._chance.random() < _BOTH
             leader = run.leader() or OVERLORDS[0]
             for name in OVERLORDS if both else (leader,):
                 run.kill(name, Kind.KILL_BOTH if both else Kind.KILL_LEADER)
             known = run.books.look().publications
             self._wait_for_a_publication(known)  # else nothing is handed off, and nothing to repeat
-            run.go_on(self._chance.uniform(0.0, _REST_S))
+            run.go_on(self._chance.uniform(0.0, part.rest_max_s))
 
     def _wait_for_a_publication(self, known: int) -> None:
         run = self._run

@@ -21,6 +21,7 @@ from tests.chaos.measure import Faults, Reads
 from tests.chaos.oracle import Finding, Oracle
 from tests.chaos.points import Verb
 from tests.chaos.producer import Stream
+from tests.chaos.witness import Witness
 from tests.integration.oracle import spec
 from tests.waiting import wait_until
 
@@ -69,6 +70,7 @@ class Run:
     arming: Arming = field(default_factory=Unarmed)
     faults: Faults = field(default_factory=Faults)
     reads: Reads = field(default_factory=Reads)
+    witness: Witness = field(default_factory=Witness)
     checks: int = 0
     wished: str = "running"
     """What the spec should be: `running` or `suspended`."""
@@ -91,6 +93,7 @@ class Run:
         self._start_again()
         if self._is_due("look", _LOOK_EVERY_S):
             self.faults.published(self.books.last_published())
+            self.witness.look(self.books)
             self._take_status()
         if self._is_due("ask", _ASK_EVERY_S):
             self._ask()
@@ -113,6 +116,13 @@ class Run:
 
         holds.__qualname__ = condition.__qualname__
         wait_until(holds, within_s)
+
+    def comes(self, condition: Callable[[], bool], within_s: float) -> bool:
+        """Tick until it holds, or the time is over; tell which."""
+        until = time.monotonic() + within_s
+        while not (holds := condition()) and time.monotonic() < until:
+            self.tick()
+        return holds
 
     def _is_due(self, what: str, every_s: float) -> bool:
         now = time.monotonic()
@@ -149,6 +159,7 @@ class Run:
     def _start_again(self) -> None:
         for name, code in self.fleet.ended().items():
             self.arming.ended(name, code)
+            self.witness.has_ended(name)
             if name not in OVERLORDS:
                 self.faults.touch(name)
             failpoint = self.arming.failpoint_for(name)

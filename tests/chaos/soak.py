@@ -126,7 +126,11 @@ class Soak:
             name = run.leader() or OVERLORDS[0]
         run.faults.note(fault.kind, name, workers=touched)
         run.fleet.signal(name, signal.SIGSTOP)
+        for worker in touched:
+            run.witness.falls_asleep(worker, run.books)
         run.go_on(fault.lasts_s)
+        for worker in touched:
+            run.witness.goes_on(worker, run.books)
         run.fleet.thaw(name)
         run.faults.touch(*touched)
 

@@ -9,12 +9,14 @@ from tests.brokers import create_topic
 from tests.chaos.amount import Amount, Wanted
 from tests.chaos.books import Books, TaskRow
 from tests.chaos.finish import End, finish
-from tests.chaos.fleet import Fleet, Shape
+from tests.chaos.fleet import PAUSE_LEASE_S, Fleet, Shape
+from tests.chaos.judges import judge_run
 from tests.chaos.oracle import Oracle
+from tests.chaos.pauses import pauses_in
 from tests.chaos.producer import streaming
 from tests.chaos.proxy import FaultProxy
 from tests.chaos.report import Result, commit
-from tests.chaos.rereads import OverlordsOnly, Rereads
+from tests.chaos.rereads import OverlordsOnly, Part, Rereads
 from tests.chaos.run import Run
 from tests.chaos.schedule import Fault
 from tests.chaos.soak import Soak
@@ -34,8 +36,8 @@ class Story:
     """To the broker, if it can be disturbed."""
     walk: Plan | None = None
     faults: list[Fault] = field(default_factory=list)
-    overlords_only: int = 0
-    """The soak begins with so many kills of overlords, and nothing else, to see what is re-read."""
+    overlords_only: Part | None = None
+    """The soak begins with kills of overlords, and nothing else, to see what is re-read."""
     wanted: Wanted = field(default_factory=Wanted)
     """The soak ends with it, or with its last fault; what is missing then is a trouble."""
     within_s: float = 3600.0
@@ -72,6 +74,8 @@ def tell(story: Story, say: Callable[[str], None]) -> Result:
         end = finish(run)
         run.faults.published(books.last_published())
         tasks, publications = books.tasks(), books.look().publications
+        pauses = pauses_in(fleet.logs, story.shape.workers)
+        judged = judge_run(books, run.witness, pauses, PAUSE_LEASE_S)
     result = _result(story, run, end, tasks, tested)
     return replace(
         result,
@@ -83,13 +87,15 @@ def tell(story: Story, say: Callable[[str], None]) -> Result:
         soak=amount,
         soak_wanted=story.wanted,
         rereads=rereads,
+        judged=judged,
+        leaders_slept=walk.findings if walk is not None else (),
         processes_left=tuple(fleet.left_over()),
     )
 
 
 def _soak(story: Story, run: Run) -> tuple[Rereads | None, Amount]:
     soak, rereads = Soak(run, story.wire), None
-    if story.overlords_only:
+    if story.overlords_only is not None:
         rereads = OverlordsOnly(run, story.seed).measure(story.overlords_only)
     return rereads, soak.run(story.faults, story.wanted, story.within_s)
 

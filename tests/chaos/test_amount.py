@@ -1,68 +1,28 @@
 """What a soak has to have done is counted from its own start, and what it lacks is told."""
 
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import repeat
-from pathlib import Path
-from types import SimpleNamespace
-from typing import cast
 
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 
 from tasks.meters import WorkerMeters
 from tests.chaos.amount import Amount, Wanted, by_family, kills_of
-from tests.chaos.books import Books, TaskRow
-from tests.chaos.fleet import Fleet, Shape
-from tests.chaos.oracle import Oracle
+from tests.chaos.books import TaskRow
 from tests.chaos.points import OVERLORD_POINTS, POINTS, ROWS
-from tests.chaos.producer import Ledger, Stream
 from tests.chaos.report import PAGE, Result
 from tests.chaos.rereads import Counted, Rereads, Span, counted, failed_in
 from tests.chaos.run import Run
 from tests.chaos.schedule import BRIEF, KILLS, Fault, Kind, kinds_of, schedule
 from tests.chaos.soak import MODES, Soak
+from tests.chaos.still import Still
 from tests.chaos.walk import LONG, Plan, Walk
 
 pytestmark = pytest.mark.chaos
 KILL = Fault(0.0, Kind.KILL_LEADER, 0.0, 0.0)
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
-
-
-class Still(Run):
-    """A run whose processes are never started: only what is counted of it is real."""
-
-    def leader(self) -> str | None:
-        """Return the first."""
-        return "o1"
-
-    def kill(self, name: str, kind: str) -> None:
-        """Count it."""
-        self.faults.note(kind, name)
-
-    def go_on(self, seconds: float) -> None:
-        """Let no time pass."""
-
-
-@pytest.fixture
-def run(tmp_path: Path) -> Iterator[Run]:
-    """A run with 201 deaths of the walk behind it, and 1,000 records."""
-    stream = SimpleNamespace(ledger=Ledger([("id", 0, n) for n in range(1_000)]))
-    with Fleet(Shape(tmp_path, "postgresql://127.0.0.1:9/none")) as fleet:
-        still = Still(
-            fleet,
-            cast("Books", None),
-            cast("Stream", stream),
-            cast("Oracle", None),
-            "nobody:9",
-            "none",
-            lambda _: None,
-        )
-        for _ in range(201):
-            still.faults.note("A1", "o1")
-        yield still
 
 
 def test_the_walks_kills_are_not_the_soaks(run: Run) -> None:
@@ -155,7 +115,7 @@ def test_every_kind_has_a_family_and_kills_are_kills() -> None:
     families = by_family(kinds)
     assert sum(families.values()) == len(kinds)
     assert families["wire cut"] == 3
-    assert families["frozen"] == 3  # two kinds, and B9
+    assert families["frozen"] == 4  # two kinds, B9 and D2
     assert families["COMMIT's reply lost"] == 1
     assert kills_of(kinds) == families["killed"] + families["died at a point"]
     assert families["killed"] == len(KILLS - {Kind.FAILPOINT}) + 2  # B8, and for the walk's order

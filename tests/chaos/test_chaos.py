@@ -11,6 +11,7 @@ import pytest
 from supervisor.dev.broker import Broker
 from tests.chaos.amount import Wanted
 from tests.chaos.fleet import Shape
+from tests.chaos.rereads import BRIEF_PART
 from tests.chaos.schedule import BRIEF
 from tests.chaos.story import Story, tell
 from tests.chaos.walk import SHORT
@@ -35,6 +36,7 @@ def test_no_record_is_lost_or_doubled_wherever_a_process_dies(
         broker.bootstrap,
         "chaos-short",
         walk=SHORT,
+        overlords_only=BRIEF_PART,
         faults=[*BRIEF],
         wanted=Wanted(tuple(fault.kind for fault in BRIEF)),
     )

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import get_args
 
+import psutil
 import pytest
 
 from supervisor.core.actions import Action
@@ -15,6 +16,7 @@ from tasks.contract import TaskPhase
 from tasks.failpoints import EXIT_CODE, FailpointsError, nothing, parse, reach_of
 from tasks.signals import Effect
 from tests.chaos.points import POINTS, ROWS
+from tests.waiting import wait_until
 
 _ROOT = Path(__file__).parents[2]
 _STEPS = ("before", "in", "after")
@@ -41,7 +43,7 @@ def places() -> set[str]:
 
 
 def test_every_row_of_the_tables_has_a_point() -> None:
-    """Goal: A1-A15 and B1-B9 are all walked."""
+    """Goal: A1-A15 and B1-B9 are all walked, and D2."""
     assert {point.row for point in POINTS} == ROWS
     assert len({point.name for point in POINTS}) == len(POINTS)
 
@@ -132,3 +134,23 @@ def test_a_process_ends_at_its_point_and_at_that_time_only(
     )
     turns = re.findall(r"^[0-9]$", ended.stdout, re.MULTILINE)  # the rest is the log
     assert (ended.returncode, "".join(turns)) == (code, passed)
+
+
+@pytest.mark.chaos
+def test_a_process_that_stops_at_its_point_goes_on_when_it_is_told_to() -> None:
+    """Goal: `stop` is a sleep and no death: what comes behind the point happens after it."""
+    with subprocess.Popen(
+        (sys.executable, "-c", _PROGRAM),
+        cwd=_ROOT,
+        env={"TIDEGATE_FAILPOINTS": "here:stop:2", "PYTHONPATH": str(_ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as process:
+        asleep = psutil.Process(process.pid)
+        wait_until(lambda: asleep.status() == psutil.STATUS_STOPPED, 60)
+        process.send_signal(signal.SIGCONT)
+        told, _ = process.communicate(timeout=60)
+
+    turns = re.findall(r"^[0-9]$", told, re.MULTILINE)
+    assert (process.returncode, "".join(turns)) == (0, "012")

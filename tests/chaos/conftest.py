@@ -1,0 +1,34 @@
+"""What tests of the harness itself share."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
+
+from tests.chaos.books import Books
+from tests.chaos.fleet import Fleet, Shape
+from tests.chaos.oracle import Oracle
+from tests.chaos.producer import Ledger, Stream
+from tests.chaos.run import Run
+from tests.chaos.still import Still
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Iterator[Run]:
+    """A run with 201 deaths of the walk behind it, and 1,000 records."""
+    stream = SimpleNamespace(ledger=Ledger([("id", 0, n) for n in range(1_000)]))
+    with Fleet(Shape(tmp_path, "postgresql://127.0.0.1:9/none")) as fleet:
+        still = Still(
+            fleet,
+            cast("Books", None),
+            cast("Stream", stream),
+            cast("Oracle", None),
+            "nobody:9",
+            "none",
+            lambda _: None,
+        )
+        for _ in range(201):
+            still.faults.note("A1", "o1")
+        yield still
