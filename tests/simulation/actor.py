@@ -13,7 +13,9 @@ from tasks.ports import Fenced
 from tasks.runner import TaskRunner
 from tasks.signals import (
     Answered,
+    BatchRead,
     Discard,
+    DropTail,
     Effect,
     Event,
     JobDropped,
@@ -72,6 +74,8 @@ class Actor(TaskRunner):
 
     def _job_cut(self, job: int) -> None:
         if job == self._job and self._running is not None:
+            if isinstance(self._running, ReadBatch):
+                self._host.took_back(self, "cut")
             self._finished()
             self.deliver(JobDropped(self._host.monotonic()))
 
@@ -126,6 +130,8 @@ class Actor(TaskRunner):
             return
         effect = self._running
         event = self._carried_out(effect)
+        if _takes_back(effect, event):
+            self._host.took_back(self, type(effect).__name__)
         self._host.reach(f"worker:after:{type(effect).__name__}")
         self._finished()
         if event is None:
@@ -151,3 +157,9 @@ class Actor(TaskRunner):
         if isinstance(answer, Fenced):
             self._host.fenced()
         self.deliver(Unanswered(now, str(answer)))
+
+
+def _takes_back(effect: Effect, event: Event | None) -> bool:
+    """Tell whether something that was read counts no more: a batch failed, or files are dropped."""
+    failed = isinstance(effect, ReadBatch) and not isinstance(event, BatchRead)
+    return failed or isinstance(effect, Discard | DropTail)

@@ -3,9 +3,11 @@
 from collections.abc import Callable, Iterator
 
 from supervisor.core.errors import InvalidSpec
+from supervisor.core.kafka_names import PROVIDER
 from supervisor.observe import observe
 from supervisor.views_status import state_of
 from tests.simulation.overlord import OverlordProcess
+from tests.simulation.secret import SECRET
 from tests.simulation.user import User
 from tests.simulation.world import SUPERVISOR, World
 
@@ -49,8 +51,16 @@ def _state(overlord: OverlordProcess) -> object:
     return state_of(seen, loop.last_pass(SUPERVISOR), loop.failing(SUPERVISOR))
 
 
-def _refused(overlord: OverlordProcess, document: object) -> None:
-    """Look what a POST would do; allowed, it would tear offsets and rows apart (H5)."""
+def _refused(overlord: OverlordProcess, document: dict[str, object]) -> None:
+    """Look what a POST would do; allowed, it would tear offsets and rows apart (H5).
+
+    Whoever is not careful posts a password as well: it is refused, and not repeated (S16).
+    """
+    try:
+        overlord.service.apply_spec(with_the_password(document), "user")
+        overlord.around.bug("a spec was stored that holds a password")
+    except InvalidSpec as error:
+        overlord.around.happened("told", text=f"{error} {vars(error)}")
     before, _ = overlord.service.newest(SUPERVISOR)
     try:
         overlord.service.preview(document)
@@ -58,6 +68,17 @@ def _refused(overlord: OverlordProcess, document: object) -> None:
         return
     if overlord.service.newest(SUPERVISOR)[0].version == before.version:
         overlord.around.bug("a spec was allowed that changes what cannot be changed")
+
+
+def with_the_password(document: dict[str, object]) -> dict[str, object]:
+    """Return the same spec with the password itself in the place of its reference."""
+    spec = document["spec"]
+    assert isinstance(spec, dict)
+    source = spec["ioConfig"]
+    properties = {**source["consumerProperties"], "sasl.password": SECRET}
+    del properties[PROVIDER]
+    changed = {**source, "consumerProperties": properties}
+    return {**document, "spec": {**spec, "ioConfig": changed}}
 
 
 def unchangeable(document: dict[str, object]) -> Iterator[dict[str, object]]:

@@ -26,6 +26,8 @@ class Handmade:
     """What is in Kafka and on disk; it plays both."""
 
     log: dict[tuple[str, int], list[tuple[int, int | None, str]]] = field(default_factory=dict)
+    lost: dict[tuple[str, int], int] = field(default_factory=dict)
+    """Of a partition: what Kafka holds begins there."""
     files: dict[str, list[tuple[TopicPartition, int, int | None]]] = field(default_factory=dict)
 
     def records(
@@ -33,6 +35,11 @@ class Handmade:
     ) -> list[tuple[int, int | None, str]]:
         del topic
         return self.log.get((topic_id, partition), [])
+
+    def holds(self, topic: str, partition: int, topic_id: str, offset: int) -> bool:
+        del topic
+        first = self.lost.get((topic_id, partition), 0)
+        return first <= offset <= len(self.log.get((topic_id, partition), []))
 
     def rows(self, path: str) -> list[tuple[TopicPartition, int, int | None]] | None:
         return self.files.get(path)

@@ -1,14 +1,12 @@
-"""I10, I11, I12: what must be true when all faults are over and the quiet phase has passed."""
+"""I11, I12: what must be true when all faults are over and the quiet phase has passed."""
 
 import json
 import sqlite3
-from collections import Counter
 from collections.abc import Iterator
 
 from tests.simulation.ledger import Ledger, Watched
 from tests.simulation.rows import LIVE, Rows
 
-_ROWS = "SELECT generation_id, rows FROM segments WHERE substr(data_source, -8) <> '__errors'"
 _HOLDS_TOKENS = {("tasks", "token")}
 _ORPHANS = {
     "segments without a publication": (
@@ -73,33 +71,6 @@ def no_row_is_an_orphan(world: Watched) -> Iterator[str]:
             yield f"I11 {number} {what}"
 
 
-def wasted_work_is_bounded(ledger: Ledger, now: Rows, world: Watched) -> Iterator[str]:
-    """I10: records read <= replicas x (published + faults x records of the largest range).
-
-    What a discarded range had read is lost by a reset or a topic made anew, not by our waste.
-    """
-    if not ledger.read:
-        return
-    sizes: Counter[str] = Counter()
-    for segment in world.store_connection.execute(_ROWS):
-        sizes[segment[0]] += segment[1]
-    replicas = 1 + max((t.replica for t in now.tasks.values()), default=0)
-    waiting = sum(
-        sum(kind == "data" for _, _, kind in world.kafka.records(p.topic, p.partition, c.topic_id))
-        for p, c in now.committed.items()
-    )
-    largest = max([*sizes.values(), 1])
-    discarded = {g.id: 0 for g in now.generations.values() if g.state == "DISCARDED"}
-    for task in now.tasks.values():
-        if task.generation in discarded:
-            best = max(discarded[task.generation], ledger.read[task.id])
-            discarded[task.generation] = best
-    meant = max(sizes.total(), waiting) + sum(discarded.values())
-    bound = replicas * (meant + (ledger.faults + 1) * largest)
-    if ledger.read.total() > bound:
-        yield f"I10 {ledger.read.total()} records were read, the bound is {bound}"
-
-
 def no_secret_is_stored(world: Watched) -> Iterator[str]:
     """I12: neither a canary nor the token of a task stands anywhere but where it belongs."""
     db = world.store_connection
@@ -128,6 +99,9 @@ def no_secret_is_stored(world: Watched) -> Iterator[str]:
     )
     if any(secret in reports for secret in secrets):
         yield "I12 a secret is in the report of a task"
+    told = "\n".join(str(line.detail["text"]) for line in world.log if line.kind == "told")
+    if any(secret in told for secret in secrets):
+        yield "I12 a secret is in an answer to the user"
 
 
 _SHORTEST = 8

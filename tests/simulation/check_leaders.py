@@ -7,7 +7,7 @@ from tests.simulation.rows import Rows
 
 
 def commits_have_the_present_term(ledger: Ledger, now: Rows, world: Watched) -> Iterator[str]:
-    """Look at what happened since the last look; count the faults and the records read."""
+    """Look at what happened since the last look."""
     present = ledger.rows.term
     for happening in world.log[ledger.heard :]:
         detail = happening.detail
@@ -23,10 +23,6 @@ def commits_have_the_present_term(ledger: Ledger, now: Rows, world: Watched) -> 
                 ledger.loses_from[str(detail["overlord"])] = float(str(detail["loses_from"]))
             case "lost":
                 yield from _too_soon(ledger, detail)
-            case "fault" | "crash":
-                ledger.faults += 1
-            case "read":
-                ledger.read[str(detail["task"])] += int(str(detail["records"]))
             case _:
                 pass
     ledger.heard = len(world.log)

@@ -10,7 +10,9 @@ begins with the invariant's name.
 
 from tests.simulation import check_end, check_offsets, check_rows
 from tests.simulation.check_digests import differences_are_told
+from tests.simulation.check_discards import nothing_is_given_up_without_cause
 from tests.simulation.check_leaders import commits_have_the_present_term, plans_have_rising_terms
+from tests.simulation.check_work import nothing_is_read_again_in_vain
 from tests.simulation.check_workers import workers_keep_the_protocol
 from tests.simulation.ledger import Watched
 from tests.simulation.rows import fingerprint, read_rows
@@ -30,6 +32,7 @@ def after_event(world: Watched) -> list[str]:
         *commits_have_the_present_term(ledger, now, world),
         *check_offsets.committed_offsets_move_by_publications(ledger, now, world),
         *check_offsets.rows_are_the_records(ledger, now, world, new),
+        *nothing_is_given_up_without_cause(ledger, now, world),
         *check_rows.generations_move_forward(ledger, now),
         *check_rows.one_holder_of_each_part(now),
         *check_rows.ranges_are_a_chain(ledger, now),
@@ -57,7 +60,7 @@ def at_end(world: Watched) -> list[str]:
         *check_end.everything_is_published(now, world),
         *check_end.no_range_passes_its_bound(world),
         *check_end.no_row_is_an_orphan(world),
-        *check_end.wasted_work_is_bounded(ledger, now, world),
+        *nothing_is_read_again_in_vain(world),
         *check_end.every_file_is_somebodys(world),
         *check_end.no_secret_is_stored(world),
     ]

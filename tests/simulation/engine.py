@@ -20,8 +20,10 @@ from tasks.contract import (
 from tasks.digests import digest_of
 from tasks.folders import NoSpace
 from tasks.ingest_spec import BadRecords
+from tasks.kafka_client import java_properties
 from tasks.offsets import TopicPartition
 from tasks.ports import BatchJob, DataFile, JournalEntry, MergeJob, MergeResult, TaskError
+from tasks.stream import environment_secret
 from tests.simulation.clocks import EPOCH
 from tests.simulation.disk import Row, Warehouse
 from tests.simulation.kafka import BROKEN, Kafka
@@ -57,6 +59,8 @@ class SimEngine:
         curse = self._kafka.curse
         if curse is not None and curse.strikes(job):
             raise TaskError(FailureCode.READ_FAILED, f"{curse.partition}: {curse.offset} hurts")
+        login = java_properties(job.spec.kafka, environment_secret)["sasl.jaas.config"]
+        self._kafka.log_in(login)
         found = self._kafka.read(job.start, job.end)
         read = [(p, o, i, kind) for p, records in sorted(found.items()) for o, i, kind in records]
         rows = tuple((p, o, i) for p, o, i, kind in read if kind != BROKEN)

@@ -10,9 +10,10 @@ from supervisor.core.observed import StreamState, StreamTrouble
 from supervisor.core.spec import SupervisorSpec
 from supervisor.ports import Clock
 from tasks.contract import FailureCode
-from tasks.kafka_client import KafkaClient
+from tasks.kafka_client import KafkaClient, librdkafka_properties
 from tasks.offsets import Offsets, TopicPartition
 from tasks.ports import BatchJob, StreamUnavailable, StreamView, TaskError
+from tasks.stream import environment_secret
 
 DATA, ABORTED, CONTROL, HOLE = "data", "aborted", "control", "hole"
 BROKEN = "broken"
@@ -94,6 +95,8 @@ class Kafka:
         self._every: dict[str, Topic] = {}
         self._next_id = 1
         self.down_until = -1.0
+        self.password = ""
+        """What a client has to know."""
 
     @property
     def down(self) -> bool:
@@ -184,22 +187,19 @@ class Kafka:
             return []
         return found.logs[partition].records
 
-    def count(self, start: Offsets, end: Offsets) -> int:
-        """Return how many committed data records the logs hold in a range now."""
-        return sum(
-            record[2] == DATA
-            for partition, first in start.items()
-            if partition.topic in self._topics
-            and partition.partition < self.partitions(partition.topic)
-            for record in self.log(partition).records[first : end[partition]]
-        )
+    def holds(self, topic: str, partition: int, topic_id: str, offset: int) -> bool:
+        """Tell whether a reader of this topic id can go on at an offset now."""
+        found = self._topics.get(topic)
+        if found is None or found.id != topic_id or partition >= len(found.logs):
+            return False
+        return found.logs[partition].start <= offset <= found.logs[partition].end
 
     # -- the product's side --------------------------------------------------------------------
 
     def look(self, client: KafkaClient, partitions: Sequence[tuple[str, int]]) -> StreamView:
         """Answer a worker; see `tasks.ports.Stream`."""
-        del client
         self._answer()
+        self.log_in(librdkafka_properties(client, environment_secret)["sasl.password"])
         names = [TopicPartition(*p) for p in partitions]
         for name in names:
             if name.topic not in self._topics or name.partition >= self.partitions(name.topic):
@@ -229,6 +229,15 @@ class Kafka:
                 raise TaskError(FailureCode.OFFSETS_UNREADABLE, f"{partition}: {first} is gone")
             found[partition] = [r for r in log.records[first:to] if r[2] in _COMMITTED]
         return found
+
+    def log_in(self, properties: str) -> None:
+        """Let a client in whose properties hold the password.
+
+        Raises:
+            StreamUnavailable: they do not.
+        """
+        if self.password not in properties:
+            raise StreamUnavailable("SASL authentication failed: invalid credentials")
 
     def _answer(self) -> None:
         if self.down:

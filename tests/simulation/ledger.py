@@ -5,7 +5,6 @@ Ledger  the rows of the last look, every chain, the highest order that each task
 """
 
 import sqlite3
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -51,9 +50,10 @@ class Ledger:
     """Overlord -> when it may take a worker for lost, since it leads without a lapse."""
     heard: int = 0
     """Happenings that were looked at."""
-    faults: int = 0
-    read: Counter[str] = field(default_factory=Counter)
-    """Task -> records it read."""
+    tombstones: dict[str, float] = field(default_factory=dict)
+    """Supervisor -> when its newest spec was last seen to be its end."""
+    resets_itself: int = 0
+    """Resets so far that no user asked for."""
 
 
 def chain_of(ledger: Ledger, now: Rows, generation: str, part: Part) -> Chain | None:
@@ -109,6 +109,10 @@ class KafkaSeen(Protocol):
         self, topic: str, partition: int, topic_id: str
     ) -> Sequence[tuple[int, int | None, str]]:
         """Return (offset, id, kind); only kind "data" belongs into a table."""
+        ...
+
+    def holds(self, topic: str, partition: int, topic_id: str, offset: int) -> bool:
+        """Tell whether a reader of this topic id can go on at an offset now."""
         ...
 
 

@@ -2,7 +2,8 @@
 
 A fault is hunted over seeds until a checker speaks.  One that another defence hides from the
 simulation names a test of the defence itself: that test has to pass as the product is, and to
-fail with the fault in place.
+fail with the fault in place.  One that is planted into a stand-in of the simulation needs both:
+seeds that find it there, and a test of the real path that finds it in the product.
 """
 
 import argparse
@@ -19,7 +20,15 @@ from pathlib import Path
 from types import FrameType
 
 from tests.simulation import corpus
-from tests.simulation.planted import cleaning, leader, planner, publisher, worker
+from tests.simulation.planted import (
+    cleaning,
+    leader,
+    planner,
+    publisher,
+    secrets,
+    stand_in,
+    worker,
+)
 from tests.simulation.planted.patches import Mutant
 
 MUTANTS: tuple[Mutant, ...] = (
@@ -27,6 +36,8 @@ MUTANTS: tuple[Mutant, ...] = (
     *publisher.MUTANTS,
     *leader.MUTANTS,
     *worker.MUTANTS,
+    *stand_in.MUTANTS,
+    *secrets.MUTANTS,
     *cleaning.MUTANTS,
 )
 SEED_S = 60
@@ -89,10 +100,12 @@ def table(hunts: Sequence[Hunt]) -> Iterator[str]:
 def _finder(hunt: Hunt) -> str:
     if not hunt.found_by:
         return "**nothing**"
-    if hunt.mutant.direct:
-        test = hunt.found_by.rpartition("::")[2]
+    test = hunt.mutant.direct.rpartition("::")[2]
+    if hunt.mutant.covered_by:
         return f"`{test}`; the simulation does not: {hunt.mutant.covered_by}"
     number = "1 seed" if hunt.seeds == 1 else f"{hunt.seeds} seeds"
+    if hunt.mutant.stand_in:
+        return f"`{test}`; simulation, {number}, in a stand-in: {hunt.mutant.stand_in}"
     return f"simulation, {number}"
 
 
@@ -117,10 +130,12 @@ def _hunted(name: str, seeds: Sequence[int]) -> tuple[str, str, int]:
 
 
 def hunt(name: str, seeds: Sequence[int]) -> Hunt:
-    """Hunt one fault: by its direct test if another defence covers it, else over the seeds."""
+    """Hunt one fault: by its direct test if it has one, and over the seeds if nothing covers it."""
     mutant = by_name(name)
-    if mutant.direct:
-        return Hunt(mutant, mutant.direct if found_by_its_test(mutant) else "")
+    if mutant.direct and not found_by_its_test(mutant):
+        return Hunt(mutant, "")
+    if mutant.covered_by:
+        return Hunt(mutant, mutant.direct)
     with mutant.applied():
         for number, seed in enumerate(seeds, start=1):
             violations = _violations(seed)

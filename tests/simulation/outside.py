@@ -78,6 +78,7 @@ class Outside(Brokers):
         worker = self.random.choice(self.world.workers)
         self.world.kill(worker)
         worker.disk.wiped()
+        self.world.happened("wiped", worker=worker.name)
 
     def _overlord_freeze(self) -> None:
         one = self.random.choice(self.world.overlords)

@@ -16,6 +16,7 @@ from tests.simulation.faults import draw
 from tests.simulation.kernel import Kernel
 from tests.simulation.outside import Outside
 from tests.simulation.quick import quick_copies
+from tests.simulation.secret import secret_in_place
 from tests.simulation.store import remembered_answers
 from tests.simulation.user import User
 from tests.simulation.world import World
@@ -71,6 +72,7 @@ def run_seed(
     with ExitStack() as stack, _silent(), _no_collections():
         for patch in patches:
             stack.enter_context(patch())
+        stack.enter_context(secret_in_place())
         stack.enter_context(remembered_answers())
         stack.enter_context(quick_copies())
         return _Run(seed, said).outcome()

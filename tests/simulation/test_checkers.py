@@ -297,12 +297,18 @@ def _orphan(world: Broken) -> None:
 
 def _wasted(world: Broken) -> None:
     _all_published(world)
-    world.happened("read", task="t1", records=1_000)
+    for _ in range(2):
+        world.happened("read", task="t1", worker="w1", start={P0: 0}, end={P0: 5})
 
 
 def _leaked(world: Broken) -> None:
     _all_published(world)
     world.sql("UPDATE tasks SET reason=?", f"could not log in with {CANARY}")
+
+
+def _told(world: Broken) -> None:
+    _all_published(world)
+    world.happened("told", text=f"refused: {CANARY}")
 
 
 def _token_leaked(world: Broken) -> None:
@@ -337,8 +343,9 @@ AT_THE_END: dict[str, tuple[str, Story]] = {
     "records are left": ("I11", _lag),
     "a generation is stuck": ("I11", _still_publishing),
     "a segment has no publication": ("I11", _orphan),
-    "far more was read than published": ("I10", _wasted),
+    "a task read its range twice": ("I10", _wasted),
     "a canary is stored": ("I12", _leaked),
+    "a canary is in an answer": ("I12", _told),
     "a token stands in a plan": ("I12", _token_leaked),
     "an old leader stored a plan": ("I5", _old_plan),
     "a file was lost after it was published": ("I2", _file_lost_later),

@@ -26,6 +26,21 @@ from tests.simulation.planted.patches import Make, Mutant, Patches
 ROOT = Path(__file__).parents[2]
 WANTED = {f"M{number}" for number in range(1, 14)}
 """The faults of the pilot; each is among ours."""
+PROPOSED = {
+    "stale command accepted (R2)": "stale-command-accepted",
+    "range done on == (R10)": "done-on-equal",
+    "auto.offset.reset=earliest (R9)": "lost-records-skipped",
+    "topic id not compared (R13)": "topic-id-not-compared",
+    "unbounded pause (R12)": "unbounded-pause",
+    "publish without the outcome row (R5)": "no-outcome-row",
+    "new partition starts at latest (E8)": "new-partition-at-latest",
+    "reset does not bump the generation (H7)": "reset-keeps-the-epoch",
+    "terminal state overwritten (E21)": "terminal-state-overwritten",
+    "set-end below the read position accepted (C9)": "end-below-the-position-accepted",
+    "journal before fsync": "journal-before-fsync",
+    "publish before fsync": "publish-before-fsync",
+}
+"""Those proposed after it, with the two of P27's own -> what ours are called."""
 QUICK = ("empty-end-persisted", "successor-at-start", "set-end-without-resume")
 """Found within a few seeds, so that every run of the tests sees the checkers bite."""
 FEW = 40
@@ -93,9 +108,42 @@ def test_there_are_at_least_25_faults_and_all_of_the_pilot() -> None:
     assert named >= WANTED
 
 
+def test_every_fault_that_was_proposed_is_planted() -> None:
+    """Source: P27; the rule that a proposal names is a rule of the fault."""
+    for proposal, name in PROPOSED.items():
+        rule = proposal.partition("(")[2].rstrip(")")
+        assert rule in by_name(name).rule, proposal
+
+
+def test_a_fault_that_changes_a_stand_in_of_the_simulation_says_so() -> None:
+    """Goal: nobody takes a fault of the simulation's own disk or Kafka for one of the product."""
+    stand_ins = ("tests.simulation.engine", "tests.simulation.kafka", "tests.simulation.disk")
+    for mutant in MUTANTS:
+        spy = _Spy()
+        mutant.plant(spy)
+        spy.undo()
+        owners = {getattr(old, "__module__", "") for old, _ in spy.made}
+        owners |= {getattr(getattr(old, "fget", None), "__module__", "") for old, _ in spy.made}
+        assert bool(mutant.stand_in) == bool(owners.intersection(stand_ins)), mutant.name
+
+
+@pytest.mark.parametrize("name", ["journal-before-fsync", "publish-before-fsync"])
+def test_a_fault_of_a_stand_in_is_found_on_the_real_path_as_well(name: str) -> None:
+    """Source: P20; the others need a broker or Spark, `--mutants` runs them."""
+    assert found_by_its_test(by_name(name))
+
+
+def test_a_fault_of_a_stand_in_counts_as_found_only_if_its_test_finds_it_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(mutants, "found_by_its_test", lambda _: False)
+    assert not hunt("journal-before-fsync", range(FEW)).found_by
+
+
 def test_a_fault_that_is_covered_names_the_cover_and_a_test_that_exists() -> None:
     for mutant in MUTANTS:
-        assert bool(mutant.direct) == bool(mutant.covered_by), mutant.name
+        assert bool(mutant.direct) == bool(mutant.covered_by or mutant.stand_in), mutant.name
+        assert bool(mutant.real) == bool(mutant.stand_in), mutant.name
         if mutant.direct:
             file, _, test = mutant.direct.partition("::")
             assert f"def {test}(" in (ROOT / file).read_text(), mutant.direct
@@ -141,8 +189,9 @@ def test_the_command_names_the_fault_the_rule_and_who_found_it() -> None:
 
 
 def test_the_table_says_for_each_fault_what_it_does_and_what_finds_it() -> None:
-    covered, open_ = by_name("weak-cas"), by_name("no-cas")
+    covered, open_, other = (by_name(n) for n in ("weak-cas", "no-cas", "journal-before-fsync"))
     hunts = [Hunt(covered, covered.direct), Hunt(open_, "I1", 3), Hunt(open_, "I1", 1)]
+    hunts.append(Hunt(other, "I2", 2))
     head, line, *rows = table([*hunts, Hunt(open_, "", 40)])
     assert head.count("|") == line.count("|") == 5
     told = [row.split(" | ") for row in rows]
@@ -152,4 +201,6 @@ def test_the_table_says_for_each_fault_what_it_does_and_what_finds_it() -> None:
     finders = [cells[3].removesuffix(" |") for cells in told]
     assert finders[0].startswith("`test_the_swap_alone_takes_ranges_in_their_order_only`")
     assert finders[0].endswith(covered.covered_by)
-    assert finders[1:] == ["simulation, 3 seeds", "simulation, 1 seed", "**nothing**"]
+    assert finders[1:3] == ["simulation, 3 seeds", "simulation, 1 seed"]
+    assert finders[3].endswith("`; simulation, 2 seeds, in a stand-in: the sync of files")
+    assert finders[4:] == ["**nothing**"]

@@ -1,10 +1,14 @@
 """The simulation can be repeated, and hits what it is to hit (P26)."""
 
+from collections import Counter
+from collections.abc import Iterator
+
 import pytest
 
+from tests.simulation import __main__ as command
 from tests.simulation.command import simulate
-from tests.simulation.run import run_seed
-from tests.simulation.tables import ROWS, of_overlord, of_worker
+from tests.simulation.run import Outcome, run_seed
+from tests.simulation.tables import ROWS, WANTED_ROWS, of_overlord, of_worker
 
 TRACED = (3, 13)
 
@@ -57,3 +61,27 @@ def test_ten_leaders_in_a_row_that_die_while_they_recover_are_a_row() -> None:
     """Goal: the storm lasts until the tenth has died, and what they left comes to its end."""
     outcome = run_seed(100076)
     assert (outcome.rows["A14"], outcome.violations) == (1, ())
+
+
+@pytest.mark.parametrize(
+    ("seeds", "hits", "answer", "named"),
+    [(5_000, 10, 0, ""), (5_000, 9, 1, "A12, B7"), (4_999, 0, 0, "")],
+)
+def test_a_long_run_fails_if_it_hits_a_row_too_seldom(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    seeds: int,
+    hits: int,
+    answer: int,
+    named: str,
+) -> None:
+    """Source: faults, the bar of 6.1: every row of the tables A and B at least 10 times."""
+    rows = Counter({**dict.fromkeys(WANTED_ROWS, 10), "A12": hits, "B7": hits})
+
+    def all_at_once(*_: object) -> Iterator[Outcome]:
+        yield Outcome(0, (), 20, 1, 3, 3, Counter(), "", rows=rows)
+
+    monkeypatch.setattr(command, "outcomes", all_at_once)
+    assert command.main(["--seeds", str(seeds)]) == answer
+    told = [line for line in capsys.readouterr().out.splitlines() if line.startswith("rows hit")]
+    assert told == ([f"rows hit fewer than 10 times: {named}"] if named else [])

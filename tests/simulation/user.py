@@ -8,6 +8,7 @@ from tasks.offsets import TopicPartition
 from tests.simulation.faults import BREAKS
 from tests.simulation.network import Unreachable
 from tests.simulation.overlord import OverlordProcess
+from tests.simulation.secret import LOGIN
 from tests.simulation.world import SUPERVISOR, TOPIC, World
 
 _TRIES = 6
@@ -54,7 +55,7 @@ class User:
                     **self._source(),
                     "boundedStreamConfig": self._bounds,
                     "inputFormat": {"type": "json"},
-                    "consumerProperties": {"bootstrap.servers": "localhost:9092"},
+                    "consumerProperties": {"bootstrap.servers": "localhost:9092", **LOGIN},
                     "taskCount": self.task_count,
                     "replicas": self.replicas,
                     "taskDuration": f"PT{self.duration_s}S",

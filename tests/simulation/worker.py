@@ -10,6 +10,7 @@ from typing import cast
 from supervisor.core.errors import LeaseLost, WorkerFenced
 from tasks.contract import DesiredTask, SyncRequest, TaskPhase
 from tasks.journal import Journal, JournalFolder
+from tasks.offsets import Offsets
 from tasks.options import WorkerOptions
 from tasks.orders import Step
 from tasks.pacing import Limits
@@ -59,6 +60,7 @@ class Neighbourhood:
     reached: Callable[["WorkerProcess", str], None]
     moved: Callable[["WorkerProcess", Actor, TaskPhase], None]
     was_read: Callable[["WorkerProcess", Actor, ReadBatch], None]
+    taken_back: Callable[[str, Offsets, str], None]
     ends: Callable[["WorkerProcess", str], None]
     """A process ends for a reason of its own."""
 
@@ -179,6 +181,19 @@ class WorkerProcess(Process):
         self._sync = SimSync(self, options, self._crew, ask=self._ask)
         self.around.kernel.trace(self.name, "starts")
         self._sync.begin()
+
+    def die(self) -> None:
+        """End at once; of what its tasks have read, that counts which is on disk."""
+        for actor in self.tasks.values():
+            self.took_back(actor, "ended")
+        super().die()
+
+    def took_back(self, actor: Actor, why: str) -> None:
+        """Tell that a task stands where its journal ends: its job was cut, or its process ended."""
+        held = self.disk.journals.get(actor.desired.task_id)
+        durable = held.entries[: held.durable] if held is not None else []
+        to = durable[-1].end if durable else actor.desired.start
+        self.around.taken_back(actor.desired.task_id, to, why)
 
     def _world(self) -> RunnerWorld:
         return RunnerWorld(

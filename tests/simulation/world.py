@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from supervisor.core.errors import MetadataUnavailable
 from tasks.contract import FailureCode, TaskPhase
-from tasks.offsets import TopicPartition
+from tasks.offsets import Offsets, TopicPartition
 from tasks.pacing import Limits as TaskLimits
 from tasks.signals import ReadBatch
 from tests.simulation import tables
@@ -19,6 +19,7 @@ from tests.simulation.ledger import Ledger
 from tests.simulation.network import Network, Weather
 from tests.simulation.overlord import Digests, OverlordProcess, Surroundings, Times
 from tests.simulation.rare import AIM_RATE, AIMS, SIBLING
+from tests.simulation.secret import SECRET
 from tests.simulation.slowness import SlowDatabase
 from tests.simulation.store import MemoryDatabase
 from tests.simulation.storms import Storm
@@ -26,8 +27,6 @@ from tests.simulation.worker import Neighbourhood, Pace, WorkerProcess
 
 TOPIC = "clicks"
 SUPERVISOR = "clicks"
-SECRET = "canary-7d1f0c"
-"""Stands for what nobody may store (I12)."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +65,7 @@ class World:
         self.network = Network(self.kernel, hurt=self.fault)
         rejects = Rejects(self.kernel.random("rejects"), swarm.rare.rejects)
         self.kafka = Kafka(self.kernel.random("kafka"), lambda: self.kernel.now, rejects)
+        self.kafka.password = SECRET
         self.warehouse = Warehouse()
         self.database = MemoryDatabase()
         self.store_connection = self.database.raw
@@ -136,6 +136,7 @@ class World:
             reached=self.worker_reached,
             moved=self._moved,
             was_read=self._was_read,
+            taken_back=self._taken_back,
             ends=self._ends,
         )
         return [WorkerProcess(f"worker-{n}", around) for n in range(swarm.workers)]
@@ -185,15 +186,18 @@ class World:
             self.entered(worker, actor)
 
     def _was_read(self, worker: WorkerProcess, actor: Actor, job: ReadBatch) -> None:
-        records = self.kafka.count(job.start, job.end)
         self.happened(
             "read",
             task=actor.desired.task_id,
             worker=worker.name,
-            records=records,
             start=job.start,
             end=job.end,
+            last=actor.state.end,
         )
+
+    def _taken_back(self, task_id: str, to: Offsets, why: str) -> None:
+        """What a task has read beyond `to` does not count any more."""
+        self.happened("taken back", task=task_id, to=to, why=why)
 
     def _ends(self, worker: WorkerProcess, why: str) -> None:
         """A worker ends by itself, and is started again."""

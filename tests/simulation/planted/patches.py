@@ -61,6 +61,10 @@ class Mutant:
     """The other defence that hides it from the simulation; empty: nothing does."""
     direct: str = ""
     """The test that finds it all the same: it leaves the covering defence out."""
+    stand_in: str = ""
+    """Which stand-in of the simulation `plant` changes in place of the product; empty: none."""
+    real: Callable[[Patches], None] | None = None
+    """Of such a fault: plants it into the product, for the direct test."""
 
     @contextmanager
     def applied(self) -> Iterator[None]:

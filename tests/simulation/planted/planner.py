@@ -5,8 +5,9 @@ from types import SimpleNamespace
 from typing import Any
 
 from supervisor import moves, registry
-from supervisor.core import beginnings, handoff
-from supervisor.core.actions import CommitInitialOffsets, FixEnd
+from supervisor.core import beginnings, discards, handoff
+from supervisor.core.actions import CommitInitialOffsets, FixEnd, ResetOffsets
+from supervisor.core.moves import NewOffsets
 from supervisor.core.observed import Liveness
 from supervisor.core.view import View
 from tasks import offsets
@@ -107,6 +108,51 @@ def new_partition_at_latest(patches: Patches) -> None:
     patches.function(beginnings, "commit_initial_offsets", make)
 
 
+def discarded_for_want_of_a_replica(patches: Patches) -> None:
+    def make(reason: Any) -> object:  # noqa: ANN401 -- whatever stands there
+        def hasty(view: View, generation: Any) -> str | None:  # noqa: ANN401
+            found: str | None = reason(view, generation)
+            tried = {of for of, _ in view.seen.last_attempts}
+            if found or generation.id not in tried or view.replicas(generation):
+                return found
+            return "every replica of it is lost"
+
+        return hasty
+
+    patches.function(discards, "_reason", make)
+
+
+def tombstone_takes_the_living(patches: Patches) -> None:
+    def make(reason: Any) -> object:  # noqa: ANN401 -- whatever stands there
+        def at_once(view: View, generation: Any) -> str | None:  # noqa: ANN401
+            ended = "the supervisor is terminated" if view.seen.current.terminated else None
+            found: str | None = reason(view, generation)
+            return found or ended
+
+        return at_once
+
+    patches.function(discards, "_reason", make)
+
+
+def resets_without_need(patches: Patches) -> None:
+    def make(reset: Any) -> object:  # noqa: ANN401 -- whatever stands there
+        def eager(view: View) -> object:
+            held = {p for generation in view.seen.generations for p in generation.start}
+            stream, rows = view.seen.stream, view.seen.committed
+            ahead = {p: at for p, at in stream.stable.items() if p in rows.keys() - held}
+            moved = {p: at for p, at in ahead.items() if at > rows[p].next_offset}
+            yield from reset(view)
+            for topic in sorted({p.topic for p in moved})[:1]:
+                to = {p: at for p, at in moved.items() if p.topic == topic}
+                ids = {topic: rows[next(iter(to))].topic_id}
+                earliest = {p: stream.earliest[p] for p in to}
+                yield ResetOffsets(topic, NewOffsets(to, ids, earliest), "it lags behind")
+
+        return eager
+
+    patches.function(beginnings, "reset_automatically", make)
+
+
 def unknown_is_lost(patches: Patches) -> None:
     def make(liveness: Any) -> object:  # noqa: ANN401 -- whatever stands there
         def hasty(*args: Any) -> Liveness:  # noqa: ANN401
@@ -174,6 +220,24 @@ MUTANTS = (
         "P10, E8",
         "a partition that is added later begins at its end",
         new_partition_at_latest,
+    ),
+    Mutant(
+        "discarded-for-want-of-a-replica",
+        "P15, P16",
+        "a range whose replicas are all lost is given up instead of read by others",
+        discarded_for_want_of_a_replica,
+    ),
+    Mutant(
+        "tombstone-takes-the-living",
+        "P19",
+        "once a supervisor is terminated its ranges are given up though their tasks live",
+        tombstone_takes_the_living,
+    ),
+    Mutant(
+        "resets-without-need",
+        "P16, E4",
+        "a partition that nobody reads is reset to its end though Kafka holds what is to be read",
+        resets_without_need,
     ),
     Mutant(
         "unknown-is-lost",

@@ -9,8 +9,6 @@ from tasks.offsets import Offsets
 from tasks.pacing import Limits
 from tasks.ports import JournalEntry
 from tasks.task_state import Held, Reading, TaskState
-from tests.simulation import engine
-from tests.simulation.kafka import DATA, Kafka, Log, Record
 from tests.simulation.planted.patches import Function, Mutant, Patches
 
 
@@ -56,6 +54,18 @@ def born_without_the_end(patches: Patches) -> None:
     patches.function(machine, "begin", make)
 
 
+def journal_not_used(patches: Patches) -> None:
+    def make(begin: Function) -> object:
+        def afresh(
+            task: DesiredTask, incarnation: int, held: Held | None, limits: Limits, now: float
+        ) -> object:
+            return begin(task, incarnation, held and Held((), held.end), limits, now)
+
+        return afresh
+
+    patches.function(machine, "begin", make)
+
+
 def stale_command_accepted(patches: Patches) -> None:
     def ordered(state: TaskState, order: Order, now: float) -> object:
         return orders.act_on(state, order, now)
@@ -68,19 +78,6 @@ def done_on_equal(patches: Patches) -> None:
         return all(position[p] == end[p] for p in end)
 
     patches.function(offsets, "reached", lambda _: reached)
-
-
-def lost_records_skipped(patches: Patches) -> None:
-    def make(read: Function) -> object:
-        def lenient(self: Kafka, start: Offsets, end: Offsets) -> dict[Any, list[Record]]:
-            there = {p: min(max(at, self.log(p).start), end[p]) for p, at in start.items()}
-            found: dict[Any, list[Record]] = read(self, there, end)
-            return found
-
-        return lenient
-
-    patches.function(reading, "unreadable", lambda _: lambda *_: "")
-    patches.method(Kafka, "read", make)
 
 
 def topic_id_not_compared(patches: Patches) -> None:
@@ -120,49 +117,15 @@ def cancelled_batch_is_skipped(patches: Patches) -> None:
     patches.function(machine, "_job_dropped", make)
 
 
-def _unsynced(patches: Patches, *, merged: bool) -> None:
-    def make(sync: Function) -> object:
-        def late(self: engine.SimEngine, paths: Any) -> None:  # noqa: ANN401
-            sync(self, [path for path in paths if ("merged" in path) != merged])
-
-        return late
-
-    patches.method(engine.SimEngine, "sync", make)
-
-
-def journal_before_fsync(patches: Patches) -> None:
-    _unsynced(patches, merged=False)
-
-
-def publish_before_fsync(patches: Patches) -> None:
-    _unsynced(patches, merged=True)
-
-
-def read_past_the_stable_offset(patches: Patches) -> None:
-    def stable(log: Log) -> int:
-        return log.end
-
-    patches.method(Log, "stable", lambda _: property(stable))
-
-
-def aborted_records_published(patches: Patches) -> None:
-    def make(read: Function) -> object:
-        def all_of_them(self: Kafka, start: Offsets, end: Offsets) -> dict[Any, list[Record]]:
-            found: dict[Any, list[Record]] = read(self, start, end)
-            kinds = {DATA, "aborted"}
-            return {
-                p: [r for r in self.log(p).records[start[p] : end[p]] if r[2] in kinds]
-                for p in found
-            }
-
-        return all_of_them
-
-    patches.method(Kafka, "read", make)
-
-
 _CORE = "tests/core/test_defences.py::"
 
 MUTANTS = (
+    Mutant(
+        "journal-not-used",
+        "I10, P7",
+        "a task that its worker takes up again reads its range from the start, journal or not",
+        journal_not_used,
+    ),
     Mutant(
         "set-end-without-resume",
         "R2, A6, M2",
@@ -199,12 +162,6 @@ MUTANTS = (
         direct=f"{_CORE}test_a_range_is_done_at_or_past_its_end",
     ),
     Mutant(
-        "lost-records-skipped",
-        "R9, E4",
-        "auto.offset.reset=earliest: what Kafka no longer holds is passed over in silence",
-        lost_records_skipped,
-    ),
-    Mutant(
         "topic-id-not-compared",
         "R13, P11",
         "a topic that was made anew is read on",
@@ -222,29 +179,5 @@ MUTANTS = (
         "P21",
         "the range of a cancelled batch counts as read",
         cancelled_batch_is_skipped,
-    ),
-    Mutant(
-        "journal-before-fsync",
-        "P20, P27",
-        "a batch is journaled before its file is on disk",
-        journal_before_fsync,
-    ),
-    Mutant(
-        "publish-before-fsync",
-        "P20, P27",
-        "merged files are offered before they are on disk",
-        publish_before_fsync,
-    ),
-    Mutant(
-        "read-past-the-stable-offset",
-        "P10, E11",
-        "reading goes up to the high watermark, past a transaction that is open",
-        read_past_the_stable_offset,
-    ),
-    Mutant(
-        "aborted-records-published",
-        "E10",
-        "the records of aborted transactions become rows",
-        aborted_records_published,
     ),
 )

@@ -1,0 +1,73 @@
+"""Faults of secrets: a password that is told, or stored, where anybody can read it."""
+
+from dataclasses import replace
+from typing import Any
+
+from supervisor.core import kafka_properties
+from supervisor.core.kafka_names import FIELDS, SECRET_FIELDS
+from tasks.kafka_client import SecretRef, java_properties
+from tasks.runner import TaskRunner
+from tasks.signals import Broke
+from tasks.stream import environment_secret
+from tests.simulation.planted.patches import Function, Mutant, Patches
+from tests.simulation.secret import VARIABLE
+
+
+def failure_tells_the_properties(patches: Patches) -> None:
+    def make(broke: Function) -> object:
+        def helpful(self: TaskRunner, error: Exception) -> Broke:
+            found: Broke = broke(self, error)
+            used = java_properties(self._desired.spec.kafka, environment_secret)
+            return replace(found, detail=f"{found.detail} (the client had {used})")
+
+        return helpful
+
+    patches.method(TaskRunner, "_broke", make)
+
+
+def password_in_a_spec(patches: Patches) -> None:
+    def make(take: Function) -> object:
+        def lenient(self: Any, given: str, name: str, value: Any) -> None:  # noqa: ANN401
+            if FIELDS[name] in SECRET_FIELDS:
+                self.set_field(given, name, SecretRef(environment=VARIABLE))
+            else:
+                take(self, given, name, value)
+
+        return lenient
+
+    patches.method(kafka_properties._Reading, "_take_field", make)
+
+
+def refusal_repeats_the_value(patches: Patches) -> None:
+    def make(take: Function) -> object:
+        def precise(self: Any, given: str, name: str, value: Any) -> None:  # noqa: ANN401
+            before = len(self.errors)
+            take(self, given, name, value)
+            told = [replace(e, message=f"{e.message}: {value}") for e in self.errors[before:]]
+            self.errors[before:] = told
+
+        return precise
+
+    patches.method(kafka_properties._Reading, "_take_field", make)
+
+
+MUTANTS = (
+    Mutant(
+        "failure-tells-the-properties",
+        "I12, S16",
+        "the reason of a task's failure shows the client's properties, secrets resolved",
+        failure_tells_the_properties,
+    ),
+    Mutant(
+        "password-in-a-spec",
+        "I12, S16",
+        "a spec may hold the password itself, and is stored as it is",
+        password_in_a_spec,
+    ),
+    Mutant(
+        "refusal-repeats-the-value",
+        "I12, S16",
+        "the refusal of a spec with a password repeats the password",
+        refusal_repeats_the_value,
+    ),
+)
