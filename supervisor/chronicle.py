@@ -153,6 +153,9 @@ def _judged(tx: Transaction, operation: Operation) -> OperationView:
     spec = None if newest is None else newest.spec
     rests = spec is None or spec.suspended
     if spec is not None and not rests:
-        rests = is_completed(spec, tx.offsets.of(operation.supervisor_id))
+        # Who rests while nothing comes opens its next range when something does, and no sooner.
+        begun = tx.generations.newest(operation.supervisor_id) is not None
+        rests = begun and spec.io_config.idle_after is not None
+        rests = rests or is_completed(spec, tx.offsets.of(operation.supervisor_id))
     progress = judge_operation(operation, replace(facts, rests=rests))
     return operation_view(operation, progress, facts.discarded)

@@ -44,8 +44,8 @@ def looks(streams: Told, answer: str) -> StreamState:
     clock.advance(timedelta(seconds=10 * FRESH_FOR_S))
     streams.state(TOPIC, spec())
     watched = streams._watched[TOPIC]
-    assert watched.looking is not None
-    watched.looking.result(20)
+    assert watched.looked is not None
+    assert watched.looked.wait(20), "the look did not end"
     return watched.state
 
 

@@ -6,12 +6,14 @@ Source: Druid's docs, "Idle configuration" of the Kafka supervisor.
 from datetime import timedelta
 
 from supervisor.core.observed import StreamTrouble
+from supervisor.core.operations import OperationState
 from supervisor.core.states import State, roll_up
 from supervisor.observe import observe
 from supervisor.ports import Store
 from tests.core.snapshots import HOUR, MINUTE, TOPIC, part
 from tests.core.test_idleness import AFTER, idling
 from tests.service.promises import assert_promises
+from tests.service.test_awaited import Asked
 from tests.service.world import World
 
 SECOND = timedelta(seconds=1)
@@ -143,3 +145,16 @@ def test_suspend_resume_and_terminate_find_it_at_rest(store: Store) -> None:
     world.set_spec(None)
 
     assert not world.one_pass().decided.actions
+
+
+def test_a_change_of_one_at_rest_is_done_although_no_range_opens(store: Store) -> None:
+    """Goal: `apply --wait` waits for no record that may never come."""
+    asked = Asked(rested(store))
+    base = idling()
+    source = base.io_config.model_copy(update={"task_count": 1})
+
+    applied = asked.applies(base.model_copy(update={"io_config": source}))
+    turn(asked.world)
+
+    assert asked.state(applied.operation) is OperationState.DONE
+    assert (state(asked.world), tasks(asked.world)) == (State.IDLE, 0)
