@@ -34,7 +34,6 @@ WAKE_PERIOD_S = 30.0
 CLEAN_PERIOD_S, SWEEP_PERIOD_S = 2.0, 12.0
 THREAD_SWITCH_S = 0.1
 
-
 Digests: TypeAlias = Mapping[str, str | None]
 """Task -> what it made of its range."""
 
