@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 from supervisor.core.model import GenerationState
 from supervisor.core.observed import Observed
 from supervisor.core.view import View
+from supervisor.core.waits import is_over
 
 FRESH_FOR = timedelta(seconds=5)
 """What Kafka told is asked for anew when it is older than this."""
@@ -26,7 +27,9 @@ def why_idle(view: View) -> str | None:
     if after is None or not _all_is_read(view):
         return None
     live, now = view.seen.generations, view.seen.now
-    if any(g.state is not GenerationState.READING or now < g.opened_at + after for g in live):
+    if any(g.state is not GenerationState.READING for g in live):
+        return None
+    if not all(is_over(g.opened_at, after, now) for g in live):
         return None
     return f"nothing came for {after.total_seconds():g} s (idleConfig)"
 

@@ -186,14 +186,8 @@ class World:
             self.entered(worker, actor)
 
     def _was_read(self, worker: WorkerProcess, actor: Actor, job: ReadBatch) -> None:
-        self.happened(
-            "read",
-            task=actor.desired.task_id,
-            worker=worker.name,
-            start=job.start,
-            end=job.end,
-            last=actor.state.end,
-        )
+        known = {"start": job.start, "end": job.end, "last": actor.state.end}
+        self.happened("read", task=actor.desired.task_id, worker=worker.name, **known)
 
     def _taken_back(self, task_id: str, to: Offsets, why: str) -> None:
         """What a task has read beyond `to` does not count any more."""
