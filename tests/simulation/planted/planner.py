@@ -244,7 +244,5 @@ MUTANTS = (
         "P6",
         "a worker that is silent for a moment loses its tasks",
         unknown_is_lost,
-        covered_by="R5: the attempt that was replaced is fenced; only work is lost",
-        direct="tests/core/test_defences.py::test_a_silent_worker_is_not_a_lost_one",
     ),
 )
