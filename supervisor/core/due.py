@@ -52,7 +52,7 @@ def why_over(generation: Generation, spec: SupervisorSpec, now: datetime) -> str
     """Say which period of a range is over; None: none is."""
     periods, began = _periods(spec), generation.timer_started_at
     name = min(periods, key=lambda name: periods[name])
-    if not is_over(began, periods[name], now):
+    if now < due_at(generation, spec) and not is_over(began, periods[name], now):
         return None
     if is_ahead(began, periods[name], now):
         ahead_s = (began - now).total_seconds()
