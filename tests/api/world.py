@@ -117,6 +117,8 @@ class World:
         self.loop.wake(supervisor_id)
 
         def at_rest() -> bool:
+            if supervisor_id not in self.loop._entries:
+                return True  # terminated, and nothing of it is left: the pass dropped it
             last = self.loop.last_pass(supervisor_id)
             return last is not None and last.seen.now >= after and not last.decided.actions
 
