@@ -128,6 +128,7 @@ def test_brokers_that_are_silent_delay_the_looks_of_nobody_else(
     ended = [w for name, w in watcher.streams._watched.items() if name != "clicks" and w.looked]
     assert len(ended) == 3 * THREADS
     assert not all(w.looked is not None and w.looked.is_set() for w in ended)
+    delete(broker, A)
 
 
 def test_what_is_known_is_asked_again_only_when_it_is_old(broker: Broker, watcher: Watcher) -> None:
