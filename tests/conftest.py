@@ -12,6 +12,7 @@ from xdist.remote import Producer
 from xdist.scheduler.loadscope import LoadScopeScheduling
 
 from supervisor.dev.broker import Broker
+from tasks.ingest.parser_memory import bound_parser_memory
 from tasks.spark_session import SparkRuntime
 from tests.brokers import start_test_broker
 from tests.postgres import Server, postgres
@@ -47,6 +48,13 @@ _SHARING = {
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put the longest files first and keep folders together; within one the order is random."""
     items.sort(key=lambda item: _place(item.nodeid))
+
+
+def pytest_runtest_teardown(item: pytest.Item) -> None:
+    """Bound what Spark's parser remembers: few tests are runs of a task, which would do it."""
+    runtime = getattr(item, "funcargs", {}).get("spark")
+    if isinstance(runtime, SparkRuntime) and runtime.alive():
+        bound_parser_memory(runtime.context)
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling:

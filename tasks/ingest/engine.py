@@ -54,6 +54,7 @@ from tasks.ingest.merge import Rewrite, as_segments, check_rewritten, order_of
 from tasks.ingest.numbers import NumberBook
 from tasks.ingest.observed import Observed
 from tasks.ingest.parse import reasons_of
+from tasks.ingest.parser_memory import bound_parser_memory
 from tasks.ingest.quarantine import bad_ones, keep_raw, merge_raw, number_kept, range_of
 from tasks.ingest.rejects import as_runs, joined, read_rejects, write_rejects
 from tasks.ingest.rollup import Rollup, roll_up
@@ -218,6 +219,7 @@ class SparkEngine:
         It leaves nothing in the warehouse.  What talks to Kafka is not warmed.
         """
         warm_up(self._runtime.session, self._runtime.work_dir / "warm")
+        bound_parser_memory(self._runtime.context)  # for its compiler
 
     @contextmanager
     def _guarded(self, run: Run, folder: Path, doing: str) -> Iterator[None]:

@@ -13,6 +13,7 @@ from itertools import count
 from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark import SparkContext
 
+from tasks.ingest.parser_memory import bound_parser_memory
 from tasks.ports import BatchCancelled
 
 _SETTLE_TIMEOUT_S = 2.0
@@ -97,6 +98,7 @@ class Jobs:
         with suppress(Py4JError):  # the JVM is gone, and the thread's properties with it
             for name in _OF_A_RUN:
                 self._context.setLocalProperty(name, None)  # type: ignore[arg-type]  # as documented
+            bound_parser_memory(self._context)
 
     def cancel(self, task_id: str) -> None:
         """Ask for the end of what `task_id` runs; returns at once, also if it runs nothing."""
