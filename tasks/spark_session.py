@@ -25,6 +25,7 @@ from pyspark import SparkConf, SparkContext
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
+from tasks.parser_memory import ParserMemory
 from tasks.runtime.errors import RuntimePartError
 from tasks.runtime.java import Java
 from tasks.runtime.tied import tied_argv
@@ -102,6 +103,7 @@ class SparkRuntime:
     ) -> None:
         """Keep what `start_spark` made."""
         self.session = session
+        self.parser_memory = ParserMemory(gateway)
         self._gateway = gateway
         self.work_dir = work_dir
         self.log = work_dir / LOG_NAME

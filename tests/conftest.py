@@ -12,7 +12,6 @@ from xdist.remote import Producer
 from xdist.scheduler.loadscope import LoadScopeScheduling
 
 from supervisor.dev.broker import Broker
-from tasks.ingest.parser_memory import bound_parser_memory
 from tasks.spark_session import SparkRuntime
 from tests.brokers import start_test_broker
 from tests.postgres import Server, postgres
@@ -54,7 +53,7 @@ def pytest_runtest_teardown(item: pytest.Item) -> None:
     """Bound what Spark's parser remembers: few tests are runs of a task, which would do it."""
     runtime = getattr(item, "funcargs", {}).get("spark")
     if isinstance(runtime, SparkRuntime) and runtime.alive():
-        bound_parser_memory(runtime.context)
+        runtime.parser_memory.bound()
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling:

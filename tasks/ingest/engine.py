@@ -54,7 +54,6 @@ from tasks.ingest.merge import Rewrite, as_segments, check_rewritten, order_of
 from tasks.ingest.numbers import NumberBook
 from tasks.ingest.observed import Observed
 from tasks.ingest.parse import reasons_of
-from tasks.ingest.parser_memory import bound_parser_memory
 from tasks.ingest.quarantine import bad_ones, keep_raw, merge_raw, number_kept, range_of
 from tasks.ingest.rejects import as_runs, joined, read_rejects, write_rejects
 from tasks.ingest.rollup import Rollup, roll_up
@@ -114,7 +113,7 @@ class SparkEngine:
         self._schemas = SchemaBook(schemas or RegistryClient(read_secret))
         self._columns = ColumnBook()
         self._numbers = NumberBook()
-        self._jobs = Jobs(runtime.context)
+        self._jobs = Jobs(runtime)
 
     def read_batch(self, job: BatchJob) -> JournalEntry:
         """Read `[start, end)` into files, synced and checked.  See `tasks.ports.Engine`.
@@ -219,7 +218,7 @@ class SparkEngine:
         It leaves nothing in the warehouse.  What talks to Kafka is not warmed.
         """
         warm_up(self._runtime.session, self._runtime.work_dir / "warm")
-        bound_parser_memory(self._runtime.context)  # for its compiler
+        self._runtime.parser_memory.bound()  # what it is bounded by is compiled
 
     @contextmanager
     def _guarded(self, run: Run, folder: Path, doing: str) -> Iterator[None]:

@@ -11,10 +11,9 @@ from contextlib import contextmanager, suppress
 from itertools import count
 
 from py4j.protocol import Py4JError, Py4JJavaError
-from pyspark import SparkContext
 
-from tasks.ingest.parser_memory import bound_parser_memory
 from tasks.ports import BatchCancelled
+from tasks.spark_session import SparkRuntime
 
 _SETTLE_TIMEOUT_S = 2.0
 _SETTLE_POLL_S = 0.02
@@ -68,9 +67,10 @@ class Run:
 class Jobs:
     """The runs of one application."""
 
-    def __init__(self, context: SparkContext) -> None:
+    def __init__(self, runtime: SparkRuntime) -> None:
         """Nothing runs yet."""
-        self._context = context
+        self._context = runtime.context
+        self._parser_memory = runtime.parser_memory
         self._runs: dict[str, Run] = {}
         self._lock = threading.Lock()
         self._numbers = count(1)
@@ -98,7 +98,7 @@ class Jobs:
         with suppress(Py4JError):  # the JVM is gone, and the thread's properties with it
             for name in _OF_A_RUN:
                 self._context.setLocalProperty(name, None)  # type: ignore[arg-type]  # as documented
-            bound_parser_memory(self._context)
+            self._parser_memory.bound()
 
     def cancel(self, task_id: str) -> None:
         """Ask for the end of what `task_id` runs; returns at once, also if it runs nothing."""

@@ -5,10 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 from random import Random
 
 import pytest
-from py4j.java_gateway import JavaObject
 
 from tasks.ingest.jobs import Jobs
-from tasks.ingest.parser_memory import _OF_CONTEXTS, STATE_BYTES, bound_parser_memory
+from tasks.parser_memory import STATE_BYTES
 from tasks.spark_session import LIVE_POOL, SparkRuntime
 
 pytestmark = pytest.mark.spark
@@ -50,17 +49,14 @@ def _bound(spark: SparkRuntime) -> int:
     return heap // 8 // STATE_BYTES
 
 
-def _memory_of(spark: SparkRuntime) -> JavaObject:
-    return _OF_CONTEXTS[spark.context]
-
-
 def _fill(spark: SparkRuntime) -> int:
     """Parse ever new expressions until the parser has forgotten once; return the most states."""
     most = 0
     for number, text in enumerate(_expressions()):
         _parse(spark, text)
         if number % 25 == 0:
-            states = bound_parser_memory(spark.context)
+            spark.parser_memory.bound()
+            states = spark.parser_memory.states()
             if states < most:
                 return most
             most = states
@@ -75,28 +71,24 @@ def test_it_forgets_before_its_states_fill_an_eighth_of_the_heap(spark: SparkRun
 
 def test_each_run_of_a_task_bounds_it(spark: SparkRuntime) -> None:
     """Goal: nobody has to remember to call it."""
-    bound_parser_memory(spark.context)
     expressions = _expressions()
-    jobs = Jobs(spark.context)
-    memory = _memory_of(spark)
-    while memory.states() <= _bound(spark):
+    while spark.parser_memory.states() <= _bound(spark):
         _parse(spark, next(expressions))
 
-    with jobs.run("t", LIVE_POOL):
+    with Jobs(spark).run("t", LIVE_POOL):
         pass
 
-    assert memory.states() == 0
+    assert spark.parser_memory.states() == 0
 
 
 def test_those_that_parse_meanwhile_read_the_same(spark: SparkRuntime) -> None:
-    bound_parser_memory(spark.context)
-    memory, expressions = _memory_of(spark), _expressions()
+    expressions = _expressions()
     texts = [next(expressions) for _ in range(60)]
     alone = [_parse(spark, text) for text in texts]
 
     with ThreadPoolExecutor(4) as threads:
         reading = [threads.submit(_parse, spark, text) for text in texts]
         while not all(each.done() for each in reading):
-            memory.forget()
+            spark.parser_memory.forget()
 
     assert [each.result() for each in reading] == alone

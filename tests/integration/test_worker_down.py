@@ -21,6 +21,8 @@ from tests.waiting import wait_until
 pytestmark = pytest.mark.kafka
 
 TOPIC = "workers-down"
+ORDERED = "workers-down-ordered"
+VERBS = ("taskGroups/handoff", "suspend", "resume", "suspend")
 WORKERS = ("w1", "w2")
 AT_ONCE_S = 1.0
 RECORDS = 200
@@ -83,7 +85,7 @@ def _order(cluster: Cluster, verb: str) -> tuple[int, float]:
     """Return what a verb was answered with, and after how long."""
     body = {"taskGroupIds": [0]} if verb.endswith("handoff") else None
     began = time.monotonic()
-    answer = cluster.http.post(f"{SUPERVISORS}/{TOPIC}/{verb}", json=body)
+    answer = cluster.http.post(f"{SUPERVISORS}/{ORDERED}/{verb}", json=body)
     return answer.status_code, time.monotonic() - began
 
 
@@ -146,9 +148,6 @@ def test_what_asks_a_worker_that_is_down_answers_at_once_and_says_so(
         frozen = _ask(cluster, task_id)
         wait_until(lambda: _silent(cluster))
         silent = _ask(cluster, task_id)
-        verbs = {
-            verb: _order(cluster, verb) for verb in ("taskGroups/handoff", "suspend", "resume")
-        }
         for name in WORKERS:
             cluster.kill(name)
         gone = _ask(cluster, task_id)
@@ -167,6 +166,29 @@ def test_what_asks_a_worker_that_is_down_answers_at_once_and_says_so(
         _says_what_is_missing(told, task_id)
     for told in (silent, gone):
         _knows_them_silent(told)
-    assert {status for status, _ in verbs.values()} == {httpx.codes.OK}
-    assert [verb for verb, (_, took_s) in verbs.items() if took_s >= AT_ONCE_S] == []
     assert in_table == ids_in_topic(broker.bootstrap, TOPIC)
+
+
+@pytest.mark.timeout(300)
+def test_what_is_ordered_of_workers_that_stand_still_is_taken_at_once_and_done_later(
+    broker: Broker, tmp_path: Path
+) -> None:
+    create_topic(broker.bootstrap, ORDERED, partitions=4)
+    produce(broker.bootstrap, ORDERED, (record(n) for n in range(RECORDS)))
+    with running(Cluster(tmp_path, light=True, more=PATIENT), workers=WORKERS) as cluster:
+        cluster.apply(spec(broker.bootstrap, ORDERED, replicas=2, task_duration="PT1H"))
+        ends = ends_of(broker.bootstrap, ORDERED)
+        wait_until(lambda: cluster.has_read(ORDERED, ends), within_s=60)
+        for name in WORKERS:
+            cluster.children[name].signal(signal.SIGSTOP)
+        ordered = {verb: _order(cluster, verb) for verb in VERBS}
+        wait_until(lambda: _silent(cluster))
+        ordered |= {f"{verb} again": _order(cluster, verb) for verb in VERBS}
+        for name in WORKERS:
+            cluster.children[name].signal(signal.SIGCONT)
+        wait_until(lambda: cluster.is_suspended_and_quiet(ORDERED), within_s=60)
+        in_table = ids_in_files(cluster.files(ORDERED))
+
+    assert {status for status, _ in ordered.values()} <= {httpx.codes.OK, httpx.codes.ACCEPTED}
+    assert [verb for verb, (_, took_s) in ordered.items() if took_s >= AT_ONCE_S] == []
+    assert in_table == ids_in_topic(broker.bootstrap, ORDERED)

@@ -37,6 +37,13 @@ class _NoSpark:
     def context(self) -> "_NoSpark":
         return self
 
+    @property
+    def parser_memory(self) -> "_NoSpark":
+        return self
+
+    def bound(self) -> None:
+        """Nothing is parsed."""
+
     def alive(self) -> bool:
         return False
 
