@@ -9,6 +9,11 @@ from supervisor.core.observed import Liveness
 from supervisor.core.view import View
 from tasks.contract import TaskPhase
 
+_FORGOTTEN = (
+    "it has published its range, and the metadata database does not know of it: an older copy "
+    "was restored, or a commit was lost; the range is read again"
+)
+
 
 def settle_tasks(view: View) -> Iterator[EndTask]:
     """End tasks that failed or stand still, or whose worker or generation is gone."""
@@ -21,6 +26,10 @@ def settle_tasks(view: View) -> Iterator[EndTask]:
         elif replica.report is not None and replica.report.phase is TaskPhase.FAILED:
             code = replica.report.failure or "FAILED"
             yield EndTask(task.id, succeeded=False, why=f"{code}: {replica.report.detail}")
+        elif replica.report is not None and replica.report.phase is TaskPhase.SUCCESS:
+            # A publish ends the task's row with it.  A pass that saw the row before and the
+            # report after is no exception: what has ended by now is not ended again.
+            yield EndTask(task.id, succeeded=False, why=_FORGOTTEN, lost=True, alert=True)
         elif replica.liveness is Liveness.LOST:
             why = f"worker {task.worker_id} is lost"
             yield EndTask(task.id, succeeded=False, why=why, lost=True)

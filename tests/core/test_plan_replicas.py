@@ -158,6 +158,21 @@ def test_a_failed_task_is_ended_with_its_reason() -> None:
     assert ended.why.startswith("WRITE_FAILED")
 
 
+def test_a_publication_that_the_database_does_not_know_is_made_again() -> None:
+    """Goal: a database that was restored does not wait for ever for a task that is done (F12)."""
+    even, odd, t1, t2 = reading()
+    done = report(t1, EVEN, TaskPhase.SUCCESS)
+    seen = observed(
+        generations=(even, odd), tasks=(t1, t2), workers=(worker("w1", done, report(t2, ODD)),)
+    )
+
+    [ended] = [a for a in plan(seen).actions if isinstance(a, EndTask)]
+
+    assert ended.task_id == t1.id
+    assert (ended.succeeded, ended.lost, ended.alert) == (False, True, True)
+    assert "was restored" in ended.why
+
+
 def test_a_publishing_range_without_replicas_gets_one_although_no_slot_is_free() -> None:
     """Goal: nothing is discarded for want of a replica (P15); it finishes without a slot."""
     even = generation(1, EVEN, {part(0): 9, part(2): 4}, state=GenerationState.PUBLISHING)
