@@ -213,6 +213,6 @@ def estimates(spark: SparkRuntime, found: Read, sketch: str) -> dict[datetime, i
     paths = [path.as_uri() for path in found.segments]
     rows = spark.session.read.schema(f"__time timestamp, {sketch} binary").parquet(*paths)
     told = f"hll_sketch_estimate(hll_union_agg({sketch})) AS n"
-    folder = found.warehouse / "estimates"
+    folder = found.warehouse / f"estimates-{sketch}"
     rows.groupBy("__time").agg(fn.expr(told)).coalesce(1).write.parquet(folder.as_uri())
     return {row["__time"]: row["n"] for row in pq.read_table(folder).to_pylist()}
