@@ -35,6 +35,11 @@ from tests.waiting import wait_until
 STEADY = "steady"
 TASK_DURATION_S = 20
 BACKLOG_ROWS = 220_000
+_SEGMENT_BYTES = 4 << 20
+"""So small that two or three files are wanted of the backlog, and what tasks write may stay.
+
+No bound of rows would do: one that is reached ends the range while it is read.
+"""
 _FIRST_ROWS = 5_000
 _READ_WITHIN_S = 120.0
 _LEASE_TTL = timedelta(seconds=5)
@@ -137,7 +142,7 @@ class _Parts:
     def backlog(self, topic: str) -> tuple[float, bool]:
         """Return the seconds from the fixed end to the commit, and whether files were rewritten."""
         fill(self.bootstrap, topic, BACKLOG_ROWS)
-        spec = self._spec(topic, task_duration="PT1H", rows_per_segment=BACKLOG_ROWS // 3 + 1)
+        spec = self._spec(topic, task_duration="PT1H", segment_bytes=_SEGMENT_BYTES)
         self.cluster.apply(spec)
         wait_until(lambda: _rows_read(self.watch.of(topic)) == BACKLOG_ROWS, _READ_WITHIN_S)
         self._end(topic)
@@ -178,15 +183,15 @@ class _Parts:
         *,
         task_duration: str,
         task_count: int = 1,
-        rows_per_segment: int | None = None,
+        segment_bytes: int | None = None,
     ) -> dict[str, JsonValue]:
         spec = sample_spec(
             self.bootstrap, topic, task_count=task_count, task_duration=task_duration
         )
         inner = spec["spec"]
         assert isinstance(inner, dict)
-        if rows_per_segment is not None:
-            inner["tuningConfig"] = {"type": "kafka", "maxRowsPerSegment": rows_per_segment}
+        if segment_bytes is not None:
+            inner["tuningConfig"] = {"type": "kafka", "targetSegmentBytes": segment_bytes}
         return spec
 
     def _pids(self) -> tuple[int, int, int]:
