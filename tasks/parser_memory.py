@@ -5,16 +5,16 @@ specs add none; but samples, changed specs and long expressions do, for the week
 lives: a thousand random expressions, five deep, made 69,000 states.  Source: Spark's SPARK-47404.
 """
 
-from importlib.resources import files
 from threading import Lock
 
 from py4j.java_gateway import JavaGateway, JavaObject
+
+from tasks.janino import compiled
 
 STATE_BYTES = 6 * 1024
 """What one state holds, as a heap dump of 84,000 of them told, with all that hangs on it."""
 
 _SHARE = 8
-_SOURCE = "ParserMemory.java"
 
 
 class ParserMemory:
@@ -62,11 +62,6 @@ class ParserMemory:
             return self._in_jvm
 
     def _compiled(self) -> JavaObject:
-        jvm = self._gateway.jvm
-        compiler = jvm.org.codehaus.janino.SimpleCompiler()
-        compiler.setParentClassLoader(jvm.java.lang.Thread.currentThread().getContextClassLoader())
-        compiler.cook((files("tasks") / "java" / _SOURCE).read_text())
-        made: JavaObject = (
-            compiler.getClassLoader().loadClass("tidegate.ParserMemory").newInstance()
-        )
+        loader = compiled(self._gateway.jvm, "tasks", "ParserMemory.java").getClassLoader()
+        made: JavaObject = loader.loadClass("tidegate.ParserMemory").newInstance()
         return made

@@ -10,7 +10,6 @@ import zipfile
 from collections import OrderedDict
 from dataclasses import dataclass, field
 from hashlib import sha256
-from importlib.resources import files
 from pathlib import Path
 from threading import Lock
 from weakref import WeakKeyDictionary
@@ -18,9 +17,9 @@ from weakref import WeakKeyDictionary
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
+from tasks.janino import compiled
 from tasks.protobuf_schema import Messages, ProtobufSchemaError
 
-_SOURCE = "ProtobufJson.java"
 KEPT_MAX = 500
 """Functions of one session; the one that was used least lately goes."""
 _TEXT_MAX = 300
@@ -69,10 +68,7 @@ def _compile(session: SparkSession) -> None:
     context = session.sparkContext
     jvm = context._jvm  # noqa: SLF001 -- there is no public way to Java's classes
     assert jvm is not None
-    loader = jvm.java.lang.Thread.currentThread().getContextClassLoader()
-    compiler = jvm.org.codehaus.janino.SimpleCompiler()
-    compiler.setParentClassLoader(loader)
-    compiler.cook((files("tasks.ingest") / "java" / _SOURCE).read_text())
+    compiler = compiled(jvm, "tasks.ingest", "ProtobufJson.java")
     spark = jvm.org.apache.spark.util.Utils
     local = spark.getLocalDir(context._jsc.sc().conf())  # noqa: SLF001 -- as above
     scratch = spark.createTempDir(local, "protobuf")  # goes with the JVM
@@ -80,6 +76,7 @@ def _compile(session: SparkSession) -> None:
     with zipfile.ZipFile(jar, "w") as held:
         for name, code in dict(compiler.getBytecodes()).items():
             held.writestr(f"{name.replace('.', '/')}.class", bytes(code))
+    loader = jvm.java.lang.Thread.currentThread().getContextClassLoader()
     loader.addURL(jvm.java.io.File(str(jar)).toURI().toURL())
     context._jsc.addJar(str(jar))  # noqa: SLF001 -- for executors in JVMs of their own
 

@@ -51,6 +51,7 @@ VALUES: list[tuple[object, object, str | None]] = [
     (HASH, b"abc", "YWJj"),
     (COLOUR, "GREEN", "GREEN"),
     ({"type": "array", "items": "int"}, [1, -2], "[1,-2]"),
+    ({"type": "array", "items": "double"}, [1e10, 1e-5, 2.0], "[1.0E10,1.0E-5,2.0]"),
     ({"type": "array", "items": "string"}, [], "[]"),
     ({"type": "array", "items": ["null", "string"]}, ["a", None], '["a",null]'),
     ({"type": "array", "items": ["int", "string"]}, ["a", 1], '["a",1]'),

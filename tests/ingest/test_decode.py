@@ -64,6 +64,7 @@ TABLE: list[tuple[bytes | None, str | None, str | None]] = [
     (with_a(b"true"), None, "true"),
     (with_a(b"null"), None, None),
     (with_a(b'{"x": [1,  2.50, "e"]}'), None, '{"x":[1,2.5,"e"]}'),
+    (with_a(b'[1e10,1E-5,2.0,[{"x":10000000.0}]]'), None, '[1.0E10,1.0E-5,2.0,[{"x":1.0E7}]]'),
     (with_a(b'"}"'), None, "}"),
     (with_a(b'[{"b":{}}]'), None, '[{"b":{}}]'),
     (b"{" + TIME + b"}", None, None),

@@ -170,6 +170,7 @@ KINDS: list[tuple[dict[str, object], str, str | None]] = [
     ({"maybe_text": ""}, "maybeText", ""),
     ({"chosen_int": 0}, "chosenInt", "0"),
     ({"uint64s": [2**63, 0]}, "uint64s", f"[{2**63},0]"),
+    ({"doubles": [1e10, 1e-5, 2.0]}, "doubles", "[1.0E10,1.0E-5,2.0]"),
     ({"texts": ["a", ""]}, "texts", '["a",""]'),
     ({"by_text": {"z": 2**62, "a b": 0}}, "byText", f'{{"a b":0,"z":{2**62}}}'),
     ({"by_bool": {True: 0.5}}, "byBool", '{"true":0.5}'),

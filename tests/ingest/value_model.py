@@ -185,7 +185,19 @@ def text_of(value: JsonValue) -> str | None:
         return str(value)
     if isinstance(value, float):
         return _java(value)
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+    return _told(value)
+
+
+def _told(value: JsonValue) -> str:
+    """Return a value as JSON, with numbers as a text has them; infinity has quotes."""
+    if isinstance(value, dict):
+        members = (f"{_told(name)}:{_told(inner)}" for name, inner in value.items())
+        return f"{{{','.join(members)}}}"
+    if isinstance(value, list):
+        return f"[{','.join(map(_told, value))}]"
+    if isinstance(value, float) and math.isfinite(value):
+        return _java(value)
+    return json.dumps(_java(value) if isinstance(value, float) else value, ensure_ascii=False)
 
 
 def json_of(value: JsonValue) -> str:
