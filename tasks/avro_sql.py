@@ -5,7 +5,9 @@
 Spark ignores what follows a record and takes half of one that ends early for none; the mark
 behind the record tells both: it is read whole, at its place, only if the record ends where its
 bytes end.  Spark is told no name of the user's (fields are `f0`, `f1`, ...): Avro's bytes hold
-none, and a name that Spark or SQL reads in a way of its own cannot be there.
+none, and a name that Spark or SQL reads in a way of its own cannot be there.  Nor is it told of
+lists of doubles, but of records of one double each, whose bytes are the same: Avro 1.12.0, which
+Spark 4.0 ships, rounds lists of doubles to single precision (AVRO-4110).
 
 Numbers stay exact; NaN and the infinities are texts, for JSON has no word for them; bytes are
 base64 or text; a map's keys are sorted, for Avro's order is that of whatever was read before.
@@ -79,6 +81,10 @@ def _told(kind: AvroType, names: Iterator[int]) -> object:
             return {"type": "fixed", "name": f"n{next(names)}", "size": size}
         case Enumeration(symbols=symbols):
             return {"type": "enum", "name": f"n{next(names)}", "symbols": symbols}
+        case Array(items=Scalar(kind="double")):
+            inner = [{"name": "d", "type": "double"}]
+            told = {"type": "record", "name": f"n{next(names)}", "fields": inner}
+            return {"type": "array", "items": told}
         case Array(items=items):
             return {"type": "array", "items": _told(items, names)}
         case Map(values=values):
@@ -184,6 +190,8 @@ class _Writer:
                 return "CAST(NULL AS STRING)"
             case Binary() if self.written.binary_as_string:
                 return f"CAST({place} AS STRING)"
+            case Array(items=Scalar(kind="double")):
+                return f"{place}.d"
             case Array(items=items):
                 each = self._variable()
                 value = self._value(items, each)

@@ -28,6 +28,7 @@ MILLIS = {"type": "long", "logicalType": "timestamp-millis"}
 MICROS = {"type": "long", "logicalType": "timestamp-micros"}
 DAY = {"type": "int", "logicalType": "date"}
 DECIMAL = {"type": "bytes", "logicalType": "decimal", "precision": 9, "scale": 2}
+DOUBLES = {"type": "array", "items": "double"}
 ODD = 'a"b\\c\u0000\u00fc\U0001f600\n{}$'
 
 VALUES: list[tuple[object, object, str | None]] = [
@@ -51,7 +52,19 @@ VALUES: list[tuple[object, object, str | None]] = [
     (HASH, b"abc", "YWJj"),
     (COLOUR, "GREEN", "GREEN"),
     ({"type": "array", "items": "int"}, [1, -2], "[1,-2]"),
-    ({"type": "array", "items": "double"}, [1e10, 1e-5, 2.0], "[1.0E10,1.0E-5,2.0]"),
+    (DOUBLES, [1e10, 1e-5, 0.1], "[1.0E10,1.0E-5,0.1]"),
+    (DOUBLES, [0.1] * 100, f"[{','.join(['0.1'] * 100)}]"),
+    (DOUBLES, [float("nan"), float("-inf")], '["NaN","-Infinity"]'),
+    (DOUBLES, [], "[]"),
+    (["null", DOUBLES], None, None),
+    ({"type": "array", "items": DOUBLES}, [[0.1], [], [1e-5]], "[[0.1],[],[1.0E-5]]"),
+    ({"type": "map", "values": DOUBLES}, {"a": [0.1]}, '{"a":[0.1]}'),
+    (["null", "string", DOUBLES], [0.1, 0.3], "[0.1,0.3]"),
+    ({"type": "array", "items": ["null", "double"]}, [None, 0.1], "[null,0.1]"),
+    ({"type": "array", "items": ["double"]}, [0.1], "[0.1]"),
+    ({"type": "array", "items": "float"}, [0.5, 2.0**-20], "[0.5,9.536743E-7]"),
+    ({"type": "array", "items": "long"}, [2**53 + 1] * 50, f"[{','.join([str(2**53 + 1)] * 50)}]"),
+    ({"type": "array", "items": "boolean"}, [True, False] * 9, f"[{'true,false,' * 8}true,false]"),
     ({"type": "array", "items": "string"}, [], "[]"),
     ({"type": "array", "items": ["null", "string"]}, ["a", None], '["a",null]'),
     ({"type": "array", "items": ["int", "string"]}, ["a", 1], '["a",1]'),
