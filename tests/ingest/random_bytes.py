@@ -25,7 +25,7 @@ from tests.ingest.avros import framed, written
 from tests.ingest.protobufs import class_of
 
 WHOLE, REALS = "w two", "größe"
-"""Fields that are of one type in a message: an int64, doubles."""
+"""Fields that are of one type: in a message an int64, and doubles, which are so in Avro, too."""
 
 Fields = Mapping[str, JsonValue]
 Said = tuple[dict[str, JsonValue], bytes]
@@ -53,6 +53,7 @@ _AVRO: dict[str, list[JsonValue]] = {
     "v": _SCALARS,
     "b": [*_SCALARS, {"type": "array", "items": ["null", "string"]}],
     "o": ["null", _map([*_SCALARS, _LISTS, _map("long")])],
+    REALS: ["null", {"type": "array", "items": "double"}],
 }
 _MANY = 1
 """The byte before the number of a schema of several."""

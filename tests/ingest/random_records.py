@@ -95,6 +95,7 @@ _NESTED: list[JsonValue] = [{"a": 1}, {"a": {"b": [1, 2.5]}, "c": "x"}, {}]
 _LISTS: list[JsonValue] = [[1, 2], ["a", None], []]
 _LONG_LISTS: list[JsonValue] = [[1, 2], [None, 3], [2], [True], []]
 _DOUBLE_LISTS: list[JsonValue] = [[0.1], [2, 1.5], [3.0, None], [1e10, 1234567.75]]
+_REALS: list[JsonValue] = [[0.1], [2.0, 1.5], [-2.25, 1e10]]
 _TEXT_LISTS: list[JsonValue] = [["x", "y"], ["12", None], [1, "é 日"], ["a,b", 'say "hi"']]
 _DEEP_LISTS: list[JsonValue] = [[1, {"a": 1}], [{"a": 2.5}, "x"]]
 _HUGE: list[JsonValue] = [2**53 + 1, 2**63 - 1, -(2**63)]
@@ -149,13 +150,14 @@ def _wild(spec: Drawn, name: str) -> st.SearchStrategy[_Sorts]:
     sorts = [*_SORTS, *huge, _LISTS, _LISTS + _TEXTS]
     if spec.written in LINES:
         sorts = [_as_texts(sort, spec) for sort in sorts]
+    elif name == REALS and spec.written in {"avro", "protobuf"}:
+        sorts = [_REALS]
     elif spec.written == "protobuf" and name == WHOLE:
         sorts = [_LONGS, *huge]
     elif spec.written == "protobuf":
-        found = [as_doubles(sort) for sort in sorts if sort not in huge]
-        sorts = [[[0.1], [2.0, 1.5], [-2.25, 1e10]]] if name == REALS else found
+        sorts = [as_doubles(sort) for sort in sorts if sort not in huge]
     pairs = st.lists(st.sampled_from(sorts), min_size=2, max_size=2)
-    if spec.written in {"json", "avro"}:
+    if spec.written in {"json", "avro"} and _REALS not in sorts:
         pairs |= st.sampled_from(_GROWING)
     since, gaps = st.sampled_from([0, 0, 0, 4]), st.sampled_from([0, 20, 50])
     return st.builds(_sorts, pairs, st.integers(5, 8), since, gaps)
