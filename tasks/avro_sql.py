@@ -82,9 +82,9 @@ def _told(kind: AvroType, names: Iterator[int]) -> object:
         case Enumeration(symbols=symbols):
             return {"type": "enum", "name": f"n{next(names)}", "symbols": symbols}
         case Array(items=Scalar(kind="double")):
-            inner = [{"name": "d", "type": "double"}]
-            told = {"type": "record", "name": f"n{next(names)}", "fields": inner}
-            return {"type": "array", "items": told}
+            one = [{"name": "d", "type": "double"}]
+            items_told = {"type": "record", "name": f"n{next(names)}", "fields": one}
+            return {"type": "array", "items": items_told}
         case Array(items=items):
             return {"type": "array", "items": _told(items, names)}
         case Map(values=values):

@@ -5,9 +5,11 @@
                                                        └─ all else: no answer, a repeat may have one
 
 A number means one schema for ever, so what was found is kept; that there is none is not kept.
+Of Protobuf's the descriptor is asked for; a registry that answers with the source has it compiled.
 No redirect is followed, and no address is asked but those of the task's spec.
 """
 
+import base64
 import json
 import ssl
 from collections import OrderedDict
@@ -16,11 +18,14 @@ from threading import Lock
 from urllib.parse import quote
 
 import httpx
+import structlog
+from google.protobuf.descriptor_pb2 import FileDescriptorProto
 
 from tasks.answers import bounded
 from tasks.contract import FailureCode
 from tasks.kafka_client import ReadSecret, SecretRef
 from tasks.ports import SchemasUnavailable, SchemaText, TaskError
+from tasks.proto_source import NoCompilerError, NotCompiledError, compiled
 from tasks.registry import Registry, refused_registries
 
 TIMEOUT_S = 5.0
@@ -33,6 +38,8 @@ KEPT_MAX = 5_000
 
 _NO_SCHEMA = 40403
 _TEXT_MAX = 300
+
+log = structlog.get_logger(__name__)
 
 
 class RegistryClient:
@@ -81,9 +88,11 @@ class RegistryClient:
             return None
         found: list[tuple[str, str]] = []
         self._add_references(registry, answer, found, set())
-        kind = answer.get("schemaType", "AVRO")
-        names, texts = tuple(name for name, _ in found), tuple(text for _, text in found)
-        return SchemaText(str(kind), _schema_of(answer), texts, names)
+        kind, text = str(answer.get("schemaType", "AVRO")), _schema_of(answer)
+        if kind == "PROTOBUF" and registry.binary:
+            text, found = _descriptors(text, found)
+        names, texts = tuple(name for name, _ in found), tuple(held for _, held in found)
+        return SchemaText(kind, text, texts, names)
 
     def _add_references(
         self,
@@ -173,6 +182,32 @@ def _schema_of(answer: dict[str, object]) -> str:
     if not isinstance(text, str):
         raise SchemasUnavailable("the registry's answer holds no schema")
     return text
+
+
+def _descriptors(text: str, imports: list[tuple[str, str]]) -> tuple[str, list[tuple[str, str]]]:
+    """Return descriptors in base64 also where a registry has answered with sources.
+
+    What cannot be compiled is returned as it is: it is a schema, and one that nobody can read.
+    """
+    if not any(map(_is_source, (text, *dict(imports).values()))):
+        return text, imports
+    try:
+        main, others = compiled(text, imports)
+    except NotCompiledError as error:
+        log.warning("a registry's source of Protobuf cannot be compiled", error=str(error))
+        return text, imports
+    except NoCompilerError as error:
+        raise SchemasUnavailable(str(error)) from error
+    return _base64(main), [(name, _base64(file)) for name, file in others]
+
+
+def _is_source(text: str) -> bool:
+    """Tell a source from base64, which has none of these: no source is without one."""
+    return any(sign in text for sign in ";{}")
+
+
+def _base64(file: FileDescriptorProto) -> str:
+    return base64.b64encode(file.SerializeToString()).decode()
 
 
 def _reference(given: object) -> tuple[str, str, int]:

@@ -68,22 +68,23 @@ def test_a_schema_is_fetched_when_a_record_names_it(
     registry: FakeRegistry,
     tmp_path: Path,
 ) -> None:
-    """Goal: two schemas in a batch, messages by their place, each thing that may be wrong."""
+    """Goal: descriptors and sources in a batch, messages by their place, all that may be wrong."""
     topic, spec = new_topic(1), spec_of(broker, by_registry(registry.url))
     register_every(registry)
     registry.register_file(2, two_messages().SerializeToString())
     registry.register(3, {"type": "object"}, schemaType="JSON")
-    registry.answers["/schemas/ids/4?format=serialized"] = registry.answers["/schemas/ids/1"]
+    registry.register_source(4, 'syntax = "proto2"; message A { optional B b = 1; }')
     registry.answers["/schemas/ids/3?format=serialized"] = registry.answers["/schemas/ids/3"]
     missing = FileDescriptorProto(name="m", dependency=["far/away.proto"])
     registry.register_file(5, missing.SerializeToString())
+    registry.register_source(6, 'syntax = "proto3"; message First {} message A { int32 a = 2; }')
     records = [
         *(every(0), framed(2, b"\x08\x05"), framed(2, b"\n\x01x", b"\x04\x02\0")),  # B.C
         framed(2, b"\x08\x06", b"\x02\0"),  # A, by one step
         *(framed(2, b"", b"\x02\x04"), framed(2, b"", b"\x04\x02"), framed(2, b"", b"\x01")),
         *(framed(2, b"", b""), framed(2, b"", b"\xff\xff\xff\xff\xff\xff"), framed(2, b"\x08")),
         *(framed(3, b""), framed(4, b""), framed(5, b""), framed(9, b""), b"\0\0", b"", b"\1" * 9),
-        every(17),
+        *(every(17), framed(6, b"\x10\x09", b"\x02\x02")),
     ]
     produce(broker.bootstrap, topic, records)
 
@@ -97,6 +98,7 @@ def test_a_schema_is_fetched_when_a_record_names_it(
         (2, None, None, "x"),
         (3, None, "6", None),
         (17, "17", None, None),
+        (18, None, "9", None),
     ]
     assert rejected(tmp_path, entry) == [
         (0, 4, 9, "not-protobuf"),

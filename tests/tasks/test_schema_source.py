@@ -1,9 +1,11 @@
 """What a registry's answers mean: a schema, none of that number, or no answer."""
 
+import base64
 import json
 from collections.abc import Iterator
 
 import pytest
+from google.protobuf.descriptor_pb2 import FileDescriptorProto
 
 from tasks.kafka_client import SecretRef
 from tasks.ports import SchemasUnavailable, SchemaText, TaskError
@@ -120,6 +122,37 @@ def test_schemas_of_protobuf_are_asked_for_as_bytes(
         "/schemas/ids/7?format=serialized",
         "/subjects/shop%2Fa.proto/versions/1?format=serialized",
     ]
+
+
+def test_a_registry_of_sources_has_them_compiled(
+    registry: FakeRegistry, client: RegistryClient
+) -> None:
+    money = 'syntax = "proto3"; package shop; message Money { int64 units = 1; }'
+    source = 'syntax = "proto3"; import "shop/money.proto"; message A { shop.Money price = 1; }'
+    registry.register_source(7, source, ("shop/money.proto", money))
+
+    found = client.schema(Registry(urls=(registry.url,), binary=True), 7)
+
+    assert found is not None
+    texts = (found.text, *found.references)
+    main, imported = (FileDescriptorProto.FromString(base64.b64decode(text)) for text in texts)
+    assert (found.kind, found.names) == ("PROTOBUF", ("shop/money.proto",))
+    assert [message.name for file in (main, imported) for message in file.message_type] == [
+        "A",
+        "Money",
+    ]
+
+
+def test_a_source_that_is_none_is_a_schema_that_nobody_can_read(
+    registry: FakeRegistry, client: RegistryClient
+) -> None:
+    registry.register_source(7, "message A {")
+    spec = Registry(urls=(registry.url,), binary=True)
+
+    found = [client.schema(spec, 7) for _ in range(2)]
+
+    assert found == [SchemaText("PROTOBUF", "message A {")] * 2
+    assert len(registry.asked) == 1
 
 
 def test_credentials_are_sent_and_never_told(

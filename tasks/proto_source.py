@@ -1,0 +1,103 @@
+"""Sources of Protobuf, as some registries hold them, compiled to descriptors by Google's `protoc`.
+
+    a file .proto and those it imports ─► a folder of their own ─► protoc, a process of its own
+                                                                     └─► a descriptor of each
+
+The compiler comes with grpcio-tools.  It reads nothing but that folder and its own files of
+google/protobuf, and it runs apart: what a source makes of it, the worker does not notice.
+"""
+
+import re
+import subprocess
+import sys
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
+
+from google.protobuf.descriptor_pb2 import FileDescriptorProto, FileDescriptorSet
+
+TIMEOUT_S = 20.0
+"""Of one compilation; most take a tenth of a second."""
+
+_OWN_SPACE = "google/protobuf/"
+_NAME_MAX = 200
+_TOLD_MAX = 300
+_OF_A_LOG = re.compile(r"WARNING: All log messages|[IWEF][0-9]{4} ")
+"""Lines that the compiler's library logs, beside what it says of the source."""
+
+
+class NotCompiledError(Exception):
+    """A source that the compiler refuses; the message says why."""
+
+
+class NoCompilerError(Exception):
+    """There is no compiler here, or it did not end; the message says what to do."""
+
+
+def compiled(
+    text: str, imports: Sequence[tuple[str, str]], *, timeout_s: float = TIMEOUT_S
+) -> tuple[FileDescriptorProto, list[tuple[str, FileDescriptorProto]]]:
+    """Return the descriptor of a source, and those of its imports by name, in their order.
+
+    Imports of google/protobuf are left out: every reader has these.
+
+    Raises:
+        NotCompiledError: a name is no path of an import, or a source is none.
+        NoCompilerError: grpcio-tools is missing, or the compiler took longer than `timeout_s`.
+    """
+    if find_spec("grpc_tools") is None:
+        raise NoCompilerError(
+            "the registry holds sources of Protobuf, which need a compiler here: "
+            "pip install 'tidegate[spark]' brings it (grpcio-tools)"
+        )
+    own = [(name, source) for name, source in imports if not name.startswith(_OWN_SPACE)]
+    main = "schema.proto"
+    while main in dict(own):
+        main = f"_{main}"
+    with TemporaryDirectory(prefix="tidegate-protoc-") as folder:
+        sources = Path(folder, "sources")
+        for name, source in (*own, (main, text)):
+            _write(sources, name, source)
+        held = _run(Path(folder), [*dict(own), main], timeout_s)
+    files = {file.name: file for file in held.file}
+    return files[main], [(name, files[name]) for name in dict(own)]
+
+
+def _write(folder: Path, name: str, source: str) -> None:
+    path = PurePosixPath(name)
+    odd = "\\" in name or not name.isprintable() or str(path) != name or name.startswith("-")
+    if odd or path.is_absolute() or ".." in path.parts or not 0 < len(name) <= _NAME_MAX:
+        raise NotCompiledError(f"{name[:_NAME_MAX]!r} is no path of an import")
+    try:
+        target = folder / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(source, encoding="utf-8", newline="")
+    except (OSError, UnicodeEncodeError) as error:  # as a file where another needs a folder
+        raise NotCompiledError(f"{name!r} cannot be written: {error}") from error
+
+
+def _run(folder: Path, names: Sequence[str], timeout_s: float) -> FileDescriptorSet:
+    out = folder / "descriptors"
+    # `-I`: no variable, and no folder that this process stands in, changes what is run.
+    compiler = (sys.executable, "-I", "-m", "grpc_tools.protoc")
+    where = (f"--proto_path={folder / 'sources'}", f"--descriptor_set_out={out}")
+    try:
+        done = subprocess.run(
+            [*compiler, *where, *names],
+            cwd=folder,
+            env={},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=timeout_s,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise NoCompilerError(
+            f"the compiler of Protobuf did not end: {error}"[:_TOLD_MAX]
+        ) from None
+    if done.returncode != 0:
+        lines = done.stderr.decode(errors="replace").splitlines()
+        told = "; ".join(line for line in lines if not _OF_A_LOG.match(line))
+        raise NotCompiledError(told[:_TOLD_MAX])
+    return FileDescriptorSet.FromString(out.read_bytes())
