@@ -25,13 +25,17 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.__stderr__))
 
 _FIRST = (
+    "ingest/",
     "simulation/test_seeds.py",
     "integration/test_restarts.py",
     "integration/test_worker_faults.py",
     "integration/test_dev.py",
     "chaos/test_chaos.py",
 )
-"""Files that take minutes: begun last, one would keep a process busy while the other rests."""
+"""What takes minutes: begun last, it would keep one process busy while the others rest.
+
+All that share one Spark are the longest of all; `ingest/` brings the others of its word along.
+"""
 _APART = ("simulation/test_seeds.py",)
 """Each test of it counts as a file."""
 _SHARING = {
@@ -62,7 +66,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadSco
 
 
 class _Lanes(LoadScopeScheduling):  # type: ignore[misc] # untyped: Any
-    """Two processes share the tests by file; files that share something costly count as one."""
+    """The processes share the tests by file; files that share something costly count as one."""
 
     def _split_scope(self, nodeid: str) -> str:
         file = nodeid.split("::", 1)[0]
