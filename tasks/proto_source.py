@@ -32,7 +32,7 @@ class NotCompiledError(Exception):
 
 
 class NoCompilerError(Exception):
-    """There is no compiler here, or it did not end; the message says what to do."""
+    """The compiler is missing here, or could not do its work; that says nothing of a source."""
 
 
 def compiled(
@@ -44,7 +44,8 @@ def compiled(
 
     Raises:
         NotCompiledError: a name is no path of an import, or a source is none.
-        NoCompilerError: grpcio-tools is missing, or the compiler took longer than `timeout_s`.
+        NoCompilerError: grpcio-tools is missing, the compiler took longer than `timeout_s` or was
+            killed, or the disk is full.
     """
     if find_spec("grpc_tools") is None:
         raise NoCompilerError(
@@ -55,11 +56,14 @@ def compiled(
     main = "schema.proto"
     while main in dict(own):
         main = f"_{main}"
-    with TemporaryDirectory(prefix="tidegate-protoc-") as folder:
-        sources = Path(folder, "sources")
-        for name, source in (*own, (main, text)):
-            _write(sources, name, source)
-        held = _run(Path(folder), [*dict(own), main], timeout_s)
+    try:
+        with TemporaryDirectory(prefix="tidegate-protoc-") as folder:
+            sources = Path(folder, "sources")
+            for name, source in (*own, (main, text)):
+                _write(sources, name, source)
+            held = _run(Path(folder), [*dict(own), main], timeout_s)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise NoCompilerError(f"Protobuf's compiler: {error}"[:_TOLD_MAX]) from error
     files = {file.name: file for file in held.file}
     return files[main], [(name, files[name]) for name in dict(own)]
 
@@ -73,7 +77,7 @@ def _write(folder: Path, name: str, source: str) -> None:
         target = folder / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(source, encoding="utf-8", newline="")
-    except (OSError, UnicodeEncodeError) as error:  # as a file where another needs a folder
+    except (FileExistsError, NotADirectoryError, IsADirectoryError, UnicodeEncodeError) as error:
         raise NotCompiledError(f"{name!r} cannot be written: {error}") from error
 
 
@@ -81,23 +85,21 @@ def _run(folder: Path, names: Sequence[str], timeout_s: float) -> FileDescriptor
     out = folder / "descriptors"
     # `-I`: no variable, and no folder that this process stands in, changes what is run.
     compiler = (sys.executable, "-I", "-m", "grpc_tools.protoc")
-    where = (f"--proto_path={folder / 'sources'}", f"--descriptor_set_out={out}")
-    try:
-        done = subprocess.run(
-            [*compiler, *where, *names],
-            cwd=folder,
-            env={},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=timeout_s,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise NoCompilerError(
-            f"the compiler of Protobuf did not end: {error}"[:_TOLD_MAX]
-        ) from None
-    if done.returncode != 0:
-        lines = done.stderr.decode(errors="replace").splitlines()
-        told = "; ".join(line for line in lines if not _OF_A_LOG.match(line))
-        raise NotCompiledError(told[:_TOLD_MAX])
-    return FileDescriptorSet.FromString(out.read_bytes())
+    where = ("--proto_path=.", f"--descriptor_set_out={out}")
+    done = subprocess.run(
+        [*compiler, *where, *names],
+        cwd=folder / "sources",
+        env={},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=timeout_s,
+        check=False,
+    )
+    if done.returncode == 0:
+        return FileDescriptorSet.FromString(out.read_bytes())
+    lines = done.stderr.decode(errors="replace").splitlines()
+    told = "; ".join(line for line in lines if not _OF_A_LOG.match(line))[:_TOLD_MAX]
+    # What it says of a source begins with the source's name: all else is a trouble of its own.
+    if any(line.startswith(f"{name}:") for line in lines for name in names):
+        raise NotCompiledError(told)
+    raise NoCompilerError(f"Protobuf's compiler ended with {done.returncode}: {told}")

@@ -53,12 +53,13 @@ class FakeRegistry:
 
         Source: the answers of Apicurio Registry 2.6.13, by its API of Confluent's.
         """
+        kind = {"schemaType": "PROTOBUF"}
         told = [{"name": name, "subject": name, "version": 1} for name, _ in imports]
-        held = {f"/subjects/{quote(n, safe='')}/versions/1": text for n, text in imports}
-        for path, text in {f"/schemas/ids/{number}": source, **held}.items():
-            references = told if text is source else []
-            body = {"schemaType": "PROTOBUF", "schema": text, "references": references}
-            self.answers[f"{path}?format=serialized"] = body
+        own = kind | {"schema": source, "references": told}
+        self.answers[f"/schemas/ids/{number}?format=serialized"] = own
+        for name, text in imports:
+            path = f"/subjects/{quote(name, safe='')}/versions/1?format=serialized"
+            self.answers[path] = kind | {"schema": text}
 
     def answer(self, path: str) -> tuple[int, bytes]:
         if self.fault is not None:

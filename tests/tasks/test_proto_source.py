@@ -1,5 +1,6 @@
 """What becomes of sources of Protobuf: descriptors, or a reason why there are none."""
 
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ from google.protobuf.descriptor_pb2 import FileDescriptorProto
 
 from tasks.proto_source import NoCompilerError, NotCompiledError, compiled
 from tests.ingest.protobufs import held
+from tests.small_disks import can_mount, mounted
 
 SYNTAX = 'syntax = "proto3";\n'
 MONEY = f"{SYNTAX}package shop; message Money {{ string currency = 1; }}"
@@ -85,6 +87,11 @@ def test_no_file_of_the_machine_can_be_imported(tmp_path: Path) -> None:
             compiled(f'{SYNTAX}import "{name}"; message A {{}}', [])
 
 
+def test_an_import_that_is_a_folder_of_another_is_refused() -> None:
+    with pytest.raises(NotCompiledError, match=r"'a/b\.proto' cannot be written"):
+        compiled(MONEY, [("a", MONEY), ("a/b.proto", MONEY)])
+
+
 @pytest.mark.parametrize("source", ["{", "message A {", f"{SYNTAX}message A {{ b c = 1; }}"])
 def test_a_source_that_is_none_is_refused(source: str) -> None:
     with pytest.raises(NotCompiledError, match=r"schema\.proto:"):
@@ -92,5 +99,29 @@ def test_a_source_that_is_none_is_refused(source: str) -> None:
 
 
 def test_a_compiler_that_does_not_end_is_no_answer() -> None:
-    with pytest.raises(NoCompilerError, match="did not end"):
+    with pytest.raises(NoCompilerError, match="timed out"):
         compiled(MONEY, [], timeout_s=0.0)
+
+
+if can_mount():
+
+    @pytest.mark.parametrize("pages", [0, 1])
+    def test_a_full_disk_says_nothing_of_a_source(
+        pages: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Goal: not kept as a schema that nobody can read; of one page the source takes it."""
+        with mounted(tmp_path, size="64k"):
+            monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+            (tmp_path / "full").write_bytes(b"x" * (16 - pages) * 4096)
+
+            with pytest.raises(NoCompilerError, match="No space left"):
+                compiled(MONEY, [])
+
+
+def test_no_folder_for_a_source_says_nothing_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "gone"))
+
+    with pytest.raises(NoCompilerError, match="No such file"):
+        compiled(MONEY, [])
