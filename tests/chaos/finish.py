@@ -48,7 +48,7 @@ def finish(run: Run) -> End:
     run.wished = "suspended"
     run.tick_until(lambda: _is_published(run, ends), _QUIET_S)
     run.tick_until(lambda: not any(run.books.live_rows().values()), _QUIET_S)
-    run.tick_until(lambda: all(run.fleet.serves(n) for n in run.fleet.names), _QUIET_S)
+    run.until_all_serve()
     run.tick_until(lambda: _is_settled(run), _QUIET_S)
     files = _tidegate(run, "verify", "--files", "--strict")
     rows = _tidegate(run, "verify", run.topic)

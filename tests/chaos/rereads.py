@@ -127,6 +127,7 @@ class OverlordsOnly:
     def measure(self, part: Part) -> Rereads:
         """Be calm, then kill; no worker may end meanwhile."""
         run = self._run
+        run.until_all_serve()  # the walk ends with the death of every worker
         calm = self._span(lambda: run.go_on(part.calm_s))
         struck = self._span(lambda: self._kill(part))
         found = Rereads(calm, struck)

@@ -140,13 +140,15 @@ class Run:
         wait_until(lambda: self.fleet.serves(first), _START_WITHIN_S)
         for name in (*others, *self.fleet.shape.workers):
             self.fleet.start(name, self.arming.failpoint_for(name))
-        self.tick_until(self._all_serve, _START_WITHIN_S)
+        self.until_all_serve()
         self.say("all serve; records begin to stream")
         self.stream.start()
         self.tick_until(lambda: self.books.look().publications > 0, _START_WITHIN_S)
 
-    def _all_serve(self) -> bool:
-        return all(self.fleet.serves(name) for name in self.fleet.names)
+    def until_all_serve(self) -> None:
+        """Tick until every process answers; one that was killed may be starting."""
+        fleet = self.fleet
+        self.tick_until(lambda: all(fleet.serves(name) for name in fleet.names), _START_WITHIN_S)
 
     def kill(self, name: str, kind: str) -> None:
         """End a process as a crash would; `tick` starts it again, also one that had just ended."""

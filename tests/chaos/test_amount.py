@@ -2,18 +2,14 @@
 
 from collections import Counter
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
 from itertools import repeat
 
 import pytest
-from prometheus_client import CollectorRegistry, generate_latest
 
-from tasks.meters import WorkerMeters
 from tests.chaos.amount import Amount, Wanted, by_family, kills_of
-from tests.chaos.books import TaskRow
 from tests.chaos.points import OVERLORD_POINTS, POINTS, ROWS
 from tests.chaos.report import PAGE, Result
-from tests.chaos.rereads import Counted, Rereads, Span, counted, failed_in
+from tests.chaos.rereads import Rereads, Span
 from tests.chaos.run import Run
 from tests.chaos.schedule import BRIEF, KILLS, Fault, Kind, kinds_of, schedule
 from tests.chaos.soak import MODES, Soak
@@ -22,7 +18,6 @@ from tests.chaos.walk import LONG, Plan, Walk
 
 pytestmark = pytest.mark.chaos
 KILL = Fault(0.0, Kind.KILL_LEADER, 0.0, 0.0)
-NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
 
 def test_the_walks_kills_are_not_the_soaks(run: Run) -> None:
@@ -202,30 +197,3 @@ def test_what_was_read_twice_is_what_crashes_add_to_handoffs() -> None:
         "6.00% read twice because of overlords that were killed"
     ]
     assert Rereads(struck, calm).share == 0
-
-
-def test_a_workers_own_counters_are_read_from_its_metrics() -> None:
-    """Goal: of the product's own families; a renamed outcome is not read as none."""
-    meters, registry = WorkerMeters(), CollectorRegistry()
-    registry.register(meters)
-    for outcome, records in {"processed": 100, "cancelled": 7, "taken_back": 5}.items():
-        meters.records.labels("clicks", "clicks", outcome).inc(records)
-    meters.records.labels("orders", "orders", "processed").inc(50)
-    meters.records.labels("orders", "orders", "thrown_away").inc(3)
-    found = counted(generate_latest(registry).decode())
-    assert found == Counted(read=150, given_up=12)
-    assert found.since(Counted(read=100, given_up=10)) == Counted(read=50, given_up=2)
-    with pytest.raises(AssertionError, match="a worker began anew"):
-        Counted().since(found)
-
-
-def test_what_a_failed_task_had_read_counts_where_it_ended() -> None:
-    """Goal: no counter of a worker tells it, and only its own part of the run pays for it."""
-
-    def ended(name: str, status: str, seconds: int) -> TaskRow:
-        at = NOON + timedelta(seconds=seconds)
-        return TaskRow(name, "w1", status, lost=False, reason="", created_at=NOON, ended_at=at)
-
-    rows = [ended("a", "FAILED", 5), ended("b", "FAILED", 15), ended("c", "SUCCESS", 15)]
-    begin, end = NOON + timedelta(seconds=10), NOON + timedelta(seconds=20)
-    assert failed_in(rows, begin, end, {"a": 1, "b": 20, "c": 300}) == 20
