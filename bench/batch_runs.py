@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import count
+from itertools import count, pairwise
 from pathlib import Path
 
 from bench import bare
@@ -69,10 +69,31 @@ class BatchBench:
 
     def read_by(self, spec: IngestSpec, filled: Filled, rows: int) -> MergeResult:
         """Read the first `rows` records by any spec, and make segments of them."""
-        task_id = f"task-{next(self._numbers)}"
-        ends = {TopicPartition(filled.topic, p): end for p, end in filled.ends(rows).items()}
-        job = BatchJob(task_id, 1, 0, spec, dict.fromkeys(ends, 0), ends, ())
-        entry = self._engine.read_batch(job)
+        return self._batch(self._new_task(), 0, spec, filled, (0, rows))
+
+    def batches(self, filled: Filled, count: int, segment_rows_max: int) -> list[MergeResult]:
+        """Read a topic as so many batches of one task, and make segments of each.
+
+        Of one task: what each of so many had fetched would fill the heap until, after a minute,
+        their consumers are closed.
+        """
+        task_id, spec = self._new_task(), self._spec(filled, segment_rows_max)
+        bounds = [filled.rows * n // count for n in range(count + 1)]
+        parts = enumerate(pairwise(bounds))
+        return [self._batch(task_id, n, spec, filled, part) for n, part in parts]
+
+    def _new_task(self) -> str:
+        return f"task-{next(self._numbers)}"
+
+    def _batch(
+        self, task_id: str, number: int, spec: IngestSpec, filled: Filled, part: tuple[int, int]
+    ) -> MergeResult:
+        start, end = (
+            {TopicPartition(filled.topic, p): at for p, at in filled.ends(rows).items()}
+            for rows in part
+        )
+        entry = self._engine.read_batch(BatchJob(task_id, 1, number, spec, start, end, ()))
+        rows = part[1] - part[0]
         assert entry.counters.processed == rows, f"{entry.counters} of {rows} records"
         return self._engine.merge(MergeJob(task_id, 1, spec, (entry,)))
 
@@ -84,8 +105,8 @@ class BatchBench:
         """Read the first `rows` records as one batch, without the merge."""
         spec = self._spec(filled, rows)
         ends = {TopicPartition(filled.topic, p): end for p, end in filled.ends(rows).items()}
-        task_id = f"task-{next(self._numbers)}"
-        self._engine.read_batch(BatchJob(task_id, 1, 0, spec, dict.fromkeys(ends, 0), ends, ()))
+        job = BatchJob(self._new_task(), 1, 0, spec, dict.fromkeys(ends, 0), ends, ())
+        self._engine.read_batch(job)
 
     def bare(self, filled: Filled, rows: int, *, in_order: bool) -> None:
         """Do the same with the bare job."""

@@ -22,10 +22,9 @@ class Compacted:
     bare: Timed
 
 
-def measure_compaction(bench: BatchBench, filled: Filled, rows: int, repeats: int) -> Compacted:
+def measure_compaction(bench: BatchBench, filled: Filled, repeats: int) -> Compacted:
     """Take turns over the same files, every second round in reverse order."""
-    share = rows // FILES
-    published = [bench.engine(filled, share, rows) for _ in range(FILES)]
+    published = bench.batches(filled, FILES, filled.rows)
     kept = tuple(path for path in bench.folder.iterdir())
     ways = {
         ENGINE: partial(_with_engine, bench, published),

@@ -95,9 +95,8 @@ class World:
     @cached_property
     def compaction(self) -> Compacted:
         """Files of one chunk rewritten as one, engine and bare job in turn."""
-        rows = self.sizes.shaped_rows
-        filled = fill(self._broker.bootstrap, "compacted", rows)
-        return measure_compaction(self._batches, filled, rows, self.sizes.repeats)
+        filled = fill(self._broker.bootstrap, "compacted", self.sizes.shaped_rows)
+        return measure_compaction(self._batches, filled, self.sizes.repeats)
 
     @cached_property
     def small(self) -> Mapping[str, Timed]:
