@@ -1,6 +1,7 @@
 """What benchmarks share: each run is made once, when the first figure asks for it."""
 
 import os
+import sys
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -74,9 +75,11 @@ class World:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End all processes."""
+        """End all processes; say of a JVM that ended by itself how it did."""
         with self._open, self._spark:
-            pass
+            batches = self.__dict__.get("_batches")
+            if isinstance(batches, BatchBench) and (how := batches.runtime.how_ended()):
+                sys.stderr.write(f"Spark's JVM: {how}\n")
 
     @cached_property
     def catch_up(self) -> CatchUp:
