@@ -48,7 +48,7 @@ class Log:
     start: int = 0
     """Below it everything was deleted."""
     open_from: int | None = None
-    """First offset of a transaction that is not decided: the last stable offset."""
+    """First offset of a transaction that is not decided."""
 
     @property
     def end(self) -> int:
@@ -57,8 +57,8 @@ class Log:
 
     @property
     def stable(self) -> int:
-        """The last stable offset."""
-        return self.end if self.open_from is None else self.open_from
+        """The last stable offset: where retention has passed an open transaction, the start."""
+        return self.end if self.open_from is None else max(self.start, self.open_from)
 
 
 @dataclass

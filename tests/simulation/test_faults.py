@@ -11,7 +11,7 @@ from supervisor.ports import Streams
 from tests.core.snapshots import spec
 from tests.simulation.clocks import ProcessClock
 from tests.simulation.faults import draw
-from tests.simulation.kafka import Kafka, OverlordStreams, Rejects
+from tests.simulation.kafka import Kafka, Log, OverlordStreams, Rejects
 from tests.simulation.kernel import DEPTH_MAX, Crash, Kernel, Process
 from tests.simulation.outside import Outside
 from tests.simulation.overlord import OverlordProcess
@@ -25,6 +25,16 @@ CALLS: dict[str, Callable[[OverlordStreams], object]] = {
     "look": lambda streams: streams.look(SUPERVISOR, spec()),
 }
 """Every call of the port, and the look beside."""
+
+
+def test_the_last_stable_offset_is_not_below_the_start_of_the_log() -> None:
+    """Seed 74620: retention passes an open transaction, as Kafka lets it, and moves both.
+
+    Source: `maybeIncrementFirstUnstableOffset` of Kafka's UnifiedLog.
+    """
+    log = Log(records=[(n, str(n), "data") for n in range(9)], open_from=3)
+    assert [log.stable, replace(log, start=2).stable, replace(log, start=6).stable] == [3, 3, 6]
+    assert replace(log, start=6, open_from=None).stable == 9
 
 
 @pytest.fixture
