@@ -52,13 +52,21 @@ class Takeover:
         self.findings: list[str] = []
 
     def happens_at(self, point: Point) -> bool:
-        """Let it happen once; False: the leader did not come to the point, or nobody took over."""
+        """Let it happen once; False: the leader did not come to the point, or nobody took over.
+
+        A leader that was followed before its sleep was seen does not count: of which term it was
+        is not known.
+        """
         run = self._run
         name = self._sleeper(point)
         if name is None:
             return False
         run.faults.note(point.row, name)
         term, ranges = run.books.term(), run.books.pausing() | run.books.publishing()
+        if run.leader() != name:
+            run.say(f"{name} sleeps at {point.name}, and was followed before that was seen")
+            run.fleet.thaw(name)
+            return False
         run.say(f"{name} sleeps at {point.name} in term {term}")
         taken = run.comes(lambda: run.books.term() > term, _TAKEN_WITHIN_S)
         if taken and self._chance.random() < 0.5:

@@ -149,3 +149,19 @@ def test_a_leader_that_slept_leaves_one_more_term_and_one_end(run: Run) -> None:
     assert takeover._wrong(point, 7, NEXT) == [f"{point.name}: 0 ends were fixed for g:2"]
     books.fixed = ["g:1", "g:1"]
     assert takeover._wrong(point, 7, RANGE) == [f"{point.name}: 2 ends were fixed for g:1"]
+
+
+def test_who_was_followed_before_its_sleep_was_seen_does_not_count(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Found by a long run: the next leader's term was taken for the sleeper's, and waited for."""
+    point, *_ = LEADER_STOPS
+    run.books = cast("Books", Paper([NONE], sees=8))
+    thawed: list[str] = []
+    monkeypatch.setattr(run.fleet, "thaw", thawed.append)
+    takeover = Takeover(run, seed=1)
+    monkeypatch.setattr(takeover, "_sleeper", lambda _: "o2")  # `o1` leads a still run
+
+    assert takeover.happens_at(point) is False
+
+    assert (takeover.findings, thawed) == ([], ["o2"])
