@@ -20,7 +20,7 @@ from tasks.contract import DesiredCompaction
 from tasks.ingest.engine import SparkEngine
 from tasks.ingest_spec import IngestSpec
 from tasks.offsets import TopicPartition
-from tasks.ports import BatchJob, MergeJob, MergeResult
+from tasks.ports import BatchJob, JournalEntry, MergeJob, MergeResult
 from tasks.spark_session import SparkRuntime
 
 ENGINE, BARE, ENGINE_MERGED, BARE_SORTED = "engine", "bare", "engine merged", "bare sorted"
@@ -88,6 +88,12 @@ class BatchBench:
     def _batch(
         self, task_id: str, number: int, spec: IngestSpec, filled: Filled, part: tuple[int, int]
     ) -> MergeResult:
+        entry = self._read(task_id, number, spec, filled, part)
+        return self._engine.merge(MergeJob(task_id, 1, spec, (entry,)))
+
+    def _read(
+        self, task_id: str, number: int, spec: IngestSpec, filled: Filled, part: tuple[int, int]
+    ) -> JournalEntry:
         start, end = (
             {TopicPartition(filled.topic, p): at for p, at in filled.ends(rows).items()}
             for rows in part
@@ -95,7 +101,7 @@ class BatchBench:
         entry = self._engine.read_batch(BatchJob(task_id, 1, number, spec, start, end, ()))
         rows = part[1] - part[0]
         assert entry.counters.processed == rows, f"{entry.counters} of {rows} records"
-        return self._engine.merge(MergeJob(task_id, 1, spec, (entry,)))
+        return entry
 
     def new_folder(self) -> Path:
         """Return where one bare job may write."""
@@ -103,10 +109,7 @@ class BatchBench:
 
     def read_only(self, filled: Filled, rows: int) -> None:
         """Read the first `rows` records as one batch, without the merge."""
-        spec = self._spec(filled, rows)
-        ends = {TopicPartition(filled.topic, p): end for p, end in filled.ends(rows).items()}
-        job = BatchJob(self._new_task(), 1, 0, spec, dict.fromkeys(ends, 0), ends, ())
-        self._engine.read_batch(job)
+        self._read(self._new_task(), 0, self._spec(filled, rows), filled, (0, rows))
 
     def bare(self, filled: Filled, rows: int, *, in_order: bool) -> None:
         """Do the same with the bare job."""

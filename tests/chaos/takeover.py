@@ -63,7 +63,7 @@ class Takeover:
             return False
         run.faults.note(point.row, name)
         term, ranges = run.books.term(), run.books.pausing() | run.books.publishing()
-        if run.leader() != name:
+        if run.leader() not in {name, None}:
             run.say(f"{name} sleeps at {point.name}, and was followed before that was seen")
             run.fleet.thaw(name)
             return False
