@@ -336,6 +336,7 @@ class SparkEngine:
             client=with_open_key(java_properties(job.spec.kafka, self._read_secret)),
             group_id=job.task_id,
             poll_timeout=self._poll_timeout,
+            partitions=len(job.start),
             beside=beside or job.spec.kafka_columns is not None,
         )
 

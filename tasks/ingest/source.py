@@ -22,16 +22,20 @@ Kafka's default is 500 ms.  The connector's consumer fetches ahead, and its next
 that fetch: a batch that ends at the end of the log, as every live one does, took a second longer.
 """
 
-POLL_RECORDS = "5000"
-"""How many records one poll hands out.
+POLL_RECORDS = 5_000
+"""How many records one poll hands out, of a task with few partitions.
 
 After each poll the connector asks the broker twice where the log begins and ends.  Kafka's default
 of 500 asks eight times while one fetched megabyte of small records is handed out.  But what was
 handed out and not read yet stays in the heap, for each partition, until the next batch; and if
-there is none, for a minute: 10,000 records of 224 bytes were 5 MB.  It cannot go by the number of
-partitions: the connector keeps a consumer for each group and partition, and fails the batch that
-asks for it with other properties.
+there is none, for a minute: 10,000 records of 224 bytes were 5 MB.
 """
+
+_FETCH_BYTES = 1 << 20  # Kafka's default
+_FEW = 32
+"""A task of more partitions fetches and polls less of each: together what so many would."""
+_POLL_RECORDS_MIN = 500  # Kafka's default
+_FETCH_BYTES_MIN = 128 << 10
 
 _BESIDE = (
     "key AS _key",
@@ -75,16 +79,24 @@ def read_range(
     client: Mapping[str, str],
     group_id: str,
     poll_timeout: timedelta,
+    partitions: int = 1,
     beside: bool = False,
 ) -> DataFrame:
     """Return the records of `[start, end)` as `p`, `o`, `v` (null for a tombstone).
 
     `p` is as `places.numbers_of(start)` says.  With `beside` there are also `_key`, `_headers`,
     `_millis` (the record's time) and `_topic`.  Both offsets name the same partitions, each with
-    at least one to read.  `client` has the Java client's properties.  Lazy: nothing is read
-    before a job runs.
+    at least one to read.  `client` has the Java client's properties; `partitions` is as
+    `read_options` says.  Lazy: nothing is read before a job runs.
     """
-    options = read_options(start, end, client=client, group_id=group_id, poll_timeout=poll_timeout)
+    options = read_options(
+        start,
+        end,
+        client=client,
+        group_id=group_id,
+        poll_timeout=poll_timeout,
+        partitions=partitions,
+    )
     options["minPartitions"] = str(_task_count(session, start, end))
     if beside:
         options["includeHeaders"] = "true"
@@ -101,10 +113,16 @@ def read_options(
     client: Mapping[str, str],
     group_id: str,
     poll_timeout: timedelta,
+    partitions: int = 1,
 ) -> dict[str, str]:
-    """Return the options of one read; `poll_timeout` bounds each question to a broker."""
+    """Return the options of one read; `poll_timeout` bounds each question to a broker.
+
+    `partitions`: how many all reads of the group have together.  It has to be the same for each
+    of them: the connector keeps a consumer for each group and partition, and fails who asks for
+    one in another way.  A property of `client` comes before ours.
+    """
     ms = str(int(poll_timeout.total_seconds() * 1000))
-    own = {"fetch.max.wait.ms": FETCH_WAIT_MS, "max.poll.records": POLL_RECORDS} | dict(client)
+    own = {"fetch.max.wait.ms": FETCH_WAIT_MS} | _at_once(partitions) | dict(client)
     return {f"kafka.{key}": value for key, value in own.items()} | {
         "assign": _assignment(start),
         "startingOffsets": _positions(start),
@@ -117,6 +135,14 @@ def read_options(
         "kafka.group.id": group_id,
         "kafka.request.timeout.ms": ms,
         "kafka.default.api.timeout.ms": ms,
+    }
+
+
+def _at_once(partitions: int) -> dict[str, str]:
+    share = max(1.0, partitions / _FEW)
+    return {
+        "max.poll.records": str(max(_POLL_RECORDS_MIN, int(POLL_RECORDS / share))),
+        "max.partition.fetch.bytes": str(max(_FETCH_BYTES_MIN, int(_FETCH_BYTES / share))),
     }
 
 
