@@ -123,15 +123,21 @@ class Metric(Wire):
     """
 
     name: str
-    of: Literal["count", "sum", "min", "max", "first", "last", "any", "distinct"]
+    of: Literal["count", "sum", "min", "max", "first", "last", "any", "distinct", "theta"]
+    """The last two are sketches of how many different values there are: HLL, and theta."""
     type: Literal["string", "long", "float", "double"] = "long"
     field: str | None = None
     expression: str | None = None
     """In Druid's language of expressions.  A count has neither: it counts rows."""
     filter: Filter | None = None
     """Rows that it does not match count for nothing."""
-    precision: int = Field(default=12, ge=4, le=21)
-    """Of a distinct count: the binary logarithm of its sketch's size."""
+    precision: int = Field(default=12, ge=4, le=26)
+    """Of a sketch: the binary logarithm of its size; an HLL sketch's is 21 at most."""
+
+    @property
+    def is_sketch(self) -> bool:
+        """Whether it is a sketch, which no single row has."""
+        return self.of in {"distinct", "theta"}
 
 
 class JsonPath(Wire):

@@ -124,16 +124,16 @@ def _made_of(metric: Metric) -> Part | None:
 def measured(spec: RowSpec) -> tuple[Column, ...]:
     """Return the columns that follow a table's own in the files of a batch: what metrics need.
 
-    A distinct count keeps the value itself until the rows are merged, under names of its own: a
+    A sketch's column keeps the value itself until the rows are merged, under names of its own: a
     text, and after the columns of all metrics the entries of a list.
     """
     found = [
         Column(name=f"{_DISTINCT}{m.name}", type="string")
-        if m.of == "distinct"
+        if m.is_sketch
         else Column(name=m.name, type=m.type)
         for m in spec.metrics
     ]
-    lists = [m.name for m in spec.metrics if m.of == "distinct"]
+    lists = [m.name for m in spec.metrics if m.is_sketch]
     found += [Column(name=f"{_ENTRIES}{of}", type="array<string>") for of in lists]
     if needs_own_time(spec):
         found.append(Column(name=OWN_TIME, type="long"))
@@ -141,14 +141,14 @@ def measured(spec: RowSpec) -> tuple[Column, ...]:
 
 
 def counted_apart(spec: RowSpec) -> tuple[tuple[int, int], ...]:
-    """Return of each distinct count the number of its text in `measured`, and of its entries."""
-    counts = [number for number, metric in enumerate(spec.metrics) if metric.of == "distinct"]
+    """Return of each sketch the number of its text in `measured`, and of its entries."""
+    counts = [number for number, metric in enumerate(spec.metrics) if metric.is_sketch]
     return tuple((text, entries) for entries, text in enumerate(counts, len(spec.metrics)))
 
 
 def metric_columns(spec: RowSpec) -> tuple[Column, ...]:
     """Return what metrics are in published files; a sketch is of no type that columns have."""
-    return tuple(Column(name=m.name, type=m.type) for m in spec.metrics if m.of != "distinct")
+    return tuple(Column(name=m.name, type=m.type) for m in spec.metrics if not m.is_sketch)
 
 
 def needs_own_time(spec: RowSpec) -> bool:

@@ -53,6 +53,7 @@ SPEC_PARTS: Mapping[str, str] = MappingProxyType(
         "numberMetric": "a sum, an extreme, one of the numbers",
         "textMetric": "one of the texts",
         "sketchMetric": "a sketch",
+        "thetaMetric": "a theta sketch",
         "filteredMetric": "a filtered metric",
         "granularitySpec": "granularitySpec",
         "transformSpec": "transformSpec",

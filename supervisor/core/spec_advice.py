@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 _HLL = "use HLLSketchBuild of the field itself"
+_THETA = "use thetaSketch of the field itself"
 _ROWS = "make the field a dimension and leave rollup false: queries then work it out of all values"
 _BUCKETS = f"count ranges of the field with filtered counts, or {_ROWS}"
 _EXPRESSION = "use a transform, and a sum, min or max of it"
@@ -17,8 +18,8 @@ _HISTOGRAMS = (
     *("histogram", "approxHistogram", "approxHistogramFold", "fixedBucketsHistogram"),
     *("spectatorHistogram", "spectatorHistogramTimer", "spectatorHistogramDistribution"),
 )
+_SETS = ("thetaSketchBuild", "thetaSketchMerge", "sketchBuild", "sketchMerge")
 _DISTINCT = (
-    *("thetaSketch", "thetaSketchBuild", "thetaSketchMerge", "sketchBuild", "sketchMerge"),
     *("hyperUnique", "cardinality", "distinctCount", "HLLSketchMerge"),
     *("Bitmap64ExactCountBuild", "Bitmap64ExactCountMerge"),
 )
@@ -26,6 +27,7 @@ _DISTINCT = (
 OTHER_METRICS: Mapping[str, str] = MappingProxyType(
     {
         **dict.fromkeys(_DISTINCT, _HLL),
+        **dict.fromkeys(_SETS, _THETA),
         **dict.fromkeys(_QUANTILES, _ROWS),
         **dict.fromkeys(_HISTOGRAMS, _BUCKETS),
         "arrayOfDoublesSketch": f"{_HLL}, and sums of its values; or {_ROWS}",

@@ -102,10 +102,37 @@ class SketchAggregator(Wire):
         )
 
 
-PlainAggregator = Annotated[
-    CountAggregator | NumberAggregator | TextAggregator | SketchAggregator,
-    Field(discriminator="type"),
-]
+class ThetaAggregator(Wire):
+    """A theta sketch of Apache DataSketches: different values, whose sets can be intersected."""
+
+    type: Literal["thetaSketch"]
+    name: ColumnName
+    field_name: FieldName
+    size: Annotated[int, Field(strict=True, ge=16, le=1 << 26)] = 16_384
+    """How many different values are counted exactly, a power of two; the error of more is about
+    1 / sqrt(size)."""
+
+    @field_validator("size")
+    @classmethod
+    def _is_a_power_of_two(cls, value: int) -> int:
+        if value & (value - 1):
+            below = 1 << (value.bit_length() - 1)
+            raise wrong(f"{value} is no power of two", f"use {below} or {min(below << 1, 1 << 26)}")
+        return value
+
+    def contract(self) -> Metric:
+        """Return it as tasks are told it."""
+        return Metric(
+            name=self.name,
+            of="theta",
+            type="string",
+            field=self.field_name,
+            precision=self.size.bit_length() - 1,
+        )
+
+
+_Plain = CountAggregator | NumberAggregator | TextAggregator | SketchAggregator | ThetaAggregator
+PlainAggregator = Annotated[_Plain, Field(discriminator="type")]
 
 
 class FilteredAggregator(Wire):
@@ -141,10 +168,7 @@ class FilteredAggregator(Wire):
         return self.aggregator.contract().model_copy(update=told)
 
 
-Aggregator = Annotated[
-    CountAggregator | NumberAggregator | TextAggregator | SketchAggregator | FilteredAggregator,
-    Field(discriminator="type"),
-]
+Aggregator = Annotated[_Plain | FilteredAggregator, Field(discriminator="type")]
 
 
 def fields_of(metrics: Sequence[Aggregator]) -> frozenset[str]:
@@ -168,7 +192,7 @@ def check_metrics(metrics: Sequence[Aggregator], *, rollup: bool) -> None:
     twice = [name for name in names if names.count(name) > 1]
     if twice:
         raise wrong(f"metric {shown(twice[0])} is given twice", "keep one")
-    sketches = [metric.name for metric in metrics if metric.contract().of == "distinct"]
+    sketches = [metric.name for metric in metrics if metric.contract().is_sketch]
     if sketches and not rollup:
         raise wrong(
             f"metric {shown(sketches[0])} is a sketch of many rows, and rollup is false",

@@ -49,6 +49,7 @@ PARTS: Mapping[str, tuple[Table, type[BaseModel] | None]] = {
     "numberMetric": (tables.NUMBER_METRIC, metrics.NumberAggregator),
     "textMetric": (tables.TEXT_METRIC, metrics.TextAggregator),
     "sketchMetric": (tables.SKETCH_METRIC, metrics.SketchAggregator),
+    "thetaMetric": (tables.THETA_METRIC, metrics.ThetaAggregator),
     "filteredMetric": (tables.FILTERED_METRIC, metrics.FilteredAggregator),
     "jsonFormat": (tables.JSON_FORMAT, formats.JsonInputFormat),
     "flattenSpec": (tables.FLATTEN, formats.FlattenSpec),

@@ -257,6 +257,13 @@ SKETCH_METRIC = Table(
         "shouldFinalize": (False, True),
     },
 )
+THETA_METRIC = Table(
+    kept=frozenset({"type", "name", "fieldName", "size"}),
+    unbuilt={
+        "isInputThetaSketch": Unbuilt("send the values themselves, and leave it out", (False,))
+    },
+    idle={"shouldFinalize": (True, False), "errorBoundsStdDev": (None,)},
+)
 FILTERED_METRIC = Table(kept=frozenset({"type", "aggregator", "filter", "name"}))
 METRICS: Mapping[str, Table] = {
     "count": COUNT_METRIC,
@@ -267,6 +274,7 @@ METRICS: Mapping[str, Table] = {
     },
     **{f"string{of}": TEXT_METRIC for of in ("First", "Last", "Any")},
     "HLLSketchBuild": SKETCH_METRIC,
+    "thetaSketch": THETA_METRIC,
     "filtered": FILTERED_METRIC,
 }
 """Aggregators, by type."""

@@ -267,7 +267,7 @@ def _measured(
         if tree is not None:
             texts, value = staged(_measured_value(metric, tree, fields), f"k{number}")
             staging += texts
-            if metric.of == "distinct":
+            if metric.is_sketch:
                 entries.append(f"CASE WHEN {counted} THEN {_entries(value)} END")
                 value = without_array(value)
             made = as_column(value, metric.type)

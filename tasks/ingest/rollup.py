@@ -27,6 +27,7 @@ from tasks.ingest.chunks import Chunks
 from tasks.ingest.files import Step, describe_with, no_step, parquet_options, total_rows
 from tasks.ingest.merge import SORTED_BY, Rewrite, read_files, unused
 from tasks.ingest.sizes import Target
+from tasks.ingest.theta_function import theta_function
 from tasks.ingest_spec import DEFAULT_FORMAT, Column, FileFormat, RowSpec
 from tasks.ports import DataFile, TaskError
 from tasks.row_plan import OWN_TIME, RECORDS, counted_apart, measured
@@ -80,7 +81,7 @@ def roll_up(
     rolled = (
         _with_entries(keyed, job.rows)
         .groupBy(*alike)
-        .agg(*_aggregates(job.rows, topics=topics))
+        .agg(*_aggregates(session, job.rows, topics=topics))
         .repartition(max(1, min(len(spans), session.sparkContext.defaultParallelism)), key)
         .sortWithinPartitions(*alike[: SORTED_BY + 2])
     )
@@ -165,12 +166,13 @@ def _with_entries(rows: DataFrame, spec: RowSpec) -> DataFrame:
     return apart.selectExpr(*map(told, rows.columns))
 
 
-def _aggregates(spec: RowSpec, *, topics: bool) -> list[ColumnExpression]:
+def _aggregates(session: SparkSession, spec: RowSpec, *, topics: bool) -> list[ColumnExpression]:
     place = f"{'__topic, ' if topics else ''}__partition, __offset"
     found = []
     for metric, stored in zip(spec.metrics, measured(spec), strict=False):
         held, wanted = name(stored.name), name(metric.name)
         known = f"FILTER (WHERE {held} IS NOT NULL)"
+        theta = theta_function(session, metric.precision) if metric.of == "theta" else ""
         rule = {
             "count": f"sum({held})",
             "sum": f"CAST(sum({held}) AS {_SPARK[metric.type]})",
@@ -180,6 +182,7 @@ def _aggregates(spec: RowSpec, *, topics: bool) -> list[ColumnExpression]:
             "last": f"max_by({held}, struct({OWN_TIME}, {place})) {known}",
             "any": f"min_by({held}, struct({place})) {known}",
             "distinct": f"hll_sketch_agg({held}, {metric.precision})",
+            "theta": f"{theta}({held})",
         }[metric.of]
         found.append(fn.expr(f"{rule} AS {wanted}"))
     return [*found, fn.expr(f"count(__offset) AS {RECORDS}")]

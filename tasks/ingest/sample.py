@@ -246,4 +246,4 @@ def _values(row: str, names: Sequence[str]) -> dict[str, JsonValue]:
 
 
 def _shown_type(metric: Metric) -> ColumnType:
-    return "string" if metric.of == "distinct" else metric.type
+    return "string" if metric.is_sketch else metric.type

@@ -51,6 +51,14 @@ def made_of_bytes(of: str, kind: str) -> Metric:
             {"type": "HLLSketchBuild", "lgK": 14, **_BYTES},
             made_of_bytes("distinct", "string").model_copy(update={"precision": 14}),
         ),
+        (
+            {"type": "thetaSketch", **_BYTES},
+            made_of_bytes("theta", "string").model_copy(update={"precision": 14}),
+        ),
+        (
+            {"type": "thetaSketch", "size": 1 << 26, **_BYTES},
+            made_of_bytes("theta", "string").model_copy(update={"precision": 26}),
+        ),
     ],
 )
 def test_each_aggregator_is_told_to_tasks(written: dict[str, Any], told: Metric) -> None:
@@ -132,7 +140,7 @@ def test_what_metrics_are_made_of_is_no_dimension_of_its_own() -> None:
         ("n", "/metricsSpec/0", "must be an object", ""),
         ({"name": "n"}, "/metricsSpec/0/type", "type is required", "use one of count, longSum"),
         ({"type": "longSumm"}, "/metricsSpec/0/type", "no aggregator", "did you mean longSum?"),
-        ({"type": "thetaSketch"}, "/metricsSpec/0/type", "not built", "use HLLSketchBuild"),
+        ({"type": "thetaSketchMerge"}, "/metricsSpec/0/type", "not built", "use thetaSketch"),
         ({"type": "count"}, "/metricsSpec/0/name", "name is required", ""),
         ({"type": "count", "name": "__time"}, "/metricsSpec/0/name", "is reserved", ""),
         (
@@ -172,6 +180,24 @@ def test_what_metrics_are_made_of_is_no_dimension_of_its_own() -> None:
             "",
         ),
         (
+            {"type": "thetaSketch", "name": "n", "fieldName": "x", "size": 5_000},
+            "/metricsSpec/0/size",
+            "5000 is no power of two",
+            "use 4096 or 8192",
+        ),
+        (
+            {"type": "thetaSketch", "name": "n", "fieldName": "x", "size": 8},
+            "/metricsSpec/0/size",
+            "must be at least 16",
+            "",
+        ),
+        (
+            {"type": "thetaSketch", "name": "n", "fieldName": "x", "isInputThetaSketch": True},
+            "/metricsSpec/0/isInputThetaSketch",
+            "not built yet",
+            "send the values themselves",
+        ),
+        (
             {"type": "filtered", "filter": {"type": "nope"}, "aggregator": {"type": "count"}},
             "/metricsSpec/0/aggregator/name",
             "name is required",
@@ -207,8 +233,9 @@ def test_metrics_have_names_of_their_own() -> None:
     assert "differ in case only" in message
 
 
-def test_a_sketch_needs_rows_to_be_rolled_up() -> None:
-    sketch = [{"type": "HLLSketchBuild", **_BYTES}]
+@pytest.mark.parametrize("kind", ["HLLSketchBuild", "thetaSketch"])
+def test_a_sketch_needs_rows_to_be_rolled_up(kind: str) -> None:
+    sketch = [{"type": kind, **_BYTES}]
     [(_, message, hint)] = wrong(sketch, rollup=False)
     assert message == "metric total is a sketch of many rows, and rollup is false"
     assert "count(distinct)" in hint
@@ -233,6 +260,10 @@ def test_no_metric_has_a_name_that_rollup_makes_itself() -> None:
 def test_words_about_how_druid_stores_a_sketch_are_ignored() -> None:
     sketch = {"type": "HLLSketchBuild", **_BYTES, "tgtHllType": "HLL_4", "round": True}
     document = changed(f"{_DATA}/granularitySpec/rollup", True, changed(_METRICS, [sketch]))
+    assert read_spec(document).warnings == ()
+    sets = {"type": "thetaSketch", **_BYTES, "shouldFinalize": False, "errorBoundsStdDev": None}
+    sets |= {"isInputThetaSketch": False}
+    document = changed(f"{_DATA}/granularitySpec/rollup", True, changed(_METRICS, [sets]))
     assert read_spec(document).warnings == ()
     text = {"type": "stringFirst", **_BYTES, "maxStringBytes": 10}
     document = changed(f"{_DATA}/granularitySpec/rollup", True, changed(_METRICS, [text]))

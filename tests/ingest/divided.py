@@ -1,7 +1,7 @@
 """A topic read as a division says, by real engines; and what lies in the table then."""
 
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -9,6 +9,7 @@ from pathlib import Path
 
 import duckdb
 import pyarrow.parquet as pq
+from datasketches import compact_theta_sketch
 from pyspark.sql import functions as fn
 
 from supervisor.cli.answers import FileRow, Files, TableColumn
@@ -204,6 +205,15 @@ def _line(row: Mapping[str, object]) -> Line:
     kept = ((name, value) for name, value in row.items() if value is not None)
     plain = ((name, value) for name, value in kept if not isinstance(value, bytes))
     return frozenset((name, tuple(v) if isinstance(v, list) else v) for name, v in plain)
+
+
+def in_sets(_: SparkRuntime, found: Read, sketch: str) -> dict[datetime, int]:
+    """Return per time how many different values theta sketches hold, by a library of their own."""
+    held: dict[datetime, set[int]] = defaultdict(set)
+    for path in found.segments:
+        for row in pq.read_table(path, columns=["__time", sketch], partitioning=None).to_pylist():
+            held[row["__time"]].update(compact_theta_sketch.deserialize(row[sketch]))
+    return {time: len(hashes) for time, hashes in held.items()}
 
 
 def estimates(spark: SparkRuntime, found: Read, sketch: str) -> dict[datetime, int]:

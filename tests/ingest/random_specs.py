@@ -78,9 +78,14 @@ class Measure:
     expression: str | None = None
     filter: Document | None = None
 
+    @property
+    def is_sketch(self) -> bool:
+        """Whether it counts values that differ."""
+        return self.of in {"distinct", "theta"}
+
     def document(self) -> JsonValue:
         """As the spec writes it."""
-        kinds = {"count": "count", "distinct": "HLLSketchBuild"}
+        kinds = {"count": "count", "distinct": "HLLSketchBuild", "theta": "thetaSketch"}
         kind = kinds.get(self.of, self.type + self.of.capitalize())
         held = {"fieldName": self.field, "expression": self.expression}
         plain: Document = {"type": kind, "name": self.name}
@@ -282,6 +287,7 @@ def _measures(*, rollup: bool) -> list[Measure]:
     sketches = [
         Measure("users", "distinct", "string", "g"),
         Measure("flags", "distinct", "string", "b"),
+        Measure("kinds", "theta", "string", "g"),
     ]
     return [
         *(sketches if rollup else []),

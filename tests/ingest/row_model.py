@@ -237,7 +237,7 @@ def _row(spec: Drawn, raw: Raw, columns: Mapping[str, ColumnType]) -> Row:
     for metric in spec.metrics:
         counts = metric.filter is None or passes(metric.filter, raw.fields)
         made_of = _made_of(metric, raw.fields)
-        if metric.of == "distinct":
+        if metric.is_sketch:
             counted[metric.name] = _told_apart(made_of) if counts else frozenset()
             continue
         measures[metric.name] = _measured(metric, made_of) if counts else None

@@ -9,6 +9,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from itertools import count
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from supervisor.dev.broker import Broker
 from tasks.ingest import engine, sizes
 from tasks.spark_session import SparkRuntime
-from tests.ingest.divided import Read, estimates, read
+from tests.ingest.divided import Read, estimates, in_sets, read
 from tests.ingest.random_records import Case, Range, cases, send
 from tests.ingest.random_specs import Written, specs
 from tests.ingest.random_times import chunk_of
@@ -96,9 +97,10 @@ def read_in_both_ways(broker: Broker, spark: SparkRuntime, folder: Path, case: C
     assert differences(case, wanted, whole, in_one) == []
     assert differences(case, wanted, parts, case.division) == []
     assert whole.digest == parts.digest is not None, "replicas that agree would alarm people"
-    for sketch in (metric.name for metric in case.spec.metrics if metric.of == "distinct"):
-        told = different(wanted.rows, sketch)
-        assert estimates(spark, whole, sketch) == estimates(spark, parts, sketch) == told
+    for metric in (metric for metric in case.spec.metrics if metric.is_sketch):
+        told = different(wanted.rows, metric.name)
+        asked = partial(in_sets if metric.of == "theta" else estimates, sketch=metric.name)
+        assert asked(spark, whole) == asked(spark, parts) == told
 
 
 def differences(

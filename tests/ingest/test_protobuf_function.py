@@ -47,7 +47,7 @@ for _ in range(2):
         found = set(threads.map(lambda each: read(*each), wanted))
     for _, text in sorted(found):
         print(text, flush=True)
-    made = list((work / "local").rglob("protobuf-*/*.jar"))
+    made = list((work / "local").rglob("classes-*/*.jar"))
     print(len(found), len(made), flush=True)
     runtime.kill()
     runtime.stop()

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pyarrow.parquet as pq
+from datasketches import compact_theta_sketch
 from pydantic import JsonValue
 
 from tests.integration.formats import Format, click, is_bad, json_breaks, json_text
@@ -25,6 +26,7 @@ SCHEMA: dict[str, JsonValue] = {
         {"type": "longSum", "name": "amounts", "fieldName": "amount"},
         {"type": "doubleSum", "name": "prices", "fieldName": "price"},
         {"type": "HLLSketchBuild", "name": "users", "fieldName": "user"},
+        {"type": "thetaSketch", "name": "visitors", "fieldName": "user"},
     ],
     "granularitySpec": {"segmentGranularity": "HOUR", "queryGranularity": "HOUR", "rollup": True},
 }
@@ -41,10 +43,12 @@ class Totals:
     prices: float = 0.0
     records: int = 0
     users: set[object] = field(default_factory=set)
+    visitors: set[object] = field(default_factory=set)
 
-    def numbers(self) -> tuple[int, int, float, int, int]:
+    def numbers(self) -> tuple[int, int, float, int, int, int]:
         """What can be compared: of users how many there are."""
-        return self.clicks, self.amounts, self.prices, self.records, len(self.users)
+        sets = len(self.users), len(self.visitors)
+        return self.clicks, self.amounts, self.prices, self.records, *sets
 
 
 def totals_of(records: int) -> dict[Key, Totals]:
@@ -61,6 +65,7 @@ def totals_of(records: int) -> dict[Key, Totals]:
         total.prices += held.price
         total.records += 1
         total.users.add(held.user)
+        total.visitors.add(held.user)
     return found
 
 
@@ -76,6 +81,7 @@ def totals_in(files: Iterable[Path]) -> tuple[dict[Key, Totals], int]:
             total.prices += row["prices"]
             total.records += row["__count"]
             total.users |= coupons(row["users"])
+            total.visitors |= set(compact_theta_sketch.deserialize(row["visitors"]))
             rows += 1
     return found, rows
 
