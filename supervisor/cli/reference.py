@@ -52,7 +52,7 @@ SPEC_PARTS: Mapping[str, str] = MappingProxyType(
         "countMetric": "a count",
         "numberMetric": "a sum, an extreme, one of the numbers",
         "textMetric": "one of the texts",
-        "sketchMetric": "a sketch",
+        "sketchMetric": "an HLL sketch",
         "thetaMetric": "a theta sketch",
         "filteredMetric": "a filtered metric",
         "granularitySpec": "granularitySpec",

@@ -1,17 +1,17 @@
 """The aggregate that theta sketches are made by: Spark 4.0 has none, but the library for one.
 
-ThetaSketch.java ─► one function per size, known to the session by a name of its own
+    ThetaSketch.java ─► one function per size, which the session's catalogue knows by its name
+
+What Spark ships holds all of it: a compiler (`java_classes`), and Apache DataSketches.
 """
 
 from threading import Lock
-from weakref import WeakKeyDictionary
 
 from pyspark.sql import SparkSession
 
 from tasks.ingest.java_classes import add_classes
 
 _LOCK = Lock()
-_REGISTERED: WeakKeyDictionary[SparkSession, set[str]] = WeakKeyDictionary()
 
 
 def theta_function(session: SparkSession, precision: int) -> str:
@@ -25,10 +25,8 @@ def theta_function(session: SparkSession, precision: int) -> str:
     """
     name = f"tidegate_theta_{precision}"
     with _LOCK:
-        registered = _REGISTERED.setdefault(session, set())
-        if name not in registered:
+        if not session.catalog.functionExists(name):
             _register(session, name, precision)
-            registered.add(name)
     return name
 
 

@@ -120,6 +120,26 @@ def test_tasks_read_side_by_side(
     assert rows == dict.fromkeys(topics, 500)
 
 
+def test_a_task_of_many_partitions_keeps_its_consumers_whatever_a_batch_reads(
+    broker: Broker, engine: SparkEngine, new_topic: NewTopic, tmp_path: Path
+) -> None:
+    """Goal: what a poll may bring goes by the task's partitions, never by those of one batch."""
+    many, few = 40, 3
+    topic, spec = new_topic(many), spec_for(broker.bootstrap)
+    for number in range(2):
+        for partition in range(many if number == 0 else few):
+            produce(broker.bootstrap, topic, [record(number)], partition=partition)
+    whole = dict.fromkeys(range(many), (0, 1))
+    rest = {p: (1, 2 if p < few else 1) for p in range(many)}
+
+    entries = [
+        engine.read_batch(batch(spec, topic, ranges, number=n))
+        for n, ranges in enumerate((whole, rest))
+    ]
+
+    assert [len(places_of(tmp_path, entry.files)) for entry in entries] == [many, few]
+
+
 def test_offsets_that_kafka_has_deleted_cannot_be_read(
     broker: Broker, engine: SparkEngine, new_topic: NewTopic, tmp_path: Path
 ) -> None:

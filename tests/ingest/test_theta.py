@@ -107,19 +107,33 @@ def test_many_values_are_an_estimate_and_sets_of_them_can_be_intersected(
         assert found.is_estimation_mode()
 
 
-def test_a_function_is_made_once_for_each_size(spark: SparkRuntime, tmp_path: Path) -> None:
-    """Goal: a worker that lives for weeks does not register one for every merge."""
-    names = [theta_function(spark.session, log) for log in (LOG, MANY_LOG, LOG)]
+@pytest.mark.parametrize("log", [4, LOG, 26])
+def test_what_several_tasks_have_met_of_a_group_becomes_one_sketch(
+    spark: SparkRuntime, tmp_path: Path, log: int
+) -> None:
+    """Goal: of the smallest and the largest size as well, and of a group without values."""
+    function = theta_function(spark.session, log)
+    # Ten texts in each of two groups; a null or an empty text is no value, and the third has these.
+    text = "CASE WHEN id < 20 THEN concat('user-', id) WHEN id < 25 THEN '' END AS user"
+    rows = spark.session.range(0, 30, numPartitions=6).selectExpr("least(id div 10, 2) AS k", text)
+    counted = rows.repartition(5).groupBy("k").agg({"user": function}).toDF("k", "users")
 
-    assert names[0] == names[2] != names[1]
-    # Groups of one text each on several tasks: a group's sketches are merged, the empty one too.
-    texts_of = "CASE WHEN id % 3 = 0 THEN NULL ELSE concat('user-', id) END AS user"
-    rows = spark.session.range(0, 3_000, numPartitions=6).selectExpr("id % 3 AS k", texts_of)
-    counted = rows.repartition(5).groupBy("k").agg({"user": names[0]}).toDF("k", "users")
     counted.coalesce(1).write.parquet((tmp_path / "out").as_uri())
+
     found = {row["k"]: held(row["users"]) for row in pq.read_table(tmp_path / "out").to_pylist()}
-    known = {k: made_of(f"user-{n}" for n in range(k, 3_000, 3)) for k in (1, 2)}
-    assert found == {0: made_of([]), **known}
+    known = {k: made_of(f"user-{n}" for n in range(10 * k, 10 * k + 10)) for k in (0, 1)}
+    assert found == {**known, 2: made_of([])}
+
+
+def test_a_function_is_made_once_for_each_size(spark: SparkRuntime) -> None:
+    """Goal: a worker that lives for weeks keeps one for each size, not one for each merge."""
+    for log in (LOG, MANY_LOG, LOG):
+        theta_function(spark.session, log)
+
+    known = spark.session.catalog.listFunctions(pattern="tidegate_theta_*")
+    assert {f"tidegate_theta_{log}" for log in (LOG, MANY_LOG)} <= {each.name for each in known}
+    scratch = Path(spark.session.conf.get("spark.local.dir") or "")
+    assert len(list(scratch.rglob("classes-*/tidegate-ThetaSketch.jar"))) == 1
 
 
 def with_metrics(bootstrap: str, *metrics: Metric) -> IngestSpec:
