@@ -125,6 +125,10 @@ class Books:
             return "terminated"
         return "suspended" if '"suspended":true' in str(rows[0][1]).replace(" ", "") else "running"
 
+    def living(self) -> frozenset[str]:
+        """Return the generations that are neither published nor given up."""
+        return self._ids("SELECT id FROM generations WHERE supervisor_id = %s AND ended_at IS NULL")
+
     def publishing(self) -> frozenset[str]:
         """Return the live generations with a fixed end."""
         return self._ids(
