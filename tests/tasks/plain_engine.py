@@ -41,6 +41,16 @@ class _NoSpark:
     def parser_memory(self) -> "_NoSpark":
         return self
 
+    @property
+    def _jsc(self) -> "_NoSpark":
+        return self
+
+    def sc(self) -> "_NoSpark":
+        return self
+
+    def cancelJobGroupAndFutureJobs(self, group: str) -> None:  # noqa: N802 -- Spark's name
+        """Nothing runs of it but what sees by itself that it is cancelled."""
+
     def bound(self) -> None:
         """Nothing is parsed."""
 

@@ -1,15 +1,21 @@
-"""The engine that other tests use in place of Spark compacts as the product's does, on a disk."""
+"""The engine that other tests use in place of Spark works as the product's does, on a disk."""
 
 import errno
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tasks.contract import FailureCode
+from tasks.discovery import Found
 from tasks.folders import NoSpace
 from tasks.ingest.compact import Compaction
-from tasks.ports import TaskError
+from tasks.ingest.observed import Observed
+from tasks.ingest.schemas import Schemas
+from tasks.offsets import TopicPartition
+from tasks.ports import BatchCancelled, BatchJob, TaskError
 from tests.ingest.compactions import Row, at, bag, folders_below, order_of, published, rows_in
+from tests.tasks.memory import desired
 from tests.tasks.plain_engine import PlainEngine
 
 COLUMNS = {"id": "long"}
@@ -72,3 +78,24 @@ def test_a_missing_input_is_named(tmp_path: Path) -> None:
         PlainEngine(tmp_path).compact(order_of(*inputs))
 
     assert failed.value.code is FailureCode.READ_FAILED
+
+
+def test_a_batch_that_is_cancelled_leaves_nothing(tmp_path: Path) -> None:
+    class Slow(PlainEngine):
+        def _write(
+            self, job: BatchJob, span: object, found: Found, folder: Path, *, schemas: Schemas
+        ) -> Observed:
+            observed = super()._write(job, span, found, folder, schemas=schemas)
+            self.cancel(job.task_id)
+            return observed
+
+    ends = {TopicPartition("clicks", 0): 50}
+    job = BatchJob("task-1", 1, 1, desired().spec, dict.fromkeys(ends, 0), ends, ())
+    whole = PlainEngine(tmp_path).read_batch(job)
+    before = sorted(tmp_path.rglob("*.parquet"))
+
+    with pytest.raises(BatchCancelled):
+        Slow(tmp_path).read_batch(replace(job, number=2))
+
+    assert [span.rows for file in whole.files for span in file.spans] == [45]
+    assert before == sorted(tmp_path.rglob("*.parquet"))
