@@ -56,7 +56,7 @@ def record(number: int) -> str:
 def asked(bootstrap: str, topic: str) -> dict[str, JsonValue]:
     """Return a spec for such records, whose table is exported in both formats."""
     return _with_schema(
-        spec(bootstrap, topic, task_count=1, task_duration="PT10S"),
+        spec(bootstrap, topic, task_count=1, task_duration="PT5S"),
         exports=[DELTA, ICEBERG],
         dimensionsSpec={"dimensions": [{"type": t, "name": n} for n, t in _COLUMNS.items()]},
     )

@@ -37,7 +37,7 @@ def _dev(folder: Path, *arguments: str) -> "subprocess.Popen[str]":
 def test_the_demo_shows_rows_proves_them_and_leaves_nothing_running(tmp_path: Path) -> None:
     """Goal: `scripts/demo --once` is this command; Ctrl-C and a second start go on."""
     folder = tmp_path / "data"
-    first = _dev(folder, "--sample", "--demo", "--once", "--task-duration", "PT10S")
+    first = _dev(folder, "--sample", "--demo", "--once", "--task-duration", "PT5S")
     seen, _ = first.communicate(timeout=400)
     assert first.returncode == 0, seen
     assert "0 lost, 0 duplicated" in seen

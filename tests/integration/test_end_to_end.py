@@ -18,8 +18,8 @@ def test_every_record_becomes_one_row_over_several_handoffs(
     """Goal: 200,000 records, 6 partitions, 2 groups, at least 3 handoffs each, then suspended."""
     topic = "many-handoffs"
     create_topic(broker.bootstrap, topic, partitions=6)
-    with streaming(broker.bootstrap, topic, rate_per_s=2_500, total=200_000) as sent:
-        cluster.apply(spec(broker.bootstrap, topic, task_duration="PT20S"))
+    with streaming(broker.bootstrap, topic, rate_per_s=5_000, total=200_000) as sent:
+        cluster.apply(spec(broker.bootstrap, topic, task_duration="PT10S"))
         wait_until(lambda: sent.is_set() and _handoffs(cluster, topic) >= 3, within_s=240)
     ends = ends_of(broker.bootstrap, topic)
     wait_until(lambda: cluster.has_read(topic, ends), within_s=90)

@@ -30,10 +30,10 @@ def test_of_two_replicas_one_publishes_and_both_succeed(
     """Goal: one winner per range (I3); redundant replicas end SUCCESS (PR #2656, demand 15)."""
     topic = "two-replicas"
     create_topic(broker.bootstrap, topic, partitions=6)
-    wanted = spec(broker.bootstrap, topic, replicas=2, task_duration="PT15S")
+    wanted = spec(broker.bootstrap, topic, replicas=2, task_duration="PT6S")
     cluster = Cluster(tmp_path, metadata_url=postgresql_database)
     with running(cluster, workers=("w1", "w2")):
-        flow = streaming(broker.bootstrap, topic, rate_per_s=1_000, total=30_000, bad_every=100)
+        flow = streaming(broker.bootstrap, topic, rate_per_s=2_000, total=30_000, bad_every=100)
         with flow as sent:
             cluster.apply(wanted)
             wait_until(lambda: sent.is_set() and len(cluster.publications(topic)) >= 2, 180)

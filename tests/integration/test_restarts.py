@@ -48,7 +48,7 @@ def test_processes_that_end_in_mid_stream_cost_no_record(broker: Broker, tmp_pat
     create_topic(broker.bootstrap, TOPIC, partitions=4)
     with running(Cluster(tmp_path)) as cluster:
         with streaming(broker.bootstrap, TOPIC, rate_per_s=500, bad_every=37) as _:
-            cluster.apply(spec(broker.bootstrap, TOPIC, task_duration="PT10S"))
+            cluster.apply(spec(broker.bootstrap, TOPIC, task_duration="PT5S"))
             for disturb in (_kill_the_overlord, _kill_the_worker, _stop_everything):
                 _publishes_more(cluster, 2)
                 wait_until(lambda: _reads(cluster), within_s=60)

@@ -26,7 +26,7 @@ def fill(broker: Broker, topic: str) -> None:
 
 def over_pattern(broker: Broker) -> dict[str, JsonValue]:
     """A spec of two groups over every topic of the table."""
-    wanted = spec(broker.bootstrap, TABLE, task_duration="PT10S")
+    wanted = spec(broker.bootstrap, TABLE, task_duration="PT5S")
     sections = wanted["spec"]
     assert isinstance(sections, dict)
     io_config = sections["ioConfig"]
@@ -38,7 +38,7 @@ def over_pattern(broker: Broker) -> dict[str, JsonValue]:
 
 def second(broker: Broker) -> dict[str, JsonValue]:
     """Another supervisor, of one topic, whose table is the same."""
-    wanted = spec(broker.bootstrap, ALONE, task_count=1, task_duration="PT10S")
+    wanted = spec(broker.bootstrap, ALONE, task_count=1, task_duration="PT5S")
     sections = wanted["spec"]
     assert isinstance(sections, dict)
     schema = sections["dataSchema"]
