@@ -1,22 +1,16 @@
-"""The composition root: settings into running processes; with `overlord.py` it may import all.
+"""The composition root: settings into a running overlord, `overlord.py` served by HTTP.
 
-run_overlord   `overlord.py`, served by HTTP    run_worker   Spark, engine, tasks
-run_dev        broker, overlord and worker as child processes of one command
+The worker's is `app_worker.py`.
 """
 
-import logging
-import os
 import signal
 import socket
 import ssl
-import sys
 import threading
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from types import FrameType
-from typing import TextIO, TypedDict, cast
-from urllib.parse import urlsplit
+from typing import TypedDict
 
 import structlog
 import uvicorn
@@ -25,22 +19,17 @@ from supervisor.adapters.clock import SystemClock
 from supervisor.adapters.warehouse import LocalWarehouse
 from supervisor.api.server import create_api
 from supervisor.core.errors import MetadataUnavailable, SchemaTooNew
-from supervisor.dev_options import DevOptions
 from supervisor.metadata.migrate import migrate
 from supervisor.metadata.store import SqlStore
 from supervisor.overlord import wire_overlord
 from supervisor.patience_http import ImpatientProtocol
 from supervisor.principals import Principals
-from supervisor.setting_types import allowed_registries
-from supervisor.settings import OVERLORD_PORT, WORKER_PORT, Settings, stable_worker_id
-from supervisor.settings_log import LogFormat
+from supervisor.settings import OVERLORD_PORT, Settings
 from supervisor.setup import SetupProblem
 from supervisor.signals import Broadcast
+from supervisor.startup import configure_logging, failpoints, listen, writable_folder
 from supervisor.warehouse_owner import take_possession
 from supervisor.wiring import passwords_of
-from tasks.failpoints import FailpointsError, Reach, reach_of
-from tasks.log_stream import LossyStream
-from tasks.runtime.errors import RuntimePartError
 
 log = structlog.get_logger()
 
@@ -48,107 +37,6 @@ CONNECTIONS_MAX = 1_000
 """Beyond so many connections and requests the next is answered with 503."""
 GRACEFUL_S = 2
 """How long open requests may go on after SIGTERM; a long poll is simply asked again."""
-
-
-def configure_logging(
-    *more: structlog.typing.Processor, form: LogFormat = "auto", worker: str = ""
-) -> None:
-    """Write one line per event to stderr: JSON for programs, colours for a terminal.
-
-    `more` see each event before it is written.  A line of a worker names it.  What libraries say
-    by the standard library's logging becomes a line of the same form, from warnings on.
-    """
-    stream = cast("TextIO", LossyStream(sys.stderr))
-    terminal = sys.stderr.isatty()
-    console = form == "console" or (form == "auto" and terminal)
-    renderer: structlog.typing.Processor = (
-        structlog.dev.ConsoleRenderer(colors=terminal)
-        if console
-        else structlog.processors.JSONRenderer()
-    )
-    before: list[structlog.typing.Processor] = [
-        structlog.contextvars.merge_contextvars,
-        *([_naming(worker)] if worker else ()),
-        structlog.processors.add_log_level,
-        structlog.processors.TimeStamper(fmt="iso", utc=True),
-        structlog.processors.format_exc_info,
-        *more,
-    ]
-    structlog.configure(
-        processors=[*before, renderer],
-        wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
-        logger_factory=structlog.WriteLoggerFactory(stream),
-    )
-    handler = logging.StreamHandler(stream)
-    meta = structlog.stdlib.ProcessorFormatter.remove_processors_meta
-    name = structlog.stdlib.add_logger_name
-    handler.setFormatter(
-        structlog.stdlib.ProcessorFormatter(
-            foreign_pre_chain=[name, *before], processors=[meta, renderer]
-        )
-    )
-    handler.setLevel(logging.WARNING)
-    logging.getLogger().handlers = [handler]
-
-
-def _naming(worker: str) -> structlog.typing.Processor:
-    def name(_: object, __: str, event: MutableMapping[str, object]) -> MutableMapping[str, object]:
-        event.setdefault("worker", worker)
-        return event
-
-    return name
-
-
-def listen(host: str, port: int) -> socket.socket:
-    """Bind the server's socket before anything else starts.
-
-    Raises:
-        SetupProblem: the port is taken, or the address is not this machine's.
-    """
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    bound = socket.socket(family, socket.SOCK_STREAM)
-    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        bound.bind((host, port))
-    except OSError as error:
-        bound.close()
-        raise SetupProblem(
-            f"cannot listen on {host}:{port}: {error.strerror or error}",
-            "stop what listens there, or choose another with --port or TIDEGATE_PORT",
-        ) from error
-    bound.listen(socket.SOMAXCONN)
-    return bound
-
-
-def writable_folder(folder: Path, setting: str) -> Path:
-    """Make the folder and prove that it can be written.
-
-    Raises:
-        SetupProblem: it cannot.
-    """
-    probe = folder / f".tidegate-probe-{os.getpid()}"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        probe.write_bytes(b"")
-        probe.unlink()
-    except OSError as error:
-        raise SetupProblem(
-            f"{folder} is not writable: {error.strerror or error}",
-            f"set {setting} to a folder that this user may write",
-        ) from error
-    return folder
-
-
-def failpoints() -> Reach:
-    """Return what a process calls at the places it passes; without the variable, nothing happens.
-
-    Raises:
-        SetupProblem: the variable cannot be read.
-    """
-    try:
-        return reach_of(os.environ)
-    except FailpointsError as error:
-        raise SetupProblem(str(error), "unset it: it is for tests of failures only") from error
 
 
 def open_store(settings: Settings) -> SqlStore:
@@ -298,64 +186,3 @@ def _serve(server: uvicorn.Server, bound: socket.socket, polls: Broadcast) -> in
         pass
     thread.join()
     return 0 if asked else 1
-
-
-def run_worker(settings: Settings) -> int:
-    """Start Spark and run tasks until SIGTERM or SIGINT; return the exit code.
-
-    Raises:
-        SetupProblem: Java, jars, a folder or a port stands in the way.
-    """
-    # Imported here: the control plane starts without Java and without PySpark.
-    from tasks.options import WorkerOptions, limits_within
-    from tasks.process import WorkerSetup, serve
-    from tasks.task_logs import TaskLogs
-
-    writable_folder(settings.data_dir, "TIDEGATE_DATA_DIR")
-    logs, worker_id = TaskLogs(settings.data_dir.absolute()), stable_worker_id(settings)
-    configure_logging(logs, form=settings.log_format, worker=worker_id)
-    reach = failpoints()
-    writable_folder(settings.warehouse, "TIDEGATE_WAREHOUSE")
-    port = settings.port or WORKER_PORT
-    listen(settings.host, port).close()  # told before Spark starts, which takes its time
-    setup = WorkerSetup(
-        options=WorkerOptions(
-            worker_id=worker_id,
-            data_dir=settings.data_dir.absolute(),
-            warehouse=str(settings.warehouse.absolute()),
-            overlords=settings.overlords,
-            host=settings.host,
-            port=port,
-            advertised_host=urlsplit(settings.url(port)).hostname,
-            slots=settings.worker_slots,
-            limits=limits_within(settings.progress_timeout),
-            kafka_allow=settings.allowed_brokers(),
-            registry_allow=allowed_registries(
-                settings.registry_allow, on_loopback=settings.on_loopback
-            ),
-            token=settings.token(),
-            tls=settings.trust(),
-            lists_to_anybody=settings.on_loopback,
-        ),
-        java=settings.java,
-        jars_dir=settings.data_dir.absolute() / "jars",
-        jars_folder=settings.jars,
-        spark_master=settings.spark_master,
-        spark_heap=settings.spark_heap,
-        reach=reach,
-        logs=logs,
-    )
-    try:
-        return serve(setup)
-    except RuntimePartError as error:
-        raise SetupProblem(str(error), "`tidegate doctor` looks at each part") from error
-
-
-def run_dev(settings: Settings, options: DevOptions) -> int:
-    """Run broker, overlord and worker as children of this process; return the exit code."""
-    from supervisor.dev.run import Dev
-
-    return Dev(settings, options).run()
-
-
-__all__ = ["run_dev", "run_overlord", "run_worker"]

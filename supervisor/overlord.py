@@ -23,7 +23,6 @@ from supervisor.adapters.raw_records import DuckRecords
 from supervisor.adapters.secret import read_secret
 from supervisor.adapters.task_logs_http import HttpTaskLogs
 from supervisor.adapters.warehouse import LocalWarehouse
-from supervisor.adapters.widened import LocalCopies
 from supervisor.administration import Administration
 from supervisor.api.server import ApiParts
 from supervisor.backfills import Backfills
@@ -66,18 +65,15 @@ from supervisor.sweep import Sweep
 from supervisor.task_output import TaskOutput
 from supervisor.views import Views
 from supervisor.watching import LAG_PERIOD, Watching
-from supervisor.wiring import authentication_of, limits_of, names_of, table_formats
+from supervisor.wiring import authentication_of, copies_in, limits_of, names_of, table_formats
 
 log = structlog.get_logger()
 
 PASS_THREADS = 4
-"""How long one statement of the Iceberg catalog may take, and wait for a lock."""
 WAKE_PERIOD = timedelta(seconds=30)
 """How soon a lost wake-up is made up for."""
 COMPACTION_PERIOD = timedelta(seconds=30)
 """How often tables are looked at for small files, and waiting compactions are given out."""
-
-
 DENIED_PERIOD = timedelta(seconds=5)
 
 
@@ -202,7 +198,7 @@ def wire_overlord(
     compacting = Compacting(store, clock, leadership.term, registry, endings, changed, new_token)
     chores = _chores_of(settings, store, clock, leadership, endings, compacting=compacting)
     queues, operations = _queues_of(store, clock, leadership, registry, chores)
-    copies = LocalCopies(settings.warehouse.absolute(), reach)
+    copies = copies_in(settings.warehouse.absolute(), reach)
     _consume_exports(queues, formats, chores.sweep.warehouse, copies, reach)
     views = Views(
         sources, registry, loop, leadership, clock, str(warehouse), HttpJournals(), watching

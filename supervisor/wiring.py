@@ -12,18 +12,20 @@ from urllib.parse import urlsplit
 
 from supervisor.adapters.passwords import Argon2Passwords
 from supervisor.authentication import AccessRules, Authentication
+from supervisor.core.exports import ExportedFile
 from supervisor.core.observed import Limits
 from supervisor.core.spec_exports import ExportFormat
 from supervisor.core.throttle import Lockout, Rate
 from supervisor.metadata.engine import bounded_url
 from supervisor.ports import Clock, Store
-from supervisor.ports_exports import OpenTable, TableFormat
+from supervisor.ports_exports import Copies, OpenTable, TableFormat
 from supervisor.settings import Settings
 from supervisor.setup import SetupProblem
 
 BURST_S = 10
 """A caller may ask so many seconds' worth of requests at once."""
 CATALOG_WAIT = timedelta(seconds=10)
+"""How long one statement of the Iceberg catalog may take, and wait for a lock."""
 
 
 class _OnFirstUse:
@@ -34,6 +36,30 @@ class _OnFirstUse:
 
     def open(self, data_source: str) -> OpenTable:
         return self._load().open(data_source)
+
+
+class _CopiesOnFirstUse:
+    """Copies, the same: few tables have a column that grows."""
+
+    def __init__(self, load: Callable[[], Copies]) -> None:
+        self._load = functools.cache(load)
+
+    def size_of(self, data_source: str, file: ExportedFile) -> int | None:
+        return self._load().size_of(data_source, file)
+
+    def make(self, data_source: str, file: ExportedFile) -> int:
+        return self._load().make(data_source, file)
+
+
+def copies_in(warehouse: Path, reach: Callable[[str], None]) -> Copies:
+    """Return who makes copies of published files, in the types of today, below a warehouse."""
+
+    def local() -> Copies:
+        from supervisor.adapters.widened import LocalCopies
+
+        return LocalCopies(warehouse, reach)
+
+    return _CopiesOnFirstUse(local)
 
 
 def table_formats(warehouse: Path, metadata_url: str) -> dict[ExportFormat, TableFormat]:

@@ -94,9 +94,9 @@ def worker(
 ) -> None:
     """Run a worker: one Spark application that reads, writes and publishes for the overlord."""
     settings = load_settings(host=host, port=port, data_dir=data_dir, worker_slots=slots)
-    from supervisor import app
+    from supervisor import app_worker
 
-    raise typer.Exit(app.run_worker(settings))
+    raise typer.Exit(app_worker.run_worker(settings))
 
 
 def dev(
@@ -140,6 +140,6 @@ def dev(
         task_duration=task_duration,
         rate=rate,
     )
-    from supervisor import app
+    from supervisor.dev.run import Dev
 
-    raise typer.Exit(app.run_dev(settings, options))
+    raise typer.Exit(Dev(settings, options).run())

@@ -6,7 +6,6 @@ from pathlib import Path
 from supervisor.cli.client import Client
 from supervisor.cli.output import progress_bar, say, show_table, show_text, size
 from supervisor.verify.inventory import Claim, FileFindingKind, Inventory, Place, shown
-from supervisor.verify.warehouse import Steps, inspect
 
 FILES = "/api/v1/files"
 _WAITING = {
@@ -21,6 +20,7 @@ def take_stock(client: Client, warehouse: Path | None, *, digests: bool) -> Inve
     Raises:
         SetupProblem: the warehouse cannot be read here.
     """
+    from supervisor.verify.warehouse import Steps, inspect  # Arrow is loaded only when asked
 
     def ask() -> Claim:
         return client.get(FILES).read(Claim)

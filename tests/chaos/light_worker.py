@@ -17,8 +17,8 @@ import pyarrow.parquet as pq
 from confluent_kafka import Consumer, KafkaError, KafkaException
 from confluent_kafka import TopicPartition as KafkaPartition
 
-from supervisor.app import configure_logging, failpoints
 from supervisor.settings import WORKER_PORT, load_settings, stable_worker_id
+from supervisor.startup import configure_logging, failpoints
 from tasks.discovery import Found
 from tasks.ingest.observed import Kept, Observed
 from tasks.ingest.schemas import Schemas

@@ -86,7 +86,7 @@ def test_what_cannot_be_read_is_refused(text: str) -> None:
 
 
 def test_only_a_process_environment_arms_a_failpoint() -> None:
-    """Goal: no request can: the variable is read by the composition root alone."""
+    """Goal: no request can: the variable is read where a process starts, and nowhere else."""
     readers = [
         path.relative_to(_ROOT).as_posix()
         for package in ("supervisor", "tasks")
@@ -96,7 +96,7 @@ def test_only_a_process_environment_arms_a_failpoint() -> None:
             for node in ast.walk(ast.parse(path.read_text()))
         )
     ]
-    assert sorted(readers) == ["supervisor/app.py", "tasks/process.py"]
+    assert sorted(readers) == ["supervisor/startup.py", "tasks/process.py"]
 
 
 _PROGRAM = """

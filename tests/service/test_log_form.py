@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import pytest
 import structlog
 
-from supervisor.app import configure_logging
 from supervisor.settings import load_settings
 from supervisor.setup import SetupProblem
+from supervisor.startup import configure_logging
 
 
 @pytest.fixture(autouse=True)

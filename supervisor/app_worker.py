@@ -1,0 +1,61 @@
+"""The composition root of a worker: settings into Spark, engine and tasks.
+
+It loads nothing of the control plane but settings: what a worker does not need takes its memory.
+"""
+
+from urllib.parse import urlsplit
+
+from supervisor.setting_types import allowed_registries
+from supervisor.settings import WORKER_PORT, Settings, stable_worker_id
+from supervisor.setup import SetupProblem
+from supervisor.startup import configure_logging, failpoints, listen, writable_folder
+from tasks.options import WorkerOptions, limits_within
+from tasks.process import WorkerSetup, serve
+from tasks.runtime.errors import RuntimePartError
+from tasks.task_logs import TaskLogs
+
+
+def run_worker(settings: Settings) -> int:
+    """Start Spark and run tasks until SIGTERM or SIGINT; return the exit code.
+
+    Raises:
+        SetupProblem: Java, jars, a folder or a port stands in the way.
+    """
+    writable_folder(settings.data_dir, "TIDEGATE_DATA_DIR")
+    logs, worker_id = TaskLogs(settings.data_dir.absolute()), stable_worker_id(settings)
+    configure_logging(logs, form=settings.log_format, worker=worker_id)
+    reach = failpoints()
+    writable_folder(settings.warehouse, "TIDEGATE_WAREHOUSE")
+    port = settings.port or WORKER_PORT
+    listen(settings.host, port).close()  # told before Spark starts, which takes its time
+    setup = WorkerSetup(
+        options=WorkerOptions(
+            worker_id=worker_id,
+            data_dir=settings.data_dir.absolute(),
+            warehouse=str(settings.warehouse.absolute()),
+            overlords=settings.overlords,
+            host=settings.host,
+            port=port,
+            advertised_host=urlsplit(settings.url(port)).hostname,
+            slots=settings.worker_slots,
+            limits=limits_within(settings.progress_timeout),
+            kafka_allow=settings.allowed_brokers(),
+            registry_allow=allowed_registries(
+                settings.registry_allow, on_loopback=settings.on_loopback
+            ),
+            token=settings.token(),
+            tls=settings.trust(),
+            lists_to_anybody=settings.on_loopback,
+        ),
+        java=settings.java,
+        jars_dir=settings.data_dir.absolute() / "jars",
+        jars_folder=settings.jars,
+        spark_master=settings.spark_master,
+        spark_heap=settings.spark_heap,
+        reach=reach,
+        logs=logs,
+    )
+    try:
+        return serve(setup)
+    except RuntimePartError as error:
+        raise SetupProblem(str(error), "`tidegate doctor` looks at each part") from error
