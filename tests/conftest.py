@@ -38,12 +38,20 @@ All that share one Spark are the longest of all; `ingest/` brings the others of 
 """
 _APART = ("simulation/test_seeds.py",)
 """Each test of it counts as a file."""
+_ON_ONE_CLUSTER = (
+    "integration/test_bad_input.py",
+    "integration/test_end_to_end.py",
+    "integration/test_kafka_as_it_is.py",
+    "integration/test_sampler.py",
+    "integration/test_sizes.py",
+    "integration/test_task_logs.py",
+    "integration/test_topic_pattern.py",
+)
 _SHARING = {
     "ingest/": "spark",
     "times/": "spark",
     "expression/": "spark",
-    "integration/test_bad_input.py": "cluster",
-    "integration/test_kafka_as_it_is.py": "cluster",
+    **dict.fromkeys(_ON_ONE_CLUSTER, "cluster"),
 }
 """Files that share a Spark or a cluster: one process runs all of a word."""
 

@@ -8,7 +8,7 @@ from tests.simulation.command import simulate
 
 SEEDS = 1_000
 SHARES = range(0, SEEDS, SEEDS // 2)
-"""Two tests have a half of the seeds each: the suite runs in two processes, on two cores."""
+"""Two tests have a half of the seeds each, on two cores at once where nothing else runs."""
 
 
 @pytest.mark.timeout(1800)
