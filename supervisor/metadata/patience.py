@@ -128,6 +128,22 @@ def be_patient(engine: Engine, *, statement_s: float) -> None:
         used.patience_s = statement_s
 
 
+def ask_one_by_one(engine: Engine) -> None:
+    """Send each row of a list as a statement of its own, and await its answer.
+
+    The driver would send all in a pipeline.  The server's session is not idle there until the
+    driver asks for the end of it, whoever was frozen meanwhile: it kept the lock on the term.
+    """
+
+    @event.listens_for(engine, "do_executemany")
+    def execute(
+        cursor: "psycopg.Cursor[Any]", statement: str, parameters: Sequence[Any], _: object
+    ) -> bool:
+        for each in parameters:
+            cursor.execute(statement, each)
+        return True  # it is done
+
+
 def _in_a_thread(connect: Callable[[], PatientConnection]) -> "Future[PatientConnection]":
     """Connect beside the caller: a name server may hang as well, which no setting bounds."""
     made: Future[PatientConnection] = Future()
