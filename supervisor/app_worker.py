@@ -15,6 +15,33 @@ from tasks.runtime.errors import RuntimePartError
 from tasks.task_logs import TaskLogs
 
 
+def worker_options(settings: Settings) -> WorkerOptions:
+    """Return who a worker is and whom it talks to.
+
+    Raises:
+        SetupProblem: the data folder cannot be written, or a setting cannot be read.
+    """
+    port = settings.port or WORKER_PORT
+    return WorkerOptions(
+        worker_id=stable_worker_id(settings),
+        data_dir=settings.data_dir.absolute(),
+        warehouse=str(settings.warehouse.absolute()),
+        overlords=settings.overlords,
+        host=settings.host,
+        port=port,
+        advertised_host=urlsplit(settings.url(port)).hostname,
+        slots=settings.worker_slots,
+        limits=limits_within(settings.progress_timeout),
+        kafka_allow=settings.allowed_brokers(),
+        registry_allow=allowed_registries(
+            settings.registry_allow, on_loopback=settings.on_loopback
+        ),
+        token=settings.token(),
+        tls=settings.trust(),
+        lists_to_anybody=settings.on_loopback,
+    )
+
+
 def run_worker(settings: Settings) -> int:
     """Start Spark and run tasks until SIGTERM or SIGINT; return the exit code.
 
@@ -22,33 +49,16 @@ def run_worker(settings: Settings) -> int:
         SetupProblem: Java, jars, a folder or a port stands in the way.
     """
     writable_folder(settings.data_dir, "TIDEGATE_DATA_DIR")
-    logs, worker_id = TaskLogs(settings.data_dir.absolute()), stable_worker_id(settings)
-    configure_logging(logs, form=settings.log_format, worker=worker_id)
+    options = worker_options(settings)
+    logs = TaskLogs(options.data_dir)
+    configure_logging(logs, form=settings.log_format, worker=options.worker_id)
     reach = failpoints()
     writable_folder(settings.warehouse, "TIDEGATE_WAREHOUSE")
-    port = settings.port or WORKER_PORT
-    listen(settings.host, port).close()  # told before Spark starts, which takes its time
+    listen(options.host, options.port).close()  # told before Spark starts, which takes its time
     setup = WorkerSetup(
-        options=WorkerOptions(
-            worker_id=worker_id,
-            data_dir=settings.data_dir.absolute(),
-            warehouse=str(settings.warehouse.absolute()),
-            overlords=settings.overlords,
-            host=settings.host,
-            port=port,
-            advertised_host=urlsplit(settings.url(port)).hostname,
-            slots=settings.worker_slots,
-            limits=limits_within(settings.progress_timeout),
-            kafka_allow=settings.allowed_brokers(),
-            registry_allow=allowed_registries(
-                settings.registry_allow, on_loopback=settings.on_loopback
-            ),
-            token=settings.token(),
-            tls=settings.trust(),
-            lists_to_anybody=settings.on_loopback,
-        ),
+        options=options,
         java=settings.java,
-        jars_dir=settings.data_dir.absolute() / "jars",
+        jars_dir=options.data_dir / "jars",
         jars_folder=settings.jars,
         spark_master=settings.spark_master,
         spark_heap=settings.spark_heap,

@@ -181,10 +181,9 @@ def _postgres(url: URL, bounds: Bounds) -> Engine:
     )
     event.listen(engine, "handle_error", _translate)
     # The driver is an extra: whoever uses SQLite need not have it.
-    from supervisor.metadata.patience import ask_one_by_one, be_patient
+    from supervisor.metadata.patience import be_patient, never_pipeline
 
-    ask_one_by_one(engine)
-    engine.dialect.use_insertmanyvalues_wo_returning = True  # but what is new, by the thousand
+    never_pipeline(engine)
     # Later than the server's own bound, which ends in the better message.
     be_patient(engine, statement_s=1.25 * bounds.statement.total_seconds())
     return engine

@@ -128,15 +128,17 @@ def be_patient(engine: Engine, *, statement_s: float) -> None:
         used.patience_s = statement_s
 
 
-def ask_one_by_one(engine: Engine) -> None:
-    """Send each row of a list as a statement of its own, and await its answer.
+def never_pipeline(engine: Engine) -> None:
+    """Await an answer after each statement, so that the server sees a session that idles.
 
-    The driver would send all in a pipeline.  The server's session is not idle there until the
-    driver asks for the end of it, whoever was frozen meanwhile: it kept the lock on the term.
+    The driver would send the rows of a list in a pipeline, and a session in one is never idle: a
+    leader that was frozen there kept its lock on the term for as long as it slept (D2).  New rows
+    go by the thousand in one statement; others, which are few, go one after the other.
     """
+    engine.dialect.use_insertmanyvalues_wo_returning = True
 
     @event.listens_for(engine, "do_executemany")
-    def execute(
+    def one_by_one(
         cursor: "psycopg.Cursor[Any]", statement: str, parameters: Sequence[Any], _: object
     ) -> bool:
         for each in parameters:

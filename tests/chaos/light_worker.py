@@ -10,21 +10,20 @@ import os
 import sys
 import time
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 from confluent_kafka import Consumer, KafkaError, KafkaException
 from confluent_kafka import TopicPartition as KafkaPartition
 
-from supervisor.settings import WORKER_PORT, load_settings, stable_worker_id
+from supervisor.app_worker import worker_options
+from supervisor.settings import load_settings
 from supervisor.startup import configure_logging, failpoints
 from tasks.discovery import Found
 from tasks.ingest.observed import Kept, Observed
 from tasks.ingest.schemas import Schemas
 from tasks.kafka_client import librdkafka_properties
 from tasks.offsets import TopicPartition, count
-from tasks.options import WorkerOptions
 from tasks.overlord_http import HttpOverlord
 from tasks.ports import BatchJob, StreamUnavailable
 from tasks.stream import KafkaStream, environment_secret
@@ -133,22 +132,12 @@ def _write_file(path: Path, partition: TopicPartition, found: list[tuple[int, st
 def main() -> int:
     """Run one worker until SIGTERM, as the product's composition root does."""
     settings = load_settings()
-    logs = TaskLogs(settings.data_dir.absolute())
-    configure_logging(logs, worker=stable_worker_id(settings))
+    options = worker_options(settings)
+    logs = TaskLogs(options.data_dir)
+    configure_logging(logs, worker=options.worker_id)
     reach = failpoints()
-    port = settings.port or WORKER_PORT
-    options = WorkerOptions(
-        worker_id=stable_worker_id(settings),
-        data_dir=settings.data_dir.absolute(),
-        warehouse=str(settings.warehouse.absolute()),
-        overlords=settings.overlords,
-        host=settings.host,
-        port=port,
-        advertised_host=urlsplit(settings.url(port)).hostname,
-        slots=settings.worker_slots,
-    )
     settings.warehouse.mkdir(parents=True, exist_ok=True)
-    with HttpOverlord(options.overlords, token=settings.token()) as overlord:
+    with HttpOverlord(options.overlords, token=options.token) as overlord:
         outside = Outside(
             engine=LightEngine(settings.warehouse.absolute()),
             stream=KafkaStream(environment_secret),
