@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import PurePosixPath
 
 import pytest
@@ -103,8 +104,15 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkRuntime]:
-    """One Spark for all tests of a process: it can have no second one."""
-    with start_test_spark(tmp_path_factory.mktemp("spark")) as runtime:
+    """One Spark for all tests of a process: it can have no second one.
+
+    It lives long enough for the JVM's second compiler, which `scripts/test` denies to the others.
+    """
+    with ExitStack() as running:
+        with pytest.MonkeyPatch.context() as environment:
+            told = f"{os.environ.get('JDK_JAVA_OPTIONS', '')} -XX:TieredStopAtLevel=4"
+            environment.setenv("JDK_JAVA_OPTIONS", told.strip())
+            runtime = running.enter_context(start_test_spark(tmp_path_factory.mktemp("spark")))
         yield runtime
 
 

@@ -12,8 +12,8 @@ from tasks.offsets import Offsets
 from tasks.sql import text
 
 
-def digest_sql(start: Offsets, columns: Sequence[int]) -> str:
-    """Return the SQL of 64 bits, a BIGINT: of judged rows (see `decode`), null without any.
+def hash_sql(start: Offsets, columns: Sequence[int]) -> str:
+    """Return the SQL of a judged record's hash (see `decode`): 64 bits, a BIGINT, never null.
 
     `columns` are the numbers of those whose values count.  A null leaves Spark's hash as it is, so
     each value is followed by its number: else `(null, 7)` and `(7, null)` would be alike.
@@ -22,7 +22,7 @@ def digest_sql(start: Offsets, columns: Sequence[int]) -> str:
     values = "".join(f", c{number}, {turn}" for turn, number in enumerate(columns))
     row = f"xxhash64({place}, t{values})"
     none = f"xxhash64({place}, CAST({REASON_COLUMN} AS INT))"
-    return f"bit_xor(CASE WHEN {REASON_COLUMN} = 0 THEN {row} ELSE {none} END)"
+    return f"CASE WHEN {REASON_COLUMN} = 0 THEN {row} ELSE {none} END"
 
 
 def _topic_sql(start: Offsets) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tasks.contract import RejectSample
-from tasks.ingest.digest import digest_sql
+from tasks.ingest.digest import hash_sql
 from tasks.ingest.places import numbers_of
 from tasks.ingest.reasons import RejectReason
 from tasks.ingest.sql import (
@@ -31,6 +31,8 @@ METRIC = "observed"
 SAMPLE_CHARS = 500
 """Longest text kept of a rejected record, in characters."""
 
+_HASH = "hashed"
+_IS_ROW = f"{REASON_COLUMN} = 0"
 _REASONS = 32  # a reason takes five bits of a reject's number; more of them than that do not fit
 
 
@@ -73,7 +75,7 @@ class Observed:
     again: int = 0
     """Records of which numbers were not written as such, and those that were no records at all."""
     digest: int = 0
-    """64 bits, signed: what the records came to (see `digest.digest_sql`)."""
+    """64 bits, signed: what the records came to (see `digest.hash_sql`)."""
 
     @property
     def rows(self) -> int:
@@ -81,23 +83,34 @@ class Observed:
         return sum(kept.rows for kept in self.kept.values())
 
 
-def metric_sql(
-    start: Offsets, told: Told, reasons: Sequence[RejectReason], digested: Sequence[int] = ()
-) -> str:
-    """Return the SQL of the metric over judged rows (see `decode`) of the partitions of `start`.
+def seen_sql(
+    columns: Sequence[str], start: Offsets, digested: Sequence[int] = ()
+) -> tuple[str, ...]:
+    """Return the SQL of what `metric_sql` looks at, over a judged frame with these columns.
 
-    `told` is what the rows tell, `reasons` are those of which samples are wanted, `digested` the
-    numbers of the columns whose values are in the digest: each costs something for every record.
+    `digested` are the numbers of the columns whose values are in the digest: each costs something
+    for every record.  An observation is not compiled with what is before it, works out twice what
+    it adds up, and gets each record copied: so hashes are made before, and of texts there are
+    those alone of which samples may be told.
+    """
+    sampled = f"CASE WHEN NOT ({_IS_ROW}) THEN left(s, {SAMPLE_CHARS}) END AS s"
+    others = (column for column in columns if column != "s")
+    return (*others, sampled, f"{hash_sql(start, digested)} AS {_HASH}")
+
+
+def metric_sql(start: Offsets, told: Told, reasons: Sequence[RejectReason]) -> str:
+    """Return the SQL of the metric over what `seen_sql` gives, of the partitions of `start`.
+
+    `told` is what the rows tell, `reasons` are those of which samples are wanted.
 
     A reject is one number, to keep the text short: `((offset - start) x partitions + index) x 32
     + reason`, where index counts the partitions of `start`, sorted.
     """
     numbers = numbers_of(start)
-    is_row = f"{REASON_COLUMN} = 0"
     kept = ", ".join(
         f"struct(count(CASE WHEN {here} THEN 1 END) AS n, min(CASE WHEN {here} THEN o END) AS lo, "
         f"max(CASE WHEN {here} THEN o END) AS hi)"
-        for here in (f"{is_row} AND p = {number}" for number in numbers.values())
+        for here in (f"{_IS_ROW} AND p = {number}" for number in numbers.values())
     )
     cases = " ".join(
         f"WHEN {number} THEN ((o - {start[partition]}) * {len(numbers)} + {index})"
@@ -110,10 +123,10 @@ def metric_sql(
     )
     return (
         "to_json(struct(count(1) AS n, coalesce(sum(size), 0) AS size, "
-        f"count(CASE WHEN {is_row} AND {ERROR_COLUMN} THEN 1 END) AS bad, array({kept}) AS kept, "
-        f"collect_list(CASE WHEN NOT {is_row} THEN (CASE p {cases} END) * {_REASONS} + "
+        f"count(CASE WHEN {_IS_ROW} AND {ERROR_COLUMN} THEN 1 END) AS bad, array({kept}) AS kept, "
+        f"collect_list(CASE WHEN NOT {_IS_ROW} THEN (CASE p {cases} END) * {_REASONS} + "
         f"{REASON_COLUMN} END) AS rejects, array({samples}) AS samples"
-        f"{told_sql(told)}, {digest_sql(start, digested)} AS digest)) AS {METRIC}"
+        f"{told_sql(told)}, bit_xor({_HASH}) AS digest)) AS {METRIC}"
     )
 
 
@@ -130,7 +143,7 @@ def told_sql(told: Told) -> str:
 
 def _sample(reason: RejectReason, unfit: bool) -> str:
     """Return the SQL of what is told of one record; of the same type for each reason."""
-    found = f"p, o, left(s, {SAMPLE_CHARS}) AS s"
+    found = "p, o, s"
     if not unfit:
         return f"struct({found})"
     told = reason is RejectReason.UNFIT_VALUE

@@ -13,7 +13,7 @@ from pyspark.sql import functions as fn
 
 from tasks.contract import FailureCode, SegmentFile
 from tasks.ingest.files import parquet_options
-from tasks.ingest.observed import METRIC, Kept, Observed, metric_sql, read_metric
+from tasks.ingest.observed import METRIC, Kept, Observed, metric_sql, read_metric, seen_sql
 from tasks.ingest.places import partition_sql, topic_sql
 from tasks.ingest.reasons import RejectReason
 from tasks.ingest.sql import REASON_COLUMN, told_by
@@ -50,9 +50,11 @@ def write_rows(
     Each file is sorted by `order`, SQL.  Runs one Spark job.
     """
     observation = Observation()
-    metric = metric_sql(start, told_by(judged.columns), reasons, digested)
+    told = judged.columns
+    metric = metric_sql(start, told_by(told), reasons)
     rows = (
-        judged.observe(observation, fn.expr(metric))
+        judged.selectExpr(*seen_sql(told, start, digested))
+        .observe(observation, fn.expr(metric))
         .where(_IS_ROW)
         .selectExpr(
             _optional("t", "__time"),
