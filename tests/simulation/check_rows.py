@@ -87,9 +87,11 @@ def _state_then(ledger: Ledger, new: Generation, other: Generation) -> str:
     """Return the state that `other` had when `new` was opened, as far as that can be known.
 
     A reset may discard both before anybody looks: then `new` began where `other` still ended.
+    What it did not discard had ended as it did, before `new` was opened.
     """
     old = ledger.rows.generations.get(other.id)
-    return old.state if new.state == "DISCARDED" and old is not None else other.state
+    both_discarded = new.state == other.state == "DISCARDED"
+    return old.state if both_discarded and old is not None else other.state
 
 
 def tasks_end_once(ledger: Ledger, now: Rows) -> Iterator[str]:

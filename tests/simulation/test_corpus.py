@@ -50,6 +50,18 @@ def test_a_successor_at_the_wrong_place_is_seen_though_a_reset_took_both(world: 
     assert [line.partition(" ")[0] for line in after_event(world)] == ["I10"]
 
 
+def test_a_successor_that_was_reset_began_where_an_empty_range_had_begun(world: Broken) -> None:
+    """Seed 91522: the one before it ended EMPTY, as nobody had seen, and never had an end."""
+    assert after_event(world) == []
+    world.sql("UPDATE generations SET state='EMPTY', ended_at=?", LATER)
+    world.sql("UPDATE generation_partitions SET open=0")
+    world.sql("UPDATE tasks SET status='FAILED', ended_at=?", LATER)
+    world.generation("g2", 2)
+    world.reset(to=4)
+    world.sql("UPDATE generations SET state='EMPTY' WHERE id='g1'")
+    assert after_event(world) == []
+
+
 def test_checkers_look_at_a_frozen_worker_before_the_end_of_faults_thaws_it() -> None:
     """Seed 15173: else its pause seems to have lasted all the time that it stood still."""
     chance = Random("any run")
