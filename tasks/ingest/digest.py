@@ -7,7 +7,7 @@ on what else was met.  So discovered columns are left out, whose types follow th
 from collections.abc import Sequence
 
 from tasks.ingest.places import numbers_of, partition_sql, topic_sql
-from tasks.ingest.sql import REASON_COLUMN
+from tasks.ingest.sql import IS_ROW, REASON_COLUMN
 from tasks.offsets import Offsets
 from tasks.sql import text
 
@@ -22,7 +22,7 @@ def hash_sql(start: Offsets, columns: Sequence[int]) -> str:
     values = "".join(f", c{number}, {turn}" for turn, number in enumerate(columns))
     row = f"xxhash64({place}, t{values})"
     none = f"xxhash64({place}, CAST({REASON_COLUMN} AS INT))"
-    return f"CASE WHEN {REASON_COLUMN} = 0 THEN {row} ELSE {none} END"
+    return f"CASE WHEN {IS_ROW} THEN {row} ELSE {none} END"
 
 
 def _topic_sql(start: Offsets) -> str:

@@ -16,6 +16,7 @@ from tasks.ingest.sql import (
     AGAIN_COLUMN,
     ASKED_COLUMN,
     ERROR_COLUMN,
+    IS_ROW,
     KIND_COLUMN,
     REASON_COLUMN,
     UNFIT_COLUMN,
@@ -32,7 +33,6 @@ SAMPLE_CHARS = 500
 """Longest text kept of a rejected record, in characters."""
 
 _HASH = "hashed"
-_IS_ROW = f"{REASON_COLUMN} = 0"
 _REASONS = 32  # a reason takes five bits of a reject's number; more of them than that do not fit
 
 
@@ -93,7 +93,7 @@ def seen_sql(
     it adds up, and gets each record copied: so hashes are made before, and of texts there are
     those alone of which samples may be told.
     """
-    sampled = f"CASE WHEN NOT ({_IS_ROW}) THEN left(s, {SAMPLE_CHARS}) END AS s"
+    sampled = f"CASE WHEN NOT ({IS_ROW}) THEN left(s, {SAMPLE_CHARS}) END AS s"
     others = (column for column in columns if column != "s")
     return (*others, sampled, f"{hash_sql(start, digested)} AS {_HASH}")
 
@@ -110,7 +110,7 @@ def metric_sql(start: Offsets, told: Told, reasons: Sequence[RejectReason]) -> s
     kept = ", ".join(
         f"struct(count(CASE WHEN {here} THEN 1 END) AS n, min(CASE WHEN {here} THEN o END) AS lo, "
         f"max(CASE WHEN {here} THEN o END) AS hi)"
-        for here in (f"{_IS_ROW} AND p = {number}" for number in numbers.values())
+        for here in (f"{IS_ROW} AND p = {number}" for number in numbers.values())
     )
     cases = " ".join(
         f"WHEN {number} THEN ((o - {start[partition]}) * {len(numbers)} + {index})"
@@ -123,8 +123,8 @@ def metric_sql(start: Offsets, told: Told, reasons: Sequence[RejectReason]) -> s
     )
     return (
         "to_json(struct(count(1) AS n, coalesce(sum(size), 0) AS size, "
-        f"count(CASE WHEN {_IS_ROW} AND {ERROR_COLUMN} THEN 1 END) AS bad, array({kept}) AS kept, "
-        f"collect_list(CASE WHEN NOT {_IS_ROW} THEN (CASE p {cases} END) * {_REASONS} + "
+        f"count(CASE WHEN {IS_ROW} AND {ERROR_COLUMN} THEN 1 END) AS bad, array({kept}) AS kept, "
+        f"collect_list(CASE WHEN NOT {IS_ROW} THEN (CASE p {cases} END) * {_REASONS} + "
         f"{REASON_COLUMN} END) AS rejects, array({samples}) AS samples"
         f"{told_sql(told)}, bit_xor({_HASH}) AS digest)) AS {METRIC}"
     )
@@ -153,7 +153,7 @@ def _sample(reason: RejectReason, unfit: bool) -> str:
 
 def kinds_sql(columns: int) -> str:
     """Return the SQL of an array: what kinds the rows' values have, per column that tells it."""
-    each = (f"CASE WHEN {REASON_COLUMN} = 0 THEN {KIND_COLUMN}{n} END" for n in range(columns))
+    each = (f"CASE WHEN {IS_ROW} THEN {KIND_COLUMN}{n} END" for n in range(columns))
     return f"array({', '.join(f'coalesce(bit_or({kind}), 0)' for kind in each)})"
 
 

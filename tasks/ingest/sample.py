@@ -28,6 +28,7 @@ from tasks.ingest.schemas import SchemaBook, Schemas
 from tasks.ingest.source import read_range
 from tasks.ingest.sql import (
     ASKED_COLUMN,
+    IS_ROW,
     REASON_COLUMN,
     UNFIT_COLUMN,
     UNKNOWN_COLUMN,
@@ -177,7 +178,7 @@ def _bounded(frame: DataFrame, order: DesiredSample, ahead: str, columns: int) -
     written = frame.withColumns(
         {
             "s": fn.expr(f"left(s, {INPUT_CHARS})"),
-            "row": fn.expr(f"CASE WHEN {REASON_COLUMN} = 0 THEN {row} END"),
+            "row": fn.expr(f"CASE WHEN {IS_ROW} THEN {row} END"),
             "ahead": fn.expr(ahead),
         }
     )

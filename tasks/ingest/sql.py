@@ -13,6 +13,9 @@ UNFIT_COLUMN = "unfit"
 REASON_COLUMN = "reason"
 """0 for a row, else the number of a `RejectReason`."""
 
+IS_ROW = f"{REASON_COLUMN} = 0"
+"""SQL: a record became a row."""
+
 ASKED_COLUMN = "asked"
 """Numbers of schemas that a record names and nobody has fetched yet; not in every frame."""
 

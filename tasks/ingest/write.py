@@ -16,7 +16,7 @@ from tasks.ingest.files import parquet_options
 from tasks.ingest.observed import METRIC, Kept, Observed, metric_sql, read_metric, seen_sql
 from tasks.ingest.places import partition_sql, topic_sql
 from tasks.ingest.reasons import RejectReason
-from tasks.ingest.sql import REASON_COLUMN, told_by
+from tasks.ingest.sql import IS_ROW, told_by
 from tasks.ingest_spec import DEFAULT_FORMAT, Column, FileFormat
 from tasks.offsets import Offsets, TopicPartition
 from tasks.ports import DataFile, TaskError
@@ -26,7 +26,6 @@ ROWS_PER_FILE = 100_000
 """A batch is written into one more file for each so many records, up to one per reading task."""
 
 _METRIC_TIMEOUT_S = 60.0
-_IS_ROW = f"{REASON_COLUMN} = 0"
 
 
 def write_rows(
@@ -50,12 +49,12 @@ def write_rows(
     Each file is sorted by `order`, SQL.  Runs one Spark job.
     """
     observation = Observation()
-    told = judged.columns
-    metric = metric_sql(start, told_by(told), reasons)
+    held = judged.columns
+    metric = metric_sql(start, told_by(held), reasons)
     rows = (
-        judged.selectExpr(*seen_sql(told, start, digested))
+        judged.selectExpr(*seen_sql(held, start, digested))
         .observe(observation, fn.expr(metric))
-        .where(_IS_ROW)
+        .where(IS_ROW)
         .selectExpr(
             _optional("t", "__time"),
             *(_optional(f"c{number}", column.name) for number, column in enumerate(columns)),
@@ -79,7 +78,7 @@ def _optional(sql: str, column: str) -> str:
     What it knows never to be, a count or a constant, it writes as REQUIRED, without levels; what it
     has read again is OPTIONAL.  Pages of both cannot lie under one schema.
     """
-    return f"CASE WHEN {_IS_ROW} THEN {sql} END AS {name(column)}"
+    return f"CASE WHEN {IS_ROW} THEN {sql} END AS {name(column)}"
 
 
 def check_rows(observed: Observed, files: Sequence[DataFile], start: Offsets, end: Offsets) -> None:
