@@ -152,29 +152,37 @@ def _from_protobuf(records: DataFrame) -> DataFrame:
     return _rows(records, fn.udf(read, _FLAT)(fn.col("value")))
 
 
-def _rolled(records: DataFrame) -> DataFrame:
+def _rolled(records: DataFrame, *more: Column) -> DataFrame:
     rows = _from_json(records)
+    known = fn.count("*").alias("clicks"), fn.sum("bytes").alias("bytes"), fn.max("latency_ms")
     return (
         rows.groupBy(fn.date_trunc("minute", "__time").alias("__time"), "page", "country", "device")
-        .agg(fn.count("*").alias("clicks"), fn.sum("bytes").alias("bytes"), fn.max("latency_ms"))
+        .agg(*known, *more)
         .coalesce(1)
         .sortWithinPartitions("__time", "page", "country", "device")
     )
 
 
-_ROLLUP: Document = {
-    "dimensionsSpec": {"dimensions": ["page", "country", "device"]},
-    "metricsSpec": [
-        {"type": "count", "name": "clicks"},
-        {"type": "longSum", "name": "bytes", "fieldName": "bytes"},
-        {"type": "longMax", "name": "slowest", "fieldName": "latency_ms"},
-    ],
-    "granularitySpec": {
-        "segmentGranularity": "HOUR",
-        "queryGranularity": "MINUTE",
-        "rollup": True,
-    },
-}
+def _with_sketch(records: DataFrame) -> DataFrame:
+    return _rolled(records, fn.hll_sketch_agg("user", 12).alias("users"))
+
+
+def _rollup(*more: JsonValue) -> Document:
+    return {
+        "dimensionsSpec": {"dimensions": ["page", "country", "device"]},
+        "metricsSpec": [
+            {"type": "count", "name": "clicks"},
+            {"type": "longSum", "name": "bytes", "fieldName": "bytes"},
+            {"type": "longMax", "name": "slowest", "fieldName": "latency_ms"},
+            *more,
+        ],
+        "granularitySpec": {
+            "segmentGranularity": "HOUR",
+            "queryGranularity": "MINUTE",
+            "rollup": True,
+        },
+    }
+
 
 SHAPES = (
     Shape(
@@ -248,6 +256,22 @@ SHAPES = (
         "one `groupBy` over the decoded records",
         as_json,
         _rolled,
-        schema=_ROLLUP,
+        schema=_rollup(),
+    ),
+    Shape(
+        "rollup-hll",
+        "JSON rolled up as in `rollup`, with an HLL sketch of users besides",
+        "one `groupBy` with `hll_sketch_agg`",
+        as_json,
+        _with_sketch,
+        schema=_rollup({"type": "HLLSketchBuild", "name": "users", "fieldName": "user"}),
+    ),
+    Shape(
+        "rollup-theta",
+        "JSON rolled up as in `rollup`, with a theta sketch of users besides",
+        "one `groupBy` with `hll_sketch_agg`, for Spark has no aggregate that makes theta sketches",
+        as_json,
+        _with_sketch,
+        schema=_rollup({"type": "thetaSketch", "name": "users", "fieldName": "user"}),
     ),
 )

@@ -29,7 +29,7 @@ from tasks.parser_memory import ParserMemory
 from tasks.runtime.errors import RuntimePartError
 from tasks.runtime.java import Java
 from tasks.runtime.tied import tied_argv
-from tasks.spark_conf import CONF, JVM_FLAGS
+from tasks.spark_conf import CONF, JVM_FLAGS, collector
 
 LIVE_POOL = "live"
 """FAIR pool of the tasks that read; they share it equally, four times the weight of the next."""
@@ -219,7 +219,7 @@ def _argv(options: SparkOptions, properties: Path, work: Path) -> tuple[str, ...
         *JVM_FLAGS,
         *options.java.tls_flags(),
         f"-Xmx{options.heap}",
-        "-XX:+UseParallelGC",  # two cores and a small heap: throughput, and less memory than G1
+        collector(options.heap),
         f"-Djava.io.tmpdir={work / 'local'}",
         "-cp",
         f"{_pyspark_home() / 'jars'}/*",

@@ -18,10 +18,7 @@ def run(world: World) -> Result:
         how=(
             "resident sets of overlord, worker's Python and worker's JVM through "
             f"{world.sizes.ranges} ranges of a second each, in {GROUPS} groups; the slope over the "
-            "second half of them"
+            "second half of them; the JVM collects its heap before each look, every 5 s"
         ),
-        notes=(
-            *(grown.told(name) for name, grown in found.items()),
-            "a JVM takes what its heap may have, 768 MB, before it collects in earnest",
-        ),
+        notes=tuple(grown.told(name) for name, grown in found.items()),
     )

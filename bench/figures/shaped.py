@@ -1,4 +1,4 @@
-"""Formats, discovery and rollup: each against a bare Spark job that does the same."""
+"""Formats, discovery and rollups: each against a bare Spark job that does the same, or nearly."""
 
 from collections.abc import Callable
 

@@ -11,6 +11,7 @@ import pytest
 
 from tasks.runtime.jars import SPARK
 from tasks.runtime.java import Java
+from tasks.spark_conf import collector
 from tasks.spark_session import SparkFailed, SparkOptions, SparkRuntime, start_spark
 from tests.brokers import shared_cache_dir, shared_jars
 from tests.waiting import wait_until
@@ -83,6 +84,33 @@ def test_spark_listens_on_loopback_alone_and_writes_below_its_folder(spark: Spar
     assert psutil.Process(spark.pid).cwd() == str(spark.work_dir)
     assert spark.alive()
     assert not [name for name in os.environ if name.startswith("PYSPARK_GATEWAY")]
+
+
+@pytest.mark.parametrize(
+    ("heap", "flag"),
+    [
+        ("600m", "-XX:+UseSerialGC"),
+        ("2047M", "-XX:+UseSerialGC"),
+        ("1g", "-XX:+UseSerialGC"),
+        ("2048m", "-XX:+UseParallelGC"),
+        ("2G", "-XX:+UseParallelGC"),
+        ("16g", "-XX:+UseParallelGC"),
+    ],
+)
+def test_a_small_heap_is_collected_by_one_thread_and_a_large_one_by_many(
+    heap: str, flag: str
+) -> None:
+    assert collector(heap) == flag
+
+
+@pytest.mark.spark
+def test_the_default_heap_grows_by_what_lives_in_it(spark: SparkRuntime) -> None:
+    """Serial's two collectors: Parallel fills a heap before it collects what is old."""
+    jvm = spark.context._jvm
+    assert jvm is not None
+    beans = jvm.java.lang.management.ManagementFactory.getGarbageCollectorMXBeans()
+
+    assert {bean.getName() for bean in beans} == {"Copy", "MarkSweepCompact"}
 
 
 def test_a_java_that_ends_at_once_is_told_with_its_last_words(tmp_path: Path) -> None:
