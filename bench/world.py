@@ -39,7 +39,8 @@ class Sizes:
     repeats: int = 3
     small_repeats: int = 15
     live: LiveSizes = field(default_factory=LiveSizes)
-    ranges: int = 1_000
+    ranges: int = 2_000
+    """The JVM compiles, and its heap finds its size, through the first 700 or so."""
     supervisors: int = 1_000
     publishes: int = 300
     queues: int = 1_000
