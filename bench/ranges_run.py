@@ -22,8 +22,8 @@ from tests.integration.cluster import Cluster, running
 from tests.integration.oracle import spec, streaming
 
 TOPIC = "many-ranges"
-JVM = "worker's JVM"
 GROUPS = 4
+_JVM = "worker's JVM"
 _RATE_PER_S = 200
 _LOOK_S = 5.0
 _COLLECTED_WITHIN_S = 60
@@ -79,7 +79,7 @@ def measure_ranges(bootstrap: str, folder: Path, ranges: int) -> dict[str, Grown
         database = cluster.folder / "metadata.db"
         while not found or found[-1]["overlord"].ranges < ranges or len(found) < 2 * _AT_LEAST:
             waiting.wait(_LOOK_S)
-            _collect(watched[JVM])
+            _collect(watched[_JVM])
             published = _published(database)
             found.append({name: _look(process, published) for name, process in watched.items()})
     return {name: _second_half([each[name] for each in found]) for name in watched}
@@ -88,7 +88,7 @@ def measure_ranges(bootstrap: str, folder: Path, ranges: int) -> dict[str, Grown
 def _watched(cluster: Cluster) -> dict[str, psutil.Process]:
     overlord, worker = (psutil.Process(cluster.children[name].pid) for name in ("overlord", "w1"))
     [jvm] = [each for each in worker.children(recursive=True) if each.name() == "java"]
-    return {"overlord": overlord, "worker's Python": worker, JVM: jvm}
+    return {"overlord": overlord, "worker's Python": worker, _JVM: jvm}
 
 
 def _published(database: Path) -> int:

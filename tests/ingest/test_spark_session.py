@@ -104,8 +104,8 @@ def test_a_small_heap_is_collected_by_one_thread_and_a_large_one_by_many(
 
 
 @pytest.mark.spark
-def test_the_default_heap_grows_by_what_lives_in_it(spark: SparkRuntime) -> None:
-    """Serial's two collectors: Parallel fills a heap before it collects what is old."""
+def test_a_jvm_has_the_collector_of_its_heap(spark: SparkRuntime) -> None:
+    """The one that the tests share has 1g, so the two of Serial."""
     jvm = spark.context._jvm
     assert jvm is not None
     beans = jvm.java.lang.management.ManagementFactory.getGarbageCollectorMXBeans()
