@@ -26,6 +26,7 @@ from tasks.expression.tree import Kind
 from tasks.expression.value import ArrayValue, Value
 from tasks.ingest.parsed import NEVER, NO_NAMES, Exact, Parsed, Wanted
 from tasks.ingest.reasons import RejectReason
+from tasks.ingest.text_functions import ENDS_FLAT, IS_UTF8, add_text_functions
 from tasks.ingest_spec import JsonFormat
 from tasks.row_plan import NumberType
 from tasks.sql import name, text, texts
@@ -43,10 +44,9 @@ _OPENS = f"(startswith(s, '{{') OR startswith(trim(LEADING {text(_SPACE)} FROM s
 # Spark reads the first JSON value and ignores the rest of the record.  Put into an array before a
 # mark, the mark is the second element only if the record is one value and nothing else.
 _WHOLE = "get_json_object(concat('[', s, ',\"end\"]'), '$[1]') <=> 'end'"
-# Cheaper, and true for most: the last byte is a closing brace, and no other one is.
-_BUT_LAST = "CAST(substring(CAST(s AS BINARY), 1, octet_length(s) - 1) AS STRING)"
-_FLAT = f"endswith(s, '}}') AND NOT contains({_BUT_LAST}, '}}')"
-_MAY_SKIP = f"(NOT ({_FLAT}) OR contains(s, '[') OR contains(s, 'null'))"
+_FLAT = f"{ENDS_FLAT}(s)"
+"""Cheaper, and true for most."""
+_MAY_SKIP = f"(NOT {_FLAT} OR contains(s, '[') OR contains(s, 'null'))"
 """Cheap, and true of each record with a field that text discovery skips."""
 
 
@@ -57,6 +57,7 @@ def parse_json(
 
     With `Wanted.flat` it gains `flat`, too; without `lists` no list is flat.
     """
+    add_text_functions(records.sparkSession)
     paths = {path.name: path.path for path in spec.paths}
     roots = [key for key in wanted.texts if key not in paths and _is_root(spec, key)]
     typed = [key for key in wanted.values if key not in paths and _is_root(spec, key)]
@@ -189,11 +190,11 @@ def _judge(broken: str) -> str:
     empty, not_json = RejectReason.EMPTY.code, RejectReason.NOT_JSON.code
     return (
         f"CASE WHEN s IS NULL THEN {RejectReason.NULL_VALUE.code} "
-        f"WHEN NOT is_valid_utf8(s) THEN {not_json} "
+        f"WHEN NOT {IS_UTF8}(s) THEN {not_json} "
         f"WHEN {broken} OR NOT {_OPENS} THEN "
         f"CASE WHEN {_BLANK} THEN {empty} WHEN {_OPENS} THEN {not_json} "
         f"WHEN {_WHOLE} THEN {RejectReason.NOT_AN_OBJECT.code} ELSE {not_json} END "
-        f"WHEN NOT ({_FLAT}) AND NOT ({_WHOLE}) THEN {not_json} ELSE 0 END"
+        f"WHEN NOT {_FLAT} AND NOT ({_WHOLE}) THEN {not_json} ELSE 0 END"
     )
 
 

@@ -9,6 +9,7 @@ from tasks.expression.tree import Kind
 from tasks.expression.value import ArrayValue, Value
 from tasks.ingest.parsed import Parsed, Wanted
 from tasks.ingest.reasons import RejectReason
+from tasks.ingest.text_functions import IS_UTF8, add_text_functions
 from tasks.ingest_spec import RegexFormat, TextFormat
 from tasks.sql import text
 
@@ -24,6 +25,7 @@ r"""SQL of the record without the `\n` or `\r\n` at its end.  Not a column: `s` 
 
 def parse_text(records: DataFrame, spec: TextFormat, wanted: Wanted) -> Parsed:
     """Read `s`; the frame gains `r0` and `a`, the values in order."""
+    add_text_functions(records.sparkSession)
     frame = records.selectExpr("*", f"{_judge(quotes=spec.type == 'csv')} AS r0")
     if spec.type == "csv":
         schema = ", ".join(f"_{n} STRING" for n in range(len(spec.columns)))
@@ -48,6 +50,7 @@ def parse_regex(records: DataFrame, spec: RegexFormat, wanted: Wanted) -> Parsed
 
     All groups are taken out at once: the line becomes a list of them, each behind a mark.
     """
+    add_text_functions(records.sparkSession)
     pattern = text(rf"\A(?:{spec.pattern})\z")
     groups = range(1, len(spec.columns) + 1)
     marked = text("".join(f"{_MARK}${n}" for n in groups))
@@ -118,7 +121,7 @@ def _judge(*, quotes: bool = False) -> str:
     odd = "contains(s, '\"') AND (length(s) - length(replace(s, '\"', ''))) % 2 = 1"
     return (
         f"CASE WHEN s IS NULL THEN {RejectReason.NULL_VALUE.code} "
-        f"WHEN NOT is_valid_utf8(s) THEN {RejectReason.NOT_A_LINE.code} "
+        f"WHEN NOT {IS_UTF8}(s) THEN {RejectReason.NOT_A_LINE.code} "
         f"WHEN trim({_LINE}) = '' THEN {RejectReason.EMPTY.code} "
         f"WHEN contains({_LINE}, '\\n') OR contains({_LINE}, '\\r')"
         f"{f' OR ({odd})' if quotes else ''} THEN {RejectReason.NOT_A_LINE.code} ELSE 0 END"

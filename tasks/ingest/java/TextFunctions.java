@@ -1,0 +1,144 @@
+package tidegate;
+
+import org.apache.spark.sql.catalyst.analysis.NoSuchFunctionException;
+import org.apache.spark.sql.connector.catalog.FunctionCatalog;
+import org.apache.spark.sql.connector.catalog.Identifier;
+import org.apache.spark.sql.connector.catalog.functions.BoundFunction;
+import org.apache.spark.sql.connector.catalog.functions.ScalarFunction;
+import org.apache.spark.sql.connector.catalog.functions.UnboundFunction;
+import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.DataTypes;
+import org.apache.spark.sql.types.StructType;
+import org.apache.spark.sql.util.CaseInsensitiveStringMap;
+import org.apache.spark.unsafe.Platform;
+import org.apache.spark.unsafe.types.UTF8String;
+
+/**
+ * What is asked of the bytes of every text, eight of them at a time: a catalog of Spark.
+ *
+ * Spark's own functions look at one byte at a time.  It calls `invoke` in the code that it compiles
+ * a plan into, without an object or a copy.  Compiled by Janino when it is first needed.
+ */
+public final class TextFunctions implements FunctionCatalog {
+  private static final long HIGH_BITS = 0x8080808080808080L;
+  private static final long LOW_BITS = 0x0101010101010101L;
+  private static final int BRACE = '}';
+
+  private String name;
+
+  public void initialize(String given, CaseInsensitiveStringMap options) {
+    name = given;
+  }
+
+  public String name() {
+    return name;
+  }
+
+  /** None: who lists functions is to find Spark's; and Janino cannot make an `Identifier`. */
+  public Identifier[] listFunctions(String[] namespace) {
+    return new Identifier[0];
+  }
+
+  public UnboundFunction loadFunction(Identifier wanted) throws NoSuchFunctionException {
+    if (wanted.name().equals("is_utf8")) {
+      return new IsUtf8();
+    }
+    if (wanted.name().equals("ends_flat")) {
+      return new EndsFlat();
+    }
+    throw new NoSuchFunctionException(wanted);
+  }
+
+  /** Of one text, true or false. */
+  public abstract static class OfText implements UnboundFunction, ScalarFunction {
+    public BoundFunction bind(StructType given) {
+      if (given.size() != 1) {
+        throw new UnsupportedOperationException(name() + " takes one text");
+      }
+      return this;
+    }
+
+    public DataType[] inputTypes() {
+      return new DataType[] {DataTypes.StringType};
+    }
+
+    public DataType resultType() {
+      return DataTypes.BooleanType;
+    }
+
+    public boolean isResultNullable() {
+      return false;
+    }
+
+    public String canonicalName() {
+      return "tidegate." + name();
+    }
+  }
+
+  /** Whether a text is well-formed, as `is_valid_utf8` says; null is. */
+  public static final class IsUtf8 extends OfText {
+    public String name() {
+      return "is_utf8";
+    }
+
+    public String description() {
+      return "is_utf8(text): as is_valid_utf8, faster where a text is ASCII; true of null";
+    }
+
+    public static boolean invoke(UTF8String text) {
+      if (text == null) {
+        return true;
+      }
+      Object held = text.getBaseObject();
+      long at = text.getBaseOffset();
+      long end = at + text.numBytes();
+      for (; at + 8 <= end; at += 8) {
+        if ((Platform.getLong(held, at) & HIGH_BITS) != 0) {
+          return text.isValid();
+        }
+      }
+      for (; at < end; at++) {
+        if (Platform.getByte(held, at) < 0) {
+          return text.isValid();
+        }
+      }
+      return true;
+    }
+  }
+
+  /** Whether the last byte of a text is a closing brace, and no other one is. */
+  public static final class EndsFlat extends OfText {
+    public String name() {
+      return "ends_flat";
+    }
+
+    public String description() {
+      return "ends_flat(text): its one closing brace is its last byte; false of null";
+    }
+
+    public static boolean invoke(UTF8String text) {
+      if (text == null || text.numBytes() == 0) {
+        return false;
+      }
+      Object held = text.getBaseObject();
+      long at = text.getBaseOffset();
+      long last = at + text.numBytes() - 1;
+      if (Platform.getByte(held, last) != BRACE) {
+        return false;
+      }
+      for (; at + 8 <= last; at += 8) {
+        // A byte of `other` is 0 where one of the text is a brace, and only then one borrows.
+        long other = Platform.getLong(held, at) ^ (LOW_BITS * BRACE);
+        if (((other - LOW_BITS) & ~other & HIGH_BITS) != 0) {
+          return false;
+        }
+      }
+      for (; at < last; at++) {
+        if (Platform.getByte(held, at) == BRACE) {
+          return false;
+        }
+      }
+      return true;
+    }
+  }
+}

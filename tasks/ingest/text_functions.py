@@ -1,0 +1,29 @@
+"""What is asked of every record's text, in SQL: Spark's own functions look at byte after byte.
+
+    TextFunctions.java ─► a catalog of the session ─► `tidegate.is_utf8(s)` in the code of a plan
+
+By itself each is a few percent of what a record of JSON costs (docs/reference/benchmarks.md).
+"""
+
+from pyspark.sql import SparkSession
+
+from tasks.ingest.java_classes import add_classes
+
+IS_UTF8 = "tidegate.is_utf8"
+"""SQL name of a function: its text is well-formed.  As `is_valid_utf8`, but true of null."""
+
+ENDS_FLAT = "tidegate.ends_flat"
+"""SQL name of a function: its text's one closing brace is its last byte.  False of null."""
+
+_CATALOG = "spark.sql.catalog.tidegate"
+
+
+def add_text_functions(session: SparkSession) -> None:
+    """Let `session` know the functions; repeatable, safe to call from many threads.
+
+    Raises:
+        Py4JError: the JVM is gone.
+    """
+    if session.conf.get(_CATALOG, None) is None:
+        add_classes(session, "TextFunctions.java")
+        session.conf.set(_CATALOG, "tidegate.TextFunctions")

@@ -1,0 +1,69 @@
+"""The functions that look at eight bytes at a time say what Spark's own say of each byte."""
+
+from collections.abc import Sequence
+from itertools import product
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pyspark.errors import AnalysisException
+
+from tasks.ingest.text_functions import ENDS_FLAT, IS_UTF8, add_text_functions
+from tasks.spark_session import SparkRuntime
+from tests.ingest.decoding import Row, rows_of
+
+pytestmark = pytest.mark.spark
+
+_SIGNS = (b"a", b"}", b"|", b"\xfd", b"\x00", "é".encode(), "€".encode(), b"\xff", b"\xed\xa0\x80")
+"""`|` and 0xFD differ from a brace by one bit; the last two are no UTF-8."""
+
+_BEFORE_LAST = "CAST(substring(CAST(s AS BINARY), 1, octet_length(s) - 1) AS STRING)"
+_SLOWLY = {
+    IS_UTF8: "coalesce(is_valid_utf8(s), true)",
+    ENDS_FLAT: f"coalesce(endswith(s, '}}') AND NOT contains({_BEFORE_LAST}, '}}'), false)",
+}
+
+
+def _told_otherwise(spark: SparkRuntime, texts: Sequence[bytes | None]) -> list[Row]:
+    """Return the texts for which one of the functions says something else than Spark's own."""
+    add_text_functions(spark.session)
+    frame = spark.session.createDataFrame(list(enumerate(texts)), "o LONG, v BINARY")
+    frame = frame.selectExpr("o", "v", "CAST(v AS STRING) AS s").repartition(1)  # within rows
+    differ = " OR ".join(f"{name}(s) <> ({slowly})" for name, slowly in _SLOWLY.items())
+    return rows_of(spark, frame.where(differ).drop("s"))
+
+
+@given(texts=st.lists(st.lists(st.sampled_from(_SIGNS), max_size=30).map(b"".join), min_size=200))
+@settings(max_examples=5, deadline=None)
+def test_they_say_what_sparks_own_say(spark: SparkRuntime, texts: list[bytes]) -> None:
+    assert _told_otherwise(spark, texts) == []
+
+
+def test_wherever_a_sign_stands_it_is_found(spark: SparkRuntime) -> None:
+    plain = [b"a" * size for size in range(34)]
+    found = [
+        text[:at] + sign + text[at:] + end
+        for text, sign, end in product(plain, _SIGNS, (b"", b"}"))
+        for at in range(len(text) + 1)
+    ]
+    assert _told_otherwise(spark, [None, *plain, *found]) == []
+
+
+@pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "interpreted"])
+def test_a_plan_may_be_compiled_or_interpreted(spark: SparkRuntime, compiled: bool) -> None:
+    session = spark.session.newSession()
+    session.conf.set("spark.sql.codegen.wholeStage", str(compiled).lower())
+    session.conf.set("spark.sql.codegen.factoryMode", "FALLBACK" if compiled else "NO_CODEGEN")
+    add_text_functions(session)
+    texts = [(0, "{}"), (1, "{{}}"), (2, None)]
+    frame = session.createDataFrame(texts, "o LONG, s STRING").repartition(1)
+    told = rows_of(spark, frame.selectExpr("o", f"{IS_UTF8}(s) AS u", f"{ENDS_FLAT}(s) AS f"))
+    assert [(row["u"], row["f"]) for row in told] == [(True, True), (True, False), (True, False)]
+
+
+def test_a_call_that_is_none_is_refused_with_the_functions_name(spark: SparkRuntime) -> None:
+    add_text_functions(spark.session)
+    with pytest.raises(AnalysisException, match="is_utf8"):
+        spark.session.sql(f"SELECT {IS_UTF8}('a', 'b')")
+    with pytest.raises(AnalysisException, match="is_utf9"):
+        spark.session.sql("SELECT tidegate.is_utf9('a')")
