@@ -50,6 +50,16 @@ def test_each_locked_package_has_a_version_and_hashes(lock: str) -> None:
     assert "://" not in text, "no index stands in a lock file"
 
 
+@pytest.mark.parametrize("told_by", ["scripts/setup", "README.md", "docs/tutorial/first-table.md"])
+def test_each_place_names_the_pythons_that_the_project_takes(told_by: str) -> None:
+    takes = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["requires-python"]
+    bounds = re.fullmatch(r">=3\.(\d+),<3\.(\d+)", takes)
+    assert bounds
+    *most, last = (f"3.{minor}" for minor in range(int(bounds[1]), int(bounds[2])))
+
+    assert f"Python {', '.join(most)} or {last}" in (ROOT / told_by).read_text()
+
+
 def test_a_package_without_a_hash_is_caught() -> None:
     lock = "rich==15.0.0\ntyper==0.29.2 \\\n    --hash=sha256:" + "0" * 64 + "\n"
 
