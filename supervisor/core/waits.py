@@ -29,6 +29,9 @@ def is_over(at: datetime, wait: timedelta, now: datetime) -> bool:
 def known_since(at: datetime, now: datetime, led_since: datetime | None) -> datetime:
     """Return from when on, by our clock, what we look at shows what was stored at `at`.
 
-    What lies ahead of us was stored by an overlord before our term began; None: that is not known.
+    What lies ahead of us was stored by an overlord before our term began, and what lies before our
+    term may have been: by a clock of its own, which says nothing.  None: that is not known.
     """
-    return at if at <= now or led_since is None else led_since
+    if led_since is None:
+        return at
+    return led_since if at > now else max(at, led_since)

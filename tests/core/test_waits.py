@@ -82,11 +82,12 @@ def test_a_wait_by_the_same_clock_is_as_long_as_was_meant(
     [
         (NOON - MINUTE, NOON - HOUR, NOON - MINUTE),
         (NOON + HOUR, NOON - MINUTE, NOON - MINUTE),
+        (NOON - HOUR, NOON - MINUTE, NOON - MINUTE),
         (NOON + HOUR, None, NOON + HOUR),
     ],
-    ids=["past", "ahead", "no term is known"],
+    ids=["past", "ahead", "before our term", "no term is known"],
 )
-def test_what_is_stored_ahead_of_us_was_stored_before_our_term(
+def test_what_was_stored_before_our_term_is_as_old_as_the_term_at_least(
     at: datetime, led_since: datetime | None, since: datetime
 ) -> None:
     assert known_since(at, NOON, led_since) == since
@@ -235,6 +236,29 @@ def test_a_log_that_was_cut_is_told_although_its_range_was_opened_by_a_clock_ahe
 
     assert at(SECOND) == []
     assert at(SETTLED_AFTER) == ["ResetOffsets"]
+
+
+@pytest.mark.parametrize("behind", AHEAD, ids=str)
+def test_a_look_from_before_our_term_says_nothing_of_a_range_that_a_clock_behind_opened(
+    behind: timedelta,
+) -> None:
+    """Seed 112108: a leader came back with a look of its first term, and read again what was read.
+
+    Its clock was ahead of the one between, so that the look seemed newer than the range.
+    """
+    tuning = TuningConfig(reset_offset_automatically=True)
+    wanted = spec(task_count=1).model_copy(update={"tuning_config": tuning})
+    stands = generation(1, offsets(50, 50, 50, 50), task_count=1)
+    short = stream(7, 100, 100, 100)
+    seen = at_the_old_clock(observed(wanted, generations=(stands,), workers=(worker(),)), -behind)
+    led_since = seen.now - MINUTE
+
+    def told(read_at: datetime) -> list[str]:
+        found = plan(replace(seen, stream=replace(short, read_at=read_at)))
+        return [type(a).__name__ for a in found.actions]
+
+    assert "ResetOffsets" not in told(led_since - SECOND)
+    assert told(led_since + SETTLED_AFTER) == ["ResetOffsets"]
 
 
 @pytest.mark.parametrize("ahead", AHEAD, ids=str)
