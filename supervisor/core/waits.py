@@ -29,9 +29,7 @@ def is_over(at: datetime, wait: timedelta, now: datetime) -> bool:
 def known_since(at: datetime, now: datetime, led_since: datetime | None) -> datetime:
     """Return from when on, by our clock, what we look at shows what was stored at `at`.
 
-    What lies ahead of us was stored by an overlord before our term began, and what lies before our
-    term may have been: by a clock of its own, which says nothing.  None: that is not known.
+    Only a time within our term may be by our clock.  Any other was stored before the term began, by
+    an overlord's clock that may differ by hours.  `led_since` of None: when it began is not known.
     """
-    if led_since is None:
-        return at
-    return led_since if at > now else max(at, led_since)
+    return at if led_since is None or led_since <= at <= now else led_since

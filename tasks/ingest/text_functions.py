@@ -2,7 +2,7 @@
 
     TextFunctions.java ─► a catalog of the session ─► `tidegate.is_utf8(s)` in the code of a plan
 
-By itself each is a few percent of what a record of JSON costs (docs/reference/benchmarks.md).
+Those took a tenth of the time of a batch of JSON (docs/adr/0035).
 """
 
 from pyspark.sql import SparkSession

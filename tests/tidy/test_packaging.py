@@ -50,14 +50,27 @@ def test_each_locked_package_has_a_version_and_hashes(lock: str) -> None:
     assert "://" not in text, "no index stands in a lock file"
 
 
-@pytest.mark.parametrize("told_by", ["scripts/setup", "README.md", "docs/tutorial/first-table.md"])
-def test_each_place_names_the_pythons_that_the_project_takes(told_by: str) -> None:
+def _pythons() -> list[str]:
+    """Return the versions that the project takes, as 3.11."""
     takes = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["requires-python"]
     bounds = re.fullmatch(r">=3\.(\d+),<3\.(\d+)", takes)
     assert bounds
-    *most, last = (f"3.{minor}" for minor in range(int(bounds[1]), int(bounds[2])))
+    return [f"3.{minor}" for minor in range(int(bounds[1]), int(bounds[2]))]
+
+
+@pytest.mark.parametrize("told_by", ["scripts/setup", "README.md", "docs/tutorial/first-table.md"])
+def test_each_place_names_the_pythons_that_the_project_takes(told_by: str) -> None:
+    *most, last = _pythons()
 
     assert f"Python {', '.join(most)} or {last}" in (ROOT / told_by).read_text()
+
+
+def test_the_setup_takes_the_pythons_that_the_project_takes() -> None:
+    first, *_, last = (version.replace(".", ", ") for version in _pythons())
+    setup = (ROOT / "scripts/setup").read_text()
+
+    assert f"({first}) <= sys.version_info[:2] <= ({last})" in setup
+    assert all(f"python{version}" in setup for version in _pythons())
 
 
 def test_a_package_without_a_hash_is_caught() -> None:
