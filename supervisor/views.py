@@ -23,6 +23,7 @@ from supervisor.progress import report_of
 from supervisor.registry import WorkerRegistry
 from supervisor.views_exports import ExportView, export_views
 from supervisor.views_files import (
+    WITHIN_S,
     ColumnSets,
     DataSources,
     Journals,
@@ -328,6 +329,7 @@ class Views:
             DataSourceNotFound: nobody feeds such a table, and nobody did.
             LeaseLost: journaled files are wanted, and this overlord does not lead.
         """
+        until = self.clock.monotonic() + WITHIN_S
         if with_journaled:
             self.leadership.term()
         with self.sources.store.reading() as tx:  # one view: a range is published, or it is live
@@ -342,7 +344,9 @@ class Views:
         missing: list[str] = []
         if with_journaled:
             ranges = live_ranges(live, active, self.registry.views(), urls)
-            told, missing = journaled(ranges, self.journals, self.warehouse, sets, self.clock)
+            told, missing = journaled(
+                ranges, self.journals, self.warehouse, sets, lambda: until - self.clock.monotonic()
+            )
             files += told
         return TableFiles(
             data_source=data_source,

@@ -5,24 +5,23 @@ generation, and not yet part of the table: who asks for them sees rows early, or
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
+from itertools import zip_longest
 from pathlib import PurePosixPath
 from typing import Protocol
 
 from supervisor.core.errors import Refused, WorkerUnavailable
 from supervisor.core.model import Generation, Segment, Task
 from supervisor.core.observed import Liveness, WorkerView
-from supervisor.ports import Clock
 from tasks.contract import JournalFile, JournalView, TaskPhase, TaskReport
 from tasks.ingest_spec import Column
 from tasks.offsets import Offsets
 from tasks.wire import Instant, Wire
 
 ASKED_AT_ONCE = 32
-WITHIN_S = 0.8
-"""All that is asked: workers that stand still must not hold an answer up for a second."""
+WITHIN_S = 0.5
+"""From the request on: workers that stand still must not hold its answer up for a second."""
 _TELLING = frozenset(TaskPhase) - {TaskPhase.FAILED}
 
 
@@ -163,22 +162,31 @@ def published(segments: Sequence[Segment], warehouse: str, sets: ColumnSets) -> 
 
 
 def journaled(
-    ranges: Sequence[LiveRange], journals: Journals, warehouse: str, sets: ColumnSets, clock: Clock
+    ranges: Sequence[LiveRange],
+    journals: Journals,
+    warehouse: str,
+    sets: ColumnSets,
+    left_s: Callable[[], float],
 ) -> tuple[list[TableFile], list[str]]:
-    """Ask several workers at once; return the files, and which generations are missing, why."""
-    if not ranges:
-        return [], []
+    """Return the files, and which generations are missing, why, before nothing of `left_s` is left.
+
+    All replicas are asked at once: the best one that tells counts, and none waits for another.
+    """
     files: list[TableFile] = []
     missing: list[str] = []
-    until = clock.monotonic() + WITHIN_S
-    with ThreadPoolExecutor(ASKED_AT_ONCE, thread_name_prefix="journals") as pool:
-        asked = partial(_ask, journals, lambda: until - clock.monotonic())
-        for told in pool.map(asked, ranges):
+    pool = ThreadPoolExecutor(ASKED_AT_ONCE, thread_name_prefix="journals")
+    try:
+        asked = _ask(pool, ranges, journals, left_s)
+        for live in ranges:
+            told = _best(live, asked, left_s)
             if isinstance(told, str):
                 missing.append(told)
             else:
                 task, view = told
                 files += (_journaled_file(task, file, warehouse, sets) for file in view.files)
+    finally:
+        # Not waited for: an answer that nobody needs any more may never come.
+        pool.shutdown(wait=False, cancel_futures=True)
     return files, missing
 
 
@@ -201,17 +209,38 @@ def _journaled_file(task: Task, file: JournalFile, warehouse: str, sets: ColumnS
 
 
 def _ask(
-    journals: Journals, left_s: Callable[[], float], live: LiveRange
+    pool: ThreadPoolExecutor,
+    ranges: Sequence[LiveRange],
+    journals: Journals,
+    left_s: Callable[[], float],
+) -> dict[str, Future[JournalView]]:
+    """Ask the best replica of each range, then the second ones: task -> what it will tell."""
+
+    def ask(replica: Replica) -> JournalView:
+        if (patience_s := left_s()) <= 0:
+            raise WorkerUnavailable(f"{replica.task.id} was not asked, others took {WITHIN_S:g} s")
+        return journals.journal(replica.url, replica.task.id, replica.task.token, patience_s)
+
+    turns = zip_longest(*(live.replicas for live in ranges))
+    return {
+        replica.task.id: pool.submit(ask, replica)
+        for turn in turns
+        for replica in turn
+        if replica is not None
+    }
+
+
+def _best(
+    live: LiveRange, asked: Mapping[str, Future[JournalView]], left_s: Callable[[], float]
 ) -> tuple[Task, JournalView] | str:
     why = "no replica runs on a worker that answers"
-    for number, replica in enumerate(live.replicas):
+    for replica in live.replicas:
         task = replica.task
-        # A share for each that is still to be asked: the first one may stand still.
-        patience_s = left_s() / (len(live.replicas) - number)
-        if patience_s <= 0:
-            return f"{live.generation.id}: not asked, others took {WITHIN_S:g} s"
         try:
-            view = journals.journal(replica.url, task.id, task.token, patience_s)
+            view = asked[task.id].result(max(left_s(), 0))
+        except TimeoutError:
+            why = f"{task.id}: its journal is at its worker, and {replica.url} does not answer"
+            continue
         except WorkerUnavailable as error:
             why = str(error)
             continue

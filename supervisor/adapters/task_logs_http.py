@@ -7,7 +7,7 @@ from supervisor.adapters.worker_http import Asked, WorkerHttp
 from supervisor.core.errors import WorkerUnavailable
 from supervisor.ports_logs import LogPart
 
-PATIENCE_S = 0.8
+PATIENCE_S = 0.5
 """A worker that stands still must not hold an answer up for a second."""
 SIZE_BYTES_MAX = 2 * 1024 * 1024
 CONNECTIONS = 40

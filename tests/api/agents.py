@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from threading import Event
 
 import httpx
 from fastapi.testclient import TestClient
@@ -208,6 +209,10 @@ class AgentJournals:
 
     agents: dict[str, Agent] = field(default_factory=dict)
     silent: set[str] = field(default_factory=set)
+    hanging: dict[str, Event] = field(default_factory=dict)
+    """Worker -> what it waits for, with whoever asked, before it answers."""
+    held_up: set[str] = field(default_factory=set)
+    """Tasks whose journals were asked of workers that hung."""
     logs: dict[str, tuple[str, bytes]] = field(default_factory=dict)
     """Task -> token and text of its log."""
 
@@ -228,6 +233,9 @@ class AgentJournals:
         if worker in self.silent:
             raise WorkerUnavailable(f"{task_id}: no answer from {worker_url}")
         assert patience_s > 0
+        if worker in self.hanging:
+            self.held_up.add(task_id)
+            assert self.hanging[worker].wait(60), "the test has ended"
         held = self.agents[worker].held[task_id]
         assert token == held.wanted.token
         path = f"{TOPIC}/data/{task_id}/batch-0.parquet"

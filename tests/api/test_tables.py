@@ -1,6 +1,7 @@
 """Tables, their files, ledgers and plans."""
 
 from datetime import timedelta
+from threading import Event
 
 import pytest
 
@@ -96,6 +97,41 @@ def test_a_silent_worker_is_replaced_by_the_other_replica_and_else_named(world: 
     assert isinstance(none["missing"], list)
     [told] = none["missing"]
     assert told.startswith(f"{TOPIC}:1: ")
+
+
+def test_workers_that_hang_are_asked_all_at_once_and_hold_no_answer_up(world: World) -> None:
+    agents = world.start(partitions=2, task_count=2, replicas=2)
+    tasks = {task_id for _, task_id in task_ids(agents)}
+    woken = Event()
+    world.journals.hanging = {agent.id: woken for agent in agents}
+
+    try:
+        found = world.get_object(f"{FILES}?include=journaled")
+        held_up = set(world.journals.held_up)
+    finally:
+        woken.set()
+
+    assert (found["files"], held_up) == ([], tasks)
+    assert isinstance(found["missing"], list)
+    assert [told.partition(": ")[0] for told in found["missing"]] == [f"{TOPIC}:1", f"{TOPIC}:2"]
+    assert all("does not answer" in told for told in found["missing"])
+
+
+def test_who_hangs_takes_no_time_from_the_other_replica(world: World) -> None:
+    agents = world.start(partitions=1, task_count=1, replicas=2)
+    for agent, task_id in task_ids(agents):
+        agent.read(task_id, 8 if agent.id == "w1" else 5)
+        agent.sync()
+    woken = Event()
+    world.journals.hanging = {"w1": woken}
+
+    try:
+        found = world.get_object(f"{FILES}?include=journaled")
+    finally:
+        woken.set()
+
+    assert isinstance(found["files"], list)
+    assert [(f["rows"], found["missing"]) for f in found["files"]] == [(5, [])]
 
 
 def test_a_replica_beyond_the_fixed_end_is_not_shown_since_its_successor_reads_the_same(
