@@ -124,6 +124,7 @@ def move_offsets(
     if rows is None:
         rows = tx.offsets.of(supervisor_id)
     made = moves(rows, new)
+    newest = tx.generations.newest(supervisor_id)
     expected = {p: row.next_offset for p, row in rows.items() if p in new.touched}
     tx.offsets.reset(supervisor_id, new.offsets, new.topic_ids, expected)
     tx.offsets.drop(supervisor_id, new.gone)
@@ -140,6 +141,7 @@ def move_offsets(
                     author=said.actor,
                     why=said.why,
                     at=said.now,
+                    last_ordinal=newest.ordinal if newest else 0,
                 )
             )
     tx.happenings.tell(

@@ -37,6 +37,11 @@ class LedgerGap(Wire):
     author: str
     why: str
     at: Instant
+    last_ordinal: int | None
+    """Of the newest generation then: what a later one published came after this break.
+
+    None: an earlier version declared it.
+    """
 
 
 class LedgerLetGo(Wire):
@@ -215,6 +220,7 @@ def _gap(gap: OffsetGap) -> LedgerGap:
             "author": gap.author,
             "why": gap.why,
             "at": gap.at,
+            "lastOrdinal": gap.last_ordinal,
         }
     )
 

@@ -81,6 +81,9 @@ class OffsetGap:
     author: str
     why: str
     at: datetime
+    last_ordinal: int | None = None
+    """Of the newest generation when it was declared, 0 if there was none: only later ones publish
+    what is behind it.  None: an earlier version declared it."""
 
 
 class GenerationState(StrEnum):

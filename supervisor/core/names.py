@@ -20,6 +20,15 @@ def generation_id(supervisor_id: str, ordinal: int) -> str:
     return f"{supervisor_id}:{ordinal}"
 
 
+def ordinal_of(generation_id: str) -> int:
+    """Return the ordinal that is in the id of a generation.
+
+    Raises:
+        ValueError: it is no such id.
+    """
+    return int(generation_id.rpartition(":")[2])
+
+
 def base_sequence_name(supervisor_id: str, schema_digest: str, start: Offsets) -> str:
     """Return the part of a task's id that its replicas share.
 

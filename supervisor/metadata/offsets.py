@@ -163,6 +163,7 @@ class SqlOffsets:
                 author=gap.author,
                 why=gap.why,
                 at=gap.at,
+                last_ordinal=gap.last_ordinal,
             )
         )
         self._tell(gap_told(gap))
@@ -184,6 +185,7 @@ class SqlOffsets:
                 author=row.author,
                 why=row.why,
                 at=row.at,
+                last_ordinal=row.last_ordinal,
             )
             for row in rows
         ]

@@ -89,6 +89,7 @@ offset_gaps = Table(
     Column("author", FreeText, nullable=False),
     Column("why", FreeText, nullable=False),
     Column("at", UtcTime, nullable=False),
+    Column("last_ordinal", BigInteger, comment="of the newest generation then; null: not known"),
 )
 
 generations = Table(

@@ -1,7 +1,6 @@
 """What is known of the partitions, before anything is judged."""
 
 from dataclasses import dataclass, field
-from datetime import datetime
 
 from supervisor.verify.dropped import LetGo
 from supervisor.verify.runs import NOTHING, Runs
@@ -37,8 +36,8 @@ class PublishedRange:
     held: Held = field(default_factory=Held)
     let_go: tuple[LetGo, ...] = ()
     """What was dropped from the table since, on purpose."""
-    published_at: datetime | None = None
-    """Needed only where a topic was made anew."""
+    topics_before: int = 0
+    """How often its topic had been made anew when it was published."""
 
     @property
     def dropped(self) -> int:
@@ -53,7 +52,7 @@ class DeclaredGap:
     first: int
     end: int
     repeated: bool
-    recreated_at: datetime | None = None
+    new_topic: bool = False
     """The topic was made anew: what was committed and published until then is of another one."""
 
 

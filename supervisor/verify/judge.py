@@ -311,12 +311,13 @@ def facts_by_partition(
     """
     for partition in sorted(committed.keys() | ranges.keys() | gaps.keys()):
         mine, declared = list(ranges.get(partition, ())), list(gaps.get(partition, ()))
-        earlier = [gap for gap in declared if gap.recreated_at is not None]
-        for last in earlier:
+        earlier = [gap for gap in declared if gap.new_topic]
+        for number, last in enumerate(earlier):
             at = declared.index(last)
             told, declared = declared[:at], declared[at + 1 :]
-            yield _gone(partition, last, told, [each for each in mine if _until(each, last)])
-            mine = [each for each in mine if not _until(each, last)]
+            theirs = [each for each in mine if each.topics_before == number]
+            yield _gone(partition, last, told, theirs)
+        mine = [each for each in mine if each.topics_before == len(earlier)]
         if earlier and not mine and partition not in committed:
             continue  # it exists no more
         first, end = committed.get(partition, (0, 0))
@@ -330,12 +331,6 @@ def facts_by_partition(
             gaps=tuple(declared),
             ranges=tuple(mine),
         )
-
-
-def _until(published: PublishedRange, gap: DeclaredGap) -> bool:
-    assert published.published_at is not None, "a topic was made anew: times are needed"
-    assert gap.recreated_at is not None
-    return published.published_at <= gap.recreated_at
 
 
 def _gone(

@@ -8,6 +8,7 @@ from typing import Literal
 from pydantic import ConfigDict, Field
 
 from supervisor.core.data_source import errors_table
+from supervisor.core.names import ordinal_of
 from supervisor.verify.dropped import LetGo
 from supervisor.verify.facts import DeclaredGap
 from tasks.contract import OffsetSpan, RejectsFile, SegmentFile
@@ -46,6 +47,8 @@ class LedgerGap(Answer):
     author: str = ""
     why: str = ""
     at: datetime | None = None
+    last_ordinal: int | None = None
+    """Of the newest generation when it was declared; None: an earlier version declared it."""
 
     @property
     def is_new_topic(self) -> bool:
@@ -92,6 +95,13 @@ class LedgerPublication(Answer):
     errors_compacted: tuple[LedgerCompacted, ...] = ()
     """Files of the errors table that hold records of other publications as well."""
     errors_let_go: tuple[LedgerLetGo, ...] = ()
+
+    def comes_after(self, gap: LedgerGap) -> bool:
+        """Tell whether it was published after a gap was declared."""
+        if gap.last_ordinal is not None:
+            return ordinal_of(self.generation_id) > gap.last_ordinal
+        # Perhaps of two leaders' clocks; of older gaps nothing better is known.
+        return gap.at is None or self.published_at > gap.at
 
     def dropped(self) -> dict[TopicPartition, list[LetGo]]:
         """Return, by partition, the rows that went with the files that were let go."""
@@ -188,10 +198,18 @@ class Ledger(Answer):
         found: dict[TopicPartition, list[DeclaredGap]] = {}
         for gap in self.gaps:
             at = TopicPartition(gap.topic, gap.partition)
-            anew = gap.at if gap.is_new_topic else None
+            repeated = gap.kind == "repeated"
             found.setdefault(at, []).append(
-                DeclaredGap(gap.first, gap.end, repeated=gap.kind == "repeated", recreated_at=anew)
+                DeclaredGap(gap.first, gap.end, repeated=repeated, new_topic=gap.is_new_topic)
             )
+        return found
+
+    def new_topics(self) -> dict[TopicPartition, list[LedgerGap]]:
+        """Return, by partition, where its topic was made anew."""
+        found: dict[TopicPartition, list[LedgerGap]] = {}
+        for gap in self.gaps:
+            if gap.is_new_topic:
+                found.setdefault(TopicPartition(gap.topic, gap.partition), []).append(gap)
         return found
 
     def breaks(self) -> tuple[str, ...]:
@@ -220,11 +238,10 @@ class Ledger(Answer):
 
         Those of a topic that was made anew since are not there to be looked at.
         """
-        found = self.committed_ranges()
-        anew = {TopicPartition(g.topic, g.partition): g.at for g in self.gaps if g.is_new_topic}
+        found, new_topics = self.committed_ranges(), self.new_topics()
         for publication in self.publications:
             for partition, start in publication.start.items():
-                if (since := anew.get(partition)) and publication.published_at <= since:
+                if not all(map(publication.comes_after, new_topics.get(partition, ()))):
                     continue
                 end = publication.end[partition]
                 first, until = found.get(partition, (start, end))

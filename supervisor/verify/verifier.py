@@ -100,6 +100,7 @@ def _read_files(
     ledger: Ledger, warehouse: Path, compacted: Compacted, progress: Progress
 ) -> tuple[dict[TopicPartition, list[PublishedRange]], list[Finding]]:
     ranges: dict[TopicPartition, list[PublishedRange]] = {}
+    new_topics = ledger.new_topics()
     raw = read_compacted(warehouse, ledger.errors_compacted(), raw=True)
     findings = [*compacted.findings, *raw.findings]
     for publication in ledger.publications:
@@ -118,7 +119,7 @@ def _read_files(
                     end=publication.end.get(at, 0),
                     held=held,
                     let_go=tuple(dropped.get(at, ())),
-                    published_at=publication.published_at,
+                    topics_before=sum(map(publication.comes_after, new_topics.get(at, ()))),
                 )
             )
     return ranges, findings

@@ -1,5 +1,7 @@
 """Committed offsets: initialised at once or not at all, moved by compare-and-swap."""
 
+from dataclasses import replace
+
 import pytest
 
 from supervisor.core.errors import StaleCommit
@@ -109,7 +111,8 @@ def test_declared_gaps_come_back_in_the_order_of_their_declaration(leader: Leade
     def gap(first: int, kind: GapKind) -> OffsetGap:
         return OffsetGap(CLICKS, P0, first, 2**50, kind, "ada", "retention", NOON - first * HOUR)
 
-    declared = [gap(1, GapKind.LOST), gap(0, GapKind.SKIPPED), gap(2, GapKind.REPEATED)]
+    known = replace(gap(2, GapKind.RECREATED), last_ordinal=2**40)
+    declared = [gap(1, GapKind.LOST), gap(0, GapKind.SKIPPED), gap(2, GapKind.REPEATED), known]
     for one in declared:
         with leader.writes() as tx:
             tx.offsets.declare(one)

@@ -11,6 +11,7 @@ from supervisor.core.errors import (
     TopicMissing,
 )
 from supervisor.core.model import GapKind, OffsetGap, TaskStatus
+from supervisor.core.names import ordinal_of
 from supervisor.core.observed import StreamTrouble
 from supervisor.core.states import roll_up
 from supervisor.loop import Loop
@@ -88,6 +89,15 @@ def published(world: World, partition: int) -> list[tuple[int, int]]:
             for p in tx.segments.publications(TOPIC)
             if part(partition) in p.start
         ]
+
+
+def _came_later(world: World) -> list[bool]:
+    """Tell of each publication of partition 0 whether its generation is later than the reset."""
+    with world.store.reading() as tx:
+        last = tx.offsets.gaps(TOPIC)[0].last_ordinal
+        mine = [p for p in tx.segments.publications(TOPIC) if part(0) in p.start]
+    assert last is not None
+    return [ordinal_of(p.generation_id) > last for p in mine]
 
 
 def test_a_reset_begins_again_and_declares_what_is_read_twice(world: World) -> None:
@@ -271,6 +281,7 @@ def test_a_reset_takes_up_a_topic_that_was_made_anew_with_fewer_partitions(world
     go_on(world)
     assert state(world)[0] == "RUNNING"
     assert published(world, 0) == [(0, RECORDS), (0, 40)]
+    assert _came_later(world) == [False, True]
 
 
 def test_nothing_of_a_deleted_topic_is_forgotten_and_no_task_is_started(world: World) -> None:
