@@ -5,6 +5,8 @@ Source: E13; protocol rule P6: doubt kills no task, and a silent worker is asked
 
 import signal
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -130,17 +132,24 @@ def _silent(cluster: Cluster) -> bool:
     return {line["liveness"] for line in lines} == {"UNKNOWN"}
 
 
+@contextmanager
+def _all_read(broker: Broker, folder: Path, topic: str) -> Iterator[tuple[Cluster, dict[str, int]]]:
+    """Yield a cluster whose two workers have read a topic to the offsets beside it."""
+    create_topic(broker.bootstrap, topic, partitions=4)
+    produce(broker.bootstrap, topic, (record(n) for n in range(RECORDS)))
+    with running(Cluster(folder, light=True, more=PATIENT), workers=WORKERS) as cluster:
+        cluster.apply(spec(broker.bootstrap, topic, replicas=2, task_duration="PT1H"))
+        ends = ends_of(broker.bootstrap, topic)
+        wait_until(lambda: cluster.has_read(topic, ends), within_s=60)
+        yield cluster, ends
+
+
 @pytest.mark.timeout(300)
 def test_what_asks_a_worker_that_is_down_answers_at_once_and_says_so(
     broker: Broker, tmp_path: Path
 ) -> None:
     """Goal: two replicas on two workers that stand still hold an answer up no longer than one."""
-    create_topic(broker.bootstrap, TOPIC, partitions=4)
-    produce(broker.bootstrap, TOPIC, (record(n) for n in range(RECORDS)))
-    with running(Cluster(tmp_path, light=True, more=PATIENT), workers=WORKERS) as cluster:
-        cluster.apply(spec(broker.bootstrap, TOPIC, replicas=2, task_duration="PT1H"))
-        ends = ends_of(broker.bootstrap, TOPIC)
-        wait_until(lambda: cluster.has_read(TOPIC, ends), within_s=60)
+    with _all_read(broker, tmp_path, TOPIC) as (cluster, ends):
         task_id = str(cluster.tasks(TOPIC)[0]["id"])
         well = _ask(cluster, task_id)
         for name in WORKERS:
@@ -173,12 +182,7 @@ def test_what_asks_a_worker_that_is_down_answers_at_once_and_says_so(
 def test_what_is_ordered_of_workers_that_stand_still_is_taken_at_once_and_done_later(
     broker: Broker, tmp_path: Path
 ) -> None:
-    create_topic(broker.bootstrap, ORDERED, partitions=4)
-    produce(broker.bootstrap, ORDERED, (record(n) for n in range(RECORDS)))
-    with running(Cluster(tmp_path, light=True, more=PATIENT), workers=WORKERS) as cluster:
-        cluster.apply(spec(broker.bootstrap, ORDERED, replicas=2, task_duration="PT1H"))
-        ends = ends_of(broker.bootstrap, ORDERED)
-        wait_until(lambda: cluster.has_read(ORDERED, ends), within_s=60)
+    with _all_read(broker, tmp_path, ORDERED) as (cluster, _):
         for name in WORKERS:
             cluster.children[name].signal(signal.SIGSTOP)
         ordered = [_order(cluster, verb) for verb in VERBS]
