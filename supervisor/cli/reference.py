@@ -246,6 +246,7 @@ def _fields() -> str:
         told |= dict.fromkeys(table.idle, "accepted; another value than Druid's default warns")
         told |= {n: f"refused: {u.instead}" for n, u in table.unbuilt.items()}
         told |= {n: f"refused if `{s}` is true: {i}" for n, (s, i) in table.switched.items()}
+        told |= {n: f"built: read as {other}" for n, other in table.older.items()}
         rows += [(f"`{name}`", where, told[name]) for name in sorted(told)]
     return _table(("field", "of", "here"), rows)
 

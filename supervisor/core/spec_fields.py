@@ -132,7 +132,37 @@ LongDuration = Annotated[Duration, AfterValidator(_at_least_a_second)]
 BatchDuration = Annotated[Duration, AfterValidator(_not_too_short)]
 """A `Duration` of at least a tenth of a second."""
 
-Flag = Annotated[bool, Field(strict=True)]
+_FLAGS = {word: word.lower() == "true" for word in ("true", "True", "TRUE")}
+_FLAGS |= dict.fromkeys(("false", "False", "FALSE"), False)
+_DIGITS = re.compile(r"-?[0-9]{1,19}")
+
+
+def unquoted(value: object) -> object:
+    """Return the flag or whole number that a text is, or the value as it is.
+
+    Source: Jackson, by which Druid reads a spec, takes `"true"` and `"2"` where it wants these.
+    """
+    if not isinstance(value, str):
+        return value
+    word = value.strip()
+    return int(word) if _DIGITS.fullmatch(word) else _FLAGS.get(word, value)
+
+
+def _read_flag(value: object) -> object:
+    found = unquoted(value)
+    return found if isinstance(found, bool) else value
+
+
+def _read_whole(value: object) -> object:
+    found = unquoted(value)
+    return value if isinstance(found, bool) else found
+
+
+READ_FLAG, READ_WHOLE = BeforeValidator(_read_flag), BeforeValidator(_read_whole)
+Flag = Annotated[bool, READ_FLAG, Field(strict=True)]
+"""True or false, in quotes or not."""
+Whole = Annotated[int, READ_WHOLE, Field(strict=True)]
+"""A whole number, in quotes or not."""
 Text = Annotated[str, Field(strict=True)]
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BeforeValidator, Field, ValidationInfo, field_validator, model_validator
 
-from supervisor.core.spec_fields import Flag, Moment, Text, nearest, shown, wrong
+from supervisor.core.spec_fields import Flag, Moment, Text, Whole, nearest, shown, wrong
 from tasks.ingest_spec import PERIODS, Granularity, PeriodChunks, Truncation
 from tasks.period import PeriodError, floor_sql, read_period
 from tasks.wire import Wire
@@ -37,7 +37,7 @@ class DurationGranularity(Wire):
     """Times belong to a multiple of so many milliseconds after an origin."""
 
     type: Literal["duration"]
-    duration: Annotated[int, Field(strict=True, ge=1, le=10**12)]
+    duration: Annotated[Whole, Field(ge=1, le=10**12)]
     origin: Moment | None = None
 
 
@@ -92,7 +92,7 @@ def read_query_granularity(value: object) -> PeriodGranularity | None:
 
 def _has_members(value: Mapping[object, object]) -> bool:
     """Tell whether it is more than a name: Druid writes ALL as `{"type": "all"}`."""
-    return value.keys() != {"type"} or value["type"] in {"period", "duration"}
+    return value.keys() != {"type"} or value["type"] in ("period", "duration")
 
 
 def _of_object(value: Mapping[object, object]) -> PeriodGranularity:

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from supervisor.core.spec_fields import DURATION_MAX, Flag
+from supervisor.core.spec_fields import DURATION_MAX, Flag, Whole
 from tasks.wire import Wire
 
 _MILLIS_MAX = DURATION_MAX // timedelta(milliseconds=1)
@@ -19,7 +19,7 @@ class IdleConfig(Wire):
     """Whether tasks end while nothing comes, and how long that is waited for."""
 
     enabled: Flag = False
-    inactive_after_millis: Annotated[int, Field(strict=True, ge=1, le=_MILLIS_MAX)] = 600_000
+    inactive_after_millis: Annotated[Whole, Field(ge=1, le=_MILLIS_MAX)] = 600_000
 
     @property
     def after(self) -> timedelta | None:

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, TypeAdapter
 
-from supervisor.core.spec_fields import FieldName, one_of, shown, wrong
+from supervisor.core.spec_fields import FieldName, Whole, one_of, shown, wrong
 from tasks.ingest_spec import FileFormat
 from tasks.wire import Wire
 
@@ -56,7 +56,7 @@ class IndexSpec(Wire):
         Literal["lz4", "lzf", "zstd", "uncompressed", "none"], BeforeValidator(_read_codec)
     ] = "lz4"
     """Files are zstd for each of them but the last two: lz4 is what Druid writes out unasked."""
-    zstd_level: Annotated[int, Field(strict=True, ge=1, le=19)] = 3
+    zstd_level: Annotated[Whole, Field(ge=1, le=19)] = 3
     dictionary_encoding: Annotated[bool | tuple[str, ...], BeforeValidator(_read_dictionaries)] = (
         True
     )

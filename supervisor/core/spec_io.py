@@ -14,6 +14,7 @@ from supervisor.core.spec_fields import (
     Flag,
     LongDuration,
     Moment,
+    Whole,
     format_duration,
     shown,
     wrong,
@@ -57,9 +58,9 @@ class KafkaIoConfig(Wire):
     consumer_properties: dict[str, JsonValue]
     """Property -> value, the names in lower case; secrets are references only."""
     input_format: InputFormat
-    task_count: Annotated[int, Field(strict=True, ge=1, le=1_000)] = 1
+    task_count: Annotated[Whole, Field(ge=1, le=1_000)] = 1
     """Groups that read at once; each reads every `task_count`-th partition."""
-    replicas: Annotated[int, Field(strict=True, ge=1, le=10)] = 1
+    replicas: Annotated[Whole, Field(ge=1, le=10)] = 1
     """Tasks that read the same range side by side; the first to publish wins."""
     task_duration: LongDuration = timedelta(hours=1)
     start_delay: Duration = timedelta(0)
@@ -67,7 +68,7 @@ class KafkaIoConfig(Wire):
     use_earliest_offset: Flag = False
     """Where to begin without committed offsets; partitions found later begin at the earliest."""
     completion_timeout: LongDuration = timedelta(minutes=30)
-    stop_task_count: Annotated[int, Field(strict=True, ge=1, le=1_000)] | None = None
+    stop_task_count: Annotated[Whole, Field(ge=1, le=1_000)] | None = None
     """Groups handed off at once; None: all that are due."""
     late_message_rejection_period: LongDuration | None = None
     """Rows that are older than the beginning of their range, less this, are thrown away."""

@@ -5,7 +5,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from supervisor.core.spec_fields import ColumnName, FieldName, Text, shown, wrong
+from supervisor.core.spec_fields import ColumnName, FieldName, Text, Whole, shown, wrong
 from supervisor.core.spec_transforms import check_rows_of, checked_filter
 from tasks.expression.compile import names_in
 from tasks.expression.parse import parse
@@ -88,7 +88,7 @@ class SketchAggregator(Wire):
     type: Literal["HLLSketchBuild"]
     name: ColumnName
     field_name: FieldName
-    lg_k: Annotated[int, Field(strict=True, ge=4, le=21)] = 12
+    lg_k: Annotated[Whole, Field(ge=4, le=21)] = 12
     """Binary logarithm of the sketch's size: the error is about 1.04 / sqrt(2^lgK)."""
 
     def contract(self) -> Metric:
@@ -108,7 +108,7 @@ class ThetaAggregator(Wire):
     type: Literal["thetaSketch"]
     name: ColumnName
     field_name: FieldName
-    size: Annotated[int, Field(strict=True, ge=16, le=1 << 26)] = 16_384
+    size: Annotated[Whole, Field(ge=16, le=1 << 26)] = 16_384
     """How many different values are counted exactly, a power of two; the error of more is about
     1 / sqrt(size)."""
 

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from supervisor.core.errors import FieldError
-from supervisor.core.spec_fields import nearest, pointer_part, shown
+from supervisor.core.spec_fields import nearest, pointer_part, shown, unquoted
 from supervisor.core.spec_tables import Table, Unbuilt
 
 NOTES_MAX = 100
@@ -41,6 +41,7 @@ class Notes:
     def __init__(self, document: object) -> None:
         """Begin without a note."""
         self._document = document
+        self._moved: tuple[tuple[str, str], ...] = ()
         self.errors: list[FieldError] = []
         self.warnings: list[str] = []
 
@@ -49,17 +50,30 @@ class Notes:
         """Nothing more is noted."""
         return len(self.errors) > NOTES_MAX
 
+    def look_at(self, document: object, moved: Mapping[str, str]) -> None:
+        """Read another form of the document; `moved` are its places, and where they stood."""
+        self._document = document
+        self._moved = tuple(sorted(moved.items(), reverse=True))  # what is within one comes first
+
     def refuse(self, pointer: str, message: str, hint: str = "") -> None:
         """Note that what stands at `pointer` is wrong."""
         if len(self.errors) < NOTES_MAX:
-            self.errors.append(FieldError(pointer, message, hint))
+            self.errors.append(FieldError(self._as_written(pointer), message, hint))
         elif not self.full:
             self.errors.append(FieldError("", f"more than {NOTES_MAX} errors", "mend these first"))
 
     def warn(self, message: str) -> None:
-        """Note that something is accepted and has no effect."""
+        """Note that something is accepted and has no effect; its pointer comes first."""
         if len(self.warnings) < NOTES_MAX:
-            self.warnings.append(message)
+            self.warnings.append(self._as_written(message))
+
+    def _as_written(self, text: str) -> str:
+        """Begin with the place that was moved, if the text begins with where it was moved to."""
+        for place, stood in self._moved:
+            rest = text.removeprefix(place)
+            if text.startswith(place) and rest[:1] in {"", "/", " ", ":"}:
+                return stood + rest
+        return text
 
     def sift(self, section: Mapping[str, object], pointer: str, table: Table) -> dict[str, object]:
         """Return the fields that mean something here, nulls left out; note all others."""
@@ -75,6 +89,8 @@ class Notes:
                 self._refuse_unbuilt(value, place, table.unbuilt[name])
             elif name in table.switched:
                 self._refuse_switched(value, place, *table.switched[name])
+            elif name in table.older:
+                continue
             elif name not in table.idle:
                 self._refuse_unknown(name, place, table)
             elif not _is_one_of(value, table.idle[name]):
@@ -129,7 +145,7 @@ class Notes:
         if value is None:
             return
         name = place.rpartition("/")[2]
-        if isinstance(value, Mapping) and value.get(switch) in {None, False}:
+        if isinstance(value, Mapping) and unquoted(value.get(switch)) in (None, False):
             self.warn(f"{place} is switched off, so it has no effect: it is ignored")
         else:
             self.refuse(place, f"{name} is not built yet", instead)
@@ -218,7 +234,8 @@ def _is_one_of(value: object, silent: tuple[object, ...]) -> bool:
     """Whether a value asks for nothing: null, or one of `silent`; 1 is not true here."""
     if isinstance(value, Mapping):
         value = {k: v for k, v in value.items() if v is not None and v != []}
-    return value is None or any(type(value) is type(s) and value == s for s in silent)
+    meant = (value, unquoted(value))
+    return value is None or any(type(v) is type(s) and v == s for v in meant for s in silent)
 
 
 def _resolved(document: object, pointer: str) -> object:

@@ -18,9 +18,11 @@ from supervisor.core.spec_data import DataSchema
 from supervisor.core.spec_fields import pointer_part, shown
 from supervisor.core.spec_io import KafkaIoConfig
 from supervisor.core.spec_notes import Notes
+from supervisor.core.spec_parser import without_parser
 from supervisor.core.spec_sifting import sift_format, sift_metric, sift_transforms
 from supervisor.core.spec_tuning import TuningConfig
 
+_Sections = dict[str, tuple[dict[str, object] | None, str]]
 _REQUIRED = {
     "dataSchema": 'give {"dataSource": ..., "timestampSpec": ..., "dimensionsSpec": ...}',
     "ioConfig": 'give {"topic": ..., "consumerProperties": ..., "inputFormat": ...}',
@@ -50,7 +52,7 @@ def read_spec(document: object) -> ReadSpec:
     envelope = notes.sift(document, "", tables.ENVELOPE)
     _check_type(notes, envelope)
     _check_context(notes, envelope.get("context"))
-    sections = _sections(notes, envelope)
+    sections = _without_parser(notes, document, _sections(notes, envelope))
     read: dict[str, object] = {
         "dataSchema": _read_data_schema(notes, *sections["dataSchema"]),
         "ioConfig": _read_io_config(notes, *sections["ioConfig"]),
@@ -110,9 +112,7 @@ def _check_context(notes: Notes, context: object) -> None:
             notes.warn(f"/context/{pointer_part(str(name))} has no effect here: it is only kept")
 
 
-def _sections(
-    notes: Notes, envelope: Mapping[str, object]
-) -> dict[str, tuple[dict[str, object] | None, str]]:
+def _sections(notes: Notes, envelope: Mapping[str, object]) -> _Sections:
     """Return section -> (its object, its pointer), from the nested form if there is one."""
     inner = envelope.get("spec")
     if inner is None:
@@ -122,7 +122,7 @@ def _sections(
     else:
         notes.refuse("/spec", "must be an object", 'give {"dataSchema": ..., "ioConfig": ...}')
         return {name: (None, f"/spec/{name}") for name in tables.SECTIONS}
-    found: dict[str, tuple[dict[str, object] | None, str]] = {}
+    found: _Sections = {}
     flat = nested is None and any(name in envelope for name in tables.SECTIONS)
     base = "" if flat else "/spec"
     for name in tables.SECTIONS:
@@ -135,6 +135,24 @@ def _sections(
             )
         found[name] = _section(notes, section, f"{base}/{name}")
     return found
+
+
+def _without_parser(notes: Notes, document: Mapping[str, object], sections: _Sections) -> _Sections:
+    """Return the sections as they are without Druid's older `parser`, if there is one."""
+    (schema, schema_at), (io, io_at) = sections["dataSchema"], sections["ioConfig"]
+    if schema is None or schema.get("parser") is None:
+        return sections
+    moved = without_parser(notes, (schema, schema_at), (io or {}, io_at))
+    inner = {"dataSchema": moved.data_schema} | (
+        {} if io is None else {"ioConfig": moved.io_config}
+    )
+    nested = document.get("spec")
+    if isinstance(nested, Mapping):
+        notes.look_at({**document, "spec": {**nested, **inner}}, moved.places)
+    else:
+        notes.look_at({**document, **inner}, moved.places)
+    own = {name: (inner[name], sections[name][1]) for name in inner}
+    return sections | own
 
 
 def _section(notes: Notes, section: object, pointer: str) -> tuple[dict[str, object] | None, str]:

@@ -22,6 +22,7 @@ from supervisor.core import spec_tables as tables
 from supervisor.core.spec import SupervisorSpec
 from supervisor.core.spec_bounds import BoundedStreamConfig
 from supervisor.core.spec_data import DataSchema, Dimension, DimensionsSpec, TimestampField
+from supervisor.core.spec_fields import READ_FLAG, READ_WHOLE
 from supervisor.core.spec_granularity import GranularitySpec
 from supervisor.core.spec_idle import IdleConfig
 from supervisor.core.spec_index import IndexSpec
@@ -102,6 +103,12 @@ _PLAIN: Mapping[object, str] = {
     type(None): "null",
 }
 
+_IN_QUOTES: Mapping[object, str] = {
+    READ_FLAG: r"^\s*([Tt]rue|TRUE|[Ff]alse|FALSE)\s*$",
+    READ_WHOLE: r"^\s*-?[0-9]{1,19}\s*$",
+}
+"""What reads a field -> the texts that it takes as well."""
+
 
 def spec_schema() -> Schema:
     """Return the schema of what `POST /druid/indexer/v1/supervisor` takes."""
@@ -109,6 +116,7 @@ def spec_schema() -> Schema:
     parts["spec"]["required"] = ["dataSchema", "ioConfig"]
     parts["document"]["required"] = ["type"]
     parts["document"]["anyOf"] = [{"required": ["spec"]}, {"required": ["dataSchema", "ioConfig"]}]
+    _take_parser(parts)
     dimension = _choice(tables.DIMENSION_TYPES, otherwise="textDimension")
     choices = {
         "dimension": {"anyOf": [{"type": "string"}, dimension]},
@@ -140,6 +148,7 @@ def _part(table: Table, model: type[BaseModel] | None) -> Schema:
         **{name: _unbuilt(told) for name, told in table.unbuilt.items()},
         **{name: _switched(*told) for name, told in table.switched.items()},
         **{name: {"description": "Accepted, and without effect."} for name in table.idle},
+        **{name: _older(told) for name, told in table.older.items()},
     }
     required = [
         name
@@ -148,6 +157,24 @@ def _part(table: Table, model: type[BaseModel] | None) -> Schema:
     ]
     part: Schema = {"type": "object", "properties": whole, "additionalProperties": False}
     return part | ({"required": sorted(required)} if required else {})
+
+
+def _take_parser(parts: Mapping[str, Schema]) -> None:
+    """Ask for what stands in a parser only where there is none."""
+    given = {"required": ["parser"], "properties": {"parser": {"type": "object"}}}
+    parts["dataSchema"]["required"].remove("timestampSpec")
+    parts["dataSchema"]["anyOf"] = [{"required": ["timestampSpec"]}, given]
+    parts["ioConfig"]["required"].remove("inputFormat")
+    either = [
+        {"properties": {"ioConfig": {"required": ["inputFormat"]}}},
+        {"properties": {"dataSchema": given}},
+    ]
+    for name in ("document", "spec"):
+        parts[name]["allOf"] = [{"anyOf": either}]
+
+
+def _older(told: str) -> Schema:
+    return {"description": f"An older form: read as {told}.", "type": ["object", "null"]}
 
 
 def _choice(kinds: Mapping[str, Table], otherwise: str | None = None) -> Schema:
@@ -207,10 +234,24 @@ def _typed(field: FieldInfo) -> Schema:
     found = _types(field.annotation)
     if found is None:
         return {}
+    if (pattern := _in_quotes(field.annotation, field.metadata)) is not None:
+        return {"type": [*(kind for kind in found if kind != "null"), "string"], "pattern": pattern}
     several = any(isinstance(told, BeforeValidator) for told in field.metadata)
     if several and not {timedelta, datetime} & {field.annotation, *get_args(field.annotation)}:
         return {}  # it is read from more than one type
     return {"type": [kind for kind in found if kind != "null"]}
+
+
+def _in_quotes(annotation: object, metadata: Sequence[object] = ()) -> str | None:
+    """Return the pattern of the texts that a flag or a number may be; None: it may be none."""
+    for told in metadata:
+        if isinstance(told, BeforeValidator) and told in _IN_QUOTES:
+            return _IN_QUOTES[told]
+    inner = get_args(annotation)
+    if get_origin(annotation) is Annotated:
+        return _in_quotes(inner[0], inner[1:])
+    within = inner if get_origin(annotation) in {Union, types.UnionType} else ()
+    return next((found for part in within if (found := _in_quotes(part))), None)
 
 
 def _types(annotation: object) -> Sequence[str] | None:

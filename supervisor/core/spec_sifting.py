@@ -19,6 +19,11 @@ class _Decoders:
     hint: str
 
 
+NO_FILES = "file is not built: no file or URL that a spec names is ever opened"
+FILE_IN_SPEC = (
+    'write what it holds into the spec: {"type": "inline", "descriptorString": "..."}, '
+    "the text that base64 -w0 FILE prints"
+)
 _DECODERS = {
     "avroBytesDecoder": _Decoders(
         tables.AVRO_DECODERS,
@@ -29,9 +34,8 @@ _DECODERS = {
     "protoBytesDecoder": _Decoders(
         tables.PROTOBUF_DECODERS,
         "file",
-        "file is not built: no file or URL that a spec names is ever opened",
-        'write what it holds into the spec: {"type": "inline", "descriptorString": "..."}, '
-        "the text that base64 -w0 FILE prints",
+        NO_FILES,
+        FILE_IN_SPEC,
     ),
 }
 _UNBUILT_OF_FILTERS = {
@@ -158,6 +162,28 @@ def _sift_filter(notes: Notes, written: object, pointer: str) -> object:
             notes.refuse(f"{pointer}/{name}", told, _UNBUILT_OF_FILTERS[name])
         elif name in {"fields", "field"}:
             kept[name] = _sift_filter(notes, value, f"{pointer}/{name}")
+        elif name == "ordering":
+            kept[name] = _ordering(value)
+        elif name == "dimensions" and isinstance(value, list):
+            kept[name] = [_dimension(entry) for entry in value]
         else:
             kept[name] = value
     return kept
+
+
+def _ordering(written: object) -> object:
+    """Return the name of an order of values: Druid takes any case, and writes `{"type": ...}`."""
+    if isinstance(written, Mapping) and written.keys() == {"type"}:
+        written = written["type"]
+    return written.lower() if isinstance(written, str) else written
+
+
+def _dimension(written: object) -> object:
+    """Return the name of a dimension, which Druid writes as an object that renames nothing."""
+    if isinstance(written, Mapping) and written.get("type", "default") == "default":
+        plain = {k: v for k, v in written.items() if k not in {"type", "outputType"} and v}
+        if plain.get("outputName", plain.get("dimension")) == plain.get("dimension"):
+            plain.pop("outputName", None)
+        if plain.keys() == {"dimension"} and written.get("outputType", "STRING") == "STRING":
+            return plain["dimension"]
+    return written

@@ -50,6 +50,8 @@ class Table:
     """Second names that Druid writes: must agree with the first."""
     switched: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     """Not built: the flag that switches such a section on, and what to do instead."""
+    older: Mapping[str, str] = field(default_factory=dict)
+    """An older form: the fields as which it is read, before any other is looked at."""
     because: Mapping[str, str] = field(default_factory=dict)
     """Of idle fields whose other values ask for something: what happens in its place."""
 
@@ -57,7 +59,7 @@ class Table:
     def known(self) -> tuple[str, ...]:
         """Every field, the ones that mean something first."""
         idle = (*self.aliases, *self.fixed, *self.unbuilt, *self.switched, *self.idle)
-        return (*sorted(self.kept), *idle)
+        return (*sorted(self.kept), *idle, *self.older)
 
 
 SECTIONS = ("dataSchema", "ioConfig", "tuningConfig")
@@ -76,8 +78,8 @@ DATA_SCHEMA = Table(
     ),
     unbuilt={
         "projections": Unbuilt("leave it out", ([],)),
-        "parser": Unbuilt("use timestampSpec, dimensionsSpec and the ioConfig's inputFormat"),
     },
+    older={"parser": "timestampSpec, dimensionsSpec and the ioConfig's inputFormat"},
 )
 TIMESTAMP = Table(kept=frozenset({"column", "format", "missingValue"}))
 DIMENSIONS = Table(

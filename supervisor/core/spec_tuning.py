@@ -15,6 +15,7 @@ from supervisor.core.spec_fields import (
     Duration,
     Flag,
     LongDuration,
+    Whole,
     format_duration,
     one_of,
     wrong,
@@ -24,9 +25,9 @@ from supervisor.core.spec_tables import UNLIMITED
 from tasks.ingest_spec import BadRecords, Tuning, UnfitValues
 from tasks.wire import Wire
 
-Rows = Annotated[int, Field(strict=True, ge=1, le=1_000_000_000)]
-SegmentBytes = Annotated[int, Field(strict=True, ge=1024**2, le=1024**4)]
-TotalRows = Annotated[int, Field(strict=True, ge=1, le=2**63 - 1)]
+Rows = Annotated[Whole, Field(ge=1, le=1_000_000_000)]
+SegmentBytes = Annotated[Whole, Field(ge=1024**2, le=1024**4)]
+TotalRows = Annotated[Whole, Field(ge=1, le=2**63 - 1)]
 ROWS_TOTAL = 20_000_000
 """Druid's `maxTotalRows` where a spec does not say; it answers null then."""
 NEVER = "P2147483647D"
@@ -57,9 +58,9 @@ class TuningConfig(Wire):
         None
     )
     """A range that has been read for so long is handed off; None: taskDuration alone counts."""
-    max_saved_parse_exceptions: Annotated[int, Field(strict=True, ge=0, le=1_000)] = 20
+    max_saved_parse_exceptions: Annotated[Whole, Field(ge=0, le=1_000)] = 20
     """Samples of refused records that a task shows; all of them are counted and kept apart."""
-    max_parse_exceptions: Annotated[int, Field(strict=True, ge=0, le=UNLIMITED)] = UNLIMITED
+    max_parse_exceptions: Annotated[Whole, Field(ge=0, le=UNLIMITED)] = UNLIMITED
     """A range with more records that cannot be read, wholly or in part, fails."""
     log_parse_exceptions: Flag = False
     """Workers log where such records lie."""

@@ -9,7 +9,7 @@ from tasks.expression.tree import Kind
 from tasks.expression.value import ArrayValue, Value
 from tasks.ingest.parsed import Parsed, Wanted
 from tasks.ingest.reasons import RejectReason
-from tasks.ingest.text_functions import IS_UTF8, add_text_functions
+from tasks.ingest.text_functions import IS_PLAIN_LINE, IS_UTF8, add_text_functions
 from tasks.ingest_spec import RegexFormat, TextFormat
 from tasks.sql import text
 
@@ -117,10 +117,14 @@ def _literally(plain: str) -> str:
 
 
 def _judge(*, quotes: bool = False) -> str:
-    """Judge the record's form; `quotes` stand in pairs, also one that is doubled within others."""
+    """Judge the record's form; `quotes` stand in pairs, also one that is doubled within others.
+
+    Most records are plain lines, which is told at a glance.
+    """
     odd = "contains(s, '\"') AND (length(s) - length(replace(s, '\"', ''))) % 2 = 1"
     return (
-        f"CASE WHEN s IS NULL THEN {RejectReason.NULL_VALUE.code} "
+        f"CASE WHEN {IS_PLAIN_LINE}(s) THEN 0 "
+        f"WHEN s IS NULL THEN {RejectReason.NULL_VALUE.code} "
         f"WHEN NOT {IS_UTF8}(s) THEN {RejectReason.NOT_A_LINE.code} "
         f"WHEN trim({_LINE}) = '' THEN {RejectReason.EMPTY.code} "
         f"WHEN contains({_LINE}, '\\n') OR contains({_LINE}, '\\r')"

@@ -15,6 +15,10 @@ IS_UTF8 = "tidegate.is_utf8"
 ENDS_FLAT = "tidegate.ends_flat"
 """SQL name of a function: its text's one closing brace is its last byte.  False of null."""
 
+IS_PLAIN_LINE = "tidegate.is_plain_line"
+"""SQL name of a function: its text is well-formed, begins with what is seen (a byte above 0x20),
+and has neither a line feed, a carriage return nor a double quote.  False of null and of ''."""
+
 _CATALOG = "spark.sql.catalog.tidegate"
 
 

@@ -85,7 +85,7 @@ def test_lzf_is_zstd_with_a_warning() -> None:
         ("dimensionCompression", 4, "must be a text", "lz4, lzf, zstd, uncompressed, none"),
         ("zstdLevel", 0, "must be at least 1", ""),
         ("zstdLevel", 20, "must be at most 19", ""),
-        ("zstdLevel", "3", "must be a whole number", ""),
+        ("zstdLevel", "3.5", "must be a whole number", ""),
         ("dictionaryEncoding", "no", "must be true, false or a list", "columns without"),
         ("dictionaryEncoding", ["a", 1], "must be true, false or a list", "each a text"),
         ("dictionaryEncoding", ["a.b"], "a.b: Parquet takes a dot", "leave it out"),

@@ -13,7 +13,7 @@ from supervisor.core import spec_tables as tables
 from supervisor.core.spec import SupervisorSpec
 from supervisor.core.spec_reader import read_spec
 from supervisor.core.spec_schema import PARTS, spec_schema
-from tests.core.spec_documents import changed, created, flat, specs
+from tests.core.spec_documents import REMOVED, changed, created, flat, specs
 from tests.core.test_spec_errors import WRONG
 from tests.ingest.test_golden import GOLDEN
 
@@ -116,7 +116,9 @@ def test_the_json_schema_takes_nulls_and_flat_documents() -> None:
 
 def test_the_json_schema_refuses_what_no_field_can_be() -> None:
     assert not SCHEMA.is_valid({"type": "kafka"})
-    assert not SCHEMA.is_valid(changed("/spec/ioConfig/taskCount", "2"))
+    assert not SCHEMA.is_valid(changed("/spec/ioConfig/taskCount", "two"))
+    assert not SCHEMA.is_valid(changed("/spec/ioConfig/inputFormat", REMOVED))
+    assert not SCHEMA.is_valid(changed("/spec/dataSchema/timestampSpec", REMOVED))
     assert not SCHEMA.is_valid(changed("/spec/ioConfig/inputFormat/type", "protobuf"))
     assert not SCHEMA.is_valid(changed("/spec/ioConfig/idleConfig", {"enabled": "yes"}))
     assert not SCHEMA.is_valid(changed("/spec/ioConfig/autoScalerConfig", SCALES))

@@ -8,18 +8,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyspark.errors import AnalysisException
 
-from tasks.ingest.text_functions import ENDS_FLAT, IS_UTF8, add_text_functions
+from tasks.ingest.text_functions import ENDS_FLAT, IS_PLAIN_LINE, IS_UTF8, add_text_functions
 from tasks.spark_session import SparkRuntime
 from tests.ingest.decoding import Row, rows_of
 
 pytestmark = pytest.mark.spark
 
-_SIGNS = (b"a", b"}", b"|", b"\xfd", b"\x00", "é".encode(), "€".encode(), b"\xff", b"\xed\xa0\x80")
-"""`|` and 0xFD differ from a brace by one bit; the last two are no UTF-8."""
+_SIGNS = (
+    *(b"a", b"}", b"|", b"\xfd", b"\x00", "é".encode(), "€".encode(), b"\xff", b"\xed\xa0\x80"),
+    *(b"\n", b"\r", b'"', b" ", b"!", b"\x1f", b"\x8a"),
+)
+"""Some differ by one bit from what is looked for; 0xFD, 0xFF, 0x8A and 0xED... are no UTF-8."""
 
 _BEFORE_LAST = "CAST(substring(CAST(s AS BINARY), 1, octet_length(s) - 1) AS STRING)"
 _SLOWLY = {
     IS_UTF8: "coalesce(is_valid_utf8(s), true)",
+    IS_PLAIN_LINE: "coalesce(is_valid_utf8(s) AND s NOT RLIKE '[\\n\\r\"]'"
+    " AND substring(CAST(s AS BINARY), 1, 1) > X'20', false)",
     ENDS_FLAT: f"coalesce(endswith(s, '}}') AND NOT contains({_BEFORE_LAST}, '}}'), false)",
 }
 
@@ -56,9 +61,14 @@ def test_a_plan_may_be_compiled_or_interpreted(spark: SparkRuntime, compiled: bo
     session.conf.set("spark.sql.codegen.factoryMode", "FALLBACK" if compiled else "NO_CODEGEN")
     add_text_functions(session)
     texts = [(0, "{}"), (1, "{{}}"), (2, None)]
+    asked = [f"{name}(s) AS {name.rpartition('.')[2]}" for name in _SLOWLY]
     frame = session.createDataFrame(texts, "o LONG, s STRING").repartition(1)
-    told = rows_of(spark, frame.selectExpr("o", f"{IS_UTF8}(s) AS u", f"{ENDS_FLAT}(s) AS f"))
-    assert [(row["u"], row["f"]) for row in told] == [(True, True), (True, False), (True, False)]
+    told = rows_of(spark, frame.selectExpr("o", *asked))
+    assert [(row["is_utf8"], row["is_plain_line"], row["ends_flat"]) for row in told] == [
+        (True, True, True),
+        (True, True, False),
+        (True, False, False),
+    ]
 
 
 def test_a_call_that_is_none_is_refused_with_the_functions_name(spark: SparkRuntime) -> None:

@@ -23,6 +23,9 @@ public final class TextFunctions implements FunctionCatalog {
   private static final long HIGH_BITS = 0x8080808080808080L;
   private static final long LOW_BITS = 0x0101010101010101L;
   private static final int BRACE = '}';
+  private static final int LINE_FEED = '\n';
+  private static final int CARRIAGE_RETURN = '\r';
+  private static final int QUOTE = '"';
 
   private String name;
 
@@ -46,7 +49,17 @@ public final class TextFunctions implements FunctionCatalog {
     if (wanted.name().equals("ends_flat")) {
       return new EndsFlat();
     }
+    if (wanted.name().equals("is_plain_line")) {
+      return new IsPlainLine();
+    }
     throw new NoSuchFunctionException(wanted);
+  }
+
+  /** Tell whether one of eight bytes is `sign`, an ASCII one. */
+  private static boolean has(long eight, int sign) {
+    // A byte of `other` is 0 where one of the eight is the sign, and only then one borrows.
+    long other = eight ^ (LOW_BITS * sign);
+    return ((other - LOW_BITS) & ~other & HIGH_BITS) != 0;
   }
 
   /** Of one text, true or false. */
@@ -127,9 +140,7 @@ public final class TextFunctions implements FunctionCatalog {
         return false;
       }
       for (; at + 8 <= last; at += 8) {
-        // A byte of `other` is 0 where one of the text is a brace, and only then one borrows.
-        long other = Platform.getLong(held, at) ^ (LOW_BITS * BRACE);
-        if (((other - LOW_BITS) & ~other & HIGH_BITS) != 0) {
+        if (has(Platform.getLong(held, at), BRACE)) {
           return false;
         }
       }
@@ -139,6 +150,46 @@ public final class TextFunctions implements FunctionCatalog {
         }
       }
       return true;
+    }
+  }
+
+  /** Whether a text is a line that nothing is to be asked of: most are. */
+  public static final class IsPlainLine extends OfText {
+    public String name() {
+      return "is_plain_line";
+    }
+
+    public String description() {
+      return "is_plain_line(text): well-formed, begins with what is seen, has no line break and no "
+          + "double quote; false of null";
+    }
+
+    public static boolean invoke(UTF8String text) {
+      if (text == null || text.numBytes() == 0) {
+        return false;
+      }
+      Object held = text.getBaseObject();
+      long at = text.getBaseOffset();
+      long end = at + text.numBytes();
+      if ((Platform.getByte(held, at) & 0xFF) <= ' ') {
+        return false;
+      }
+      long all = 0;
+      for (; at + 8 <= end; at += 8) {
+        long eight = Platform.getLong(held, at);
+        if (has(eight, LINE_FEED) || has(eight, CARRIAGE_RETURN) || has(eight, QUOTE)) {
+          return false;
+        }
+        all |= eight;
+      }
+      for (; at < end; at++) {
+        byte one = Platform.getByte(held, at);
+        if (one == LINE_FEED || one == CARRIAGE_RETURN || one == QUOTE) {
+          return false;
+        }
+        all |= one;  // a negative one keeps its sign: the highest bit of all
+      }
+      return (all & HIGH_BITS) == 0 || text.isValid();
     }
   }
 }
