@@ -20,14 +20,12 @@ from tasks.ingest_spec import (
     ValueFormat,
 )
 from tasks.java_regex import RegexError, groups_of
+from tasks.json_path import KEYS_MAX, JsonPathError, canonical
 from tasks.wire import Wire
 
 FIELDS_MAX = 2_000
 _SIGNS = r"[^'\\\x00-\x1f]+"
 """What a key in quotes is made of; `*` alone would stand for every key."""
-_KEY = rf"(?:\.[^.\[\]'\"*?()@$,\s]+|\['(?!\*'){_SIGNS}'\]|\[[0-9]{{1,9}}\])"
-_KEYS_MAX = 50
-_PATH = re.compile(rf"\$(?:{_KEY}){{1,{_KEYS_MAX}}}")
 _CTRL_A = "\x01"
 """Between the values of a list, unless a spec says otherwise: Druid's default."""
 _LIST_DELIMITER_MAX = 100
@@ -35,12 +33,14 @@ _LIST_DELIMITER_MAX = 100
 
 
 def _checked_path(path: str) -> str:
-    if _PATH.fullmatch(path) is None:
+    try:
+        return canonical(path)
+    except JsonPathError:
         raise wrong(
             f"path {shown(path)} cannot be followed",
-            "name keys and places only, such as $.user.id, $.tags[0] or $['a b']",
-        )
-    return path
+            "name keys and places, such as $.user.id, $.tags[0] or $['a b'], and $.items[*].id for "
+            "what all of a list have; scans (..), slices, filters and functions are not built",
+        ) from None
 
 
 def _checked_key(key: str) -> str:
@@ -100,7 +100,7 @@ class FlattenField(Wire):
     name: FieldName
     expr: Text | None = None
     """path: where it lies.  root: the key, unless it is the name."""
-    nodes: Annotated[tuple[Key, ...], Field(max_length=_KEYS_MAX)] = ()
+    nodes: Annotated[tuple[Key, ...], Field(max_length=KEYS_MAX)] = ()
     """tree: the keys on the way to it."""
 
     @model_validator(mode="before")

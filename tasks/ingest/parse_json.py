@@ -28,6 +28,7 @@ from tasks.ingest.parsed import NEVER, NO_NAMES, Exact, Parsed, Wanted
 from tasks.ingest.reasons import RejectReason
 from tasks.ingest.text_functions import ENDS_FLAT, IS_UTF8, add_text_functions
 from tasks.ingest_spec import JsonFormat
+from tasks.json_path import finds_several, several_sql
 from tasks.row_plan import NumberType
 from tasks.sql import name, text, texts
 
@@ -71,20 +72,20 @@ def parse_json(
     else:
         fields = _apart(records, roots, typed, beside=beside)
     flat = (wanted.flat or frozenset()) if skips else frozenset()
-    frame = fields.frame.selectExpr("*", "try_parse_json(s) AS w") if deep else fields.frame
-    places = fields.values | {
-        key: f"try_variant_get(w, {text(paths[key])}, 'variant')" for key in deep
-    }
+    dug = {key: paths[key] for key in wanted.texts if key in paths}
+    parsed = deep or any(map(finds_several, dug.values()))
+    frame = fields.frame.selectExpr("*", "try_parse_json(s) AS w") if parsed else fields.frame
+    places = fields.values | {key: _deep_value(paths[key]) for key in deep}
     if places:
         found = [f"{place} AS e{n}" for n, place in enumerate(places.values())]
         frame = frame.selectExpr("*", *found)
         kinds = [f"schema_of_variant(e{n}) AS k{n}" for n in range(len(places))]
         frame = frame.selectExpr("*", *kinds)
-    dug = {key: f"get_json_object(s, {text(paths[key])})" for key in wanted.texts if key in paths}
     return Parsed(
         frame=frame,
         reason=_judge(fields.broken),
-        texts={k: _flat_text(k, v) if k in flat else v for k, v in fields.texts.items()} | dug,
+        texts={k: _flat_text(k, v) if k in flat else v for k, v in fields.texts.items()}
+        | {key: _deep_text(path) for key, path in dug.items()},
         exact=fields.exact,
         again=fields.again,
         values={key: _value(f"e{n}", f"k{n}") for n, key in enumerate(places)},
@@ -160,6 +161,18 @@ def _at_once(
         {key: Exact(f"j.{name(key)}", f"k.{name(key)}") for key in numbers},
         "again",
     )
+
+
+def _deep_value(path: str) -> str:
+    if finds_several(path):
+        return f"to_variant_object({several_sql('w', path)})"
+    return f"try_variant_get(w, {text(path)}, 'variant')"
+
+
+def _deep_text(path: str) -> str:
+    if finds_several(path):
+        return f"to_json({several_sql('w', path)})"
+    return f"get_json_object(s, {text(path)})"
 
 
 def _broken(struct: str, corrupt: str) -> str:

@@ -52,6 +52,12 @@ def lies_at(path: str) -> JsonFormat:
         ({"type": "root", "expr": "a", "nodes": None}, JsonFormat()),
         ({"type": "root", "nodes": []}, JsonFormat()),
         ({"type": "path", "expr": "$.user.id"}, lies_at("$.user.id")),
+        ({"type": "path", "expr": "user.id"}, lies_at("$.user.id")),
+        ({"type": "path", "expr": "$.@time.id"}, lies_at("$['@time'].id")),
+        ({"type": "path", "expr": '$["a b"].["c"]'}, lies_at("$['a b']['c']")),
+        ({"type": "path", "expr": "$.a.['b'].[0]"}, lies_at("$.a['b'][0]")),
+        ({"type": "path", "expr": "$.items[*].id"}, lies_at("$.items[*].id")),
+        ({"type": "path", "expr": "$.a.[*]['[*]'][*]"}, lies_at("$.a[*]['[*]'][*]")),
     ],
 )
 def test_a_field_lies_where_its_keys_say(
@@ -79,6 +85,15 @@ def test_a_field_lies_where_its_keys_say(
         ({"type": "root", "expr": "it's"}, "/expr", "cannot be followed", "quote"),
         ({"type": "path", "expr": "$.a", "nodes": ["x"]}, "", "takes no nodes", "use type tree"),
         ({"type": "path", "expr": "$['*']"}, "/expr", "cannot be followed", "keys and places"),
+        ({"type": "path", "expr": "$"}, "/expr", "cannot be followed", "keys and places"),
+        ({"type": "path", "expr": ""}, "/expr", "cannot be followed", "keys and places"),
+        ({"type": "path", "expr": "$..a"}, "/expr", "cannot be followed", "scans (..)"),
+        ({"type": "path", "expr": "$.a.*"}, "/expr", "cannot be followed", "keys and places"),
+        ({"type": "path", "expr": "$.a[0:2]"}, "/expr", "cannot be followed", "slices"),
+        ({"type": "path", "expr": "$.a[?(@.b)]"}, "/expr", "cannot be followed", "filters"),
+        ({"type": "path", "expr": "$.a.length()"}, "/expr", "cannot be followed", "functions"),
+        ({"type": "path", "expr": """$["it's"]"""}, "/expr", "cannot be followed", "keys"),
+        ({"type": "path", "expr": "$" + ".a" * 51}, "/expr", "cannot be followed", "keys"),
     ],
 )
 def test_a_field_that_lies_nowhere_is_told_where_it_is_wrong(

@@ -107,7 +107,8 @@ def test_a_column_that_is_changed_first_is_refused(dimension: object) -> None:
 @pytest.mark.parametrize("name", ["segmentGranularity", "queryGranularity"])
 def test_a_granularity_of_any_shape_is_an_error_of_the_spec(name: str) -> None:
     """Goal: no answer of 500; a list as a type was one."""
-    for shape in ({"type": ["a"]}, {"type": {}}, {"type": None}, [], 3):
+    shapes: list[object] = [{"type": ["a"]}, {"type": {}}, {"type": None}, [], 3]
+    for shape in shapes:
         assert errors_of(changed(f"{_DATA}/granularitySpec/{name}", shape)), shape
 
 

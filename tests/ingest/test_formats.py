@@ -8,6 +8,7 @@ import pytest
 
 from tasks.ingest_spec import (
     Column,
+    ColumnType,
     HeaderEncoding,
     JsonFormat,
     JsonPath,
@@ -123,6 +124,45 @@ def test_a_path_finds_what_lies_deeper_in_a_json_record(spark: SparkRuntime) -> 
     )
     spec = RowSpec(value_format=JsonFormat(paths=paths), timestamp=MISSING_IS_NOON)
     check(spark, spec, NESTED, ["deep", "list", "odd"])
+
+
+_ALL: list[Line] = [
+    (
+        b'{"items":[{"id":1},{"id":"x"},{"no":2},{"id":null},{"id":[3]},4],"tags":["a","b"]}',
+        None,
+        ('[1,"x",null,[3]]', '[1,"x",null,[3]]', None, '["a","b"]', ["a", "b"], None),
+    ),
+    (
+        b'{"items":[],"m":[[1,[2]],[],5,[{"c":3}]],"tags":["[1]"]}',
+        None,
+        ("[]", "[]", '[1,[2],{"c":3}]', '["[1]"]', ["[1]"], ["3"]),
+    ),
+    (b'{"items":{"id":1},"m":[5],"tags":"a"}', None, ("?", "?", "[]", "?", "?", [])),
+    (b'{"items":null,"tags":[null]}', None, ("?", "?", "?", "[null]", [None], "?")),
+    (b'{"items":[{"id":1}', "not-json", ()),
+]
+
+
+def test_a_path_may_ask_for_all_of_a_list(spark: SparkRuntime) -> None:
+    """Goal: what Jayway's JsonPath finds where there is a list, and null where there is none."""
+    asked = {
+        "ids": "$.items[*].id",
+        "held": "$.items[*].id",
+        "flat": "$.m[*][*]",
+        "tags": "$.tags[*]",
+        "each": "$.tags[*]",
+        "deep": "$.m[*][*].c",
+    }
+    paths = tuple(JsonPath(name=name, path=path) for name, path in asked.items())
+    spec = RowSpec(value_format=JsonFormat(paths=paths), timestamp=MISSING_IS_NOON)
+    kinds: dict[str, ColumnType] = {"held": "json", "flat": "json"}
+    kinds |= dict.fromkeys(("each", "deep"), "array<string>")
+    columns: list[Column | str] = [Column(name=n, type=kinds.get(n, "string")) for n in asked]
+    lines: list[Line] = [
+        (value, reason, tuple(None if each == "?" else each for each in row))
+        for value, reason, row in _ALL
+    ]
+    check(spark, spec, lines, columns)
 
 
 ODD_KEYS = ("x.y", "0", "q?", "$", "[0]", "a*b", "@", 'say "x"', "ä")
