@@ -28,7 +28,7 @@ from supervisor.core.observed import StreamState
 from supervisor.core.operations import Operation, OperationKind
 from supervisor.core.preconditions import WHATEVER, Expected
 from supervisor.core.spec import SupervisorSpec
-from supervisor.moves import Said, doomed, move_offsets
+from supervisor.moves import Said, begin_offsets, doomed, move_offsets
 from supervisor.ports import Transaction
 from supervisor.resets import TRIES, ResetDone, Resets
 from supervisor.spec_judge import existing
@@ -143,6 +143,10 @@ class Backfills:
             ranges = skipped_ranges(supervisor_id, made)
             count = task_count_of(spec, ranges, asked.task_count)
             _store(tx, backfill_spec(spec, own_id, ranges, count), asked, said)
+            # Now, for the ranges are those of the topic as it is: not of one that is made anew.
+            starts = {partition: each.first for partition, each in ranges.items()}
+            ids = {p.topic: seen.topic_ids[p.topic] for p in starts}
+            begin_offsets(tx, own_id, ids, starts, said.now, f"it reads what {supervisor_id} skips")
         self.reach("backfill:committed")
         resets.changed.notify()
         for each in (supervisor_id, own_id):

@@ -36,12 +36,13 @@ from supervisor.core.model import AuditEntry, Segment
 from supervisor.core.names import compaction_id
 from supervisor.core.observed import Liveness, WorkerView
 from supervisor.core.spec_fields import format_duration
+from supervisor.core.waits import known_since
 from supervisor.desired import inputs_of
 from supervisor.endings import Endings
 from supervisor.known_tables import require_table
 from supervisor.ports import Clock, Store, Transaction, Workers
 from supervisor.signals import Broadcast
-from supervisor.swapping import FAILED, TAKEN_OUT, existing
+from supervisor.swapping import FAILED, TAKEN_OUT, end_apart, existing
 
 log = structlog.get_logger()
 
@@ -165,9 +166,8 @@ class Compacting:
         with self.store.leading(self.term()) as tx:
             row = existing(tx, wanted)
             if row.live:
-                self._end(tx, row, f"given up by {author}")
-                detail = {"compaction": row.id}
-                now = self.clock.now()
+                detail, now = {"compaction": row.id}, self.clock.now()
+                self.endings.end_compaction(tx, row, FAILED, f"given up by {author}", now)
                 tx.audit.write(
                     AuditEntry(now, author, "cancel-compaction", row.data_source, detail)
                 )
@@ -255,12 +255,13 @@ class Compacting:
         views = {view.id: view for view in self.workers.views()}
         now = self.clock.now()
         with self.store.reading() as tx:
-            lost = [(row, why) for row in tx.compactions.live() if (why := _lost(row, views, now))]
+            rows = tx.compactions.live()
+        led_since = now - self.workers.led_for()
+        lost = [(row, why) for row in rows if (why := _lost(row, views, now, led_since))]
         for row, why in lost:
-            with self.store.leading(self.term()) as tx:
-                # The job itself may have ended its worker, as a heap that is too small does: what
-                # is tried for ever would then end all others that run there, again and again.
-                self._end(tx, row, why, blamed=True)
+            # The job itself may have ended its worker, as a heap that is too small does: what
+            # is tried for ever would then end all others that run there, again and again.
+            end_apart(self, row, why, blamed=True)
 
     def assign(self) -> None:
         """Give each worker that has none the oldest that waits; an input that is out ends it.
@@ -273,26 +274,30 @@ class Compacting:
             waits = any(not row.worker_id for row in tx.compactions.live())
         if not (free and waits):
             return
+        taken_out: list[Compaction] = []
         with self.store.leading(self.term()) as tx:
             rows = tx.compactions.live()
             busy = {row.worker_id for row in rows}
             waiting = iter([row for row in rows if not row.worker_id])
             for view in free:
                 if view.id not in busy:
-                    self._assign_one(tx, waiting, view)
+                    taken_out += self._assign_one(tx, waiting, view)
+        for row in taken_out:
+            end_apart(self, row, TAKEN_OUT)
         self.changed.notify()
 
-    def _assign_one(self, tx: Transaction, waiting: Iterator[Compaction], view: WorkerView) -> None:
+    def _assign_one(
+        self, tx: Transaction, waiting: Iterator[Compaction], view: WorkerView
+    ) -> list[Compaction]:
+        """Give a worker the first that can be; return those before it that have lost an input."""
+        taken_out = []
         for row in waiting:
             if inputs_of(tx, row) is not None:
                 now, token = self.clock.now(), self.new_token()
                 tx.compactions.assign(row.id, view.id, view.incarnation, token, now)
-                return
-            self._end(tx, row, TAKEN_OUT)
-
-    def _end(self, tx: Transaction, row: Compaction, why: str, *, blamed: bool = False) -> None:
-        now = self.clock.now()
-        self.endings.end_compaction(tx, row, FAILED, why, now, blamed=blamed)
+                break
+            taken_out.append(row)
+        return taken_out
 
 
 def _within(tx: Transaction, data_source: str, within: Interval | None) -> list[Segment]:
@@ -351,7 +356,7 @@ def _added(tx: Transaction, row: Compaction) -> Compaction:
     return row
 
 
-def _lost(row: Compaction, views: dict[str, WorkerView], now: datetime) -> str:
+def _lost(row: Compaction, views: dict[str, WorkerView], now: datetime, led_since: datetime) -> str:
     """Return why a compaction will not end by itself; empty: it may."""
     if not row.worker_id:
         return ""
@@ -360,6 +365,10 @@ def _lost(row: Compaction, views: dict[str, WorkerView], now: datetime) -> str:
         return f"worker {row.worker_id} was started again"
     if view is not None and view.liveness is Liveness.LOST:
         return f"worker {row.worker_id} is lost"
-    if row.assigned_at is not None and now - row.assigned_at > LASTS_AT_MOST:
-        return f"it ran for more than {LASTS_AT_MOST // timedelta(hours=1)} hours"
-    return ""
+    if row.assigned_at is None:
+        return ""
+    # Another leader may have given it out, by a clock that differs: then it counts from our term.
+    ran = now - known_since(row.assigned_at, now, led_since)
+    if ran <= LASTS_AT_MOST:
+        return ""
+    return f"it ran for more than {LASTS_AT_MOST // timedelta(hours=1)} hours"

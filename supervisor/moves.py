@@ -12,6 +12,9 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+from pydantic import JsonValue
+
+from supervisor.core.errors import StateMoved
 from supervisor.core.happenings import Happening, HappeningKind, shown_offsets
 from supervisor.core.model import (
     AuditEntry,
@@ -25,7 +28,7 @@ from supervisor.core.moves import Move, NewOffsets, moves
 from supervisor.core.ranges import told_offsets
 from supervisor.endings import Endings
 from supervisor.ports import Transaction
-from tasks.offsets import TopicPartition
+from tasks.offsets import Offsets, TopicPartition
 
 
 @dataclass(frozen=True)
@@ -103,6 +106,28 @@ def doomed(
             found.append(generation)
             given_up.update(generation.start)
     return tuple(found)
+
+
+def begin_offsets(
+    tx: Transaction,
+    supervisor_id: str,
+    topic_ids: Mapping[str, str],
+    offsets: Offsets,
+    now: datetime,
+    why: str,
+) -> None:
+    """Store where reading begins, in partitions that have no offset yet.
+
+    Raises:
+        StateMoved: one of them has one.
+    """
+    for topic, topic_id in sorted(topic_ids.items()):
+        mine = {p: at for p, at in offsets.items() if p.topic == topic}
+        if not tx.offsets.initialise(supervisor_id, topic_id, mine):
+            raise StateMoved(f"a partition of {topic} has a stored offset")
+    kind = HappeningKind.OFFSETS_INITIALISED
+    told: dict[str, JsonValue] = {"offsets": shown_offsets(offsets), "why": why}
+    tx.happenings.tell(Happening(now, kind, supervisor_id, told))
 
 
 def move_offsets(

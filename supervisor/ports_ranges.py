@@ -54,7 +54,8 @@ class OffsetsTable(Protocol):
         Partitions that have no row get one, as by `initialise`; those not named stay.  What is
         before every committed offset moves `first_offset` down; another topic id sets it anew.
         `expected` are the committed offsets that the caller has read, also of partitions that it
-        is about to drop: all are compared first.
+        is about to drop: all are compared first.  One of `offsets` that is not among them must
+        have no row.
 
         Raises:
             StaleCommit: one of `expected` has moved since; the transaction must not go on.

@@ -46,8 +46,6 @@ log = structlog.get_logger()
 
 TRIES = 5
 """A race with another publisher of the same range is judged again; each try, one of them wins."""
-_FINISHES = frozenset({PublishOutcome.COMMITTED, PublishOutcome.WAIT_FOR_PREDECESSOR})
-"""Who is answered so has read its range to the end."""
 
 
 class UnusableFiles(Refused):
@@ -109,8 +107,6 @@ class Publishing:
             self.reach("publish:judged")
             compared: Compared = {}
             if task.outcome is None:
-                if generation.first_finished_at is None and answer.outcome in _FINISHES:
-                    tx.generations.finished(generation.id, now)
                 compared = _settle(tx, self.endings, _Asked(task, generation, request), answer, now)
             self._passed("in-transaction", answer)
         self._passed("committed", answer)
@@ -179,8 +175,14 @@ def _settle(
             tx.tasks.store_outcome(task.id, answer.outcome, published=False)
             _audit(tx, task, f"publish-{answer.outcome}", answer.reason, now)
         case PublishOutcome.WAIT_FOR_PREDECESSOR:
-            pass
+            _finished(tx, asked.generation, now)
     return {}
+
+
+def _finished(tx: Transaction, generation: Generation, now: datetime) -> None:
+    """Note that a replica has read the range to its end, if none has before."""
+    if generation.first_finished_at is None:
+        tx.generations.finished(generation.id, now)
 
 
 def _commit(tx: Transaction, endings: Endings, asked: _Asked, now: datetime) -> Compared:
@@ -193,6 +195,8 @@ def _commit(tx: Transaction, endings: Endings, asked: _Asked, now: datetime) -> 
         request.topic_ids,
         generation.reset_epochs,
     )
+    # After the offsets, as whoever resets them and ends the range: no two wait in a circle.
+    _finished(tx, generation, now)
     publication = Publication(
         generation_id=generation.id,
         supervisor_id=task.supervisor_id,

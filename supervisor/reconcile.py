@@ -9,8 +9,6 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import assert_never
 
-from pydantic import JsonValue
-
 from supervisor.core.actions import (
     Action,
     BeginHandoff,
@@ -26,7 +24,6 @@ from supervisor.core.actions import (
     StartTask,
 )
 from supervisor.core.errors import StaleCommit, StateMoved
-from supervisor.core.happenings import Happening, HappeningKind, shown_offsets
 from supervisor.core.model import (
     AuditEntry,
     Generation,
@@ -38,7 +35,7 @@ from supervisor.core.model import (
 from supervisor.core.observed import Observed
 from supervisor.core.plan import plan
 from supervisor.endings import Endings
-from supervisor.moves import Said, close, discard, move_offsets
+from supervisor.moves import Said, begin_offsets, close, discard, move_offsets
 from supervisor.observe import Sources, observe
 from supervisor.ports import Clock, Transaction
 
@@ -141,13 +138,10 @@ def apply(action: Action, seen: Observed, tx: Transaction, shell: Shell) -> None
 
 
 def _initialise(action: CommitInitialOffsets, seen: Observed, tx: Transaction) -> None:
-    for topic, topic_id in sorted(action.topic_ids.items()):
-        offsets = {p: at for p, at in action.offsets.items() if p.topic == topic}
-        if not tx.offsets.initialise(seen.current.supervisor_id, topic_id, offsets):
-            raise StateMoved(f"a partition of {topic} has a stored offset")
-    kind = HappeningKind.OFFSETS_INITIALISED
-    told: dict[str, JsonValue] = {"offsets": shown_offsets(action.offsets), "why": action.why}
-    tx.happenings.tell(Happening(seen.now, kind, seen.current.supervisor_id, told))
+    newest = tx.specs.newest(seen.current.supervisor_id)
+    if newest is None or newest.version != seen.current.version:
+        raise StateMoved(f"{seen.current.supervisor_id} has another spec now, or none")
+    begin_offsets(tx, newest.supervisor_id, action.topic_ids, action.offsets, seen.now, action.why)
     _audit(tx, seen, "initial-offsets", action.topic, action.why)
 
 
@@ -157,6 +151,14 @@ def _open(action: OpenGeneration, seen: Observed, tx: Transaction) -> None:
     epochs = {p: committed[p].reset_epoch for p in action.start if p in committed}
     if epochs != {p: action.reset_epochs.get(p, 0) for p in action.start}:
         raise StateMoved(f"the offsets that {action.generation_id} starts from were reset")
+    live = tx.generations.live(supervisor_id)
+    for partition, start in action.start.items():
+        ends = [g.end[partition] for g in live if g.end is not None and partition in g.end]
+        at = ends[-1] if ends else committed[partition].next_offset
+        if at != start:  # what was to come before it was given up meanwhile
+            raise StateMoved(
+                f"{action.generation_id} starts at {start} of {partition}, not at {at}"
+            )
     tx.generations.open(supervisor_id, _data_source(seen), action, seen.now)
 
 

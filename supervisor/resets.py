@@ -16,12 +16,13 @@ from datetime import timedelta
 from supervisor.core.errors import (
     FieldError,
     InvalidOffsets,
+    MetadataBusy,
     StaleCommit,
+    StateMoved,
     StreamUnavailable,
-    SupervisorNotFound,
     TopicMissing,
 )
-from supervisor.core.model import CommittedOffset, Generation
+from supervisor.core.model import CommittedOffset, Generation, SpecVersion
 from supervisor.core.moves import Move, NewOffsets, moves
 from supervisor.core.observed import StreamState, StreamTrouble
 from supervisor.core.operations import Operation, OperationKind
@@ -32,6 +33,7 @@ from supervisor.loop import Loop
 from supervisor.moves import Said, doomed, move_offsets
 from supervisor.ports import Clock, Store, Streams
 from supervisor.signals import Broadcast
+from supervisor.spec_judge import existing
 from tasks.offsets import Offsets, TopicPartition
 
 FRESH = timedelta(seconds=5)
@@ -80,17 +82,21 @@ class Resets:
             TopicMissing: Kafka has no such topic; nothing is done.
             LeaseLost: this overlord does not lead.
         """
-        spec, seen = self._begin(supervisor_id)
 
-        def target(rows: Mapping[TopicPartition, CommittedOffset]) -> NewOffsets:
+        def target(
+            spec: SupervisorSpec, seen: StreamState, rows: Mapping[TopicPartition, CommittedOffset]
+        ) -> NewOffsets:
             to = _initial(spec, seen)
             mine = {p for p in rows if _is_read(spec, p)}
             return NewOffsets(to, seen.topic_ids, seen.earliest, frozenset(mine - to.keys()))
 
-        where = "earliest" if spec.io_config.use_earliest_offset else "latest"
-        where = "first" if spec.io_config.starts is not None else where
-        why = f"reset by {author}: it begins again at the {where} offsets"
-        return self._move(supervisor_id, target, ("reset", author, why), dry_run=dry_run)
+        def why(spec: SupervisorSpec) -> str:
+            where = "earliest" if spec.io_config.use_earliest_offset else "latest"
+            where = "first" if spec.io_config.starts is not None else where
+            return f"reset by {author}: it begins again at the {where} offsets"
+
+        asked = _Asked(OperationKind.RESET, author, why, target)
+        return self._move(supervisor_id, asked, dry_run=dry_run)
 
     def reset_offsets(
         self, supervisor_id: str, offsets: Offsets, author: str, *, dry_run: bool = False
@@ -103,9 +109,10 @@ class Resets:
             InvalidOffsets: a partition is unknown, or Kafka does not hold that offset.
             SupervisorNotFound, StreamUnavailable, TopicMissing, LeaseLost: as `reset`.
         """
-        spec, seen = self._begin(supervisor_id)
 
-        def target(rows: Mapping[TopicPartition, CommittedOffset]) -> NewOffsets:
+        def target(
+            spec: SupervisorSpec, seen: StreamState, rows: Mapping[TopicPartition, CommittedOffset]
+        ) -> NewOffsets:
             mine = {p: row for p, row in rows.items() if _is_read(spec, p)}
             to = dict(offsets) if mine else {**_initial(spec, seen), **offsets}
             _check_bounds(spec, to)
@@ -113,15 +120,8 @@ class Resets:
             return NewOffsets(to, seen.topic_ids, seen.earliest)
 
         why = f"offsets set by {author}"
-        return self._move(supervisor_id, target, ("reset-offsets", author, why), dry_run=dry_run)
-
-    def _begin(self, supervisor_id: str) -> tuple[SupervisorSpec, StreamState]:
-        self.leadership.term()  # whoever does not lead has not looked at Kafka
-        with self.store.reading() as tx:
-            newest = tx.specs.newest(supervisor_id)
-        if newest is None or newest.spec is None:
-            raise SupervisorNotFound(supervisor_id)
-        return newest.spec, self.look(supervisor_id, newest.spec)
+        asked = _Asked(OperationKind.RESET_OFFSETS, author, lambda _: why, target)
+        return self._move(supervisor_id, asked, dry_run=dry_run)
 
     def look(self, supervisor_id: str, spec: SupervisorSpec) -> StreamState:
         """Return a fresh look at Kafka; it is waited for, but not long.
@@ -151,36 +151,58 @@ class Resets:
                 )
             threading.Event().wait(_LOOK_AGAIN_S)
 
-    def _move(
-        self,
-        supervisor_id: str,
-        target: Callable[[Mapping[TopicPartition, CommittedOffset]], NewOffsets],
-        asked: tuple[str, str, str],
-        *,
-        dry_run: bool,
-    ) -> ResetDone:
-        action, author, why = asked
-        if dry_run:
-            with self.store.reading() as tx:
-                rows = tx.offsets.of(supervisor_id)
-                new = target(rows)
-                given_up = doomed(tx.generations.live(supervisor_id), new.touched)
-            return ResetDone(supervisor_id, dry_run, moves(rows, new), given_up)
+    def _move(self, supervisor_id: str, asked: "_Asked", *, dry_run: bool) -> ResetDone:
         for _ in range(TRIES):
-            said = Said(author, action, why, self.clock.now())
+            self.leadership.term()  # whoever does not lead has not looked at Kafka
+            with self.store.reading() as tx:
+                version, spec = existing(tx, supervisor_id)
+            seen = self.look(supervisor_id, spec)
             try:
-                with self.store.leading(self.leadership.term()) as tx:
-                    new = target(tx.offsets.of(supervisor_id))
-                    given_up = doomed(tx.generations.live(supervisor_id), new.touched)
-                    made = move_offsets(tx, self.endings, supervisor_id, new, said)
-                    wish = Operation(supervisor_id, OperationKind(action), author, said.now)
-                    operation = tx.operations.add(wish)
-            except StaleCommit:
+                if dry_run:
+                    return self._foresee(supervisor_id, asked, spec, seen)
+                return self._act(supervisor_id, asked, version, seen)
+            except (StaleCommit, StateMoved):
                 continue
-            self.changed.notify()
-            self.loop.wake(supervisor_id)
-            return ResetDone(supervisor_id, dry_run, made, given_up, operation.id)
-        raise AssertionError(f"{supervisor_id}: its offsets moved {TRIES} times during one reset")
+        raise MetadataBusy(f"the offsets of {supervisor_id} moved {TRIES} times meanwhile")
+
+    def _foresee(
+        self, supervisor_id: str, asked: "_Asked", spec: SupervisorSpec, seen: StreamState
+    ) -> ResetDone:
+        with self.store.reading() as tx:
+            rows = tx.offsets.of(supervisor_id)
+            new = asked.target(spec, seen, rows)
+            given_up = doomed(tx.generations.live(supervisor_id), new.touched)
+        return ResetDone(supervisor_id, True, moves(rows, new), given_up)
+
+    def _act(
+        self, supervisor_id: str, asked: "_Asked", looked_at: SpecVersion, seen: StreamState
+    ) -> ResetDone:
+        with self.store.leading(self.leadership.term()) as tx:
+            newest, spec = existing(tx, supervisor_id)  # it may be terminated, or forgotten
+            if newest.version != looked_at.version:
+                raise StateMoved(f"{supervisor_id} has another spec than when Kafka was looked at")
+            said = Said(asked.author, asked.kind, asked.why(spec), self.clock.now())
+            rows = tx.offsets.of(supervisor_id)
+            new = asked.target(spec, seen, rows)
+            given_up = doomed(tx.generations.live(supervisor_id), new.touched)
+            made = move_offsets(tx, self.endings, supervisor_id, new, said, rows=rows)
+            wish = Operation(supervisor_id, asked.kind, asked.author, said.now)
+            operation = tx.operations.add(wish)
+        self.changed.notify()
+        self.loop.wake(supervisor_id)
+        return ResetDone(supervisor_id, False, made, given_up, operation.id)
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """One of the verbs: who asks for it, and what it means for a spec, Kafka and the rows."""
+
+    kind: OperationKind
+    author: str
+    why: Callable[[SupervisorSpec], str]
+    target: Callable[
+        [SupervisorSpec, StreamState, Mapping[TopicPartition, CommittedOffset]], NewOffsets
+    ]
 
 
 def _initial(spec: SupervisorSpec, seen: StreamState) -> dict[TopicPartition, int]:

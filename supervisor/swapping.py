@@ -9,9 +9,13 @@ A reader's list has the inputs or the file, never both and never neither.
 import hmac
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
+
+import structlog
 
 from supervisor.core.compaction import Compaction, merged
 from supervisor.core.errors import NotAllowed, Refused, StateMoved
+from supervisor.core.events import QueueDead
 from supervisor.core.model import AuditEntry, Segment, TaskStatus
 from supervisor.desired import inputs_of
 from supervisor.endings import Endings
@@ -28,6 +32,8 @@ from tasks.contract import (
     SegmentFile,
     SyncRequest,
 )
+
+log = structlog.get_logger()
 
 FAILED = TaskStatus.FAILED
 TAKEN_OUT = "a file was taken out of the table since"
@@ -60,20 +66,22 @@ class Swapping:
     def heard(self, request: SyncRequest) -> None:
         """End what a worker says that it cannot do.
 
+        One whose queue is damaged goes on until that is repaired, and the worker says so again:
+        its tasks, of other tables too, are to be heard of all the same.
+
         Raises:
             LeaseLost, Unavailable: it will say so again.
         """
         failed = {each.compaction_id: each for each in request.compactions if each.failure}
         if not failed:
             return
-        with self.store.leading(self.term()) as tx:
-            for row in tx.compactions.rows_of(sorted(failed)).values():
-                mine = (row.worker_id, row.incarnation) == (request.worker_id, request.incarnation)
-                if row.live and mine:
-                    said = failed[row.id]
-                    why = f"{said.failure}: {said.detail}"
-                    now = self.clock.now()
-                    self.endings.end_compaction(tx, row, FAILED, why, now, blamed=True)
+        with self.store.reading() as tx:
+            rows = tx.compactions.rows_of(sorted(failed)).values()
+        for row in rows:
+            mine = (row.worker_id, row.incarnation) == (request.worker_id, request.incarnation)
+            if row.live and mine:
+                why = f"{failed[row.id].failure}: {failed[row.id].detail}"
+                end_apart(self, row, why, blamed=True)
         self.assign()
 
     def publish(self, wanted: str, token: str, request: CompactedFile) -> PublishAnswer:
@@ -142,6 +150,34 @@ class Swapping:
         told = {"compaction": row.id, "files": str(len(replaced)), "rows": str(file.rows)}
         worker = f"worker {row.worker_id}"
         tx.audit.write(AuditEntry(now, worker, "compact", row.data_source, told))
+
+
+class _Ends(Protocol):
+    """What ends compactions."""
+
+    @property
+    def store(self) -> Store: ...
+    @property
+    def clock(self) -> Clock: ...
+    @property
+    def term(self) -> Callable[[], int]: ...
+    @property
+    def endings(self) -> Endings: ...
+
+
+def end_apart(by: _Ends, row: Compaction, why: str, *, blamed: bool = False) -> None:
+    """End a compaction in a transaction of its own, unless the queue of its files is damaged.
+
+    It goes on then, as tasks do, until the queue is repaired: whoever ends it asks again.
+
+    Raises:
+        LeaseLost, Unavailable: it was not ended.
+    """
+    try:
+        with by.store.leading(by.term()) as tx:
+            by.endings.end_compaction(tx, row, FAILED, why, by.clock.now(), blamed=blamed)
+    except QueueDead as error:
+        log.warning("a compaction cannot end yet", compaction=row.id, why=str(error))
 
 
 def existing(tx: Transaction, wanted: str) -> Compaction:

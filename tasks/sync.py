@@ -60,6 +60,8 @@ class Sync:
         self._sequence = 0
         self._newest = (-1, -1)
         """(term, newest request sent) when the answer that counts came."""
+        self._ignored: int | None = None
+        """The earlier term whose answers were told of last."""
         self._known: str | None = None
         self._told: tuple[object, ...] = ()
         self._ask_again = False
@@ -170,6 +172,7 @@ class Sync:
 
     def _act_on(self, response: SyncResponse, sequence: int) -> None:
         if response.term < self._newest[0]:
+            self._tell_of_earlier(response.term)
             return
         if (response.term, sequence) > self._newest:
             # Requests under way may have been answered before this one: they count less.
@@ -183,6 +186,17 @@ class Sync:
             self._roster.tell(response.tasks)
             self._ask_again = True
             self._changed.notify_all()
+
+    def _tell_of_earlier(self, term: int) -> None:
+        """Say once per term that its answers are not followed: for ever, after a restore."""
+        if term != self._ignored:
+            self._ignored = term
+            structlog.get_logger().warning(
+                "answers of an earlier term are not followed: a leader of before, or the metadata "
+                "database was restored from a copy, and this worker is to be started again",
+                term=term,
+                follows=self._newest[0],
+            )
 
     def _await_news(self, since: float) -> None:
         """Wait until a phase or an order changed, or a report is due anyway."""

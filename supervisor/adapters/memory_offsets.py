@@ -74,6 +74,9 @@ class MemoryOffsets:
         for partition, offset in sorted(expected.items()):
             if partition not in rows or rows[partition].next_offset != offset:
                 raise StaleCommit(supervisor_id, str(partition), offset)
+        for partition in sorted(offsets.keys() - expected.keys()):
+            if partition in rows:
+                raise StaleCommit(supervisor_id, str(partition), None)
         for partition, offset in offsets.items():
             rows[partition] = _moved(
                 rows.get(partition), supervisor_id, partition, offset, topic_ids[partition.topic]

@@ -25,7 +25,7 @@ def discards(view: View) -> Iterator[DiscardGeneration]:
 
 
 def _reason(view: View, generation: Generation) -> str | None:
-    if (reset := _reset(view, generation)) is not None:
+    if (reset := _reset(view, generation) or _cut_off(view, generation)) is not None:
         return reset
     if view.replicas(generation):
         return None  # whoever lives may still publish it
@@ -40,6 +40,15 @@ def _reset(view: View, generation: Generation) -> str | None:
             return f"{partition} has no stored offset any more"
         if row.reset_epoch != generation.reset_epochs.get(partition, 0):
             return f"the offsets of {partition} were reset since it opened"
+    return None
+
+
+def _cut_off(view: View, generation: Generation) -> str | None:
+    """What led to its start was given up as it opened: its publish could only wait, for ever."""
+    for partition, start in sorted(generation.start.items()):
+        at = view.led_to(generation, partition)
+        if at is not None and start > at:
+            return f"nothing leads to its start {start} of {partition} any more, only to {at}"
     return None
 
 

@@ -136,9 +136,10 @@ class WorkerFenced(Refused):
 class StaleCommit(Refused):
     """A partition no longer stands where a commit starts: offset, topic id or reset epoch."""
 
-    def __init__(self, supervisor_id: str, partition: str, expected: int) -> None:
-        """Name the partition and the offset that was expected."""
-        super().__init__(f"{supervisor_id} {partition}: committed offset is not {expected}")
+    def __init__(self, supervisor_id: str, partition: str, expected: int | None) -> None:
+        """Name the partition and the offset that was expected; None: that there is none."""
+        told = "there is one" if expected is None else f"it is not {expected}"
+        super().__init__(f"{supervisor_id} {partition}: committed offset: {told}")
         self.supervisor_id = supervisor_id
         self.partition = partition
         self.expected = expected

@@ -89,6 +89,11 @@ IDLE = frozenset(
         "broker.address.family",
         "fetch.error.backoff.ms",
         "fetch.queue.backoff.ms",
+        *("request.timeout.ms", "default.api.timeout.ms", "connections.max.idle.ms"),
+        *("reconnect.backoff.ms", "reconnect.backoff.max.ms", "retry.backoff.ms"),
+        *("receive.buffer.bytes", "send.buffer.bytes", "client.dns.lookup"),
+        *("max.poll.records", "max.poll.interval.ms", "heartbeat.interval.ms", "check.crcs"),
+        *("exclude.internal.topics", "allow.auto.create.topics"),
     }
 )
 JAAS = "sasl.jaas.config"
@@ -112,6 +117,23 @@ _DENIED = re.compile(
     r"interceptor\.classes|metric\.reporters|test\..*|debug|statistics\.interval\.ms|.*_cb",
     re.DOTALL,
 )
+
+_CA = "give the CA's certificates as PEM text: ssl.ca.pem"
+_CERTIFICATE = "give ssl.certificate.pem as PEM text, and a reference for ssl.key.pem"
+_VERSIONS = "leave it out: client and broker agree on the best that both know"
+INSTEAD = {
+    "ssl.truststore.location": _CA,
+    "ssl.truststore.password": _CA,
+    "ssl.ca.location": _CA,
+    "ssl.keystore.location": _CERTIFICATE,
+    "ssl.keystore.password": _CERTIFICATE,
+    "ssl.certificate.location": _CERTIFICATE,
+    "ssl.key.location": _CERTIFICATE,
+    "ssl.protocol": _VERSIONS,
+    "ssl.enabled.protocols": _VERSIONS,
+    "ssl.cipher.suites": _VERSIONS,
+}
+"""What to do about a property of either client that a spec may not set, where there is a way."""
 
 
 def standing(name: str) -> Standing:

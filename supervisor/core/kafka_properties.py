@@ -27,12 +27,15 @@ _JAAS_HINT = (
     'username="..." password="${env:TIDEGATE_SECRET_X}"; or give sasl.mechanism, sasl.username '
     "and a reference for sasl.password"
 )
-_QUOTED = r'"((?:[^"\\]|\\["\\])*)"'
+_QUOTED = r"""(?:"(?:[^"\\]|\\["\\])*"|'(?:[^'\\]|\\['\\])*')"""
+_OPTION = r"(?P<{0}>username|password)\s*=\s*(?P<{0}_value>" + _QUOTED + ")"
 _JAAS_LINE = re.compile(
     r"org\.apache\.kafka\.common\.security\."
     r"(plain\.Plain|scram\.Scram)LoginModule\s+required\s+"
-    rf"(?:username\s*=\s*{_QUOTED}\s+password\s*=\s*{_QUOTED}"
-    rf"|password\s*=\s*{_QUOTED}\s+username\s*=\s*{_QUOTED})\s*;"
+    + _OPTION.replace("{0}", "first")
+    + r"\s+"
+    + _OPTION.replace("{0}", "second")
+    + r"\s*;"
 )
 _ENVIRONMENT = re.compile(r"\$\{env:([^{}]*)\}")
 # Brackets are an IPv6 address; `PLAINTEXT://host:1` is a listener, not a broker's address.
@@ -40,7 +43,16 @@ _HOST_PORT = re.compile(r"(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}")
 _CONTROL = re.compile("[\0-\x1f\x7f-\x9f\u2028\u2029]")
 _JAAS_CHARACTERS_MAX = 4_000
 _PROPERTIES_MAX = 100
+_BOTH = ("first", "second")
+_ALIKE = 0.8
+"""Most names of properties are much alike: below it another one is meant, not a slip."""
+_MECHANISM_HINT = (
+    "others, such as OAUTHBEARER, GSSAPI and AWS_MSK_IAM, are not built: use one of these, or a "
+    "client's certificate"
+)
 _FIXED_WHY = {
+    "ssl.endpoint.identification.algorithm": "a broker's name is always checked: leave it out, and "
+    "give brokers certificates with their names",
     "isolation.level": "a range ends at the last stable offset, so aborted records are never read",
     "ssl.truststore.type": "certificates stand in the spec as PEM, never in a file of the server",
     "ssl.keystore.type": "certificates stand in the spec as PEM, never in a file of the server",
@@ -137,10 +149,12 @@ class _Reading:
                     "remove it: the position is the supervisor's, not a consumer group's",
                 )
             case Standing.DENIED:
-                self.refuse(given, f"{shown(name)} may not be set in a spec", "remove it")
+                hint = kafka_names.INSTEAD.get(name, "remove it")
+                self.refuse(given, f"{shown(name)} may not be set in a spec", hint)
             case Standing.UNKNOWN:
-                close = nearest(name, kafka_names.ALLOWED)
+                close = nearest(name, kafka_names.ALLOWED, cutoff=_ALIKE)
                 hint = f"did you mean {close}?" if close else "remove it"
+                hint = kafka_names.INSTEAD.get(name, hint)
                 self.refuse(given, f"{shown(name)} is not a property that a spec may set", hint)
         self.properties[name] = value
 
@@ -221,16 +235,16 @@ class _Reading:
             value.strip() if isinstance(value, str) and len(value) <= _JAAS_CHARACTERS_MAX else ""
         )
         match = _JAAS_LINE.fullmatch(line)
-        reference = _ENVIRONMENT.fullmatch((match[3] or match[4] or "") if match else "")
-        if match is None or reference is None:
+        options = {match[n]: _unquoted(match[f"{n}_value"]) for n in _BOTH} if match else {}
+        reference = _ENVIRONMENT.fullmatch(options.get("password", ""))
+        if match is None or reference is None or "username" not in options:
             self.refuse(
                 given,
                 f"{JAAS} is accepted in one form only: a user name, and a password by reference",
                 _JAAS_HINT,
             )
             return
-        user = match[2] if match[2] is not None else match[5]
-        self._take_field(given, "sasl.username", re.sub(r"\\(.)", r"\1", user))
+        self._take_field(given, "sasl.username", options["username"])
         self._take_secret(given, "sasl.password", reference[1])
         if match[1] == "plain.Plain":
             self.set_field(given, "sasl.mechanism", SaslMechanism.PLAIN.value)
@@ -253,7 +267,9 @@ class _Reading:
                 flat = known.replace("_", "").lower()
                 told = (n for f, n in self.names.items() if f.replace("_", "") == flat)
                 name = next(told, "security.protocol")
-                self.refuse(name, wrong["msg"].removeprefix("Value error, "))
+                said = wrong["msg"].removeprefix("Value error, ")
+                hint = _MECHANISM_HINT if FIELDS.get(name) == "sasl_mechanism" else ""
+                self.refuse(name, said.replace("Input should be", f"{name} must be"), hint)
             return None
 
     def _check_together(self) -> None:
@@ -290,6 +306,11 @@ class _Reading:
 def _are_brokers(value: str) -> bool:
     well_formed = all(_HOST_PORT.fullmatch(part.strip()) for part in value.split(","))
     return well_formed and not refused_hosts(value, None)
+
+
+def _unquoted(text: str) -> str:
+    """Return what stands between two quotes, of either kind."""
+    return re.sub(r"\\(.)", r"\1", text[1:-1])
 
 
 def _clean(known: str, value: str) -> str:

@@ -47,10 +47,10 @@ def pointer_part(name: str) -> str:
     return name[:_PART_MAX].replace("~", "~0").replace("/", "~1")
 
 
-def nearest(name: str, known: Iterable[str]) -> str | None:
-    """Return the known name that `name` was probably meant to be."""
+def nearest(name: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
+    """Return the known name that `name` was probably meant to be; `cutoff`: 1 is the same."""
     lowered = {k.lower(): k for k in known}
-    found = get_close_matches(name.lower()[:200], lowered, n=1, cutoff=0.6)
+    found = get_close_matches(name.lower()[:200], lowered, n=1, cutoff=cutoff)
     return lowered[found[0]] if found else None
 
 

@@ -102,8 +102,17 @@ def _sift_decoder(
 def _sift_flatten(notes: Notes, written: Mapping[str, object], pointer: str) -> dict[str, object]:
     kept = notes.sift(written, pointer, tables.FLATTEN)
     if isinstance(fields := kept.get("fields"), list):
-        kept["fields"] = notes.sift_each(fields, f"{pointer}/fields", tables.FLATTEN_FIELD)
+        looked = [_no_jq(notes, each, f"{pointer}/fields/{n}") for n, each in enumerate(fields)]
+        kept["fields"] = notes.sift_each(looked, f"{pointer}/fields", tables.FLATTEN_FIELD)
     return kept
+
+
+def _no_jq(notes: Notes, field: object, pointer: str) -> object:
+    if not isinstance(field, Mapping) or field.get("type") != "jq":
+        return field
+    told, hint = "jq is not built", "use type path: $.user.id, or $.items[*].id for all of a list"
+    notes.refuse(f"{pointer}/type", told, hint)
+    return {"type": "root", **{k: v for k, v in field.items() if k == "name"}}  # stands in for it
 
 
 def sift_transforms(notes: Notes, written: Mapping[str, object], pointer: str) -> dict[str, object]:

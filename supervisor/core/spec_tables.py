@@ -163,6 +163,8 @@ IO_CONFIG = Table(
         "pollTimeout": (100,),
         "emitTimeLagMetrics": (False,),
         "lagAggregator": ({"type": "default"},),
+        "skipOffsetGaps": (False, True),  # of Druid 0.14 and before
+        "appendToExisting": (False, True),  # of batch ingestion, and in many specs all the same
     },
 )
 IDLE = Table(kept=frozenset({"enabled", "inactiveAfterMillis"}))
@@ -347,6 +349,7 @@ TUNING = Table(
         "pollTimeout": (100,),
         "repartitionTransitionDuration": ("PT120S", "PT2M"),
         "basePersistDirectory": (),
+        "buildV9Directly": (True, False),  # of Druid 0.14 and before
         "useMaxMemoryEstimates": (False,),
     },
 )

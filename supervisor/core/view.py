@@ -52,6 +52,21 @@ class View:
         ]
         return ends[-1] if ends else self.seen.committed[partition].next_offset
 
+    def led_to(self, generation: Generation, partition: TopicPartition) -> int | None:
+        """Where what is before a range leads; None: the live one before it has no end yet.
+
+        It is the end of the newest live one before it, else the committed offset.
+        """
+        before = [
+            g
+            for g in self.seen.generations
+            if g.ordinal < generation.ordinal and partition in g.start
+        ]
+        if not before:
+            return self.seen.committed[partition].next_offset
+        end = before[-1].end
+        return None if end is None else end[partition]
+
     @cached_property
     def layout(self) -> dict[int, tuple[TopicPartition, ...]]:
         """The layout that the newest spec asks for, over the partitions with stored offsets."""
@@ -63,12 +78,25 @@ class View:
         known = [p for p in self.seen.committed if io_config.reads(p.topic)]
         if self.ends is not None:
             known = [p for p in known if p in self.ends]
-        if io_config.topic is None and self.seen.stream.known:
-            # One topic that is gone, or another one now, does not stop the others of a pattern.
-            ids = self.seen.stream.topic_ids
-            known = [p for p in known if ids.get(p.topic) == self.seen.committed[p].topic_id]
+        if io_config.topic is None:
+            known = [p for p in known if self._stands(p)]
         several = io_config.topic is None
         return layout(known, io_config.task_count, several_topics=several)
+
+    def _stands(self, partition: TopicPartition) -> bool:
+        """Whether a topic of a pattern is there: one that is gone, or another, stops no other.
+
+        While Kafka does not tell, what is open is as it was: no group is divided anew for that.
+        """
+        if self.seen.stream.known:
+            topic_id = self.seen.stream.topic_ids.get(partition.topic)
+            return topic_id == self.seen.committed[partition].topic_id
+        return not self._held or partition in self._held
+
+    @cached_property
+    def _held(self) -> frozenset[TopicPartition]:
+        """What open ranges hold."""
+        return frozenset(p for g in self.seen.generations if g.open for p in g.start)
 
     @cached_property
     def task_count(self) -> int:

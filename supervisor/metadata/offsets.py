@@ -118,12 +118,16 @@ class SqlOffsets:
             self._lock(supervisor_id, partition, expected[partition])
         for partition in sorted(offsets):
             to, topic_id = offsets[partition], topic_ids[partition.topic]
+            if partition not in expected:
+                if not self.initialise(supervisor_id, topic_id, {partition: to}):
+                    raise StaleCommit(supervisor_id, str(partition), None)
+                continue
             first = case(
                 (_AT.topic_id != topic_id, to),
                 (_AT.first_offset > to, to),
                 else_=_AT.first_offset,
             )
-            moved = self._db.execute(
+            self._db.execute(  # the row is held since it was compared
                 update(committed_offsets)
                 .where(*_row_of(supervisor_id, partition))
                 .values(
@@ -133,9 +137,7 @@ class SqlOffsets:
                     reset_epoch=_AT.reset_epoch + 1,
                 )
                 .returning(_AT.partition)
-            ).one_or_none()
-            if moved is None:
-                self.initialise(supervisor_id, topic_id, {partition: to})
+            ).one()
 
     def _lock(self, supervisor_id: str, partition: TopicPartition, expected: int) -> None:
         """Hold a row that stands where it is expected until the transaction ends."""

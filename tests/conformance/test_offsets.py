@@ -179,7 +179,9 @@ def test_a_reset_stores_partitions_that_have_no_row(begun: Leader) -> None:
         assert tx.offsets.of(CLICKS)[P2] == CommittedOffset(CLICKS, P2, 4, 4, TOPIC_ID)
 
 
-@pytest.mark.parametrize("expected", [{P0: 4}, {P0: 5, P2: 0}], ids=["moved", "gone"])
+@pytest.mark.parametrize(
+    "expected", [{P0: 4}, {P0: 5, P2: 0}, {}], ids=["moved", "gone", "has come"]
+)
 def test_a_reset_of_what_has_moved_is_stale_and_changes_nothing(
     begun: Leader, expected: dict[TopicPartition, int]
 ) -> None:
@@ -232,3 +234,19 @@ def test_a_publish_between_look_and_reset_makes_the_reset_stale(postgresql_leade
             slow.offsets.reset(CLICKS, {P0: 0}, IDS, {P0: seen})
 
     assert postgresql_leader.committed() == {P0: 9}
+
+
+@pytest.mark.pg
+@pytest.mark.parametrize("others", [{P0: 0}, {P1: 0}, {P0: 0, P1: 0}])
+def test_offsets_that_come_between_look_and_reset_make_the_reset_stale(
+    postgresql_leader: Leader, others: dict[TopicPartition, int]
+) -> None:
+    """Goal: no reset says that it moved a partition that stands where somebody else put it."""
+    with postgresql_leader.writes() as slow:
+        assert slow.offsets.of(CLICKS) == {}
+        with postgresql_leader.writes() as fast:
+            assert fast.offsets.initialise(CLICKS, TOPIC_ID, others)
+        with pytest.raises(StaleCommit):
+            slow.offsets.reset(CLICKS, {P0: 7, P1: 7}, IDS, {})
+
+    assert postgresql_leader.committed() == others

@@ -39,6 +39,8 @@ BY_REFERENCE = 'username="ann" password="${env:TIDEGATE_SECRET_X}"'
         (PLAIN, "PLAIN", BY_REFERENCE),
         (PLAIN, "PLAIN", 'password="${env:TIDEGATE_SECRET_X}"   username="ann"'),
         (PLAIN, "PLAIN", 'username = "ann"\n password = "${env:TIDEGATE_SECRET_X}" '),
+        (PLAIN, "PLAIN", "username='ann' password='${env:TIDEGATE_SECRET_X}'"),
+        (PLAIN, "PLAIN", "password='${env:TIDEGATE_SECRET_X}' username=\"ann\""),
         (SCRAM, "SCRAM-SHA-512", BY_REFERENCE),
     ],
 )
@@ -76,6 +78,9 @@ def test_a_quoted_user_name_is_read_as_it_is_meant() -> None:
         5,
         _jaas(PLAIN, f'username="ann" password="{CANARY}"'),
         _jaas(PLAIN, f'username="{CANARY}"'),
+        _jaas(PLAIN, "username='ann\" password='${env:TIDEGATE_SECRET_X}'"),
+        _jaas(PLAIN, 'password="${env:TIDEGATE_SECRET_X}" password="${env:TIDEGATE_SECRET_X}"'),
+        _jaas(PLAIN, 'username="ann" username="${env:TIDEGATE_SECRET_X}"'),
         _jaas(PLAIN, BY_REFERENCE + ' extra="1"'),
         _jaas(PLAIN, BY_REFERENCE) + _jaas(PLAIN, BY_REFERENCE),
         _jaas(PLAIN, BY_REFERENCE)[:-1],

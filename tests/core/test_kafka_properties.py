@@ -175,6 +175,41 @@ def test_an_unknown_property_is_refused_with_the_nearest_allowed_one(
     assert error.hint == f"did you mean {nearest}?"
 
 
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("ssl.truststore.location", "ssl.ca.pem"),
+        ("ssl.truststore.password", "ssl.ca.pem"),
+        ("ssl.keystore.location", "ssl.certificate.pem"),
+        ("ssl.keystore.password", "ssl.certificate.pem"),
+        ("ssl.protocol", "leave it out"),
+        ("ssl.endpoint.identification.algorithm", "leave it out"),
+        ("session.timeout", "session.timeout.ms?"),
+        ("transaction.timeout.ms", "remove it"),
+    ],
+)
+def test_what_the_java_client_knows_is_refused_with_what_takes_its_place(
+    name: str, hint: str
+) -> None:
+    assert hint in _the_error(name, CANARY).hint
+
+
+@pytest.mark.parametrize("name", ["request.timeout.ms", "client.dns.lookup", "check.crcs"])
+def test_what_harms_nobody_is_taken_with_a_warning(name: str) -> None:
+    [warning] = read_properties({**SERVERS, name: "60000"}).warnings
+    assert f"{name} has no effect" in warning
+
+
+@pytest.mark.parametrize("mechanism", ["AWS_MSK_IAM", "OAUTHBEARER", "GSSAPI"])
+def test_a_mechanism_that_is_not_built_is_told_with_those_that_are(mechanism: str) -> None:
+    given: dict[str, JsonValue] = {"security.protocol": "SASL_SSL", "sasl.mechanism": mechanism}
+    with pytest.raises(InvalidSpec) as refused:
+        read_properties({**SERVERS, **given})
+    [error] = refused.value.errors
+    assert "must be 'PLAIN', 'SCRAM-SHA-256' or 'SCRAM-SHA-512'" in error.message
+    assert f"{mechanism}" in error.hint
+
+
 @pytest.mark.parametrize("name", ["sasl.password", "ssl.key.password", "ssl.key.pem"])
 def test_a_secret_in_a_spec_is_refused_with_the_way_to_reference_it(name: str) -> None:
     error = _the_error(name, CANARY)

@@ -45,6 +45,9 @@ def test_flags_and_whole_numbers_may_stand_in_quotes(
         (f"{_IO}/emitTimeLagMetrics", "false"),
         (f"{_TUNING}/reportParseExceptions", "false"),
         (f"{_TUNING}/maxRowsInMemory", "150000"),
+        (f"{_TUNING}/buildV9Directly", True),
+        (f"{_IO}/skipOffsetGaps", False),
+        (f"{_IO}/appendToExisting", True),
     ],
 )
 def test_what_asks_for_nothing_does_so_in_quotes(pointer: str, value: object) -> None:

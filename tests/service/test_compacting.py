@@ -12,6 +12,7 @@ from supervisor.core.model import TaskStatus
 from supervisor.core.observed import Liveness
 from supervisor.core.spec_index import IndexSpec
 from supervisor.core.spec_tuning import TuningConfig
+from supervisor.endings import task_output_of
 from tasks.contract import PublishOutcome
 from tasks.ingest_spec import FileFormat
 from tests.core.snapshots import HOUR, TOPIC, spec
@@ -266,11 +267,49 @@ def test_a_lost_worker_loses_it_a_silent_one_does_not(dock: Dock) -> None:
 def test_one_that_runs_far_too_long_is_given_up(dock: Dock) -> None:
     dock.compact()
     dock.clock.advance(LASTS_AT_MOST + HOUR)
+    dock.hands.led = LASTS_AT_MOST + HOUR
     dock.compacting.run_once()
 
     [ended] = dock.compactions()
     assert (ended.status, ended.blamed) == (TaskStatus.FAILED, True)
     assert ended.detail == "it ran for more than 6 hours"
+
+
+def test_how_long_one_runs_is_told_by_no_other_leaders_clock(dock: Dock) -> None:
+    """Goal: a leader whose clock is ahead by hours ends nothing that has just begun."""
+    dock.compact()
+    ahead = LASTS_AT_MOST + HOUR
+    dock.clock.advance(ahead)
+    dock.hands.led = timedelta(minutes=1)
+    dock.compacting.run_once()
+    assert [each.live for each in dock.compactions()] == [True]
+
+    dock.hands.led = ahead
+    dock.compacting.run_once()
+    assert [each.live for each in dock.compactions()] == [False]
+
+
+def test_a_damaged_queue_makes_no_worker_silent(dock: Dock) -> None:
+    """Goal: P24: what waits in it waits, and all else goes on: syncs, and other compactions."""
+    dock.compact()
+    [told] = dock.told()
+    worker = dock.compactions()[0].worker_id
+    queue = task_output_of(TOPIC)
+    with dock.store.leading(dock.leadership.term()) as tx:
+        row = tx.events.find(queue)
+        assert row is not None
+        tx.events.declare_dead(row, 1, "a test")
+
+    dock.fail(told, worker)
+    dock.hands.all[worker].incarnation += 1
+    assert dock.compacting.run_once() == 0
+    assert [each.live for each in dock.compactions()] == [True]
+
+    with dock.store.leading(dock.leadership.term()) as tx:
+        tx.events.rebuild(queue)
+    dock.compacting.run_once()
+    [ended] = dock.compactions()
+    assert (ended.live, ended.blamed) == (False, True)
 
 
 def test_a_worker_that_cannot_is_believed_only_about_its_own(dock: Dock) -> None:

@@ -16,6 +16,7 @@ from tasks.offsets import TopicPartition
 from tests.core.snapshots import MINUTE, TOPIC, spec
 from tests.service.test_changes import READ, active, committed, live, published_all, turn
 from tests.service.test_exactly_once import DURATION, ExactlyOnce
+from tests.service.test_resets import publish_all
 from tests.service.world import Crash, World
 
 PARTITIONS_MAX = 8
@@ -131,6 +132,34 @@ def test_a_topic_that_vanishes_stops_no_other(store: Store) -> None:
     state = roll_up(world.one_pass().seen, None)
     assert (state.healthy, state.detailed) == (False, "TOPIC_GONE")
     assert state.why.startswith("topic clicks-eu does not exist any more")
+
+
+def test_a_broker_that_does_not_answer_brings_no_topic_back_that_is_gone(store: Store) -> None:
+    """Goal: whatever Kafka does not tell for a while, what is open reads on as it is."""
+    world = world_of(store, pattern(1))
+    world.write(READ)
+    for _ in range(3):
+        turn(world)
+    world.read(READ)
+    world.sync()
+    world.streams.delete("clicks-eu")
+    world.ends = {p: end for p, end in world.ends.items() if p.topic != "clicks-eu"}
+    for _ in range(6):
+        turn(world)
+        publish_all(world)
+    [before] = live(world)
+    assert set(before.start) == world.ends.keys()
+
+    world.streams.fail(StreamTrouble.UNREACHABLE, "no answer")
+    for _ in range(3):
+        turn(world)
+        publish_all(world)
+    world.streams.heal()
+    for _ in range(3):
+        turn(world)
+        publish_all(world)
+
+    assert [(g.id, g.state) for g in live(world)] == [(before.id, GenerationState.READING)]
 
 
 def test_a_broker_that_does_not_answer_is_no_topic_that_vanishes(store: Store) -> None:

@@ -148,6 +148,7 @@ class Hands:
     """Implements `ports.Workers`."""
 
     all: dict[str, Hand] = field(default_factory=dict)
+    led: timedelta = timedelta(milliseconds=1)
 
     def views(self) -> tuple[WorkerView, ...]:
         return tuple(
@@ -167,8 +168,8 @@ class Hands:
         """Wake nobody: the tests of this world make their passes themselves."""
 
     def led_for(self) -> timedelta:
-        """For a moment: what is stored ahead of the clock was stored before."""
-        return timedelta(milliseconds=1)
+        """Of this leader: what is stored ahead of the clock was stored before its term."""
+        return self.led
 
 
 class World:

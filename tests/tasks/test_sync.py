@@ -6,6 +6,7 @@ from pathlib import Path
 from threading import Condition, Event
 
 import pytest
+from structlog.testing import capture_logs
 
 from tasks.compacting import Compactor
 from tasks.contract import (
@@ -182,6 +183,18 @@ def test_an_answer_of_a_lower_term_counts_for_nothing(desk: Desk) -> None:
     assert desk.task_ids() == {"task-1"}
     assert desk.site.roster.runners[0].state.order.sequence == 1
     assert probe.known == "2-a"
+
+
+def test_answers_of_an_earlier_term_are_told_of_once(desk: Desk) -> None:
+    """Goal: after a restore of the database nobody wonders why a worker follows no order."""
+    desk.hand.answer(desk.hand.next_request(long=False), 6, "6-a")
+    with capture_logs() as lines:
+        for _ in range(3):
+            desk.hand.answer(desk.hand.next_request(long=False), 4, "4-a")
+        desk.hand.next_request(long=False)
+
+    told = [line for line in lines if "not followed" in line["event"]]
+    assert [(line["term"], line["follows"]) for line in told] == [(4, 6)]
 
 
 def test_a_higher_term_counts_even_for_an_older_request(desk: Desk) -> None:
