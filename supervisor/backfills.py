@@ -146,7 +146,7 @@ class Backfills:
             # Now, for the ranges are those of the topic as it is: not of one that is made anew.
             starts = {partition: each.first for partition, each in ranges.items()}
             ids = {p.topic: seen.topic_ids[p.topic] for p in starts}
-            begin_offsets(tx, own_id, ids, starts, said.now, f"it reads what {supervisor_id} skips")
+            begin_offsets(tx, own_id, ids, starts, said)
         self.reach("backfill:committed")
         resets.changed.notify()
         for each in (supervisor_id, own_id):

@@ -113,8 +113,7 @@ def begin_offsets(
     supervisor_id: str,
     topic_ids: Mapping[str, str],
     offsets: Offsets,
-    now: datetime,
-    why: str,
+    said: Said,
 ) -> None:
     """Store where reading begins, in partitions that have no offset yet.
 
@@ -126,8 +125,8 @@ def begin_offsets(
         if not tx.offsets.initialise(supervisor_id, topic_id, mine):
             raise StateMoved(f"a partition of {topic} has a stored offset")
     kind = HappeningKind.OFFSETS_INITIALISED
-    told: dict[str, JsonValue] = {"offsets": shown_offsets(offsets), "why": why}
-    tx.happenings.tell(Happening(now, kind, supervisor_id, told))
+    told: dict[str, JsonValue] = {"offsets": shown_offsets(offsets), "why": said.why}
+    tx.happenings.tell(Happening(said.now, kind, supervisor_id, told))
 
 
 def move_offsets(

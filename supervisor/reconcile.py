@@ -141,8 +141,9 @@ def _initialise(action: CommitInitialOffsets, seen: Observed, tx: Transaction) -
     newest = tx.specs.newest(seen.current.supervisor_id)
     if newest is None or newest.version != seen.current.version:
         raise StateMoved(f"{seen.current.supervisor_id} has another spec now, or none")
-    begin_offsets(tx, newest.supervisor_id, action.topic_ids, action.offsets, seen.now, action.why)
-    _audit(tx, seen, "initial-offsets", action.topic, action.why)
+    said = Said("overlord", "initial-offsets", action.why, seen.now)
+    begin_offsets(tx, newest.supervisor_id, action.topic_ids, action.offsets, said)
+    _audit(tx, seen, said.action, action.topic, action.why)
 
 
 def _open(action: OpenGeneration, seen: Observed, tx: Transaction) -> None:

@@ -1,6 +1,7 @@
 """The small types that settings are made of."""
 
 import re
+import unicodedata
 from pathlib import Path
 from typing import Annotated
 
@@ -8,6 +9,9 @@ from pydantic import AfterValidator, BeforeValidator
 from pydantic_settings import NoDecode
 
 from supervisor.core.spec_fields import wrong
+
+_UNWRITABLE = {"Cc", "Cs", "Zl", "Zp"}
+"""Controls, what Python makes of bytes that are no text, and what ends a line."""
 
 
 def _split(value: object) -> object:
@@ -24,7 +28,24 @@ def _is_a_folder(value: object) -> object:
 
 
 def _absolute(value: Path) -> Path:
-    return value.expanduser().absolute()
+    folder = value.expanduser().absolute()
+    if any(unicodedata.category(c) in _UNWRITABLE for c in str(folder)):
+        raise wrong(
+            "has a line break, or bytes that are no UTF-8, in its path",
+            "rename it, or use another folder",
+        )
+    return folder
+
+
+def _no_pattern(folder: Path) -> Path:
+    """Refuse what Hadoop can neither take as it is nor as a pattern (`tasks.ingest.paths`)."""
+    text = str(folder)
+    if ":" in text and any(c in text for c in "{}[]*?\\"):
+        raise wrong(
+            "has both a colon and one of {}[]*?\\ in its path, which Spark cannot read",
+            "rename it, or name a link to it",
+        )
+    return folder
 
 
 def http_urls(value: tuple[str, ...]) -> tuple[str, ...]:
@@ -42,6 +63,8 @@ def http_url(value: str) -> str:
 
 Folder = Annotated[Path, BeforeValidator(_is_a_folder), AfterValidator(_absolute)]
 """A folder, made absolute when it is read."""
+TableFolder = Annotated[Folder, AfterValidator(_no_pattern)]
+"""A folder that Spark reads."""
 Addresses = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
 """Several texts: separated by commas in the environment, a list in the file."""
 

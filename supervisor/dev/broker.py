@@ -135,7 +135,7 @@ class Broker:
             "listeners": f"PLAINTEXT://{self.bootstrap},CONTROLLER://{LOOPBACK}:{controller}",
             "advertised.listeners": f"PLAINTEXT://{self.bootstrap}",
             "controller.quorum.voters": f"1@{LOOPBACK}:{controller}",
-            "log.dirs": str(self._folder / "data"),
+            "log.dirs": "data",  # of its folder, whose own name may have a comma or an é
         }
 
     def spec(self) -> ChildSpec:

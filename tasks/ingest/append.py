@@ -19,6 +19,7 @@ from pyspark.sql import SparkSession
 from tasks.contract import FailureCode
 from tasks.ingest.files import Step, describe, no_step
 from tasks.ingest.merge import Rewrite, layout_of, rewrite
+from tasks.ingest.paths import hadoop_path
 from tasks.ingest.sizes import is_part, packed
 from tasks.ports import DataFile, TaskError
 
@@ -88,7 +89,8 @@ def append(session: SparkSession, paths: Sequence[Path], into: Path, step: Step 
     assert jvm is not None, "the session runs"
     parquet, path_of = jvm.org.apache.parquet.hadoop, jvm.org.apache.hadoop.fs.Path
     conf = session.sparkContext._jsc.hadoopConfiguration()  # noqa: SLF001 -- as above
-    inputs = [parquet.util.HadoopInputFile.fromPath(path_of(path.as_uri()), conf) for path in paths]
+    located = [path_of(hadoop_path(path)) for path in (*paths, into)]
+    inputs = [parquet.util.HadoopInputFile.fromPath(path, conf) for path in located[:-1]]
     metas = []
     for each in inputs:
         reader = parquet.ParquetFileReader.open(each)
@@ -100,7 +102,7 @@ def append(session: SparkSession, paths: Sequence[Path], into: Path, step: Step 
             why = f"{path} has {meta.getSchema()}, others have {schema}"
             raise TaskError(FailureCode.INTERNAL, why)
     writer = parquet.ParquetFileWriter(
-        parquet.util.HadoopOutputFile.fromPath(path_of(into.as_uri()), conf),
+        parquet.util.HadoopOutputFile.fromPath(located[-1], conf),
         schema,
         getattr(parquet, "ParquetFileWriter$Mode").CREATE,
         _ROW_GROUP_BYTES,

@@ -49,6 +49,7 @@ from tasks.ingest.merge import (
     union,
     widened,
 )
+from tasks.ingest.paths import hadoop_path, read_parquet
 from tasks.ingest.quarantine import SCHEMA, combine_raw, describe_raw
 from tasks.ingest.rollup import describe_counted
 from tasks.ingest.write import merge_spans
@@ -168,7 +169,7 @@ def combine(session: SparkSession, job: Compaction, *, warehouse: Path, folder: 
         return combine_raw(session, paths, warehouse=warehouse, folder=folder)
     frames = [_frame(session, job, shape, warehouse) for shape in job.shapes]
     rows = union(frames).coalesce(1).sortWithinPartitions(*map(name, job.order))
-    rows.write.mode("append").options(**parquet_options(job.form)).parquet(folder.as_uri())
+    rows.write.mode("append").options(**parquet_options(job.form)).parquet(hadoop_path(folder))
     [path] = data_paths(folder)
     return path.rename(folder / "segment-00000.parquet")
 
@@ -286,8 +287,8 @@ def _frame(session: SparkSession, job: Compaction, shape: Shape, warehouse: Path
         *own,
         *([StructField("__topic", StringType())] if names_topic else []),
     ]
-    paths = ((warehouse / path).as_uri() for path in job.shapes[shape])
-    frame = session.read.schema(StructType(schema)).parquet(*paths)
+    paths = (warehouse / path for path in job.shapes[shape])
+    frame = read_parquet(session, StructType(schema), paths)
     if shape.columns != job.columns:
         frame = widened(frame, shape.columns, job.columns)
     if shape.topic is not None:

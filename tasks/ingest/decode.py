@@ -37,13 +37,13 @@ from tasks.ingest.sql import (
     UNKNOWN_COLUMN,
 )
 from tasks.ingest.transform import (
+    MICROS_MIN,
     as_column,
     as_time,
     as_value,
     from_millis,
     micros,
     read_time,
-    within,
 )
 from tasks.ingest.unfit import Lost, unfit_sql
 from tasks.ingest_spec import Column, Metric, RowSpec, UnfitValues
@@ -326,11 +326,12 @@ def _reason(spec: RowSpec, fields: dict[str, Value]) -> str:
 
 
 def _stored_time(spec: RowSpec) -> str:
+    """Return the SQL of a row's time: cut down, but not below year 1, as in `tile_sql`."""
     if spec.truncation is None:
         return "t"
     cut = spec.truncation
     floor = floor_sql("t", read_period(cut.period), zone=cut.time_zone, origin=cut.origin)
-    return within(floor)
+    return f"CASE WHEN t IS NOT NULL THEN coalesce({floor}, timestamp_micros({MICROS_MIN})) END"
 
 
 def _judges(spec: RowSpec) -> bool:

@@ -34,6 +34,13 @@ _SILENT = (
 )
 _READING = ("org.apache.kafka.", "org.apache.spark.sql.kafka010.")
 _NO_AVRO = "AVRO_NOT_LOADED_SQL_FUNCTIONS_UNUSABLE"
+_OVERFLOWED = ("java.lang.StackOverflowError", "at java.base/java.util.regex.")
+"""Both of them: a pattern that calls itself for each sign of a long text."""
+_NO_STACK = (
+    "a regular expression of the spec overflowed the stack at a long text of a record; "
+    "repeat classes such as [^,]* rather than alternatives such as (a|b)*, or let a loop take "
+    "all that it finds: (a|b)*+"
+)
 _FULL = (
     "No space left on device",
     "Disk quota exceeded",
@@ -66,6 +73,8 @@ def judge(error: Exception, doing: str, folder: Path) -> Exception:
     message = f"{doing}: {_first_lines(said)}"[:_TEXT_MAX]
     if _NO_AVRO in said:
         return TaskError(FailureCode.REFUSED, f"{doing}: this worker has no jar that reads Avro")
+    if all(mark in said for mark in _OVERFLOWED):
+        return TaskError(FailureCode.REFUSED, f"{doing}: {_NO_STACK}")
     if any(mark in said for mark in _UNREADABLE):
         return TaskError(FailureCode.OFFSETS_UNREADABLE, message)
     if any(mark in said for mark in _FULL):

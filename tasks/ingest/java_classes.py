@@ -45,4 +45,4 @@ def _add(session: SparkSession, source: str) -> None:
             held.writestr(f"{name.replace('.', '/')}.class", bytes(code))
     loader = jvm.java.lang.Thread.currentThread().getContextClassLoader()
     loader.addURL(jvm.java.io.File(str(jar)).toURI().toURL())
-    context._jsc.addJar(str(jar))  # noqa: SLF001 -- for executors in JVMs of their own
+    context._jsc.addJar(jar.as_uri())  # noqa: SLF001 -- for executors in JVMs of their own

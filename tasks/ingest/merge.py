@@ -32,6 +32,7 @@ from tasks.contract import FailureCode, SegmentFile
 from tasks.discovery import wider
 from tasks.ingest.chunks import Chunks, Interval
 from tasks.ingest.files import data_paths, parquet_options
+from tasks.ingest.paths import hadoop_path, read_parquet
 from tasks.ingest.sizes import Part, Target, lay_out
 from tasks.ingest.transform import micros
 from tasks.ingest.write import merge_spans
@@ -114,7 +115,7 @@ def rewrite_with(
         chunked = merged.selectExpr("*", f"{job.chunks.sql('__time')} AS {name(own)}")
         writer = chunked.sortWithinPartitions(name(own), *order).write.partitionBy(own)
     writer = writer.mode("append").options(**parquet_options(job.form))
-    writer.option("maxRecordsPerFile", layout.rows_max).parquet(folder.as_uri())
+    writer.option("maxRecordsPerFile", layout.rows_max).parquet(hadoop_path(folder))
     return _flattened(folder)
 
 
@@ -133,14 +134,14 @@ def read_files(
 ) -> DataFrame:
     """Read files as one, with the columns of `job`: what a file does not have is null."""
     whole = tuple(job.columns)
-    alike: dict[tuple[Column, ...], list[str]] = {}
+    alike: dict[tuple[Column, ...], list[Path]] = {}
     for file in files:
         had = {column.name: column for column in job.written.get(file.path, ())}
         columns = tuple(had.get(column.name, column) for column in whole)
-        alike.setdefault(columns, []).append((warehouse / file.path).as_uri())
+        alike.setdefault(columns, []).append(warehouse / file.path)
     frames = []
     for columns, paths in alike.items():
-        frame = session.read.schema(schema_of(columns, topics=job.topics)).parquet(*paths)
+        frame = read_parquet(session, schema_of(columns, topics=job.topics), paths)
         frames.append(frame if columns == whole else widened(frame, columns, whole))
     return union(frames)
 

@@ -130,20 +130,36 @@ class _Beside:
 
 
 def _beside(spec: KafkaColumns, names: tuple[str, ...]) -> dict[str, _Beside]:
+    """Return what is found by these names; of one name a header goes before all else.
+
+    Source: Druid's `KafkaInputReader.extractHeaderAndKeys`.
+    """
     found: dict[str, _Beside] = {}
     for name in names:
-        if name == spec.timestamp:
-            found[name] = _Beside("CAST(_millis AS STRING)", Value(long="_millis"))
-        elif name == spec.topic:
-            found[name] = _Beside("_topic", Value(string="_topic"))
-        elif name == spec.key:
-            found[name] = _Beside("_name", Value(string="_name"))
-        elif spec.header_prefix is not None and name.startswith(spec.header_prefix):
-            header = text(name.removeprefix(spec.header_prefix))
-            last = f"try_element_at(filter(_headers, x -> x.key = {header}), -1)"
-            held = _header_text(f"{last}.value", spec.header_encoding)
-            found[name] = _Beside(held, Value(string=held))
+        header, own = _header(spec, name), _own(spec, name)
+        if header is not None and own is not None:
+            sql = f"coalesce({header.text}, {own.text})"
+            found[name] = _Beside(sql, _either(header.value, own))
+        elif beside := header or own:
+            found[name] = beside
     return found
+
+
+def _own(spec: KafkaColumns, name: str) -> _Beside | None:
+    if name == spec.timestamp:
+        return _Beside("CAST(_millis AS STRING)", Value(long="_millis"))
+    if name == spec.topic:
+        return _Beside("_topic", Value(string="_topic"))
+    return _Beside("_name", Value(string="_name")) if name == spec.key else None
+
+
+def _header(spec: KafkaColumns, name: str) -> _Beside | None:
+    if spec.header_prefix is None or not name.startswith(spec.header_prefix):
+        return None
+    header = text(name.removeprefix(spec.header_prefix))
+    last = f"try_element_at(filter(_headers, x -> x.key = {header}), -1)"
+    held = _header_text(f"{last}.value", spec.header_encoding)
+    return _Beside(held, Value(string=held))
 
 
 def _header_text(value: str, encoding: HeaderEncoding) -> str:

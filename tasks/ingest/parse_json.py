@@ -2,7 +2,7 @@
 
 JSON is strict (RFC 8259): NaN, single quotes, trailing commas, a byte order mark and more than
 one value in a record are `not-json`, and so is nesting deeper than 1,000.  Of duplicate keys the
-last counts.
+last counts; but the text at a path is the first that is found, its value the last.
 """
 
 import sys
@@ -43,8 +43,10 @@ _NUMBERS: Mapping[NumberType, DataType] = {"long": LongType(), "double": DoubleT
 _BLANK = f"trim(BOTH {text(_SPACE)} FROM s) = ''"
 _OPENS = f"(startswith(s, '{{') OR startswith(trim(LEADING {text(_SPACE)} FROM s), '{{'))"
 # Spark reads the first JSON value and ignores the rest of the record.  Put into an array before a
-# mark, the mark is the second element only if the record is one value and nothing else.
-_WHOLE = "get_json_object(concat('[', s, ',\"end\"]'), '$[1]') <=> 'end'"
+# mark, the mark is the second element only if the record is one value and nothing else.  It is
+# made of all of the record's bytes, so that no record has the mark in itself.
+_MARK = "CAST(xxhash64(s) AS STRING)"
+_WHOLE = f"get_json_object(concat('[', s, ',', {_MARK}, ']'), '$[1]') <=> {_MARK}"
 _FLAT = f"{ENDS_FLAT}(s)"
 """Cheaper, and true for most."""
 _MAY_SKIP = f"(NOT {_FLAT} OR contains(s, '[') OR contains(s, 'null'))"
@@ -172,6 +174,7 @@ def _deep_value(path: str) -> str:
 def _deep_text(path: str) -> str:
     if finds_several(path):
         return f"to_json({several_sql('w', path)})"
+    # Of duplicate keys the first.  To parse a record for `w`, too, would cost as much again.
     return f"get_json_object(s, {text(path)})"
 
 

@@ -21,22 +21,27 @@ _SURROGATES = 0xD800
 _META = ".$|()[{^?*+\\"
 _LINE = r"CASE WHEN endswith(s, '\n') THEN regexp_replace(s, '\\r?\\n\\z', '') ELSE s END"
 r"""SQL of the record without the `\n` or `\r\n` at its end.  Not a column: `s` is one already."""
+_QUOTE = '"'
+_VALUES_MAX = 20_480
+"""At a record of csv with more `from_csv` fails, in every mode: `maxColumns` of its parser."""
 
 
 def parse_text(records: DataFrame, spec: TextFormat, wanted: Wanted) -> Parsed:
     """Read `s`; the frame gains `r0` and `a`, the values in order."""
     add_text_functions(records.sparkSession)
-    frame = records.selectExpr("*", f"{_judge(quotes=spec.type == 'csv')} AS r0")
-    if spec.type == "csv":
+    crowded = _crowded(spec.delimiter) if spec.type == "csv" else None
+    frame = records.selectExpr("*", f"{_judge(crowded)} AS r0")
+    if crowded is not None:
+        line = f"CASE WHEN NOT ({crowded}) THEN {_LINE} END"
         schema = ", ".join(f"_{n} STRING" for n in range(len(spec.columns)))
         options = {
             "sep": spec.delimiter,
-            "quote": '"',
-            "escape": '"',
+            "quote": _QUOTE,
+            "escape": _QUOTE,
             "nullValue": _NOTHING,
             "mode": "PERMISSIVE",
         }
-        frame = frame.select("*", fn.from_csv(fn.expr(_LINE), schema, options).alias("a"))
+        frame = frame.select("*", fn.from_csv(fn.expr(line), schema, options).alias("a"))
         places = {column: f"a._{n}" for n, column in enumerate(spec.columns)}
     else:
         pattern = text(_literally(spec.delimiter))
@@ -116,17 +121,41 @@ def _literally(plain: str) -> str:
     return "".join(f"\\x{{{ord(sign):x}}}" for sign in plain)
 
 
-def _judge(*, quotes: bool = False) -> str:
-    """Judge the record's form; `quotes` stand in pairs, also one that is doubled within others.
+def _crowded(delimiter: str) -> str:
+    """Return the SQL that tells whether a record of csv may have more than `_VALUES_MAX` values.
 
-    Most records are plain lines, which is told at a glance.
+    Of a long record all delimiters are counted first; only where they are too many, those in
+    quotes are taken out, from the start on.  Behind a value that is not well-formed each one
+    counts again, so that these are never fewer than the parser finds.
     """
-    odd = "contains(s, '\"') AND (length(s) - length(replace(s, '\"', ''))) % 2 = 1"
+    sign = rf"\x{{{ord(delimiter):x}}}"
+    value = text(rf'\G(?:"[^"]*+(?:""[^"]*+)*+"|[^"{sign}]++)?+({sign}|\z)')
+    bare = f"regexp_replace({_LINE}, {value}, '$1')"
+    numbers = (_count("s", delimiter), _count(bare, delimiter))
+    return f"octet_length(s) >= {_VALUES_MAX}" + "".join(
+        f" AND {number} >= {_VALUES_MAX}" for number in numbers
+    )
+
+
+def _count(within: str, sign: str) -> str:
+    return f"(length({within}) - length(replace({within}, {text(sign)}, '')))"
+
+
+def _judge(crowded: str | None = None) -> str:
+    """Judge the record's form: of csv, where quotes stand in pairs, if `crowded` is given.
+
+    A quote may be doubled within others.  Most records are plain lines, which is told at a glance.
+    """
+    plain, broken = f"{IS_PLAIN_LINE}(s)", ""
+    if crowded is not None:
+        plain += f" AND octet_length(s) < {_VALUES_MAX}"
+        odd = f"contains(s, {text(_QUOTE)}) AND {_count('s', _QUOTE)} % 2 = 1"
+        broken = f" OR ({odd}) OR ({crowded})"
     return (
-        f"CASE WHEN {IS_PLAIN_LINE}(s) THEN 0 "
+        f"CASE WHEN {plain} THEN 0 "
         f"WHEN s IS NULL THEN {RejectReason.NULL_VALUE.code} "
         f"WHEN NOT {IS_UTF8}(s) THEN {RejectReason.NOT_A_LINE.code} "
         f"WHEN trim({_LINE}) = '' THEN {RejectReason.EMPTY.code} "
-        f"WHEN contains({_LINE}, '\\n') OR contains({_LINE}, '\\r')"
-        f"{f' OR ({odd})' if quotes else ''} THEN {RejectReason.NOT_A_LINE.code} ELSE 0 END"
+        f"WHEN contains({_LINE}, '\\n') OR contains({_LINE}, '\\r'){broken} "
+        f"THEN {RejectReason.NOT_A_LINE.code} ELSE 0 END"
     )

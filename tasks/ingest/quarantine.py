@@ -38,6 +38,7 @@ from tasks.ingest.files import (
 )
 from tasks.ingest.merge import Rewrite, check_rewritten, rewrite_with
 from tasks.ingest.observed import Kept, Reject
+from tasks.ingest.paths import hadoop_path, read_parquet
 from tasks.ingest.places import partition_sql
 from tasks.ingest.reasons import RejectReason
 from tasks.ingest.sizes import Target, may_stay
@@ -98,7 +99,7 @@ def keep_raw(
     work = rejects.parent / "errors"
     rows = _raw(records, rejects, start)
     rows = rows.coalesce(max(1, min(len(start) * 4, count(start, end) // ROWS_PER_FILE)))
-    rows.sortWithinPartitions(*ORDER).write.mode("append").parquet(work.as_uri())
+    rows.sortWithinPartitions(*ORDER).write.mode("append").parquet(hadoop_path(work))
     paths = [
         path.rename(rejects.with_name(f"errors-{number:05d}.parquet"))
         for number, path in enumerate(data_paths(work))
@@ -127,7 +128,7 @@ def _raw(records: DataFrame, rejects: Path, start: Offsets) -> DataFrame:
 def _listed(session: SparkSession, rejects: Path) -> DataFrame:
     """Return topic, partition, offset and reason of each bad record of a rejects file."""
     reasons = texts(reason.value for reason in RejectReason if not reason.thrown_away)
-    runs = session.read.schema(_RUNS).parquet(rejects.as_uri()).where(f"reason IN ({reasons})")
+    runs = read_parquet(session, _RUNS, [rejects]).where(f"reason IN ({reasons})")
     return runs.selectExpr("topic", "partition", "explode(sequence(first, last)) offset", "reason")
 
 
@@ -176,8 +177,7 @@ def merge_raw(
     job = Rewrite(files, (), chunks, target)
 
     def read(some: Sequence[DataFile]) -> DataFrame:
-        paths = ((warehouse / file.path).as_uri() for file in some)
-        return session.read.schema(SCHEMA).parquet(*paths)
+        return read_parquet(session, SCHEMA, (warehouse / file.path for file in some))
 
     paths = rewrite_with(session, job, read, ORDER, warehouse=warehouse, folder=folder)
     merged = _described(paths, warehouse, step)
@@ -189,9 +189,9 @@ def combine_raw(
     session: SparkSession, paths: Sequence[str], *, warehouse: Path, folder: Path
 ) -> Path:
     """Write the raw records of published files into one file of a new `folder`; one Spark task."""
-    rows = session.read.schema(SCHEMA).parquet(*((warehouse / path).as_uri() for path in paths))
+    rows = read_parquet(session, SCHEMA, (warehouse / path for path in paths))
     rows = rows.coalesce(1).sortWithinPartitions(*ORDER)
-    rows.write.mode("append").parquet(folder.as_uri())
+    rows.write.mode("append").parquet(hadoop_path(folder))
     [path] = data_paths(folder)
     return path.rename(folder / "segment-00000.parquet")
 

@@ -26,6 +26,7 @@ from tasks.contract import FailureCode, OffsetSpan
 from tasks.ingest.chunks import Chunks
 from tasks.ingest.files import Step, describe_with, no_step, parquet_options, total_rows
 from tasks.ingest.merge import SORTED_BY, Rewrite, read_files, unused
+from tasks.ingest.paths import hadoop_path
 from tasks.ingest.sizes import Target
 from tasks.ingest.theta_function import theta_function
 from tasks.ingest_spec import DEFAULT_FORMAT, Column, FileFormat, RowSpec
@@ -86,7 +87,7 @@ def roll_up(
         .sortWithinPartitions(*alike[: SORTED_BY + 2])
     )
     writer = rolled.write.mode("append").options(**parquet_options(job.form))
-    writer.partitionBy(key).parquet((folder / "rows").as_uri())
+    writer.partitionBy(key).parquet(hadoop_path(folder / "rows"))
     return tuple(_collected(folder, warehouse, spans, step))
 
 
@@ -133,7 +134,7 @@ def _spans(
 
 def _small(frame: DataFrame, folder: Path) -> list[dict[str, Any]]:
     """Return a few rows.  Not by collect(): it leaves its socket to the garbage collector."""
-    frame.coalesce(1).write.parquet(folder.as_uri())
+    frame.coalesce(1).write.parquet(hadoop_path(folder))
     rows: list[dict[str, Any]] = pq.read_table(folder, partitioning=None).to_pylist()
     shutil.rmtree(folder)
     return rows

@@ -14,6 +14,7 @@ from pyspark.sql import functions as fn
 from tasks.contract import FailureCode, SegmentFile
 from tasks.ingest.files import parquet_options
 from tasks.ingest.observed import METRIC, Kept, Observed, metric_sql, read_metric, seen_sql
+from tasks.ingest.paths import hadoop_path
 from tasks.ingest.places import partition_sql, topic_sql
 from tasks.ingest.reasons import RejectReason
 from tasks.ingest.sql import IS_ROW, told_by
@@ -68,7 +69,7 @@ def write_rows(
         rows = rows.sortWithinPartitions(*order)
     # The folder is new; "append" so that a late task of a cancelled try, which may have made it
     # anew a moment ago, is no failure.  What counts is checked against the pass in any case.
-    rows.write.mode("append").options(**parquet_options(form)).parquet(folder.as_uri())
+    rows.write.mode("append").options(**parquet_options(form)).parquet(hadoop_path(folder))
     return read_metric(await_metric(observation, METRIC), start, reasons)
 
 

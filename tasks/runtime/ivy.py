@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from xml.sax.saxutils import quoteattr
 
 from tasks.runtime.errors import JarsError
-from tasks.runtime.java import Java
+from tasks.runtime.java import Java, java_locale
 from tasks.runtime.pins import Jar
 from tasks.runtime.tied import tied_argv
 
@@ -46,9 +46,9 @@ class Ivy:
         self.folder.mkdir(parents=True, exist_ok=True)
         wanted = self.folder / "wanted.xml"
         wanted.write_text(_module(jars))
-        pattern = f"{into}/[artifact]-[revision].[ext]"
+        pattern = "[artifact]-[revision].[ext]"
         # Without POMs: the list is complete, and each POM would be one more request.
-        self._run(["-ivy", str(wanted), "-retrieve", pattern], use_poms=False, say=say)
+        self._run(["-ivy", str(wanted)], pattern, into=into, use_poms=False, say=say)
 
     def resolve(
         self,
@@ -64,13 +64,22 @@ class Ivy:
         Raises:
             JarsError: it could not be resolved.
         """
-        pattern = f"{into}/[organisation]/[artifact]/[revision]/[artifact]-[revision].[ext]"
+        pattern = "[organisation]/[artifact]/[revision]/[artifact]-[revision].[ext]"
         named = ["-dependency", organisation, module, revision]
-        wanted = [*named, "-types", "jar", "bundle", "-retrieve", pattern]
-        self._run(wanted, use_poms=True, say=say)
+        wanted = [*named, "-types", "jar", "bundle"]
+        self._run(wanted, pattern, into=into, use_poms=True, say=say)
 
-    def _run(self, wanted: list[str], *, use_poms: bool, say: Callable[[str], None]) -> None:
+    def _run(
+        self,
+        wanted: list[str],
+        pattern: str,
+        *,
+        into: Path,
+        use_poms: bool,
+        say: Callable[[str], None],
+    ) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
+        into.mkdir(parents=True, exist_ok=True)
         settings = self.folder / f"settings-{'poms' if use_poms else 'jars'}.xml"
         settings.write_text(_settings(use_poms))
         command = [
@@ -80,9 +89,10 @@ class Ivy:
             f"-Dsun.net.client.defaultReadTimeout={READ_TIMEOUT_MS}",
             *("-cp", str(_ivy_jar()), "org.apache.ivy.Main"),
             *("-settings", str(settings), "-cache", str(self.folder / "cache")),
-            *("-confs", "default", *wanted),
+            # To Ivy a path is a pattern as well: that of a user's folder must not be part of it.
+            *("-confs", "default", *wanted, "-retrieve", pattern),
         ]
-        _run(command, say)
+        _run(command, into, say)
 
 
 def pyspark_folder() -> Path | None:
@@ -134,7 +144,7 @@ def _module(jars: Sequence[Jar]) -> str:
     )
 
 
-def _run(command: list[str], say: Callable[[str], None]) -> None:
+def _run(command: list[str], folder: Path, say: Callable[[str], None]) -> None:
     lines: list[str] = []
     with subprocess.Popen(
         tied_argv(command),  # a fetch that nobody waits for ends
@@ -143,6 +153,8 @@ def _run(command: list[str], say: Callable[[str], None]) -> None:
         stderr=subprocess.STDOUT,
         text=True,
         errors="replace",
+        cwd=folder,
+        env=os.environ | java_locale(),
     ) as process:
         assert process.stdout is not None
         bound = threading.Timer(RUN_TIMEOUT_S, process.kill)

@@ -101,9 +101,12 @@ def ensure_jars(
     user's own folder, flat or with a folder per set: then nothing is fetched or written.
 
     Raises:
-        JarsError: a jar is absent, unknown, not the pinned one, or could not be fetched.
+        JarsError: a jar is absent, unknown, not the pinned one, or could not be fetched; or its
+            folder cannot be on a class path.
     """
     pinned = pinned_set(which)
+    kept = (jars_folder or jars_dir).absolute()
+    _refuse_in(kept, os.pathsep, f"on a Java's class path {os.pathsep!r} parts two names")
     if jars_folder is not None:
         own = jars_folder.absolute() / pinned.name
         return verified(own if own.is_dir() else jars_folder.absolute(), pinned)
@@ -116,7 +119,16 @@ def ensure_jars(
     return verified(place, pinned)
 
 
+def _refuse_in(folder: Path, character: str, why: str) -> None:
+    if character in str(folder):
+        raise JarsError(
+            f"jars cannot lie in {folder}: {why}; "
+            "use another data folder, or name a folder that has the jars in TIDEGATE_JARS"
+        )
+
+
 def _fetch(pinned: JarSet, place: Path, java: Java, say: Callable[[str], None]) -> None:
+    _refuse_in(place.parent, "\\", "to Ivy, which fetches them, a backslash is a slash")
     for left in place.parent.glob(".fetching-*"):  # by a process that was killed
         shutil.rmtree(left)
     cache, half = place.parent / ".ivy", place.parent / f".fetching-{pinned.name}"

@@ -9,11 +9,13 @@ truststore made from the CA bundle that Python itself uses, so that both trust t
 """
 
 import hashlib
+import locale
 import os
 import re
 import shutil
 import ssl
 import subprocess
+import sys
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +30,8 @@ SUPPORTED_VERSIONS = (17, 21)
 
 PROBE_TIMEOUT_S = 60.0
 """`java -version` takes a tenth of a second; a busy machine gets far more."""
+
+_UTF_8 = {"utf-8", "utf8"}
 
 # A PKCS12 file needs a password to be readable by every Java.  It protects nothing: a truststore
 # holds public certificates only, and this is the password of every JDK's own one.
@@ -73,6 +77,16 @@ def find_java(choice: str, truststore_dir: Path) -> Java:
     if found is None:
         raise JavaMissing(tried)
     return found
+
+
+def java_locale() -> dict[str, str]:
+    """Return the variables that let a Java name files as this Python does; most often none.
+
+    In a locale of ASCII alone (`LC_ALL=C`) Python takes UTF-8, and Java writes `?` for `é`.
+    """
+    if sys.getfilesystemencoding() != "utf-8" or locale.getencoding().lower() in _UTF_8:
+        return {}
+    return {"LC_ALL": "C.UTF-8"}
 
 
 def _installed(tried: list[str]) -> Java | None:

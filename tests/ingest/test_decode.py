@@ -36,6 +36,8 @@ def with_a(text: bytes) -> bytes:
     return b'{"a":' + text + b"," + TIME + b"}"
 
 
+ONES = (with_a(b"1"), with_a(b"{}") + b" ", b"[1]", b"12")
+
 # value, reason or None, a as a string column
 TABLE: list[tuple[bytes | None, str | None, str | None]] = [
     (None, "null-value", None),
@@ -88,6 +90,7 @@ TABLE: list[tuple[bytes | None, str | None, str | None]] = [
     (with_a(b"1") + b"]", "not-json", None),
     (with_a(b"1") + b"," + with_a(b"2"), "not-json", None),
     (with_a(b"1") + b',"b":{}}', "not-json", None),
+    *((one + b',"end"' + more, "not-json", None) for one in ONES for more in (b"", b",{}", b"}")),
     (b"{}", "no-timestamp", None),
     (b'{"t":null}', "no-timestamp", None),
     (b'{"t":" "}', "no-timestamp", None),

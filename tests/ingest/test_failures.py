@@ -60,3 +60,19 @@ def test_a_disk_that_cannot_be_written_at_all_fails_the_task() -> None:
 
     assert isinstance(error, TaskError)
     assert error.code is FailureCode.WRITE_FAILED
+
+
+@pytest.mark.parametrize(
+    ("where", "code"),
+    [("java.util.regex.Pattern$Loop", FailureCode.REFUSED), ("org.x.Y", FailureCode.INTERNAL)],
+)
+def test_only_a_stack_that_a_pattern_overflowed_is_laid_to_a_pattern(
+    where: str, code: FailureCode
+) -> None:
+    said = f"java.lang.StackOverflowError\n\tat java.base/{where}.match(Unknown Source)"
+
+    error = judge(RuntimeError(said), "batch b7-1", FOLDER)
+
+    assert isinstance(error, TaskError)
+    assert error.code is code
+    assert ("regular expression" in str(error)) == (code is FailureCode.REFUSED)

@@ -17,6 +17,7 @@ from tasks.ingest_spec import (
     RowSpec,
     TextFormat,
     TimestampSpec,
+    Transform,
 )
 from tasks.spark_session import SparkRuntime
 from tests.ingest.decoding import NOON, Decoded, Record, decoded
@@ -124,6 +125,24 @@ def test_a_path_finds_what_lies_deeper_in_a_json_record(spark: SparkRuntime) -> 
     )
     spec = RowSpec(value_format=JsonFormat(paths=paths), timestamp=MISSING_IS_NOON)
     check(spark, spec, NESTED, ["deep", "list", "odd"])
+
+
+def test_of_keys_at_a_path_that_are_there_twice_a_text_is_the_first_and_a_value_the_last(
+    spark: SparkRuntime,
+) -> None:
+    """Goal: what docs/reference/differences-from-druid.md says of them."""
+    paths = tuple(JsonPath(name=name, path="$.a.b") for name in ("text", "long", "json"))
+    spec = RowSpec(
+        value_format=JsonFormat(paths=paths),
+        timestamp=MISSING_IS_NOON,
+        transforms=(Transform(name="made", expression="text"),),
+    )
+    lines: list[Line] = [
+        (b'{"a":{"b":1,"b":2}}', None, ("1", 1, "2", "2")),
+        (b'{"a":{"b":1},"a":{"b":2}}', None, ("1", 1, "2", "2")),
+    ]
+    kinds: tuple[tuple[str, ColumnType], ...] = (("long", "long"), ("json", "json"))
+    check(spark, spec, lines, ["text", *(Column(name=n, type=k) for n, k in kinds), "made"])
 
 
 _ALL: list[Line] = [
@@ -255,6 +274,34 @@ def test_key_headers_time_and_topic_are_fields(spark: SparkRuntime) -> None:
         *(("x", key, None, AT_NOON, "clicks") for key in ("two", "1", "1", None, None, None)),
     ]
     assert {row.time for row in found if row.reason is None} == {NOON}
+
+
+def test_a_header_goes_before_key_time_and_topic_of_its_name(spark: SparkRuntime) -> None:
+    """Source: Druid's KafkaInputReader: those are put only where no header has their name."""
+    beside = KafkaColumns(
+        timestamp="k.time", topic="k.topic", header_prefix="k.", key="k.key", key_format=None
+    )
+    spec = RowSpec(
+        kafka_columns=beside,
+        timestamp=TimestampSpec(column="k.time", format="auto"),
+        transforms=(Transform(name="more", expression='"k.time" + 1'),),
+    )
+    headers = [("key", b"own"), ("topic", b"mine"), ("time", b"2024-05-01")]
+    records = [
+        Record(b'{"a":"x"}', key=b"7", headers=headers),
+        Record(b'{"a":"x","k.key":"value"}', key=b"7", headers=headers[:1]),
+        Record(b'{"a":"x"}', key=b"7", headers=[("key", None), ("topic", None), ("time", None)]),
+        Record(b'{"a":"x"}', key=b"7"),
+    ]
+    found = decoded(spark, spec, records, ["k.key", "k.topic", "more"])
+    later = str(int(AT_NOON) + 1)
+    assert [row.columns for row in found] == [
+        ("own", "mine", None),  # a text and a number
+        ("value", "clicks", later),
+        ("7", "clicks", later),
+        ("7", "clicks", later),
+    ]
+    assert [row.time for row in found] == [NOON.replace(hour=0), NOON, NOON, NOON]
 
 
 def test_a_record_may_be_nothing_but_what_stands_beside_its_value(spark: SparkRuntime) -> None:

@@ -4,17 +4,19 @@ import resource
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import psutil
 import pytest
 
 from supervisor.dev.broker import Broker
+from tasks.contract import FailureCode
 from tasks.folders import NoSpace
 from tasks.ingest.engine import SparkEngine
 from tasks.ingest.write import ROWS_PER_FILE
-from tasks.ports import BatchJob, MergeJob
+from tasks.ingest_spec import Column, RegexFormat, TimestampSpec
+from tasks.ports import BatchJob, MergeJob, TaskError
 from tasks.spark_session import SparkRuntime
 from tests.brokers import produce
 from tests.ingest.batches import batch, paths_below, places_of, record, spec_for
@@ -110,3 +112,31 @@ def test_a_batch_and_a_merge_without_space_leave_nothing_and_can_be_repeated(
         assert paths_below(tmp_path) == before
     assert len(places_of(tmp_path, [f for e in entries for f in e.files])) == RECORDS
     assert sum(segment.rows for segment in engine.merge(merge).segments) == RECORDS
+
+
+def test_a_pattern_that_overflows_the_stack_ends_its_batch_and_not_the_worker(
+    spark: SparkRuntime, broker: Broker, new_topic: NewTopic, tmp_path: Path
+) -> None:
+    """Goal: other tasks of the worker run on, and people are told what to change.
+
+    Source: Java's `Pattern` calls itself for each turn of a loop over alternatives.
+    """
+    topic = new_topic(1)
+    produce(broker.bootstrap, topic, [b"x,y", b"a" * 60_000 + b",x"])
+    spec = spec_for(broker.bootstrap, columns=[Column(name="a")])
+    pattern = RegexFormat(pattern=r'((?:[^,"]|"")*),(.*)', columns=("a", "b"))
+    now = TimestampSpec(column="t", missing_value=datetime(2024, 5, 1, tzinfo=UTC))
+    spec = spec.model_copy(update={"value_format": pattern, "timestamp": now})
+    engine = SparkEngine(spark, str(tmp_path), lambda _: "")
+    pid = spark.pid
+
+    with pytest.raises(TaskError, match="regular expression") as failed:
+        engine.read_batch(batch(spec, topic, {0: (0, 2)}))
+
+    assert failed.value.code is FailureCode.REFUSED
+    assert engine.read_batch(batch(spec, topic, {0: (0, 1)}, number=1)).files[0].rows == 1
+    assert spark.alive()
+    assert spark.pid == pid
+    calm = RegexFormat(pattern=r'((?:[^,"]|"")*+),(.*)', columns=("a", "b"))
+    spec = spec.model_copy(update={"value_format": calm})
+    assert engine.read_batch(batch(spec, topic, {0: (1, 2)}, number=2)).files[0].rows == 1

@@ -132,7 +132,7 @@ def test_a_function_is_made_once_for_each_size(spark: SparkRuntime) -> None:
 
     known = spark.session.catalog.listFunctions(pattern="tidegate_theta_*")
     assert {f"tidegate_theta_{log}" for log in (LOG, MANY_LOG)} <= {each.name for each in known}
-    scratch = Path(spark.session.conf.get("spark.local.dir") or "")
+    scratch = spark.work_dir / "local"
     assert len(list(scratch.rglob("classes-*/tidegate-ThetaSketch.jar"))) == 1
 
 

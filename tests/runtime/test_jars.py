@@ -15,7 +15,7 @@ import pytest
 from supervisor.cli.check import Result
 from supervisor.cli.checks import check_jars
 from tasks.runtime.errors import JarsError
-from tasks.runtime.ivy import proxy_flags, pyspark_folder
+from tasks.runtime.ivy import Ivy, proxy_flags, pyspark_folder
 from tasks.runtime.jars import FORMATS, KAFKA, SPARK, Part, ensure_jars, main, pinned_set
 from tasks.runtime.java import Java
 from tasks.runtime.pins import read_lock
@@ -183,6 +183,24 @@ def test_a_folder_from_before_there_were_formats_does_for_all_else(
         ensure_jars(tmp_path, NO_JAVA, FORMATS, jars_folder=cache)
     told = check_jars(FORMATS, tmp_path, cache, NO_JAVA, fetch=False)
     assert (told.result, "Avro records cannot be read" in told.found) == (Result.NOTE, True)
+
+
+@pytest.mark.parametrize("name", ["a: b", "a\\b"])
+def test_a_folder_that_jars_cannot_be_fetched_into_is_refused(name: str, tmp_path: Path) -> None:
+    with pytest.raises(JarsError, match=r"jars cannot lie in .* TIDEGATE_JARS"):
+        ensure_jars(tmp_path / name, NO_JAVA, SPARK)
+
+
+def test_the_path_of_a_folder_is_no_part_of_what_ivy_takes_for_a_pattern(tmp_path: Path) -> None:
+    """Goal: brackets and parentheses in a folder's name are brackets and parentheses."""
+    into, java = tmp_path / "Copy (2) [a]", tmp_path / "java"
+    java.write_text('#!/bin/sh\nfor last; do :; done\necho "$PWD $last" > "$0.told"\n')
+    java.chmod(0o755)
+
+    Ivy(Java(java, 21, bundled=False), tmp_path / "ivy").fetch([], into, print)
+
+    told = (tmp_path / "java.told").read_text()
+    assert told == f"{into} [artifact]-[revision].[ext]\n"
 
 
 def test_each_pin_is_a_sha256_and_each_file_is_named_once() -> None:

@@ -96,7 +96,7 @@ def test_who_reads_what_is_on_record(world: World) -> None:
         TOPIC: OperationKind.RESET_TO_LATEST_AND_BACKFILL,
         OWN: OperationKind.APPLY,
     }
-    assert told == ["supervisor-created"]
+    assert told == ["offsets-initialised", "supervisor-created"]
 
 
 @pytest.mark.parametrize(
