@@ -21,6 +21,7 @@ PURE_FILES = (
     "tasks/ingest_spec.py",
     "tasks/java_regex.py",
     "tasks/joda.py",
+    "tasks/json_path.py",
     "tasks/kafka_client.py",
     "tasks/machine.py",
     "tasks/orders.py",
