@@ -242,11 +242,14 @@ def test_offsets_that_come_between_look_and_reset_make_the_reset_stale(
     postgresql_leader: Leader, others: dict[TopicPartition, int]
 ) -> None:
     """Goal: no reset says that it moved a partition that stands where somebody else put it."""
-    with postgresql_leader.writes() as slow:
-        assert slow.offsets.of(CLICKS) == {}
-        with postgresql_leader.writes() as fast:
-            assert fast.offsets.initialise(CLICKS, TOPIC_ID, others)
-        with pytest.raises(StaleCommit):
+
+    def overtaken() -> None:
+        with postgresql_leader.writes() as slow:
+            assert slow.offsets.of(CLICKS) == {}
+            with postgresql_leader.writes() as fast:
+                assert fast.offsets.initialise(CLICKS, TOPIC_ID, others)
             slow.offsets.reset(CLICKS, {P0: 7, P1: 7}, IDS, {})
 
+    with pytest.raises(StaleCommit):
+        overtaken()
     assert postgresql_leader.committed() == others

@@ -33,6 +33,7 @@ from tests.core.snapshots import (
     NOON,
     ODDS,
     TOPIC,
+    committed,
     decided,
     failed,
     generation,
@@ -228,7 +229,9 @@ def test_a_log_that_was_cut_is_told_although_its_range_was_opened_by_a_clock_ahe
     stands = generation(1, read, task_count=1)
     led_since = NOON - ahead - MINUTE
     cut = stream(7, 100, 100, 100)
-    seen = at_the_old_clock(observed(wanted, generations=(stands,), workers=(worker(),)), ahead)
+    stored = committed(50, 50, 50, 50)
+    seen = observed(wanted, stored=stored, generations=(stands,), workers=(worker(),))
+    seen = at_the_old_clock(seen, ahead)
 
     def at(look: timedelta) -> list[str]:
         found = plan(replace(seen, stream=replace(cut, read_at=led_since + look)))
@@ -250,7 +253,9 @@ def test_a_look_from_before_our_term_says_nothing_of_a_range_that_a_clock_behind
     wanted = spec(task_count=1).model_copy(update={"tuning_config": tuning})
     stands = generation(1, offsets(50, 50, 50, 50), task_count=1)
     short = stream(7, 100, 100, 100)
-    seen = at_the_old_clock(observed(wanted, generations=(stands,), workers=(worker(),)), -behind)
+    stored = committed(50, 50, 50, 50)
+    seen = observed(wanted, stored=stored, generations=(stands,), workers=(worker(),))
+    seen = at_the_old_clock(seen, -behind)
     led_since = seen.now - MINUTE
 
     def told(read_at: datetime) -> list[str]:
