@@ -42,7 +42,7 @@ from supervisor.endings import Endings
 from supervisor.known_tables import require_table
 from supervisor.ports import Clock, Store, Transaction, Workers
 from supervisor.signals import Broadcast
-from supervisor.swapping import FAILED, TAKEN_OUT, end_apart, existing
+from supervisor.swapping import FAILED, TAKEN_OUT, existing, put_off_if_damaged
 
 log = structlog.get_logger()
 
@@ -261,7 +261,7 @@ class Compacting:
         for row, why in lost:
             # The job itself may have ended its worker, as a heap that is too small does: what
             # is tried for ever would then end all others that run there, again and again.
-            end_apart(self, row, why, blamed=True)
+            self._end(row, why, blamed=True)
 
     def assign(self) -> None:
         """Give each worker that has none the oldest that waits; an input that is out ends it.
@@ -283,7 +283,7 @@ class Compacting:
                 if view.id not in busy:
                     taken_out += self._assign_one(tx, waiting, view)
         for row in taken_out:
-            end_apart(self, row, TAKEN_OUT)
+            self._end(row, TAKEN_OUT)
         self.changed.notify()
 
     def _assign_one(
@@ -298,6 +298,11 @@ class Compacting:
                 break
             taken_out.append(row)
         return taken_out
+
+    def _end(self, row: Compaction, why: str, *, blamed: bool = False) -> None:
+        now = self.clock.now()
+        with put_off_if_damaged(row), self.store.leading(self.term()) as tx:
+            self.endings.end_compaction(tx, row, FAILED, why, now, blamed=blamed)
 
 
 def _within(tx: Transaction, data_source: str, within: Interval | None) -> list[Segment]:

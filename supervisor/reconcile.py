@@ -34,6 +34,7 @@ from supervisor.core.model import (
 )
 from supervisor.core.observed import Observed
 from supervisor.core.plan import plan
+from supervisor.core.ranges import led_to
 from supervisor.endings import Endings
 from supervisor.moves import Said, begin_offsets, close, discard, move_offsets
 from supervisor.observe import Sources, observe
@@ -154,8 +155,7 @@ def _open(action: OpenGeneration, seen: Observed, tx: Transaction) -> None:
         raise StateMoved(f"the offsets that {action.generation_id} starts from were reset")
     live = tx.generations.live(supervisor_id)
     for partition, start in action.start.items():
-        ends = [g.end[partition] for g in live if g.end is not None and partition in g.end]
-        at = ends[-1] if ends else committed[partition].next_offset
+        at = led_to(live, partition, committed[partition].next_offset)
         if at != start:  # what was to come before it was given up meanwhile
             raise StateMoved(
                 f"{action.generation_id} starts at {start} of {partition}, not at {at}"

@@ -59,6 +59,18 @@ class ResetDone:
 
 
 @dataclass(frozen=True)
+class _Asked:
+    """One of the verbs: who asks for it, and what it means for a spec, Kafka and the rows."""
+
+    kind: OperationKind
+    author: str
+    why: Callable[[SupervisorSpec], str]
+    target: Callable[
+        [SupervisorSpec, StreamState, Mapping[TopicPartition, CommittedOffset]], NewOffsets
+    ]
+
+
+@dataclass(frozen=True)
 class Resets:
     """The verbs; one instance per process, safe to call from many threads."""
 
@@ -151,7 +163,7 @@ class Resets:
                 )
             threading.Event().wait(_LOOK_AGAIN_S)
 
-    def _move(self, supervisor_id: str, asked: "_Asked", *, dry_run: bool) -> ResetDone:
+    def _move(self, supervisor_id: str, asked: _Asked, *, dry_run: bool) -> ResetDone:
         for _ in range(TRIES):
             self.leadership.term()  # whoever does not lead has not looked at Kafka
             with self.store.reading() as tx:
@@ -166,7 +178,7 @@ class Resets:
         raise MetadataBusy(f"the offsets of {supervisor_id} moved {TRIES} times meanwhile")
 
     def _foresee(
-        self, supervisor_id: str, asked: "_Asked", spec: SupervisorSpec, seen: StreamState
+        self, supervisor_id: str, asked: _Asked, spec: SupervisorSpec, seen: StreamState
     ) -> ResetDone:
         with self.store.reading() as tx:
             rows = tx.offsets.of(supervisor_id)
@@ -175,7 +187,7 @@ class Resets:
         return ResetDone(supervisor_id, True, moves(rows, new), given_up)
 
     def _act(
-        self, supervisor_id: str, asked: "_Asked", looked_at: SpecVersion, seen: StreamState
+        self, supervisor_id: str, asked: _Asked, looked_at: SpecVersion, seen: StreamState
     ) -> ResetDone:
         with self.store.leading(self.leadership.term()) as tx:
             newest, spec = existing(tx, supervisor_id)  # it may be terminated, or forgotten
@@ -191,18 +203,6 @@ class Resets:
         self.changed.notify()
         self.loop.wake(supervisor_id)
         return ResetDone(supervisor_id, False, made, given_up, operation.id)
-
-
-@dataclass(frozen=True)
-class _Asked:
-    """One of the verbs: who asks for it, and what it means for a spec, Kafka and the rows."""
-
-    kind: OperationKind
-    author: str
-    why: Callable[[SupervisorSpec], str]
-    target: Callable[
-        [SupervisorSpec, StreamState, Mapping[TopicPartition, CommittedOffset]], NewOffsets
-    ]
 
 
 def _initial(spec: SupervisorSpec, seen: StreamState) -> dict[TopicPartition, int]:

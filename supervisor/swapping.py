@@ -7,9 +7,9 @@ A reader's list has the inputs or the file, never both and never neither.
 """
 
 import hmac
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Protocol
 
 import structlog
 
@@ -81,7 +81,9 @@ class Swapping:
             mine = (row.worker_id, row.incarnation) == (request.worker_id, request.incarnation)
             if row.live and mine:
                 why = f"{failed[row.id].failure}: {failed[row.id].detail}"
-                end_apart(self, row, why, blamed=True)
+                now = self.clock.now()
+                with put_off_if_damaged(row), self.store.leading(self.term()) as tx:
+                    self.endings.end_compaction(tx, row, FAILED, why, now, blamed=True)
         self.assign()
 
     def publish(self, wanted: str, token: str, request: CompactedFile) -> PublishAnswer:
@@ -152,30 +154,14 @@ class Swapping:
         tx.audit.write(AuditEntry(now, worker, "compact", row.data_source, told))
 
 
-class _Ends(Protocol):
-    """What ends compactions."""
+@contextmanager
+def put_off_if_damaged(row: Compaction) -> Iterator[None]:
+    """Let a compaction go on whose end finds its queue damaged: so do tasks, until it is repaired.
 
-    @property
-    def store(self) -> Store: ...
-    @property
-    def clock(self) -> Clock: ...
-    @property
-    def term(self) -> Callable[[], int]: ...
-    @property
-    def endings(self) -> Endings: ...
-
-
-def end_apart(by: _Ends, row: Compaction, why: str, *, blamed: bool = False) -> None:
-    """End a compaction in a transaction of its own, unless the queue of its files is damaged.
-
-    It goes on then, as tasks do, until the queue is repaired: whoever ends it asks again.
-
-    Raises:
-        LeaseLost, Unavailable: it was not ended.
+    The transaction within is undone; whoever ends the compaction asks again.
     """
     try:
-        with by.store.leading(by.term()) as tx:
-            by.endings.end_compaction(tx, row, FAILED, why, by.clock.now(), blamed=blamed)
+        yield
     except QueueDead as error:
         log.warning("a compaction cannot end yet", compaction=row.id, why=str(error))
 

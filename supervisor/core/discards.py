@@ -1,5 +1,7 @@
 """Which ranges are given up unpublished: after a reset, a broken spec, a tombstone (P16).
 
+One whose predecessor was given up while it opened goes the same way.
+
 Nothing else is ever discarded (P15).  What is given up takes every later range that shares a
 partition with it, so a later one is not named again; each of those partitions goes on from its
 committed offset.
@@ -9,6 +11,7 @@ from collections.abc import Iterator
 
 from supervisor.core.actions import DiscardGeneration
 from supervisor.core.model import Generation, GenerationState
+from supervisor.core.ranges import led_to
 from supervisor.core.view import View
 from tasks.offsets import TopicPartition
 
@@ -25,8 +28,8 @@ def discards(view: View) -> Iterator[DiscardGeneration]:
 
 
 def _reason(view: View, generation: Generation) -> str | None:
-    if (reset := _reset(view, generation) or _cut_off(view, generation)) is not None:
-        return reset
+    if (why := _reset(view, generation) or _cut_off(view, generation)) is not None:
+        return why
     if view.replicas(generation):
         return None  # whoever lives may still publish it
     return _broken_spec(view, generation) or _after_the_tombstone(view, generation)
@@ -45,9 +48,10 @@ def _reset(view: View, generation: Generation) -> str | None:
 
 def _cut_off(view: View, generation: Generation) -> str | None:
     """What led to its start was given up as it opened: its publish could only wait, for ever."""
+    before = [g for g in view.seen.generations if g.ordinal < generation.ordinal]
     for partition, start in sorted(generation.start.items()):
-        at = view.led_to(generation, partition)
-        if at is not None and start > at:
+        at = led_to(before, partition, view.seen.committed[partition].next_offset)
+        if start > at:
             return f"nothing leads to its start {start} of {partition} any more, only to {at}"
     return None
 

@@ -27,14 +27,14 @@ _JAAS_HINT = (
     'username="..." password="${env:TIDEGATE_SECRET_X}"; or give sasl.mechanism, sasl.username '
     "and a reference for sasl.password"
 )
+_BOTH = ("first", "second")
 _QUOTED = r"""(?:"(?:[^"\\]|\\["\\])*"|'(?:[^'\\]|\\['\\])*')"""
-_OPTION = r"(?P<{0}>username|password)\s*=\s*(?P<{0}_value>" + _QUOTED + ")"
 _JAAS_LINE = re.compile(
     r"org\.apache\.kafka\.common\.security\."
     r"(plain\.Plain|scram\.Scram)LoginModule\s+required\s+"
-    + _OPTION.replace("{0}", "first")
-    + r"\s+"
-    + _OPTION.replace("{0}", "second")
+    + r"\s+".join(
+        rf"(?P<{place}>username|password)\s*=\s*(?P<{place}_value>{_QUOTED})" for place in _BOTH
+    )
     + r"\s*;"
 )
 _ENVIRONMENT = re.compile(r"\$\{env:([^{}]*)\}")
@@ -43,7 +43,6 @@ _HOST_PORT = re.compile(r"(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}")
 _CONTROL = re.compile("[\0-\x1f\x7f-\x9f\u2028\u2029]")
 _JAAS_CHARACTERS_MAX = 4_000
 _PROPERTIES_MAX = 100
-_BOTH = ("first", "second")
 _ALIKE = 0.8
 """Most names of properties are much alike: below it another one is meant, not a slip."""
 _MECHANISM_HINT = (

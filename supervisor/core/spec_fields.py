@@ -132,7 +132,7 @@ LongDuration = Annotated[Duration, AfterValidator(_at_least_a_second)]
 BatchDuration = Annotated[Duration, AfterValidator(_not_too_short)]
 """A `Duration` of at least a tenth of a second."""
 
-_FLAGS = {word: word.lower() == "true" for word in ("true", "True", "TRUE")}
+_FLAGS = dict.fromkeys(("true", "True", "TRUE"), True)
 _FLAGS |= dict.fromkeys(("false", "False", "FALSE"), False)
 _DIGITS = re.compile(r"-?[0-9]{1,19}")
 

@@ -189,10 +189,9 @@ def _ordering(written: object) -> object:
 
 def _dimension(written: object) -> object:
     """Return the name of a dimension, which Druid writes as an object that renames nothing."""
-    if isinstance(written, Mapping) and written.get("type", "default") == "default":
-        plain = {k: v for k, v in written.items() if k not in {"type", "outputType"} and v}
-        if plain.get("outputName", plain.get("dimension")) == plain.get("dimension"):
-            plain.pop("outputName", None)
-        if plain.keys() == {"dimension"} and written.get("outputType", "STRING") == "STRING":
-            return plain["dimension"]
-    return written
+    if not isinstance(written, Mapping):
+        return written
+    name = written.get("dimension")
+    plain = {"type": "default", "dimension": name, "outputName": name, "outputType": "STRING"}
+    says_more = any(value is not None and plain.get(k) != value for k, value in written.items())
+    return written if says_more or not isinstance(name, str) else name

@@ -10,6 +10,7 @@ from supervisor.core.handoff import ReplicaView
 from supervisor.core.model import Generation, Task
 from supervisor.core.observed import Liveness, Observed
 from supervisor.core.placement import layout
+from supervisor.core.ranges import led_to
 from supervisor.core.spec import SupervisorSpec
 from tasks.offsets import TopicPartition
 
@@ -45,27 +46,7 @@ class View:
 
     def reached(self, partition: TopicPartition) -> int:
         """End of the newest live generation of a partition, else its committed offset (P8)."""
-        ends = [
-            g.end[partition]
-            for g in self.seen.generations
-            if g.end is not None and partition in g.end
-        ]
-        return ends[-1] if ends else self.seen.committed[partition].next_offset
-
-    def led_to(self, generation: Generation, partition: TopicPartition) -> int | None:
-        """Where what is before a range leads; None: the live one before it has no end yet.
-
-        It is the end of the newest live one before it, else the committed offset.
-        """
-        before = [
-            g
-            for g in self.seen.generations
-            if g.ordinal < generation.ordinal and partition in g.start
-        ]
-        if not before:
-            return self.seen.committed[partition].next_offset
-        end = before[-1].end
-        return None if end is None else end[partition]
+        return led_to(self.seen.generations, partition, self.seen.committed[partition].next_offset)
 
     @cached_property
     def layout(self) -> dict[int, tuple[TopicPartition, ...]]:

@@ -38,11 +38,7 @@ def _live(world: World) -> list[GenerationState]:
 def apart(store: Store) -> World:
     """One range of both partitions publishes; the next pass opens one for each of them."""
     world = World(store, spec(task_count=1))
-    for _ in range(3):
-        world.settle()
-        world.sync()
-        world.write(5)
-        world.read(5)
+    world.read_along()
     world.set_spec(spec(task_count=2))
     for _ in range(10):
         if _live(world) == [GenerationState.PUBLISHING]:
@@ -92,11 +88,7 @@ def test_a_range_that_nothing_leads_to_is_read_again_from_where_it_is_led(apart:
 def test_a_backfill_reads_nothing_of_a_topic_that_was_made_anew(store: Store) -> None:
     """Goal: its ranges are of the topic before; what stands there now is read by the first."""
     world = World(store, spec(task_count=1))
-    for _ in range(3):
-        world.settle()
-        world.sync()
-        world.write(5)
-        world.read(5)
+    world.read_along()
     world.settle()
     world.sync()
     world.write(20)

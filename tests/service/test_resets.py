@@ -167,11 +167,7 @@ def test_later_offsets_skip_what_kafka_holds_and_lose_what_it_does_not(world: Wo
 def test_a_range_that_shares_no_partition_reads_on(store: Store) -> None:
     """Source: P16: transitively, and no further."""
     world = World(store, spec(task_count=2))
-    for _ in range(3):
-        world.settle()
-        world.sync()
-        world.write(5)
-        world.read(5)
+    world.read_along()
 
     done = resets(world).reset_offsets(TOPIC, {part(0): 5}, "ada")
 
@@ -183,11 +179,7 @@ def test_a_range_that_shares_no_partition_reads_on(store: Store) -> None:
 def test_a_range_in_another_layout_that_shares_a_partition_goes_too(store: Store) -> None:
     """Source: P16."""
     world = World(store, spec(task_count=1))
-    for _ in range(3):
-        world.settle()
-        world.sync()
-        world.write(5)
-        world.read(5)
+    world.read_along()
     world.set_spec(spec(task_count=2))
     for _ in range(3):
         world.settle()

@@ -259,6 +259,14 @@ class World:
                     for p, at in replica.position.items()
                 }
 
+    def read_along(self) -> None:
+        """Let records come and be read, three times five of each partition."""
+        for _ in range(3):
+            self.settle()
+            self.sync()
+            self.write(5)
+            self.read(5)
+
     def one_pass(self) -> Pass:
         """Make one pass."""
         made = make_pass(self.id, self.shell, self.leadership.term())
