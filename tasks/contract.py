@@ -124,7 +124,7 @@ class Counters(Wire):
     processed_bytes: Whole = 0
     batches: Whole = 0
     cancelled_rows: Whole = 0
-    """Rows whose batch a pause cancelled: read, and read again later."""
+    """Rows whose batch a pause cancelled: read, and read again later.  A stop adds none."""
     rejected: dict[str, Whole] = Field(default_factory=dict)
     """Reason -> records that became no row for it: the unparseable and the thrown away."""
 

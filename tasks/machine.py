@@ -25,7 +25,7 @@ from tasks.contract import (
     RunState,
     TaskPhase,
 )
-from tasks.offsets import Offsets, reached
+from tasks.offsets import Offsets, count, reached
 from tasks.orders import Step, act_on, failed, ordered, without_lease_over
 from tasks.pacing import Limits, first_pace
 from tasks.ports import JournalEntry, MergeResult, StreamView
@@ -211,10 +211,15 @@ def _job_dropped(state: TaskState, trouble: str, now: float, *, own: bool) -> Ta
         return _later(state, trouble, now)
     if not isinstance(work, Reading):
         return state
-    more = {"cancelled_rows": state.counters.cancelled_rows + work.rows}
-    pace = state.pace.cancelled(state.tuning)
-    state = replace(state, pace=pace, counters=state.counters.model_copy(update=more))
-    return replace(state, view=None, look_at=now, cancel_at=None)
+    state = _given_up(replace(state, pace=state.pace.cancelled(state.tuning)), work.rows)
+    return replace(state, view=None, look_at=now)
+
+
+def _given_up(state: TaskState, rows: int) -> TaskState:
+    """Count a batch that this task reads again."""
+    more = 0 if state.stopping else rows  # its range is published, or its worker ends
+    cancelled = {"cancelled_rows": state.counters.cancelled_rows + more}
+    return replace(state, counters=state.counters.model_copy(update=cancelled), cancel_at=None)
 
 
 def _journaled(state: TaskState, now: float) -> TaskState:
@@ -327,9 +332,7 @@ def _check(state: TaskState, entry: JournalEntry, now: float) -> Step:
     too_late = state.cancel_at is not None and now >= state.cancel_at
     outside = state.end is not None and beyond(entry.end, state.end)
     if too_late or outside or state.stopping:
-        rows = state.counters.cancelled_rows + sum(entry.end.values()) - sum(entry.start.values())
-        counters = state.counters.model_copy(update={"cancelled_rows": rows})
-        state = replace(state, unchecked=None, counters=counters, cancel_at=None)
+        state = _given_up(replace(state, unchecked=None), count(entry.start, entry.end))
         state, effects = _decide(state, now)
         return state, (Discard(entry), *effects)
     if now >= state.look_at:

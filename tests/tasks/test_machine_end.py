@@ -283,6 +283,19 @@ def test_a_job_that_outlasts_the_grace_of_a_stop_is_cancelled() -> None:
     assert b.state.stopped
 
 
+@pytest.mark.parametrize("ends", [False, True], ids=["it is cut off", "it ends in time"])
+def test_a_batch_that_a_stop_gives_up_is_not_counted_as_read_twice(*, ends: bool) -> None:
+    """Found by CI: a replica that was behind gave its batch up, for its sibling had published."""
+    b = bench(5)
+    until(b, ReadBatch)
+    b.deliver(StopAsked(b.now, cancel_at=b.now))
+    if not ends:
+        b.cancelled()
+    b.run()
+
+    assert (b.state.stopped, b.state.counters.cancelled_rows, b.journal) == (True, 0, [])
+
+
 def test_a_merge_is_cancelled_by_a_stop_as_well() -> None:
     b = bench(5)
     b.deliver(Ordered(b.now, order(2, end=at(5))))
