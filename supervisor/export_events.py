@@ -2,10 +2,11 @@
 
     list of used files changes ─┐
     exports asked for ──────────┼─► same transaction: an event in table:<name>/export-<format>
-    a term begins ──────────────┘
+    a term begins ──────────────┤
+    a dead queue is repaired ───┘
 
 Below both who adds and who handles.  An event that a dead queue refuses is no reason to refuse a
-publish: whatever comes next, once it is repaired, carries everything.
+publish: the one that its repair adds carries everything.  No file is deleted before.
 """
 
 from collections.abc import Iterable, Mapping
@@ -13,7 +14,7 @@ from datetime import datetime, timedelta
 
 import structlog
 
-from supervisor.core.events import Event, QueueConfig, QueueDead
+from supervisor.core.events import Event, QueueConfig, QueueDead, QueueName, QueueState
 from supervisor.core.exports import KIND, Export, queue_of
 from supervisor.core.spec_exports import ExportFormat
 from supervisor.ports import Transaction
@@ -41,6 +42,13 @@ def announce_all(tx: Transaction, now: datetime) -> None:
     """
     for export in tx.exports.all():
         _announce(tx, export, now, fence=True)
+
+
+def announce_repaired(tx: Transaction, queue: QueueName, now: datetime) -> None:
+    """Say, in the transaction that repairs it, that an export may have missed a change."""
+    for export in tx.exports.all():
+        if queue_of(export.data_source, export.format) == queue:
+            _announce(tx, export, now)
 
 
 def follow(tx: Transaction, data_source: str, now: datetime) -> None:
@@ -75,10 +83,17 @@ def awaited(tx: Transaction, data_source: str) -> dict[str, int]:
     For a file that has left the list: an export at that sequence or later does not name it.
     """
     return {
-        export.format: sequence_of(tx, data_source, export.format)
+        export.format: _safe_from(tx, data_source, export.format)
         for export in tx.exports.of(data_source)
         if export.enabled
     }
+
+
+def _safe_from(tx: Transaction, data_source: str, table_format: ExportFormat) -> int:
+    newest = sequence_of(tx, data_source, table_format)
+    row = tx.events.find(queue_of(data_source, table_format))
+    # A dead queue has refused what told of the change, so only its repair's event is late enough.
+    return newest + 1 if row is not None and row.state is QueueState.DEAD else newest
 
 
 def still_naming(

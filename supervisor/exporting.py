@@ -44,22 +44,28 @@ COPIED_BYTES = 2 * 1024**3
 """Of so many, as published, copies are made at a time: far less than the handler's time is for."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class CompareAll:
-    """Has every export looked at when a term begins: whatever got lost, is found here."""
+    """Has every export looked at once in each term: whatever got lost, is found here."""
 
     store: Store
     clock: Clock
     term: Callable[[], int]
+    _done: int = 0
+    """The last term in which it was queued."""
 
     def run_once(self) -> None:
-        """Queue one event for each export.
+        """Queue one event for each export, unless this term has it already.
 
         Raises:
-            LeaseLost, Unavailable: nothing was queued.
+            LeaseLost, Unavailable: nothing was queued; the next call tries again.
         """
-        with self.store.leading(self.term()) as tx:
+        term = self.term()
+        if term == self._done:
+            return
+        with self.store.leading(term) as tx:
             announce_all(tx, self.clock.now())
+        self._done = term
 
 
 @dataclass(frozen=True)

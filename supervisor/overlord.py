@@ -38,7 +38,7 @@ from supervisor.endings import TASK_OUTPUT, Endings
 from supervisor.eventqueue.meters import Meters
 from supervisor.eventqueue.operations import Operations
 from supervisor.eventqueue.queues import EventQueues
-from supervisor.export_events import EXPORTS
+from supervisor.export_events import EXPORTS, announce_repaired
 from supervisor.exporting import CompareAll, Exporting
 from supervisor.happened import tell_of
 from supervisor.idempotency import Idempotency
@@ -114,6 +114,7 @@ class Overlord:
         for chore, period in (
             (self.service.wake_all, WAKE_PERIOD),
             (self.queues.poll, WAKE_PERIOD),
+            (self.chores.compare.run_once, WAKE_PERIOD),  # once a term, and again if it failed
             (self.chores.sweep.run_once, self.chores.sweep_period),
             (self.chores.lifetimes.retention.run_once, self.chores.retention_period),
             (self.chores.compacting.run_once, COMPACTION_PERIOD),
@@ -336,7 +337,13 @@ def _queues_of(
     queues.for_every_container(TASK_OUTPUT, output.handle, chores.sweep.endings.config)
     chores.lifetimes.consume(queues, warehouse)
     operations = Operations(
-        store, clock, leadership.term, meters, wake=queues.wake, config_of=queues.config_of
+        store,
+        clock,
+        leadership.term,
+        meters,
+        wake=queues.wake,
+        config_of=queues.config_of,
+        repaired=announce_repaired,
     )
     return queues, operations
 

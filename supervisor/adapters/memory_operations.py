@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from supervisor.adapters.memory_rows import Tables
-from supervisor.core.model import Generation, GenerationState
-from supervisor.core.operations import Operation, OperationFacts, OperationKind
+from supervisor.core.model import Generation
+from supervisor.core.operations import Operation, OperationFacts, discarded_by
 
 
 class MemoryOperations:
@@ -16,7 +16,11 @@ class MemoryOperations:
 
     def add(self, operation: Operation) -> Operation:
         """Store it; return it with its number."""
-        stored = replace(operation, number=max(self._rows, default=0) + 1)
+        tables, mine = self._tables, operation.supervisor_id
+        ranges = (*tables.live.values(), *tables.ended.values())
+        last = max((g.ordinal for g in ranges if g.supervisor_id == mine), default=0)
+        number = max(self._rows, default=0) + 1
+        stored = replace(operation, last_ordinal=last, number=number)
         self._rows.put(stored.number, stored)
         return stored
 
@@ -45,7 +49,7 @@ class MemoryOperations:
             return OperationFacts(named=tuple(named))
         mine = [g for g in every.values() if g.supervisor_id == operation.supervisor_id]
         older = [g for g in mine if g.spec_version < version]
-        newer = [g for g in mine if g.spec_version >= version and g.opened_at >= operation.at]
+        newer = [g for g in mine if g.spec_version >= version and _is_behind(operation, g)]
         versions = self._tables.specs.get_row(operation.supervisor_id) or ()
         times = [g.ended_at for g in older if g.ended_at is not None]
         return OperationFacts(
@@ -56,7 +60,7 @@ class MemoryOperations:
             next_version_at=min(
                 (v.created_at for v in versions if v.version > version), default=None
             ),
-            discarded=_discarded(operation, older),
+            discarded=discarded_by(operation, named),
         )
 
     def forget(self, supervisor_id: str) -> None:
@@ -65,9 +69,7 @@ class MemoryOperations:
             self._rows.drop(operation.number)
 
 
-def _discarded(operation: Operation, older: list[Generation]) -> tuple[Generation, ...]:
-    if operation.kind is not OperationKind.TERMINATE:
-        return ()
-    gone = [g for g in older if g.state is GenerationState.DISCARDED]
-    since = (g for g in gone if g.ended_at is not None and g.ended_at >= operation.at)
-    return tuple(sorted(since, key=lambda g: g.ordinal))
+def _is_behind(operation: Operation, generation: Generation) -> bool:
+    if operation.last_ordinal is None:
+        return generation.opened_at >= operation.at
+    return generation.ordinal > operation.last_ordinal

@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from supervisor.core.duck_paths import pattern_of
 from supervisor.core.errors import StorageUnavailable
 from supervisor.ports_quarantine import RawRecord, RecordPlace, WantedRecords
 
@@ -78,7 +79,7 @@ class DuckRecords:
     ) -> list[tuple[object, ...]]:
         import duckdb
 
-        files = [str(self._root / path) for path in paths]
+        files = [pattern_of(str(self._root / path)) for path in paths]
         with self._one_of_few(), _connection() as connection:
             timer = threading.Timer(TIMEOUT_S, connection.interrupt)
             timer.start()

@@ -1,5 +1,6 @@
 """Exported tables: how they stand, and code that reads a table."""
 
+from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
@@ -63,8 +64,6 @@ def list_snippets(
         usable = [reader]
     overlord = str(request.base_url).rstrip("/")
     known = not asking.is_anyone
-    made = [
-        Snippet(reader=each, code=snippet(each, data_source, overlord, with_token=known))
-        for each in usable
-    ]
+    write = partial(snippet, with_token=known, warehouse=parts.views.warehouse)
+    made = [Snippet(reader=each, code=write(each, data_source, overlord)) for each in usable]
     return Snippets(data_source=data_source, snippets=made)

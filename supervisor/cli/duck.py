@@ -19,6 +19,7 @@ from supervisor.cli.problems import CommandFailed, ProblemAnswer
 from supervisor.cli.segments import data_sources, files_of
 from supervisor.cli.table_sql import named, quoted, rows_sql
 from supervisor.core.data_source import name_problem, rows_table
+from supervisor.core.duck_paths import pattern_of
 
 _BATCH_ROWS = 1_000
 _NOT_FOUND = 404
@@ -105,7 +106,8 @@ def _add_views(
 ) -> None:
     """Make the views, then lock everything else away."""
     paths = {table.data_source: _paths(table, warehouse) for table in tables}
-    every = ", ".join(quoted(path) for found in paths.values() for path in found)
+    files = {path for found in paths.values() for path in found}
+    every = ", ".join(map(quoted, sorted(files | {pattern_of(path) for path in files})))
     connection.execute(f"SET allowed_paths = [{every}]")
     for table in tables:
         name, found = table.data_source, paths[table.data_source]

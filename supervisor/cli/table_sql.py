@@ -7,6 +7,7 @@ becomes then.
 from collections.abc import Mapping, Sequence
 
 from supervisor.cli.answers import Files, TableColumn
+from supervisor.core.duck_paths import pattern_of
 from supervisor.core.widening import DUCK, cast_sql
 
 _COLUMNS = "COLUMNS(lambda c: c <> '__at' AND NOT starts_with(c, '__of_'))"
@@ -45,7 +46,7 @@ def _widened(
 
 
 def _select(widened: Sequence[tuple[str, str, str]], paths: Sequence[str]) -> str:
-    files = ", ".join(quoted(path) for path in paths)
+    files = ", ".join(quoted(pattern_of(path)) for path in paths)
     source = f"read_parquet([{files}], union_by_name = true, hive_partitioning = false)"
     if not widened:
         return f"SELECT {_COLUMNS} FROM {source}"  # noqa: S608 -- both quoted

@@ -75,6 +75,9 @@ class Operation:
     """Generations that have to be over for it, as its transaction found them."""
     disturbs: bool = True
     """Ranges have to end, or to be opened, for it; False: it holds at once."""
+    last_ordinal: int | None = None
+    """Of the newest range when it was stored, which no clock of another leader can misjudge;
+    None: it is not stored yet, or by a version that did not keep it."""
     number: int = 0
 
     @property
@@ -92,13 +95,13 @@ class OperationFacts:
     older_ended_at: datetime | None = None
     """When the last such range ended, after the operation was asked for."""
     opened_at: datetime | None = None
-    """When the first range was opened with its version or a newer one."""
+    """When the first range was opened behind it, with its version or a newer one."""
     named: Sequence[Generation] = ()
     """Its `ranges`, those that are still on record."""
     next_version_at: datetime | None = None
     """When the next version of the spec was stored."""
     discarded: Sequence[Generation] = ()
-    """Of a terminate: ranges of older versions that were given up unpublished since (P19)."""
+    """Of a terminate: those it found that were given up unpublished (P19)."""
     rests: bool = False
     """Its spec wants no range: it is suspended, or has read all that it is to read."""
 
@@ -110,6 +113,14 @@ class Progress:
     state: OperationState
     waits_for: str = ""
     finished_at: datetime | None = None
+
+
+def discarded_by(operation: Operation, named: Sequence[Generation]) -> tuple[Generation, ...]:
+    """Return, of the ranges that a terminate found, those that were given up unpublished (P19)."""
+    if operation.kind is not OperationKind.TERMINATE:
+        return ()
+    gone = (g for g in named if g.state is GenerationState.DISCARDED)
+    return tuple(sorted(gone, key=lambda generation: generation.ordinal))
 
 
 def judge_operation(operation: Operation, facts: OperationFacts) -> Progress:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from types import MappingProxyType
 
+from supervisor.core import duck_paths
 from supervisor.core.errors import Refused
 from supervisor.core.spec_exports import ExportFormat
 
@@ -89,7 +90,7 @@ _CODE: Mapping[Reader, str] = MappingProxyType(
         Reader.POLARS: "import polars\n"
         + _FILES
         + "\nrows = polars.concat(\n"
-        + '    [polars.scan_parquet(file) for file in files], how="diagonal_relaxed"\n'
+        + '    [polars.scan_parquet(file, glob=False) for file in files], how="diagonal_relaxed"\n'
         + ").collect()\nprint(rows)\n",
         Reader.SPARK: "from functools import reduce\n"
         "from pyspark.sql import SparkSession\n"
@@ -118,14 +119,36 @@ _CODE: Mapping[Reader, str] = MappingProxyType(
 )
 
 
-def snippet(reader: Reader, data_source: str, overlord: str, *, with_token: bool = False) -> str:
+_PATTERNS: Mapping[Reader, tuple[str, str, str]] = MappingProxyType(
+    {
+        Reader.DUCKDB: (duck_paths.SPECIAL, duck_paths.PATTERN, duck_paths.QUOTED),
+        Reader.SPARK: ("{}[]*?\\", r"([]{}[*?\\])", r"\\\1"),
+    }
+)
+"""Readers that take a path for a pattern: what makes it one, what is replaced, and by what."""
+_URI = 'file["uri"]'
+
+
+def snippet(
+    reader: Reader,
+    data_source: str,
+    overlord: str,
+    *,
+    with_token: bool = False,
+    warehouse: str = "",
+) -> str:
     """Return Python that reads a table; `overlord` is the URL to ask, without a slash at its end.
 
     The rows are in `rows`, in the reader's own kind of table.  With a token, it sends the one of
-    the environment.
+    the environment.  A folder of the `warehouse` may have any name.
     """
     code = _CODE[reader]
     if with_token:
         for plain, known in _WITH_TOKEN:
             code = code.replace(plain, known)
-    return code.format(overlord=overlord, table=data_source)
+    code = code.format(overlord=overlord, table=data_source)
+    special, pattern, quoted = _PATTERNS.get(reader, ("", "", ""))
+    if set(warehouse).isdisjoint(special):
+        return code
+    escaped = f're.sub(r"{pattern}", r"{quoted}", {_URI})'
+    return code.replace("import json\n", "import json\nimport re\n").replace(_URI, escaped)

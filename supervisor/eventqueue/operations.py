@@ -121,6 +121,8 @@ class Operations:
     wake: Callable[[QueueName], None]
     """Has the queue looked at soon; called after the commit, for speed alone."""
     config_of: Callable[[QueueName], QueueConfig]
+    repaired: Callable[[Transaction, QueueName, datetime], None] = lambda _tx, _queue, _now: None
+    """Adds, in the repair's transaction, what the queue has refused while it was dead."""
 
     # -- views ---------------------------------------------------------------------------------
 
@@ -266,6 +268,7 @@ class Operations:
             done = Repaired(again, len(stored) - again, len(counted) - there)
             told = {"position": str(row.dead_seq), "why": row.dead_why, "again": str(done.again)}
             told |= {"set_aside": str(done.set_aside), "missing": str(done.missing)}
+            self.repaired(tx, queue, now)
             _audit(tx, now, author, "queue-repair", queue, detail=told)
         self.wake(queue)
         return done

@@ -4,8 +4,7 @@ from dataclasses import replace
 
 from sqlalchemy import Connection, RowMapping, delete, func, insert, select
 
-from supervisor.core.model import Generation, GenerationState
-from supervisor.core.operations import Operation, OperationFacts, OperationKind
+from supervisor.core.operations import Operation, OperationFacts, OperationKind, discarded_by
 from supervisor.metadata.generations import SqlGenerations
 from supervisor.metadata.tables import generations, supervisor_specs
 from supervisor.metadata.tables_chronicle import operations
@@ -27,6 +26,8 @@ class SqlOperations:
 
     def add(self, operation: Operation) -> Operation:
         """Store it; return it with its number."""
+        newest = self._ranges.newest(operation.supervisor_id)
+        ordinal = 0 if newest is None else newest.ordinal
         number = self._db.execute(
             insert(operations)
             .values(
@@ -37,12 +38,13 @@ class SqlOperations:
                 spec_version=operation.spec_version,
                 ranges=list(operation.ranges),
                 disturbs=operation.disturbs,
+                last_ordinal=ordinal,
             )
             .returning(_AT.number)
         ).scalar_one()
         if number % TRIM_EVERY == 0:
             self._trim(operation.supervisor_id)
-        return replace(operation, number=number)
+        return replace(operation, last_ordinal=ordinal, number=number)
 
     def get(self, number: int) -> Operation | None:
         """Return one."""
@@ -70,9 +72,10 @@ class SqlOperations:
         ended = select(func.max(_GEN.ended_at)).where(
             mine, _GEN.spec_version < version, _GEN.ended_at >= operation.at
         )
-        opened = select(func.min(_GEN.opened_at)).where(
-            mine, _GEN.spec_version >= version, _GEN.opened_at >= operation.at
-        )
+        # A forgotten id counts its versions anew, and the newest range of its former life stays.
+        last = operation.last_ordinal
+        behind = _GEN.opened_at >= operation.at if last is None else _GEN.ordinal > last
+        opened = select(func.min(_GEN.opened_at)).where(mine, _GEN.spec_version >= version, behind)
         following = select(func.min(_SPEC.created_at)).where(
             _SPEC.supervisor_id == operation.supervisor_id, _SPEC.version > version
         )
@@ -83,24 +86,8 @@ class SqlOperations:
             opened_at=self._db.execute(opened).scalar_one(),
             named=found,
             next_version_at=self._db.execute(following).scalar_one(),
-            discarded=self._discarded(operation),
+            discarded=discarded_by(operation, found),
         )
-
-    def _discarded(self, operation: Operation) -> tuple[Generation, ...]:
-        if operation.kind is not OperationKind.TERMINATE:
-            return ()
-        ids = self._db.execute(
-            select(_GEN.id)
-            .where(
-                _GEN.supervisor_id == operation.supervisor_id,
-                _GEN.state == GenerationState.DISCARDED,
-                _GEN.spec_version < operation.spec_version,
-                _GEN.ended_at >= operation.at,
-            )
-            .order_by(_GEN.ordinal)
-        ).scalars()
-        found = (self._ranges.get(generation_id) for generation_id in ids.all())
-        return tuple(generation for generation in found if generation is not None)
 
     def forget(self, supervisor_id: str) -> None:
         """Delete those of a supervisor."""
@@ -121,5 +108,6 @@ def _read(row: RowMapping) -> Operation:
         spec_version=row["spec_version"],
         ranges=tuple(row["ranges"]),
         disturbs=row["disturbs"],
+        last_ordinal=row["last_ordinal"],
         number=row["number"],
     )

@@ -48,6 +48,7 @@ operations = Table(
     Column("spec_version", Integer, comment="that it stored; null: it stored none"),
     Column("ranges", DOCUMENT, nullable=False, comment="generations that it is about"),
     Column("disturbs", Boolean, nullable=False, comment="ranges of older versions have to end"),
+    Column("last_ordinal", BigInteger, comment="of the newest generation then; null: not known"),
     Index("ix_operations_supervisor_id_number", "supervisor_id", "number"),
 )
 

@@ -121,9 +121,26 @@ def test_a_column_that_has_grown_is_read_in_its_wider_type(
     assert _ran(server, reader, _SCORES[reader]) == "[1.5, 7.0]"
 
 
-def _ran(server: Overlord, reader: Reader, tell: str) -> str:
+@pytest.mark.parametrize("reader", [Reader.DUCKDB, Reader.POLARS, Reader.PANDAS])
+def test_a_warehouse_whose_name_is_a_pattern_is_read_alone(
+    server: Overlord, tmp_path: Path, reader: Reader
+) -> None:
+    """Goal: its name stands for itself; rows of a folder that it would match do not come in."""
+    harbour = Harbour(MemoryStore(), tmp_path / "ware[ab]*{c}?")
+    harbour.publish_range()
+    other = Harbour(MemoryStore(), tmp_path / "warea-{c}!")
+    other.publish_range(records=5)
+    _serve(server, harbour)
+
+    published: Counter[tuple[int, int]] = sum(harbour.published().values(), Counter())
+    ran = _ran(server, reader, _TELL[reader], str(harbour.root))
+    assert ran == f"{sorted(published.elements())}"
+
+
+def _ran(server: Overlord, reader: Reader, tell: str, warehouse: str = "") -> str:
     """Run a snippet, and return `ids` as `tell` finds them, sorted."""
-    code = f"{snippet(reader, 'clicks', server.url)}\n{tell}\nprint('IDS', sorted(ids))\n"
+    given = snippet(reader, "clicks", server.url, warehouse=warehouse)
+    code = f"{given}\n{tell}\nprint('IDS', sorted(ids))\n"
     ran = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False
     )

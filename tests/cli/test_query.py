@@ -16,7 +16,7 @@ FILES = "/api/v1/datasources/clicks/files"
 @pytest.fixture
 def publisher(server: Overlord, tmp_path: Path) -> Publisher:
     """A table of 10 published rows, and a server that lists it."""
-    made = Publisher(tmp_path / "ware house's")
+    made = Publisher(tmp_path / "ware house's [1]*?")
     made.publish({0: 0}, {0: 6}, rows_of(0, 0, 6))
     made.publish({0: 6}, {0: 10}, rows_of(0, 6, 10))
     server.on("GET", "/api/v1/datasources", Reply({"dataSources": ["clicks"]}))

@@ -24,7 +24,7 @@ def test_they_are_read_back_by_number_and_in_pages(leader: Leader) -> None:
     handoff = replace(WISH, kind=OperationKind.HANDOFF, spec_version=None, ranges=("g1", "g2"))
     other = replace(WISH, supervisor_id="other", disturbs=False)
     one, two, three = add(leader, WISH, handoff, other)
-    assert one == replace(WISH, number=one.number)
+    assert one == replace(WISH, last_ordinal=0, number=one.number)
     with leader.reads() as tx:
         assert [tx.operations.get(each.number) for each in (one, two, three)] == [one, two, three]
         assert tx.operations.get(10_000) is None
@@ -68,15 +68,32 @@ def test_what_is_given_up_behind_a_tombstone_is_a_fact_of_the_terminate(leader: 
         opening("g2", 2, {P1: 3}),
         replace(opening("g3", 3, {P0: 0}), spec_version=3),
     )
-    ends = (NOON - MINUTE, NOON, NOON + HOUR)
-    for action, at in zip(opened, ends, strict=True):
+    for action in opened:
         leader.opens(action)
-        with leader.writes() as tx:
+        with leader.writes() as tx:  # by a leader whose clock is behind
+            at = NOON - MINUTE
             tx.generations.close(action.generation_id, GenerationState.DISCARDED, at)
-    terminate = replace(WISH, kind=OperationKind.TERMINATE)
+    terminate = replace(WISH, kind=OperationKind.TERMINATE, ranges=("g2",))
 
     assert facts(leader, terminate).discarded == (leader.generation("g2"),)
-    assert facts(leader).discarded == ()
+    assert facts(leader, replace(WISH, ranges=("g2",))).discarded == ()
+
+
+def test_a_range_counts_as_opened_whatever_the_clock_of_who_opened_it(leader: Leader) -> None:
+    """Goal: a leader that takes over with a clock behind does not leave the wish running."""
+    leader.opens(replace(opening("g1", 1, {P0: 0}), spec_version=9))  # of the id's former life
+    with leader.writes() as tx:
+        tx.generations.close("g1", GenerationState.EMPTY, NOON)
+    apply = replace(WISH, kind=OperationKind.APPLY, at=NOON + HOUR)
+    [stored] = add(leader, apply)
+    assert stored.last_ordinal == 1
+    assert facts(leader, stored).opened_at is None
+
+    with leader.writes() as tx:
+        action = replace(opening("g2", 2, {P1: 0}), spec_version=2)
+        tx.generations.open(CLICKS, "table", action, NOON + MINUTE)
+    assert facts(leader, stored).opened_at == NOON + MINUTE
+    assert facts(leader, apply).opened_at is None, "stored by an older version: times tell"
 
 
 def test_what_ended_before_it_was_asked_for_is_no_fact(leader: Leader) -> None:

@@ -18,7 +18,7 @@ from tests.service.test_exporting import more, whole
 @pytest.mark.usefixtures("spark")
 def test_the_snippet_for_spark_reads_exactly_the_published_rows(tmp_path: Path) -> None:
     """Goal: also where files have different columns, and one beside them is not published."""
-    harbour = Harbour(MemoryStore(), tmp_path / "warehouse")
+    harbour = Harbour(MemoryStore(), tmp_path / "ware[house]{1,2}*?\\")
     gone = harbour.publish_range()
     harbour.publish_range(extra=more)
     harbour.publish_range(extra=whole)
@@ -31,7 +31,7 @@ def test_the_snippet_for_spark_reads_exactly_the_published_rows(tmp_path: Path) 
             for number, path in enumerate(published)
         ]
         server.on("GET", "/api/v1/datasources/clicks/files", Reply({"files": files}))
-        code.write_text(snippet(Reader.SPARK, "clicks", server.url))
+        code.write_text(snippet(Reader.SPARK, "clicks", server.url, warehouse=str(harbour.root)))
 
         rows = runpy.run_path(str(code))["rows"]
 

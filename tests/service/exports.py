@@ -17,8 +17,9 @@ from supervisor.core.events import FailedEvent, QueueName, QueueRow, container_o
 from supervisor.core.exports import Change, Export, ExportedFile, Standing, queue_of
 from supervisor.core.spec_exports import ExportFormat
 from supervisor.eventqueue.meters import Meters
+from supervisor.eventqueue.operations import Operations
 from supervisor.eventqueue.processor import EventProcessor, Kit
-from supervisor.export_events import EXPORTS, follow
+from supervisor.export_events import EXPORTS, announce_repaired, follow
 from supervisor.exporting import CompareAll, Exporting
 from supervisor.leadership import Leadership
 from supervisor.lifetimes import Lifetimes
@@ -126,6 +127,23 @@ class Harbour(World):
     def compare_all(self) -> None:
         """Begin a term as an overlord does."""
         CompareAll(self.store, self.clock, self.leadership.term).run_once()
+
+    def die(self, table_format: ExportFormat = DELTA) -> None:
+        """Have an export's queue found damaged."""
+        with self.store.leading(self.leadership.term()) as tx:
+            tx.events.declare_dead(self.queue(table_format), 1, "damaged")
+
+    def repair(self, table_format: ExportFormat = DELTA) -> None:
+        """Make a dead queue live again, as an operator does."""
+        Operations(
+            self.store,
+            self.clock,
+            self.leadership.term,
+            Meters(),
+            wake=lambda _: None,
+            config_of=lambda _: EXPORTS,
+            repaired=announce_repaired,
+        ).repair(queue_of(TOPIC, table_format), "ann")
 
     def end_lives(self, after: timedelta) -> None:
         """Let time pass, then handle what is due of unused segments and their files."""

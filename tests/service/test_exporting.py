@@ -7,8 +7,10 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from supervisor.core.errors import Unavailable
 from supervisor.core.spec_exports import ExportFormat
 from supervisor.export_events import announce
+from supervisor.exporting import CompareAll
 from supervisor.ports import Store
 from tests.core.snapshots import HOUR, TOPIC
 from tests.service.exports import DELTA, GRACE, ICEBERG, Extra, Harbour
@@ -229,3 +231,47 @@ def test_a_file_is_deleted_only_once_no_export_names_it(harbour: Harbour) -> Non
     assert not (harbour.root / gone).exists()
     for each in ExportFormat:
         assert_equal(harbour, each)
+
+
+def test_a_file_stays_as_long_as_the_queue_is_dead_that_would_tell_its_export(
+    harbour: Harbour,
+) -> None:
+    """Goal: the exported table stands still, and what it names is there; a repair catches up."""
+    gone = harbour.publish_range()
+    harbour.publish_range()
+    for each in ExportFormat:
+        harbour.export(each)
+    harbour.die(DELTA)
+    harbour.mark(gone, used=False)
+    harbour.export(ICEBERG)
+
+    harbour.end_lives(GRACE)
+    for _ in range(3):
+        harbour.end_lives(timedelta(days=1))
+    assert gone in names_in(harbour, DELTA)
+    assert (harbour.root / gone).exists()
+
+    harbour.repair(DELTA)
+    harbour.export(DELTA)
+    harbour.end_lives(timedelta(days=1))
+    assert not (harbour.root / gone).exists()
+    for each in ExportFormat:
+        assert_equal(harbour, each)
+
+
+def test_a_term_compares_its_exports_once_and_again_if_it_could_not(harbour: Harbour) -> None:
+    """Goal: a metadata database that was busy as the term began leaves no export behind."""
+    busy = [Unavailable("it is busy")]
+
+    def term() -> int:
+        if busy:
+            raise busy.pop()
+        return harbour.leadership.term()
+
+    compare = CompareAll(harbour.store, harbour.clock, term)
+    before = harbour.queue().outstanding_events
+    with pytest.raises(Unavailable):
+        compare.run_once()
+    waits = [harbour.queue().outstanding_events for _ in range(2) if compare.run_once() is None]
+
+    assert waits == [before + 1, before + 1]
