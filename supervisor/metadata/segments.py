@@ -78,7 +78,8 @@ class SqlSegments:
     def add_diverged(self, generation_id: str, found: Divergence) -> None:
         """Note, of a publication, a replica that came to something else."""
         of_it = _PUB.generation_id == generation_id
-        before = self._db.execute(select(_PUB.diverged).where(of_it)).scalar_one() or []
+        locked = select(_PUB.diverged).where(of_it).with_for_update()  # others may tell as well
+        before = self._db.execute(locked).scalar_one() or []
         changed = update(publications).where(of_it).values(diverged=[*before, stored(found)])
         self._db.execute(changed)
 

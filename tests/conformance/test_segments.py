@@ -1,11 +1,13 @@
 """Publications and their files: one per generation, each file once."""
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from threading import Barrier
 
 import pytest
 
 from supervisor.core.divergence import Divergence, Verdict
-from supervisor.core.errors import StateMoved
+from supervisor.core.errors import MetadataBusy, StateMoved
 from tasks.contract import RejectSample, RejectsFile
 from tasks.digests import digest_of
 from tests.conformance.stories import (
@@ -70,6 +72,33 @@ def test_replicas_that_differ_are_kept_with_what_was_published(ready: Leader) ->
     with ready.writes() as tx:
         tx.segments.forget_publications(CLICKS, NOON)
         assert tx.segments.diverged(CLICKS, NOON) == []
+
+
+def test_replicas_that_differ_at_the_same_time_are_all_kept(ready: Leader) -> None:
+    """Goal: two workers tell at once, and neither overwrites what the other told."""
+    with ready.writes() as tx:
+        tx.segments.add(publication(), [])
+    told = [Divergence(f"t{n}", digest_of(n), n, Verdict.OTHER_ROWS) for n in range(2, 10)]
+    gate = Barrier(len(told))
+
+    def tell(one: Divergence) -> None:
+        gate.wait(60)
+        while True:
+            try:
+                with ready.writes() as tx:
+                    tx.segments.add_diverged("g1", one)
+            except MetadataBusy:  # a worker asks again
+                continue
+            return
+
+    with ThreadPoolExecutor(len(told)) as pool:
+        for done in [pool.submit(tell, one) for one in told]:
+            done.result(60)
+
+    with ready.reads() as tx:
+        found = tx.segments.publication("g1")
+    assert found is not None
+    assert sorted(one.task_id for one in found.diverged) == [one.task_id for one in told]
 
 
 def test_a_range_without_rows_is_published_without_files(ready: Leader) -> None:
