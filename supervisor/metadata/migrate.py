@@ -3,22 +3,18 @@
 The whole migration is one transaction, which begins with a lock: of two overlords that start at
 once the second waits, and finds the work done.  Both databases roll DDL back, so that a migration
 that fails leaves the schema as it was.
+
+    schema of this version ──► nothing to do, and Alembic is not even loaded
+    none, or another one ────► `upgrading`
 """
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
-from importlib.metadata import version
 from pathlib import Path
 
-from alembic import command
-from alembic.config import Config
-from alembic.migration import MigrationContext
-from alembic.script import ScriptDirectory
-from alembic.util import CommandError
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection, inspect, text
 
-from supervisor.core.errors import SchemaTooNew
 from supervisor.metadata.engine import WRITES, Bounds, create_engine, sqlite_file
 
 _LOCK = 7_433_283_201_984
@@ -42,10 +38,10 @@ def migrate(url: str) -> None:
         MetadataUnavailable: the database cannot be reached.
     """
     with migrating(url) as connection:
-        config = _config()
-        _refuse_newer(connection, config)
-        config.attributes["connection"] = connection
-        command.upgrade(config, "head")
+        if _stored(connection) != [newest()]:
+            from supervisor.metadata.upgrading import upgrade
+
+            upgrade(connection, scripts())
 
 
 @contextmanager
@@ -67,10 +63,15 @@ def scripts() -> Path:
     return installed if installed.is_dir() else Path(__file__).parents[2] / "alembic"
 
 
-def _config() -> Config:
-    config = Config()
-    config.set_main_option("script_location", str(scripts()).replace("%", "%%"))
-    return config
+def newest() -> str:
+    """Return the revision of this version's schema: its migrations are numbered in their names."""
+    return max(file.name.partition("_")[0] for file in (scripts() / "versions").glob("[0-9]*.py"))
+
+
+def _stored(connection: Connection) -> list[str]:
+    if not inspect(connection).has_table("alembic_version"):
+        return []
+    return list(connection.execute(text("SELECT version_num FROM alembic_version")).scalars())
 
 
 def _create_file(url: str) -> None:
@@ -78,16 +79,3 @@ def _create_file(url: str) -> None:
     if file := sqlite_file(url):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.touch(mode=0o600)
-
-
-def _refuse_newer(connection: Connection, config: Config) -> None:
-    known = ScriptDirectory.from_config(config)
-    for revision in MigrationContext.configure(connection).get_current_heads():
-        try:
-            known.get_revision(revision)
-        except CommandError as error:
-            raise SchemaTooNew(
-                f"the metadata database has schema revision {revision}, which Tidegate "
-                f"{version('tidegate')} does not know: start the version that migrated it, "
-                "or a newer one"
-            ) from error

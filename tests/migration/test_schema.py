@@ -1,5 +1,7 @@
 """Up from nothing, down to nothing, never past what this version knows."""
 
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from stat import S_IMODE
@@ -7,10 +9,11 @@ from stat import S_IMODE
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
 from sqlalchemy import inspect, text
 
 from supervisor.core.errors import MetadataUnavailable, SchemaTooNew
-from supervisor.metadata.migrate import migrate, migrating
+from supervisor.metadata.migrate import migrate, migrating, newest, scripts
 from supervisor.metadata.store import SqlStore
 from supervisor.metadata.tables import METADATA
 from tests.conformance.stories import LEASE_TTL, take_lease
@@ -35,6 +38,24 @@ def test_the_migrations_build_what_the_code_expects(url: str) -> None:
             checks = {check["name"] for check in found.get_check_constraints(table.name)}
             # SQLite's reflection finds those with a name, as all of ours have.
             assert checks == {c.name for c in table.constraints if "ck_" in str(c.name)}
+
+
+def test_the_newest_revision_is_the_head_of_the_migrations() -> None:
+    """Goal: what is told by the names of files is what Alembic would find."""
+    assert newest() == ScriptDirectory(str(scripts())).get_current_head()
+
+
+def test_a_database_of_this_version_is_left_alone(url: str) -> None:
+    """Goal: an overlord that starts again does not pay for loading Alembic."""
+    migrate(url)
+    code = (
+        "import sys; from supervisor.metadata.migrate import migrate; "
+        "migrate(sys.argv[1]); print('alembic' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, url], capture_output=True, text=True, check=True, timeout=120
+    )
+    assert done.stdout.split() == ["False"]
 
 
 def test_a_migrated_database_serves_a_leader(url: str) -> None:

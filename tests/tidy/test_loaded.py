@@ -16,7 +16,7 @@ LIBRARIES = frozenset(
     ("module", "wanted"),
     [
         pytest.param("supervisor.cli.main", {"typer"}, id="a command"),
-        pytest.param("supervisor.app", {"alembic", "fastapi", "sqlalchemy"}, id="an overlord"),
+        pytest.param("supervisor.app", {"fastapi", "sqlalchemy"}, id="an overlord"),
         pytest.param(
             "supervisor.app_worker", {"fastapi", "numpy", "pyarrow", "pyspark"}, id="a worker"
         ),

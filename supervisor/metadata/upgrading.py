@@ -1,0 +1,42 @@
+"""Run the migrations that a metadata database lacks.
+
+Loaded only where there is something to run: Alembic is a good part of what a process loads.
+"""
+
+from importlib.metadata import version
+from pathlib import Path
+
+from alembic import command
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from alembic.util import CommandError
+from sqlalchemy import Connection
+
+from supervisor.core.errors import SchemaTooNew
+
+
+def upgrade(connection: Connection, scripts: Path) -> None:
+    """Bring the database to the newest of the `scripts`, in the transaction of `connection`.
+
+    Raises:
+        SchemaTooNew: a newer Tidegate has migrated it.
+    """
+    config = Config()
+    config.set_main_option("script_location", str(scripts).replace("%", "%%"))
+    _refuse_newer(connection, config)
+    config.attributes["connection"] = connection
+    command.upgrade(config, "head")
+
+
+def _refuse_newer(connection: Connection, config: Config) -> None:
+    known = ScriptDirectory.from_config(config)
+    for revision in MigrationContext.configure(connection).get_current_heads():
+        try:
+            known.get_revision(revision)
+        except CommandError as error:
+            raise SchemaTooNew(
+                f"the metadata database has schema revision {revision}, which Tidegate "
+                f"{version('tidegate')} does not know: start the version that migrated it, "
+                "or a newer one"
+            ) from error
