@@ -30,7 +30,7 @@ from supervisor.chronicle import Chronicle
 from supervisor.compacting import Compacting
 from supervisor.core.errors import LeaseLost, SupervisorError
 from supervisor.core.events import QueueConfig
-from supervisor.core.exports import queue_name
+from supervisor.core.exports import misread_in, queue_name
 from supervisor.core.spec_exports import ExportFormat
 from supervisor.dry_run import Looking
 from supervisor.early_handoff import EarlyHandoff
@@ -300,6 +300,7 @@ def _rules_of(settings: Settings, formats: Collection[ExportFormat]) -> Rules:
             settings.registry_allow, on_loopback=settings.on_loopback
         ),
         exports=frozenset(formats),
+        misread=misread_in(str(settings.warehouse.absolute())),
     )
 
 

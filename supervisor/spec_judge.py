@@ -1,6 +1,7 @@
 """How a spec that is to be stored is judged, and what became of it."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from supervisor.core.changes import NO_CHANGES, Changes, compare, forbidden
@@ -12,7 +13,12 @@ from supervisor.core.restarts import Restarts, restarts_of
 from supervisor.core.spec import SupervisorSpec
 from supervisor.core.spec_exports import ExportFormat
 from supervisor.core.spec_reader import ReadSpec
-from supervisor.core.spec_rules import forbidden_brokers, forbidden_registries, lacking_exports
+from supervisor.core.spec_rules import (
+    forbidden_brokers,
+    forbidden_registries,
+    lacking_exports,
+    misplaced_exports,
+)
 from supervisor.ports import Transaction
 
 
@@ -27,6 +33,8 @@ class Rules:
     """Schema registries that specs may name; None allows all (loopback only)."""
     exports: frozenset[ExportFormat] = frozenset(ExportFormat)
     """Formats that can be written here."""
+    misread: Mapping[ExportFormat, str] = field(default_factory=dict)
+    """Formats that cannot lie in this warehouse, and what in its path is in the way."""
 
     def check(self, spec: SupervisorSpec) -> None:
         """Refuse what is not allowed.
@@ -38,6 +46,7 @@ class Rules:
             forbidden_brokers(spec, self.kafka_allow),
             forbidden_registries(spec, self.registry_allow),
             lacking_exports(spec, self.exports),
+            misplaced_exports(spec, self.misread),
         ):
             if errors:
                 raise InvalidSpec(errors)

@@ -11,6 +11,7 @@ nothing.
 
 import hashlib
 import json
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -90,6 +91,21 @@ _COPIES = "widened"
 _LOGS: Mapping[ExportFormat, str] = MappingProxyType(
     {ExportFormat.DELTA: "_delta_log", ExportFormat.ICEBERG: "metadata"}
 )
+
+
+_MISREAD: Mapping[ExportFormat, re.Pattern[str]] = MappingProxyType(
+    {
+        ExportFormat.DELTA: re.compile(r"%[0-9A-Fa-f]{2}|\\"),
+        ExportFormat.ICEBERG: re.compile("[#?]"),
+    }
+)
+"""What in a path deltalake 1.6 and PyIceberg 0.12 take for part of a URL: tables land elsewhere."""
+
+
+def misread_in(warehouse: str) -> dict[ExportFormat, str]:
+    """Return, of the formats that cannot be written there, what in the path is in the way."""
+    found = {each: pattern.search(warehouse) for each, pattern in _MISREAD.items()}
+    return {each: match.group() for each, match in found.items() if match is not None}
 
 
 def log_of(export: Export) -> str:

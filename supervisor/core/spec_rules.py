@@ -1,6 +1,6 @@
 """What the operator allows specs to name: brokers, schema registries, formats of exports."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from supervisor.core.errors import FieldError
 from supervisor.core.spec import SupervisorSpec, ingest_spec
@@ -34,6 +34,22 @@ def forbidden_registries(spec: SupervisorSpec, allowed: tuple[str, ...] | None) 
             f"{', '.join(refused)}: not a schema registry that workers may connect to",
             "name an allowed one, or have the operator extend TIDEGATE_REGISTRY_ALLOW",
         )
+    ]
+
+
+def misplaced_exports(
+    spec: SupervisorSpec, misread: Mapping[ExportFormat, str]
+) -> list[FieldError]:
+    """Return what is wrong with the exports; `misread` tells which cannot lie in the warehouse."""
+    return [
+        FieldError(
+            "/spec/dataSchema/exports",
+            f"{each}: the library that writes it misreads the {misread[each]} in the warehouse's "
+            "path",
+            "leave it out, or have the operator move the warehouse to a path without it",
+        )
+        for each in spec.data_schema.exports
+        if each in misread
     ]
 
 

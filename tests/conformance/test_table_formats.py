@@ -14,7 +14,14 @@ from pyiceberg.table import StaticTable
 
 from supervisor.adapters.delta import DeltaFormat
 from supervisor.adapters.iceberg import SNAPSHOTS_KEPT, IcebergFormat
-from supervisor.core.exports import Change, ExportedFile, ExportUnavailable, NotExportable
+from supervisor.core.exports import (
+    Change,
+    ExportedFile,
+    ExportUnavailable,
+    NotExportable,
+    misread_in,
+)
+from supervisor.core.spec_exports import ExportFormat
 from supervisor.metadata.engine import bounded_url
 from supervisor.ports_exports import TableFormat
 from tests.conformance.stories import HOUR, NOON
@@ -70,6 +77,31 @@ def test_what_was_committed_is_held_and_the_version_grows_by_one(
     assert first.version is not None
     assert second.version == first.version + 1
     assert (folder.parent / second.location).exists()
+
+
+@pytest.mark.parametrize("table_format", ExportFormat)
+@pytest.mark.parametrize(
+    "name", ["a%41", "a%b", "a\\b", "a#b", "a?b", "a [x]*{y}", "a^`|<>~$'\"&;é"]
+)
+def test_what_a_format_misreads_in_a_path_is_known(
+    tmp_path: Path, table_format: ExportFormat, name: str
+) -> None:
+    """Goal: a spec is refused where its export would land elsewhere, and nowhere else."""
+    root = tmp_path / name
+    file = write(root / TABLE, "data/task-1/b-1/part.parquet")
+    catalog = f"sqlite:///{tmp_path / 'catalog.db'}"
+    formats: dict[ExportFormat, TableFormat] = {
+        ExportFormat.DELTA: DeltaFormat(root),
+        ExportFormat.ICEBERG: IcebergFormat(root, catalog),
+    }
+    tables = formats[table_format]
+    try:
+        tables.open(TABLE).commit(Change((file,)), 1, NOON)
+        works = set(tables.open(TABLE).held) == {file.path}
+    except ExportUnavailable:
+        works = False
+
+    assert works == (table_format not in misread_in(str(root)))
 
 
 def test_a_commit_of_nothing_is_a_version_too(tables: TableFormat, folder: Path) -> None:

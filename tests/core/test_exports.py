@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from supervisor.core.errors import InvalidSpec
 from supervisor.core.exports import (
     Cast,
     Change,
@@ -21,6 +22,7 @@ from supervisor.core.exports import (
     copies_of,
     files_of,
     lag_of,
+    misread_in,
     new_columns,
     queue_of,
     state_of,
@@ -29,6 +31,7 @@ from supervisor.core.snippets import Reader, snippet
 from supervisor.core.spec import schema_digest
 from supervisor.core.spec_exports import ExportFormat
 from supervisor.core.spec_reader import read_spec
+from supervisor.spec_judge import Rules
 from tasks.ingest_spec import Column
 from tests.conformance.stories import HOUR, NOON, segment
 from tests.core.spec_documents import changed, errors_of
@@ -182,3 +185,17 @@ def test_where_callers_are_known_a_snippet_sends_the_token_of_the_environment(
     assert "TOKEN" not in plain
     assert 'os.environ["TIDEGATE_TOKEN"]' in known
     assert known.count("headers=token") == 1
+
+
+def test_a_spec_is_refused_whose_export_cannot_lie_in_this_warehouse() -> None:
+    """Goal: the answer names the format and what to change; the other format is taken."""
+    asked = read_spec(changed(EXPORTS, ["delta", "iceberg"])).spec
+    rules = Rules(None, timedelta(seconds=60), misread=misread_in("/data/a%41"))
+
+    with pytest.raises(InvalidSpec) as refused:
+        rules.check(asked)
+
+    [error] = refused.value.errors
+    assert error.pointer == EXPORTS
+    assert error.message.startswith("delta: ")
+    assert "%41" in error.message
