@@ -5,7 +5,7 @@ import re
 SPECIAL = "[*?"
 """What makes a path a pattern."""
 PATTERN, QUOTED = r"([*?[])", r"[\1]"
-"""What is replaced in a path, and by what.  Source: tried with DuckDB 1.4; a backslash is none."""
+"""What is replaced in a path, and by what.  Source: tried with DuckDB 2.0; a backslash is none."""
 
 
 def pattern_of(path: str) -> str:
