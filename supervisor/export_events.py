@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 
 import structlog
 
-from supervisor.core.events import Event, QueueConfig, QueueDead, QueueName, QueueState
+from supervisor.core.events import Event, QueueConfig, QueueDead, QueueName, QueueRow, QueueState
 from supervisor.core.exports import KIND, Export, queue_of
 from supervisor.core.spec_exports import ExportFormat
 from supervisor.ports import Transaction
@@ -73,7 +73,10 @@ def sequence_of(tx: Transaction, data_source: str, table_format: ExportFormat) -
 
     Read it before the list: what is read then is not older than the number says.
     """
-    row = tx.events.find(queue_of(data_source, table_format))
+    return _newest(tx.events.find(queue_of(data_source, table_format)))
+
+
+def _newest(row: QueueRow | None) -> int:
     return 0 if row is None else row.next_seq - 1
 
 
@@ -90,10 +93,10 @@ def awaited(tx: Transaction, data_source: str) -> dict[str, int]:
 
 
 def _safe_from(tx: Transaction, data_source: str, table_format: ExportFormat) -> int:
-    newest = sequence_of(tx, data_source, table_format)
     row = tx.events.find(queue_of(data_source, table_format))
     # A dead queue has refused what told of the change, so only its repair's event is late enough.
-    return newest + 1 if row is not None and row.state is QueueState.DEAD else newest
+    refuses = row is not None and row.state is QueueState.DEAD
+    return _newest(row) + (1 if refuses else 0)
 
 
 def still_naming(

@@ -8,6 +8,7 @@ from typing import Annotated
 from pydantic import AfterValidator, BeforeValidator
 from pydantic_settings import NoDecode
 
+from supervisor.core.path_patterns import SPARK
 from supervisor.core.spec_fields import wrong
 
 _UNWRITABLE = {"Cc", "Cs", "Zl", "Zp"}
@@ -40,9 +41,9 @@ def _absolute(value: Path) -> Path:
 def _no_pattern(folder: Path) -> Path:
     """Refuse what Hadoop can neither take as it is nor as a pattern (`tasks.ingest.paths`)."""
     text = str(folder)
-    if ":" in text and any(c in text for c in "{}[]*?\\"):
+    if ":" in text and not set(SPARK).isdisjoint(text):
         raise wrong(
-            "has both a colon and one of {}[]*?\\ in its path, which Spark cannot read",
+            f"has both a colon and one of {SPARK} in its path, which Spark cannot read",
             "rename it, or name a link to it",
         )
     return folder

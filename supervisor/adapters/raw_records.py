@@ -12,8 +12,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from supervisor.core.duck_paths import pattern_of
 from supervisor.core.errors import StorageUnavailable
+from supervisor.core.path_patterns import pattern_of
 from supervisor.ports_quarantine import RawRecord, RecordPlace, WantedRecords
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from supervisor.cli.problems import CommandFailed, ProblemAnswer
 from supervisor.cli.segments import data_sources, files_of
 from supervisor.cli.table_sql import named, quoted, rows_sql
 from supervisor.core.data_source import name_problem, rows_table
-from supervisor.core.duck_paths import pattern_of
+from supervisor.core.path_patterns import pattern_of
 
 _BATCH_ROWS = 1_000
 _NOT_FOUND = 404

@@ -7,7 +7,7 @@ becomes then.
 from collections.abc import Mapping, Sequence
 
 from supervisor.cli.answers import Files, TableColumn
-from supervisor.core.duck_paths import pattern_of
+from supervisor.core.path_patterns import pattern_of
 from supervisor.core.widening import DUCK, cast_sql
 
 _COLUMNS = "COLUMNS(lambda c: c <> '__at' AND NOT starts_with(c, '__of_'))"

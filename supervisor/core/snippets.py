@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from types import MappingProxyType
 
-from supervisor.core import duck_paths
+from supervisor.core import path_patterns
 from supervisor.core.errors import Refused
 from supervisor.core.spec_exports import ExportFormat
 
@@ -121,8 +121,8 @@ _CODE: Mapping[Reader, str] = MappingProxyType(
 
 _PATTERNS: Mapping[Reader, tuple[str, str, str]] = MappingProxyType(
     {
-        Reader.DUCKDB: (duck_paths.SPECIAL, duck_paths.PATTERN, duck_paths.QUOTED),
-        Reader.SPARK: ("{}[]*?\\", r"([]{}[*?\\])", r"\\\1"),
+        Reader.DUCKDB: (path_patterns.DUCKDB, f"([{path_patterns.DUCKDB}])", r"[\1]"),
+        Reader.SPARK: (path_patterns.SPARK, r"([]{}[*?\\])", r"\\\1"),
     }
 )
 """Readers that take a path for a pattern: what makes it one, what is replaced, and by what."""

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from supervisor.core.duck_paths import pattern_of
+from supervisor.core.path_patterns import pattern_of
 
 
 @pytest.mark.parametrize(
