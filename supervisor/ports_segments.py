@@ -124,7 +124,11 @@ class Segments(Protocol):
         ...
 
     def under(self, folder: str) -> list[str]:
-        """Return the paths of segments, not deleted ones, below a folder of the warehouse."""
+        """Return the paths of segments below a folder of the warehouse, condemned ones too.
+
+        Whoever cleans up such a folder leaves them alone: when the file of a condemned segment
+        goes is for the queue of segment files to decide, which waits for exports that name it.
+        """
         ...
 
     def paths_of(self, segment_ids: Collection[str]) -> list[str]:

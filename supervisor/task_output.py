@@ -8,7 +8,8 @@ The looks are the queue's delay apart.  The task row, written before the first b
 intent.  Of a task that published nothing the whole folder goes; of one that did, what neither a
 segment nor its rejects file is: batches that its merge has rewritten.  What was judged STALE stays
 for people.  Of a compaction, whose row is such an intent as well, what no segment is goes.  A
-folder that no row stands for goes whole, if nothing in it is named.
+folder that no row stands for goes whole, if nothing in it is named.  The file of a condemned
+segment is left to `segment-files`: an export that stands still may name it.
 """
 
 from collections.abc import Mapping, Sequence

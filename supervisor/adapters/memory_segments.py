@@ -157,11 +157,11 @@ class MemorySegments:
         return len(found)
 
     def under(self, folder: str) -> list[str]:
-        """Return the paths of segments, not deleted ones, below a folder of the warehouse."""
+        """Return the paths of segments, condemned ones too, below a folder of the warehouse."""
         return sorted(
             segment.file.path
             for segment in self._tables.segments.values()
-            if segment.file.path.startswith(f"{folder}/") and segment.deleted_at is None
+            if segment.file.path.startswith(f"{folder}/")
         )
 
     def paths_of(self, segment_ids: Collection[str]) -> list[str]:

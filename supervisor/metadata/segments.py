@@ -181,12 +181,10 @@ class SqlSegments:
         return marked.rowcount
 
     def under(self, folder: str) -> list[str]:
-        """Return the paths of segments, not deleted ones, below a folder of the warehouse."""
+        """Return the paths of segments, condemned ones too, below a folder of the warehouse."""
         # A range of the unique index; "0" is the character behind "/".
         below = (_AT.path >= f"{folder}/", _AT.path < f"{folder}0")
-        return list(
-            self._db.execute(select(_AT.path).where(*below, _KEPT).order_by(_AT.path)).scalars()
-        )
+        return list(self._db.execute(select(_AT.path).where(*below).order_by(_AT.path)).scalars())
 
     def paths_of(self, segment_ids: Collection[str]) -> list[str]:
         """Return the paths of these segments, deleted ones too, those that there are; by path."""

@@ -77,7 +77,7 @@ def test_what_was_replaced_is_deleted_like_any_unused_file(published: Leader) ->
         assert not tx.segments.condemn(NEW.id, LATER, LATER)
 
     with published.reads() as tx:
-        assert tx.segments.under("table/data/t1") == [B.file.path, C.file.path]
+        assert tx.segments.under("table/data/t1") == [A.file.path, B.file.path, C.file.path]
         assert tx.segments.under("table/data/c1") == [NEW.file.path]
         assert tx.segments.get(A.id) == replace(_out(A), deleted_at=LATER)
 

@@ -184,7 +184,7 @@ def test_paths_under_a_folder_are_those_behind_its_slash(leader: Leader) -> None
     with leader.writes() as tx:
         tx.segments.condemn(gone, NOON, NOON)
     with leader.reads() as tx:
-        assert tx.segments.under("t/t_1") == ["t/t_1/a"]
+        assert tx.segments.under("t/t_1") == ["t/t_1/a", "t/t_1/b/c"]
         assert tx.segments.under("never") == []
 
 

@@ -184,6 +184,27 @@ def test_of_one_that_succeeded_only_what_no_segment_names_goes(yard: Compacting)
     assert yard.sweeps() == Swept(0)
 
 
+def test_a_compacted_file_that_is_condemned_is_left_to_the_queue_of_segment_files(
+    yard: Compacting,
+) -> None:
+    """Goal: an export that stands still may name it, and the queue of its files waits for that."""
+    yard.begins()
+    kept, left = yard.file(), yard.file("half/left.parquet")
+    made = yard.publishes(kept)
+    yard.ended(TaskStatus.SUCCESS)
+    yard.stopped()
+    with yard.world.store.leading(yard.world.leadership.term()) as tx:
+        tx.segments.mark_unused([made.id], NOON)
+        assert tx.segments.condemn(made.id, NOON, NOON)
+
+    yard.waits().waits().waits()
+
+    assert kept.exists()
+    assert not left.exists()
+    assert yard.has_settled()
+    assert yard.sweeps() == Swept(0)
+
+
 def test_a_live_one_is_left_alone_whoever_asks(yard: Compacting) -> None:
     """Goal: its ending queues it again."""
     yard.begins()

@@ -66,6 +66,21 @@ def exist(files: Sequence[Path]) -> list[bool]:
     return [file.exists() for file in files]
 
 
+def take_out(world: World, task_id: str) -> None:
+    """Take what a task published out of its table."""
+    with world.store.leading(world.leadership.term()) as tx:
+        ids = [segment.id for segment in tx.segments.of_task(task_id)]
+        tx.segments.mark_unused(ids, world.clock.now())
+
+
+def condemn(world: World, task_id: str) -> None:
+    """Let the time pass by in which it can be put back."""
+    with world.store.leading(world.leadership.term()) as tx:
+        for segment in tx.segments.of_task(task_id):
+            assert segment.unused_at is not None
+            assert tx.segments.condemn(segment.id, segment.unused_at, world.clock.now())
+
+
 def test_of_a_published_task_only_unnamed_files_go_and_only_after_the_delay(
     yard: DiskYard, published: Published
 ) -> None:
@@ -96,26 +111,41 @@ def test_a_published_task_is_settled_and_keeps_its_files(
     assert exist(published.named) == [True] * 2
 
 
-def test_a_file_of_the_table_that_was_taken_out_stays_until_it_is_let_go(
+def test_a_file_of_the_table_that_was_taken_out_is_left_to_the_queue_of_segment_files(
     yard: DiskYard, published: Published
 ) -> None:
-    """Goal: an unused segment can be put back; only one that is condemned is nobody's."""
+    """Goal: an unused segment can be put back, and an export may name one that is condemned."""
     [part, _] = published.named
-    world = yard.world
-    with world.store.leading(world.leadership.term()) as tx:
-        [segment] = tx.segments.of_task(published.replica.wanted.task_id)
-        tx.segments.mark_unused([segment.id], world.clock.now())
+    take_out(yard.world, published.replica.wanted.task_id)
     for _ in range(2):
         yard.waits()
+    assert exist([part, *published.unnamed]) == [True, False, False, False]
+
+    condemn(yard.world, published.replica.wanted.task_id)
+    yard.queues(published.replica.wanted.task_id)
+    for _ in range(3):
+        yard.waits()
+
     assert part.exists()
+    assert yard.is_settled(published.replica)
 
-    with world.store.leading(world.leadership.term()) as tx:
-        [segment] = tx.segments.of_task(published.replica.wanted.task_id)
-        assert segment.unused_at is not None
-        assert tx.segments.condemn(segment.id, segment.unused_at, world.clock.now())
-    yard.waits()
 
-    assert not part.exists()
+def test_a_worker_that_comes_back_late_does_not_cost_an_export_its_file(
+    yard: DiskYard, published: Published
+) -> None:
+    """Goal: the cleanup behind a task that begins only after its segment was condemned spares it.
+
+    The event waited for the worker; the export stands still, so the file waits for the export.
+    """
+    [part, _] = published.named
+    take_out(yard.world, published.replica.wanted.task_id)
+    condemn(yard.world, published.replica.wanted.task_id)
+
+    for _ in range(3):
+        yard.waits()
+
+    assert exist([part, *published.unnamed]) == [True, False, False, False]
+    assert yard.is_settled(published.replica)
 
 
 def test_a_link_under_a_published_task_is_not_followed(
