@@ -2,7 +2,8 @@
 
     task ── range and files ──► judge the facts ── committed ──► compare-and-swap of offsets,
                                      │                           segments, outcome: one commit
-                                     └─ any other outcome: stored, a repeat hears the same
+                                     ├─ any other outcome: stored, a repeat hears the same
+                                     └─ unusable files: the task ends FAILED, its range is read anew
 
 A lost acknowledgement is looked up, not guessed: the repeat finds the publication by its task.
 """
@@ -72,7 +73,7 @@ class Publishing:
         Raises:
             TaskNotFound: there is no such task.
             NotAllowed: the token is not the task's, or its worker's incarnation is fenced.
-            UnusableFiles: the files do not fit the range.
+            UnusableFiles: the files do not fit the range; the task has ended FAILED.
             LeaseLost, Unavailable: nothing was decided; ask again.
         """
         for _ in range(TRIES):
@@ -105,13 +106,16 @@ class Publishing:
             before = {other.id for other in tx.generations.predecessors(generation)}
             answer = judge(PublishFacts(task, generation, winner, committed, before), request)
             self.reach("publish:judged")
-            compared: Compared = {}
-            if task.outcome is None:
-                compared = _settle(tx, self.endings, _Asked(task, generation, request), answer, now)
-            self._passed("in-transaction", answer)
+            asked = _Asked(task, generation, request)
+            settled = self._settled(tx, asked, answer, now)
+            if not isinstance(settled, UnusableFiles):
+                self._passed("in-transaction", answer)
+        if isinstance(settled, UnusableFiles):
+            self._tell_of_unusable(asked, settled)
+            raise settled
         self._passed("committed", answer)
-        self._measure(_Asked(task, generation, request), answer, now)
-        self.meters.compared(generation, compared)
+        self._measure(asked, answer, now)
+        self.meters.compared(generation, settled)
         if answer.outcome is not PublishOutcome.WAIT_FOR_PREDECESSOR:
             facts = {"outcome": answer.outcome.value, "check": answer.check.value}
             of = fields_of_task(task, generation)
@@ -120,6 +124,25 @@ class Publishing:
             self.changed.notify()
         self._passed("answered", answer)
         return answer
+
+    def _settled(
+        self, tx: Transaction, asked: "_Asked", answer: Judgement, now: datetime
+    ) -> Compared | UnusableFiles:
+        if asked.task.outcome is not None:
+            return {}
+        try:
+            return _settle(tx, self.endings, asked, answer, now)
+        except UnusableFiles as error:
+            # Nothing is written before the files are looked at.  In this transaction the task
+            # ends: else its worker would offer the same files for ever.
+            _end_unusable(tx, self.endings, asked, error, now)
+            return error
+
+    def _tell_of_unusable(self, asked: "_Asked", error: UnusableFiles) -> None:
+        of = fields_of_task(asked.task, asked.generation)
+        log.warning("publish refused", **of, check=Check.FILES.value, why=str(error))
+        self.loop.wake(asked.task.supervisor_id)
+        self.changed.notify()
 
     def _measure(self, asked: "_Asked", answer: Judgement, now: datetime) -> None:
         self.meters.publish_judged(answer.outcome, answer.check)
@@ -177,6 +200,15 @@ def _settle(
         case PublishOutcome.WAIT_FOR_PREDECESSOR:
             _finished(tx, asked.generation, now)
     return {}
+
+
+def _end_unusable(
+    tx: Transaction, endings: Endings, asked: _Asked, error: UnusableFiles, now: datetime
+) -> None:
+    done = TaskTotals(asked.request.counters, asked.request.end)
+    why = f"unusable files: {error}"
+    if endings.end(tx, asked.task, TaskStatus.FAILED, why, now, totals=done):
+        _audit(tx, asked.task, "publish-unusable-files", str(error), now)
 
 
 def _finished(tx: Transaction, generation: Generation, now: datetime) -> None:

@@ -169,8 +169,8 @@ class TaskReport(Wire):
     """Since the last journaled batch or, without one, since the start."""
     batch_seconds: float = Field(default=0.0, strict=True)
     stalled_for: Seconds = timedelta(0)
-    """How long it could have gone on and did not: while it waits for Kafka, for an overlord or
-    for its predecessor, or has nothing to read, it is not stalled."""
+    """How long it could have gone on and did not: while it waits for Kafka, for its predecessor or
+    for an overlord that answers nothing at all, or has nothing to read, it is not stalled."""
     digest: MaybeDigest = None
     """What its whole range came to; None: it has not read to the fixed end, or it is not known."""
 

@@ -157,9 +157,10 @@ def _take(state: TaskState, event: Event) -> Step:
             merged = replace(state, busy=None, merged=result, cancel_at=None)
             return replace(merged, hindered=False, tries=0, note=""), ()
         case Answered(now, answer):
-            return _answered(replace(state, busy=None, tries=0, note=""), answer, now)
-        case Unanswered(now, reason):
-            return _unanswered(replace(state, busy=None), reason, now), ()
+            state = replace(state, busy=None, tries=0, note="", unanswered_s=0.0)
+            return _answered(state, answer, now)
+        case Unanswered(now, reason, waited_s):
+            return _unanswered(replace(state, busy=None), reason, now, waited_s), ()
         case Broke(_, code, detail):
             return failed(replace(state, busy=None), code, detail)
         case Ticked():
@@ -278,10 +279,14 @@ def _answered(state: TaskState, answer: PublishAnswer, now: float) -> Step:
             assert_never(answer.outcome)
 
 
-def _unanswered(state: TaskState, reason: str, now: float) -> TaskState:
+def _unanswered(state: TaskState, reason: str, now: float, waited_s: float | None) -> TaskState:
     tries = state.tries + 1
+    rest_s = state.limits.retry_s(tries)
+    # Not the time from one question to the next: it may have to wait for jobs of other tasks.
+    more_s = 0.0 if waited_s is None else waited_s + rest_s
     note = f"no overlord answers the publish request: {reason}"
-    return replace(state, tries=tries, note=note, ask_at=now + state.limits.retry_s(tries))
+    state = replace(state, tries=tries, note=note, unanswered_s=state.unanswered_s + more_s)
+    return replace(state, ask_at=now + rest_s)
 
 
 # ---------------------------------------------------------------- what is next

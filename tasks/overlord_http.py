@@ -2,7 +2,10 @@
 
 200 is the answer.  409 with /problems/worker-fenced is Fenced, for good.  After a 503, or without
 a connection, the next address is tried, beginning with the one that a follower names as leader.
-Anything else is OverlordUnavailable: a sentence for people, and the caller tries again.
+Another 4xx is OverlordRefused: the same request would hear the same.  Not so 401, 403, 408 and 429,
+which another token or another moment changes, nor a 404 or 405 that is no problem of an overlord's:
+a proxy answers so.  These and all others are OverlordUnavailable: a sentence for people, and the
+caller tries again.  A sync is repeated whatever it hears.
 """
 
 import ssl
@@ -25,7 +28,7 @@ from tasks.contract import (
     SyncRequest,
     SyncResponse,
 )
-from tasks.ports import Fenced, OverlordUnavailable
+from tasks.ports import Fenced, OverlordRefused, OverlordUnavailable
 from tasks.sample_contract import DesiredSample, SampleAnswer
 from tasks.wire import Wire
 
@@ -37,6 +40,9 @@ WORKERS_HEADER = "X-Tidegate-Token"
 _CONNECT_S = 2.0
 _PUBLISH_S = 30.0
 _TEXT_MAX = 500
+_MAY_PASS = frozenset({401, 403, 408, 429})
+_ALSO_A_PROXYS = frozenset({404, 405})
+_PROBLEMS = "/problems/"
 
 
 class HttpOverlord:
@@ -95,7 +101,10 @@ class HttpOverlord:
     def sync(self, request: SyncRequest) -> SyncResponse:
         """Exchange states.  Raises as `Overlord.sync`."""
         path = f"/internal/v1/workers/{quote(request.worker_id, safe='')}/sync"
-        body = self._post(path, request.to_json(), request.wait, {})
+        try:
+            body = self._post(path, request.to_json(), request.wait, {})
+        except OverlordRefused as error:  # the next one says something else, and has to be tried
+            raise OverlordUnavailable(str(error)) from error
         return _parsed(SyncResponse, body)
 
     def publish(self, task: DesiredTask, request: PublishRequest) -> PublishAnswer:
@@ -138,6 +147,8 @@ class HttpOverlord:
             if status == httpx.codes.CONFLICT and problem.is_fenced:
                 raise Fenced(problem.text)
             troubles.append(f"{address}: {status} {problem.text}")
+            if _is_refusal(status, problem):
+                raise OverlordRefused("; ".join(troubles))
             if status == httpx.codes.SERVICE_UNAVAILABLE and problem.leader in untried:
                 untried.remove(problem.leader)
                 untried.insert(0, problem.leader)
@@ -169,9 +180,16 @@ class _Problem:
         except ValidationError:
             members = {"detail": body[:_TEXT_MAX].decode(errors="replace")}
         self.is_fenced = members.get("type") == FENCED
+        self.is_an_overlords = str(members.get("type")).startswith(_PROBLEMS)
         self.leader = str(members.get("leader") or "").rstrip("/")
         said = members.get("detail") or members.get("error") or members.get("title") or ""
         self.text = str(said)[:_TEXT_MAX]
+
+
+def _is_refusal(status: int, problem: _Problem) -> bool:
+    if not httpx.codes.is_client_error(status) or status in _MAY_PASS:
+        return False
+    return status not in _ALSO_A_PROXYS or problem.is_an_overlords
 
 
 _Message = TypeVar("_Message", bound=Wire)

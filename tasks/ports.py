@@ -43,6 +43,14 @@ class TaskError(Exception):
         self.code = code
 
 
+class OverlordRefused(TaskError):
+    """An overlord refuses a request for good: the same one would be refused again."""
+
+    def __init__(self, message: str) -> None:
+        """Give it the code of what is refused."""
+        super().__init__(FailureCode.REFUSED, message)
+
+
 class BatchCancelled(Exception):
     """The running job was cancelled; nothing of it counts and its files were dropped."""
 
@@ -227,19 +235,24 @@ class Overlord(Protocol):
         ...
 
     def publish(self, task: DesiredTask, request: PublishRequest) -> PublishAnswer:
-        """Ask to publish.  Raises as `sync`; a repeat gets the stored answer."""
+        """Ask to publish; a repeat gets the stored answer.
+
+        Raises:
+            OverlordRefused: it will never take this request.
+            OverlordUnavailable, Fenced: as `sync`.
+        """
         ...
 
     def publish_compaction(self, order: DesiredCompaction, file: CompactedFile) -> PublishAnswer:
         """Ask that a file takes the place of a compaction's inputs.
 
         The outcome is `committed`, also on a repeat, or `superseded`: the file is not needed.
-        Raises as `sync`.
+        Raises as `publish`.
         """
         ...
 
     def answer_sample(self, order: DesiredSample, answer: SampleAnswer) -> None:
-        """Tell what became of a sample.  Raises as `sync`; then nobody may wait for it."""
+        """Tell what became of a sample.  Raises as `publish`; then nobody may wait for it."""
         ...
 
 

@@ -6,9 +6,13 @@
 
 The overlord sees the same by `TaskReport.stalled_for`, which counts while the task could go on: a
 batch, a look or a merge runs, or its own worker hinders it.  It stands at nothing while the task
-waits for others: Kafka, the overlord, its predecessor, records, the end of a pause, or the jobs of
-other tasks that finish before it on this worker.  Those are watched themselves; to count them here
-would have one long merge replace all tasks behind it, each of which then reads anew.
+waits for others: Kafka, its predecessor, records, the end of a pause, or the jobs of other tasks
+that finish before it on this worker.  Those are watched themselves; to count them here would have
+one long merge replace all tasks behind it, each of which then reads anew.
+
+A request to publish that nobody answers counts by itself (`TaskState.unanswered_s`): its own time
+and the rest after it, and only while an overlord answers syncs.  An overlord that is away as a
+whole leaves the count as it is.
 """
 
 from dataclasses import replace

@@ -360,14 +360,20 @@ class TaskRunner:
             self._in_engine = False
 
     def _publish(self, effect: Publish) -> Event:
+        began = self._world.monotonic()
         try:
             answer = self._world.overlord.publish(self._desired, effect.request)
         except OverlordUnavailable as error:
-            return Unanswered(self._world.monotonic(), str(error))
+            return self._unanswered(began, str(error))
         except Fenced:
             self._world.fenced()
             return Unanswered(self._world.monotonic(), "a newer incarnation of this worker exists")
         return Answered(self._world.monotonic(), answer)
+
+    def _unanswered(self, began: float, reason: str) -> Unanswered:
+        now = self._world.monotonic()
+        waited_s = now - began if self._world.overlord_answers() else None
+        return Unanswered(now, reason, waited_s)
 
     def _drop(self, entries: Sequence[JournalEntry]) -> None:
         # What stays behind is not in the journal, so it does not exist for anyone.

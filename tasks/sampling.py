@@ -19,6 +19,7 @@ from tasks.options import WorkerOptions
 from tasks.ports import (
     BatchCancelled,
     Fenced,
+    OverlordRefused,
     OverlordUnavailable,
     Sampler,
     StreamUnavailable,
@@ -174,7 +175,7 @@ class Sampling:
         return ""
 
     def _answer(self, order: DesiredSample, answer: SampleAnswer | None) -> None:
-        """Tell it until an overlord has heard it, or nobody wants it any more."""
+        """Tell it until an overlord has heard or refused it, or nobody wants it any more."""
         tries = 0
         while (
             answer is not None
@@ -195,6 +196,9 @@ class Sampling:
         except OverlordUnavailable as error:
             log.info("sample not taken", why=str(error))
             return False
+        except OverlordRefused as error:
+            log.warning("sample refused", why=str(error))
+            return True
         except Fenced:
             self._world.fenced()
             return False

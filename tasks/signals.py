@@ -121,6 +121,9 @@ class Unanswered:
 
     now: float
     reason: str
+    waited_s: float | None = None
+    """How long the answer was waited for; None: the overlord answers nothing else either, so that
+    it is away as a whole, and the time does not count."""
 
 
 @dataclass(frozen=True)

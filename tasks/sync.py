@@ -68,6 +68,8 @@ class Sync:
         self._news = False
         self._stopping = False
         self._closed = False
+        self.is_answered = False
+        """Whether an overlord answered the last request that has come to its end."""
 
     def start(self) -> tuple[Thread, Thread]:
         """Start both loops; they end some time after `close`, at once if nothing is in flight."""
@@ -125,6 +127,7 @@ class Sync:
         try:
             return self._exchanged(wait)
         except Exception as error:  # noqa: BLE001 -- a pass that fails is made again, whatever it is
+            self.is_answered = False
             self._meters.synced(FAILED)
             structlog.get_logger().error("sync failed", exc_info=error)
             return False
@@ -136,6 +139,7 @@ class Sync:
         try:
             response = self._overlord.sync(request)
         except OverlordUnavailable as error:
+            self.is_answered = False
             self._meters.synced(UNANSWERED)
             structlog.get_logger().warning("no overlord answers", why=str(error))
             return False
@@ -145,6 +149,7 @@ class Sync:
             self.close()
             return False
         self._meters.synced(DONE)
+        self.is_answered = True
         with self._changed:
             if not self._closed:
                 self._act_on(response, request.sequence)

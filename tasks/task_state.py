@@ -142,6 +142,8 @@ class TaskState:
     """The overlord is not asked to publish before."""
     tries: int = 0
     """Unanswered questions in a row."""
+    unanswered_s: float = 0.0
+    """How long the request to publish has had no answer while the overlord gave others."""
     note: str = ""
     lacks: Lack | None = None
     """What the last batch did not get; None once one was read."""
@@ -217,7 +219,9 @@ def report(state: TaskState, now: float) -> TaskReport:
 
 
 def _stalled_s(state: TaskState, now: float) -> float:
-    return 0.0 if state.stalled_since is None else max(0.0, now - state.stalled_since)
+    if state.stalled_since is None:
+        return state.unanswered_s
+    return max(0.0, now - state.stalled_since)
 
 
 def totals(entries: Sequence[JournalEntry], cancelled_rows: int) -> Counters:

@@ -134,6 +134,7 @@ class Worker:
             stuck=self._stuck,
             cancel=self._watch.cancel,
             engine_alive=outside.engine_alive,
+            overlord_answers=lambda: self._sync.is_answered,
             start_thread=outside.start_thread,
             reach=outside.reach,
         )

@@ -43,6 +43,8 @@ class World:
     """Whether the engine's process lives; if not, what it answers says nothing of a task."""
     engine_doubt_s: float = 0.5
     """How long after a failed job the engine is watched before the task is blamed."""
+    overlord_answers: Callable[[], bool] = lambda: True
+    """Whether an overlord answered the last sync: if not, it is away as a whole."""
     monotonic: Callable[[], float] = time.monotonic
     start_thread: StartThread = start_thread
     reach: Callable[[str], None] = lambda _: None

@@ -48,7 +48,8 @@ def _stalled(view: View, generation: Generation, replica: ReplicaView) -> str | 
     stalled = replica.report.stalled_for
     if stalled <= limit:
         return None
+    told = f" ({replica.report.detail})" if replica.report.detail else ""
     return (
-        f"no progress for {stalled.total_seconds():.0f} s, the {rule} is "
+        f"no progress for {stalled.total_seconds():.0f} s{told}, the {rule} is "
         f"{limit.total_seconds():g} s: it is replaced"
     )

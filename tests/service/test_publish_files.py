@@ -2,6 +2,7 @@
 
 import pytest
 
+from supervisor.core.model import TaskStatus
 from supervisor.publishing import UnusableFiles, check_files
 from tasks.contract import PublishOutcome, PublishRequest, RejectsFile, SegmentFile
 from tests.core.snapshots import TOPIC
@@ -13,14 +14,55 @@ from tests.service.publishers import (
     fixed_end,
     task_of,
 )
-from tests.service.world import Replica, World, publish_request, segment_file
+from tests.service.world import Hand, Replica, World, publish_request, segment_file
 
 
 def refused(world: World, replica: Replica, request: PublishRequest, why: str) -> None:
     with pytest.raises(UnusableFiles, match=why):
+        check_files(task_of(world, replica), request)
+
+
+@pytest.fixture
+def unusable(world: World) -> tuple[Hand, Replica, PublishRequest]:
+    """A task that offers a file twice."""
+    hand, replica = first(world)
+    request = publish_request(replica.wanted)
+    return hand, replica, request.model_copy(update={"segments": request.segments * 2})
+
+
+def test_files_that_do_not_fit_end_their_task_and_people_can_read_why(
+    world: World, unusable: tuple[Hand, Replica, PublishRequest]
+) -> None:
+    """Goal: what is refused for good ends; nobody offers the same files for ever."""
+    _, replica, request = unusable
+
+    with pytest.raises(UnusableFiles, match="twice"):
         asks(world, request, replica.wanted.token)
+
     assert_nothing_was_published(world)
-    assert task_of(world, replica).active  # it may offer others
+    task = task_of(world, replica)
+    assert (task.status, task.lost) == (TaskStatus.FAILED, False)
+    assert "a file is offered twice" in task.reason
+    with world.store.reading() as tx:
+        [entry] = [e for e in tx.audit.recent(100) if e.action == "publish-unusable-files"]
+    assert entry.actor == f"task {task.id}"
+    assert "a file is offered twice" in entry.detail["why"]
+
+
+def test_a_worker_of_before_that_offers_the_same_files_again_is_stopped(
+    world: World, unusable: tuple[Hand, Replica, PublishRequest]
+) -> None:
+    """Goal: one that takes a 400 for no answer, and asks again, hears an end as well."""
+    hand, replica, request = unusable
+    with pytest.raises(UnusableFiles):
+        asks(world, request, replica.wanted.token)
+
+    again = asks(world, request, replica.wanted.token)
+    world.sync(hand.id)
+
+    assert again.outcome is PublishOutcome.SUPERSEDED
+    assert "a file is offered twice" in again.reason
+    assert replica.wanted.task_id not in hand.held
 
 
 @pytest.mark.parametrize(

@@ -12,11 +12,12 @@ from supervisor.core.observed import Limits, Liveness
 from supervisor.core.spec import SupervisorSpec
 from supervisor.core.states import State, roll_up
 from supervisor.ports import Store
+from supervisor.publishing import UnusableFiles
 from tasks.contract import TaskPhase
 from tests.core.snapshots import HOUR, MINUTE, TOPIC, other_spec, spec
 from tests.service.promises import assert_promises
 from tests.service.publishers import committed
-from tests.service.world import AT_REST_AFTER, World
+from tests.service.world import AT_REST_AFTER, World, publish_request
 
 SECOND = timedelta(seconds=1)
 RECORDS = 5
@@ -205,6 +206,40 @@ def test_a_task_that_stands_still_is_replaced_and_somebody_is_told(store: Store)
     assert any("completionTimeout is 1800 s" in e.detail["why"] for e in audited(world, "alert"))
     assert live(world)[0] == publishing
     goes_on_until(world, lambda: committed(world) == {2 * RECORDS})
+
+
+def test_a_task_whose_publish_nobody_answers_is_replaced_and_the_alert_says_so(
+    store: Store,
+) -> None:
+    """Goal: who reads the alert learns what was answered in place of an answer.  Source: P15."""
+    world = publishing_and_reading(store, spec(task_count=1), slots=8)
+    said = "no overlord answers the publish request: http://o: 500 a bug"
+    for hand in world.hands.all.values():
+        hand.heard = {
+            task_id: report.model_copy(update={"stalled_for": HOUR, "detail": said})
+            for task_id, report in hand.heard.items()
+        }
+
+    world.settle()
+
+    whys = [entry.detail["why"] for entry in audited(world, "alert")]
+    assert whys
+    assert all(said in why for why in whys)
+
+
+def test_a_range_whose_files_did_not_fit_is_read_again(store: Store) -> None:
+    """Goal: it costs the range a second reading, and nothing is discarded (P15)."""
+    world = publishing_and_reading(store, spec(task_count=1), slots=8)
+    [(_, replica)] = world.ready_to_publish()
+    request = publish_request(replica.wanted)
+    twice = request.model_copy(update={"segments": request.segments * 2})
+    with pytest.raises(UnusableFiles):
+        world.publishing.publish(twice.task_id, replica.wanted.token, twice)
+
+    goes_on_until(world, lambda: committed(world) == {2 * RECORDS})
+
+    assert [task.id for task in failed(world)] == [replica.wanted.task_id]
+    assert audited(world, "discard") == []
 
 
 # ------------------------------------------------------------------------------ reset, tombstone

@@ -48,6 +48,8 @@ class Actor(TaskRunner):
         self._job = 0
         """Counts effects: the end of one that was cut is not the end of the next."""
         self._ticks: float | None = None
+        self._began = 0.0
+        """When the effect that runs now began, by the clock of its machine."""
 
     @property
     def ended(self) -> bool:
@@ -116,7 +118,7 @@ class Actor(TaskRunner):
         self._set_alarm()
 
     def _begin(self, effect: Effect) -> None:
-        self._running = effect
+        self._running, self._began = effect, self._host.monotonic()
         self._job += 1
         job = self._job
         self._host.reach(f"worker:before:{type(effect).__name__}")
@@ -156,7 +158,9 @@ class Actor(TaskRunner):
             return
         if isinstance(answer, Fenced):
             self._host.fenced()
-        self.deliver(Unanswered(now, str(answer)))
+            self.deliver(Unanswered(now, str(answer)))
+            return
+        self.deliver(self._unanswered(self._began, str(answer)))
 
 
 def _takes_back(effect: Effect, event: Event | None) -> bool:

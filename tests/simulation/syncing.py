@@ -102,6 +102,7 @@ class SimSync(Sync):
             if isinstance(answer, Fenced):
                 self._worker.fenced()
                 return
+            self.is_answered = isinstance(answer, SyncResponse)
             if isinstance(answer, SyncResponse):
                 self._worker.reach("sync:after")
                 with self._changed:

@@ -206,6 +206,7 @@ class WorkerProcess(Process):
             stuck=lambda why: self.around.ends(self, why),
             cancel=lambda task_id: self.tasks[task_id].cut(),
             engine_doubt_s=0.0,
+            overlord_answers=lambda: self._sync.is_answered,
             monotonic=self.monotonic,
             reach=self.reach,
         )

@@ -10,7 +10,7 @@ import pytest
 from tasks.compacting import Compactor
 from tasks.contract import FailureCode, PublishOutcome
 from tasks.folders import NoSpace
-from tasks.ports import BatchCancelled, Fenced, TaskError
+from tasks.ports import BatchCancelled, Fenced, OverlordRefused, TaskError
 from tests.tasks.memory import DEADLINE_S, DOWN
 from tests.tasks.orders import compaction, file_of
 from tests.tasks.test_runner import QUICK
@@ -242,6 +242,17 @@ def test_an_offer_that_is_fenced_off_ends_the_worker(yard: Yard) -> None:
 
     assert yard.fenced.wait(DEADLINE_S)
     assert yard.told() == {"c-1": None}
+
+
+def test_an_offer_that_is_refused_for_good_is_reported_and_not_repeated(yard: Yard) -> None:
+    """Goal: the overlord ends it, and the worker is free for the next."""
+    yard.overlord.fail(OverlordRefused("413 at most 16777216 bytes are taken"))
+    yard.tell("c-1")
+
+    told = yard.failed("c-1")
+
+    assert (told.failure, "413 at most" in told.detail) == (FailureCode.REFUSED, True)
+    assert yard.asked() == ["c-1"]
 
 
 _FAILURES = {

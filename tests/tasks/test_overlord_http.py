@@ -20,7 +20,7 @@ from tasks.contract import (
     SyncResponse,
 )
 from tasks.overlord_http import HttpOverlord
-from tasks.ports import Fenced, OverlordUnavailable
+from tasks.ports import Fenced, OverlordRefused, OverlordUnavailable
 from tasks.sample_contract import SampleAnswer
 from tests.tasks.memory import DEADLINE_S, IDS, at, desired
 from tests.tasks.orders import compaction, published, sample
@@ -243,6 +243,59 @@ def test_what_is_no_answer_is_no_fact(
     with pytest.raises(OverlordUnavailable):
         overlord.sync(SYNC)
     assert servers[1].asked == []
+
+
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [
+        (400, b'{"type": "/problems/unusable-files", "detail": "a file is offered twice"}'),
+        (404, b'{"type": "/problems/task-not-found", "detail": "no task"}'),
+        (413, b'{"type": "/problems/body-too-large", "detail": "at most 16777216 bytes"}'),
+        (413, b"<html>413 Request Entity Too Large</html>"),
+        (409, b'{"type": "/problems/state-moved", "detail": "no"}'),
+        (422, b"no"),
+    ],
+)
+def test_what_is_refused_for_good_is_told_apart_from_no_answer(
+    servers: list[Server], overlord: HttpOverlord, status: int, body: bytes
+) -> None:
+    """Goal: nobody repeats for ever what will never be taken; a sync alone is always repeated."""
+    servers[0].status, servers[0].body = status, body
+
+    with pytest.raises(OverlordRefused, match=f"{status}"):
+        overlord.publish(desired(), PUBLISH)
+    with pytest.raises(OverlordRefused):
+        overlord.publish_compaction(compaction("c-1"), COMPACTED)
+    with pytest.raises(OverlordRefused):
+        overlord.answer_sample(sample("s-1"), SampleAnswer(sample_id="s-1", failure="no"))
+    with pytest.raises(OverlordUnavailable):
+        overlord.sync(SYNC)
+    assert servers[1].asked == []
+
+
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [
+        (401, b'{"type": "/problems/unauthenticated", "detail": "say who you are"}'),
+        (403, b'{"type": "/problems/not-allowed", "detail": "the token is not that of the task"}'),
+        (404, b"<html>default backend</html>"),
+        (405, b""),
+        (408, b'{"type": "/problems/body-too-slow", "detail": "no"}'),
+        (429, b'{"type": "/problems/too-many-requests", "detail": "no"}'),
+        (500, b'{"type": "/problems/internal", "detail": "a bug"}'),
+        (302, b"no"),
+    ],
+)
+def test_what_may_be_taken_later_is_no_refusal(
+    servers: list[Server], overlord: HttpOverlord, status: int, body: bytes
+) -> None:
+    """Goal: a token in exchange, a busy overlord or a proxy without one ends no task."""
+    servers[0].status, servers[0].body = status, body
+
+    with pytest.raises(OverlordUnavailable):
+        overlord.publish(desired(), PUBLISH)
+    with pytest.raises(OverlordUnavailable):
+        overlord.publish_compaction(compaction("c-1"), COMPACTED)
 
 
 def test_a_dripping_answer_ends_in_time(servers: list[Server]) -> None:

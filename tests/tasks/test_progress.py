@@ -194,6 +194,69 @@ def test_a_task_whose_overlord_does_not_answer_does_not_stall() -> None:
     assert stalled(b) == 0
 
 
+def publishing() -> Bench:
+    """A task that asks to publish."""
+    b = bench(5, limits=LIMITS)
+    b.run()
+    b.deliver(Ordered(b.now, order(2, end=at(5))))
+    until(b, Publish)
+    return b
+
+
+def unanswered(b: Bench, waited_s: float | None) -> None:
+    """Let a request to publish fail after a time, and the next one begin."""
+    until(b, Publish)
+    b.todo.pop(0)
+    b.now += waited_s or 0.0
+    b.deliver(Unanswered(b.now, "500 a bug", waited_s=waited_s))
+
+
+def test_a_publish_without_an_answer_is_a_stall_while_the_overlord_answers_otherwise() -> None:
+    """Goal: the overlord, whose deadline is `completionTimeout`, replaces the task (P15)."""
+    b = publishing()
+    for _ in range(10):
+        unanswered(b, 30.0)
+
+    assert 300 < stalled(b) <= 10 * (30 + LIMITS.retry_max_s)
+    assert "500 a bug" in report(b.state, b.now).detail
+
+
+def test_the_time_in_which_the_overlord_is_away_as_a_whole_does_not_count() -> None:
+    """Goal: the deadline stands still meanwhile, and goes on where it stood (P15)."""
+    b = publishing()
+    unanswered(b, 30.0)
+    before = stalled(b)
+    for _ in range(100):
+        unanswered(b, None)
+
+    assert stalled(b) == before > 0
+
+    unanswered(b, 30.0)
+
+    assert stalled(b) >= before + 30
+
+
+def test_time_in_the_queue_of_finishing_tasks_is_no_stall_of_a_publish() -> None:
+    """Goal: one long merge does not have all tasks behind it replaced."""
+    b = publishing()
+    unanswered(b, 1.0)
+    until(b, Publish)
+    before = stalled(b)
+    wait(b, 1_000)
+
+    assert stalled(b) == before
+
+
+def test_a_task_that_hears_that_it_has_to_wait_does_not_stall_any_more() -> None:
+    b = publishing()
+    for _ in range(10):
+        unanswered(b, 30.0)
+    b.outcome = PublishOutcome.WAIT_FOR_PREDECESSOR
+    b.run(500)
+
+    assert (b.state.phase, stalled(b)) == (TaskPhase.WAITING, 0)
+
+
 def test_a_stall_begins_anew_after_kafka_was_away() -> None:
     b = reading()
     wait(b, 50)

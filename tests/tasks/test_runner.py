@@ -4,6 +4,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from tasks.pacing import Limits
 from tasks.ports import (
     Fenced,
     MergeJob,
+    OverlordRefused,
     OverlordUnavailable,
     SchemasUnavailable,
     StreamUnavailable,
@@ -51,6 +53,7 @@ class Site:
     finishing: int = 4
     fenced: threading.Event = field(default_factory=threading.Event)
     alive: bool = True
+    overlord_answers: bool = True
 
     def __post_init__(self) -> None:
         self.world = World(
@@ -62,6 +65,7 @@ class Site:
             fenced=self.fenced.set,
             engine_alive=lambda: self.alive,
             engine_doubt_s=0.01,
+            overlord_answers=lambda: self.overlord_answers,
         )
         options = WorkerOptions("w", self.folder, "warehouse", ("http://o",), limits=self.limits)
         self.roster = Roster(options, self.world, JournalFolder(self.folder), incarnation=7)
@@ -251,6 +255,31 @@ def test_an_overlord_away_is_asked_again_until_it_answers(site: Site) -> None:
     site.overlord.fail(None)
 
     reaches(runner, TaskPhase.SUCCESS)
+
+
+def test_a_publish_that_is_refused_for_good_fails_its_task(site: Site) -> None:
+    """Goal: the range is read anew, and people see why; nothing is asked again for ever."""
+    site.overlord.fail(OverlordRefused("413 at most 16777216 bytes are taken"))
+    [runner] = site.run("task-1")
+    runner.tell(order(2, end=at(5)))
+
+    told = reaches(runner, TaskPhase.FAILED)
+    assert told.failure is FailureCode.REFUSED
+    assert "413 at most" in told.detail
+
+
+@pytest.mark.parametrize("heard", [True, False])
+def test_an_unanswered_publish_is_a_stall_only_while_the_overlord_answers_otherwise(
+    site: Site, *, heard: bool
+) -> None:
+    site.overlord_answers = heard
+    site.overlord.fail(OverlordUnavailable("500 a bug"))
+    [runner] = site.run("task-1")
+    runner.tell(order(2, end=at(5)))
+
+    assert runner.wait_until(lambda s: s.tries > 3, DEADLINE_S)
+
+    assert (runner.report().stalled_for > timedelta(0)) is heard
 
 
 def test_a_publish_of_a_fenced_worker_is_told_to_the_worker(site: Site) -> None:

@@ -10,7 +10,7 @@ from threading import Condition
 import pytest
 
 from tasks.contract import FailureCode
-from tasks.ports import BatchCancelled, TaskError
+from tasks.ports import BatchCancelled, OverlordRefused, TaskError
 from tasks.sample_contract import DesiredSample, SampleAnswer, SampledRecord
 from tasks.sampling import AT_ONCE
 from tests.tasks.memory import DEADLINE_S, DOWN, MemoryOverlord, at, desired
@@ -153,6 +153,19 @@ def test_a_sample_is_cancelled_when_its_time_is_over(yard: Yard) -> None:
 
     yard.sampler.wait_running()
     assert yard.sampler.cancelled == {"s-1"}
+    assert yard.overlord.sampled == []
+
+
+def test_an_answer_that_is_refused_for_good_is_not_repeated(yard: Yard) -> None:
+    yard.sampler.held = True
+    yard.overlord.list_samples(sample("s-1"))
+    yard.site.start()
+    yard.sampler.wait_running("s-1")
+    yard.overlord.fail(OverlordRefused("413 at most 16777216 bytes are taken"))
+    yard.sampler.release()
+
+    wait_until(lambda: "sampler" not in {thread.name for thread in threading.enumerate()})
+    yard.overlord.fail(None)
     assert yard.overlord.sampled == []
 
 
