@@ -3,24 +3,38 @@
 Hosts: a page that has its own name resolve to this machine still sends that name (S20).  Origins:
 a page of another site may not post here.  Bodies: JSON only, bounded, read whole before a route
 runs, so that a slow or endless one costs a buffer and no thread (S18).
+
+    who calls, and where           a body has at most
+    ─────────────────────────────  ───────────────────────────────────────────────────────────────
+    anybody                        SIZE_BYTES_MAX
+    below /internal/               INTERNAL_SIZE_BYTES_MAX
+    a worker that publishes        PUBLISH_SIZE_BYTES_MAX; beyond the bound of the others it waits
+                                   until no other one is in memory, from its first byte to the answer
 """
 
 import asyncio
+import re
 from collections.abc import Sequence
+from contextlib import AsyncExitStack
 from http import HTTPStatus
 from urllib.parse import urlsplit
 
+import anyio
 from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from supervisor.api.problems import SECURITY_HEADERS, Problem, answer
+from supervisor.core.access import Caller, Permission
 from supervisor.core.documents import SIZE_BYTES_MAX
 
 BODY_TIMEOUT_S = 30.0
 INTERNAL_PATH = "/internal/"
 INTERNAL_SIZE_BYTES_MAX = 16 * 1024 * 1024
-"""A worker's word: a publish names each file with its spans, a sync each task with its samples."""
+"""A worker's word: a sync names each task with its samples."""
+PUBLISH_SIZE_BYTES_MAX = 128 * 1024 * 1024
+"""A publish names each file with its spans: 1.3 million of these, such as 90 days by hours of 600
+partitions.  Python holds several times as much while it reads one."""
 HSTS = "max-age=31536000"
 """Only over TLS: said in the clear, anybody on the way could have said it."""
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
@@ -37,6 +51,7 @@ EDGE_PROBLEMS = (
     *(NOT_JSON, TOO_LARGE, TOO_SLOW, BAD_LENGTH),
 )
 
+_PUBLISHES = re.compile(r"/internal/v1/(tasks|compactions)/[^/]+/publish")
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
@@ -119,11 +134,15 @@ class Names:
 
 
 class Bodies:
-    """Reads bodies whole, and lets those through that are JSON and bounded."""
+    """Reads bodies whole, and lets those through that are JSON and bounded.
+
+    The request's caller is known: `Authenticate` comes first.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         """Wrap the application."""
         self._app = app
+        self._large = anyio.CapacityLimiter(1)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request, or refuse it."""
@@ -131,17 +150,44 @@ class Bodies:
             await self._app(scope, receive, send)
             return
         request = Request(scope)
+        async with AsyncExitStack() as place:
+            try:
+                if _has_body(request):
+                    _check_type(request)
+                    body = await self._read(request, receive, place)
+                    receive = replayed(body, receive)
+                    del body
+            except _Refusal as refused:
+                response = answer(refused.problem, str(refused), request.url.path)
+                await response(scope, receive, send)
+                return
+            except _Gone:
+                return
+            await self._app(scope, receive, send)
+
+    async def _read(self, request: Request, receive: Receive, place: AsyncExitStack) -> bytes:
+        """Return the body; `place` then holds that of a large one until it is answered."""
+        size_bytes_max = _size_bytes_max(request)
+        size_bytes = _told_length(request, size_bytes_max)
+        body, is_large = bytearray(), False
         try:
-            if _has_body(request):
-                _check_type(request)
-                receive = replayed(await _read(request, receive), receive)
-        except _Refusal as refused:
-            response = answer(refused.problem, str(refused), request.url.path)
-            await response(scope, receive, send)
-            return
-        except _Gone:
-            return
-        await self._app(scope, receive, send)
+            async with asyncio.timeout(BODY_TIMEOUT_S):
+                while True:
+                    if not is_large and max(size_bytes, len(body)) > INTERNAL_SIZE_BYTES_MAX:
+                        is_large = True
+                        await place.enter_async_context(self._large)
+                    message = await receive()
+                    if message["type"] == "http.disconnect":
+                        raise _Gone
+                    body += message.get("body", b"")
+                    if len(body) > size_bytes_max:
+                        raise _too_large(size_bytes_max)
+                    if not message.get("more_body", False):
+                        return bytes(body)
+        except TimeoutError:
+            raise _Refusal(
+                TOO_SLOW, f"the body did not come within {BODY_TIMEOUT_S:g} s"
+            ) from None
 
 
 def _without_port(host: str) -> str:
@@ -165,29 +211,23 @@ def _check_type(request: Request) -> None:
         raise _Refusal(NOT_JSON, "send the body uncompressed, without Content-Encoding")
 
 
-async def _read(request: Request, receive: Receive) -> bytes:
-    internal = request.url.path.startswith(INTERNAL_PATH)
-    size_bytes_max = INTERNAL_SIZE_BYTES_MAX if internal else SIZE_BYTES_MAX
+def _size_bytes_max(request: Request) -> int:
+    if not request.url.path.startswith(INTERNAL_PATH):
+        return SIZE_BYTES_MAX
+    caller: Caller = request.state.caller
+    if _PUBLISHES.fullmatch(request.url.path) and caller.may(Permission.WORK, None):
+        return PUBLISH_SIZE_BYTES_MAX
+    return INTERNAL_SIZE_BYTES_MAX
+
+
+def _told_length(request: Request, size_bytes_max: int) -> int:
     told = request.headers.get("content-length", "0")
     if not (told.isascii() and told.isdigit()):
         raise _Refusal(BAD_LENGTH, f"Content-Length {told[:40]!a} is not a number of bytes")
     # Digits are counted first: a number of a million digits is slow to read.
     if len(told) > len(str(size_bytes_max)) or int(told) > size_bytes_max:
         raise _too_large(size_bytes_max)
-    body = bytearray()
-    try:
-        async with asyncio.timeout(BODY_TIMEOUT_S):
-            while True:
-                message = await receive()
-                if message["type"] == "http.disconnect":
-                    raise _Gone
-                body += message.get("body", b"")
-                if len(body) > size_bytes_max:
-                    raise _too_large(size_bytes_max)
-                if not message.get("more_body", False):
-                    return bytes(body)
-    except TimeoutError:
-        raise _Refusal(TOO_SLOW, f"the body did not come within {BODY_TIMEOUT_S:g} s") from None
+    return int(told)
 
 
 def _too_large(size_bytes_max: int) -> _Refusal:
