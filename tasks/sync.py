@@ -27,6 +27,9 @@ from tasks.sampling import Sampling
 _RETRY_FIRST_S = 0.5
 _RETRY_MAX_S = 5.0
 _POLL_PERIOD_MIN_S = 0.2
+_SAMPLES_CHARS_MAX = 2_000_000
+"""Of all rejected records that one sync shows: 12 MB where each has to be escaped, of the 16 MiB
+that an overlord takes.  Who sends more is refused with all that it says, and lost."""
 
 
 class Sync:
@@ -169,7 +172,7 @@ class Sync:
                 url=self._url,
                 slots=self._options.slots,
                 stopping=self._stopping,
-                tasks=tasks,
+                tasks=_with_newest_samples(tasks),
                 compactions=compactions,
                 known=self._known,
                 wait=wait,
@@ -226,6 +229,22 @@ def _retry_s(unanswered: int) -> float:
     if unanswered == 0:
         return 0.0
     return min(_RETRY_MAX_S, _RETRY_FIRST_S * 2.0 ** min(unanswered - 1, 10))
+
+
+def _with_newest_samples(tasks: tuple[TaskReport, ...]) -> tuple[TaskReport, ...]:
+    """Return the reports with as many of the newest rejected records as one sync can show."""
+    share = _SAMPLES_CHARS_MAX // max(1, len(tasks))
+    return tuple(_with_samples_up_to(task, share) for task in tasks)
+
+
+def _with_samples_up_to(task: TaskReport, chars_max: int) -> TaskReport:
+    chars = 0
+    for kept, sample in enumerate(reversed(task.samples)):
+        chars += sum(map(len, (sample.topic, sample.reason, sample.input, sample.detail)))
+        if chars > chars_max:
+            newest = task.samples[len(task.samples) - kept :]
+            return task.model_copy(update={"samples": newest})
+    return task
 
 
 def _news_of(

@@ -8,8 +8,8 @@ runs, so that a slow or endless one costs a buffer and no thread (S18).
     ─────────────────────────────  ───────────────────────────────────────────────────────────────
     anybody                        SIZE_BYTES_MAX
     below /internal/               INTERNAL_SIZE_BYTES_MAX
-    a worker that publishes        PUBLISH_SIZE_BYTES_MAX; beyond the bound of the others it waits
-                                   until no other one is in memory, from its first byte to the answer
+    a worker that publishes        PUBLISH_SIZE_BYTES_MAX; beyond the bound of the others one body
+                                   is in memory at a time, from its first byte to the answer
 """
 
 import asyncio
@@ -185,9 +185,7 @@ class Bodies:
                     if not message.get("more_body", False):
                         return bytes(body)
         except TimeoutError:
-            raise _Refusal(
-                TOO_SLOW, f"the body did not come within {BODY_TIMEOUT_S:g} s"
-            ) from None
+            raise _Refusal(TOO_SLOW, f"the body did not come within {BODY_TIMEOUT_S:g} s") from None
 
 
 def _without_port(host: str) -> str:

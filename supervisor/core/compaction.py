@@ -26,6 +26,9 @@ from tasks.offsets import TopicPartition
 
 FILES_MAX = 500
 """So many files one compaction takes at most: its row, and what its worker is told, are bounded."""
+SPANS_MAX = 100_000
+"""Of all its files together, one for each partition of each: some 10 MB in what its worker is told,
+which takes 64."""
 FAILURES_MAX = 3
 """A file that was part of so many failed compactions is left alone for `FAILURES_COUNT_FOR`."""
 FAILURES_COUNT_FOR = timedelta(days=1)
@@ -148,12 +151,14 @@ class _Batch:
     files: list[Candidate] = field(default_factory=list)
     rows: int = 0
     size_bytes: int = 0
+    spans: int = 0
     held: dict[TopicPartition, list[tuple[int, int, str]]] = field(default_factory=dict)
 
     def takes(self, candidate: Candidate, target: Target) -> bool:
         file = candidate.segment.file
         return (
             len(self.files) < FILES_MAX
+            and self.spans + len(file.spans) <= SPANS_MAX
             and self.rows + file.rows <= target.rows
             and self.size_bytes + file.size_bytes <= target.size_bytes
             and not any(
@@ -168,6 +173,7 @@ class _Batch:
         self.files.append(candidate)
         self.rows += candidate.segment.file.rows
         self.size_bytes += candidate.segment.file.size_bytes
+        self.spans += len(candidate.segment.file.spans)
         for at, first, last, generation in candidate.spans:
             self.held.setdefault(at, []).append((first, last, generation))
 

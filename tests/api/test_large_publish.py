@@ -188,11 +188,10 @@ def test_of_large_bodies_one_is_in_memory_at_a_time_and_small_ones_pass(
         with held_app() as (held, app):
             transport = httpx.ASGITransport(app)
             async with httpx.AsyncClient(transport=transport, base_url="http://o") as client:
+                bodies = [LARGE if told_length else parts() for _ in range(3)]
                 large = [
-                    asyncio.create_task(
-                        client.post(PUBLISH, content=LARGE if told_length else parts(), headers=JSON)
-                    )
-                    for _ in range(3)
+                    asyncio.create_task(client.post(PUBLISH, content=body, headers=JSON))
+                    for body in bodies
                 ]
                 small = asyncio.create_task(client.post(PUBLISH, content=b"{}", headers=JSON))
                 async with asyncio.timeout(DEADLINE_S):

@@ -12,6 +12,7 @@ from supervisor.core.compaction import (
     FAILURES_COUNT_FOR,
     FAILURES_MAX,
     FILES_MAX,
+    SPANS_MAX,
     Candidate,
     Compaction,
     Share,
@@ -105,6 +106,19 @@ def test_one_compaction_is_bounded() -> None:
     found = chosen([file(n, rows=1, size=1) for n in range(FILES_MAX + 2)])
 
     assert [len(batch) for batch in found] == [FILES_MAX, 2]
+
+
+def test_one_compaction_is_bounded_by_spans_too() -> None:
+    """Goal: what its worker is told stays so small that it is taken, whatever the partitions."""
+    many = SPANS_MAX // 4
+    wide = []
+    for number in range(6):
+        whole = file(number)
+        [span] = whole.file.spans
+        spans = tuple(span.model_copy(update={"partition": p}) for p in range(many))
+        wide.append(replace(whole, file=whole.file.model_copy(update={"spans": spans})))
+
+    assert [len(batch) for batch in chosen(wide)] == [4, 2]
 
 
 def test_ranges_that_overlap_are_never_put_together() -> None:

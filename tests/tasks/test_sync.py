@@ -8,6 +8,7 @@ from threading import Condition, Event
 import pytest
 from structlog.testing import capture_logs
 
+from supervisor.api.edge import INTERNAL_SIZE_BYTES_MAX
 from tasks.compacting import Compactor
 from tasks.contract import (
     CompactedFile,
@@ -16,15 +17,20 @@ from tasks.contract import (
     DesiredTask,
     PublishAnswer,
     PublishRequest,
+    RejectSample,
     SyncRequest,
     SyncResponse,
+    TaskPhase,
+    TaskReport,
 )
+from tasks.journal import JournalFolder
 from tasks.lives import Life
 from tasks.options import WorkerOptions
+from tasks.roster import Roster
 from tasks.sample_contract import DesiredSample, SampleAnswer
 from tasks.sampling import Sampling
 from tasks.sync import Sync
-from tests.tasks.memory import DEADLINE_S, desired, order
+from tests.tasks.memory import DEADLINE_S, at, desired, order
 from tests.tasks.orders import compaction
 from tests.tasks.test_runner import QUICK, Site
 from tests.waiting import wait_until
@@ -241,3 +247,70 @@ def test_an_answer_of_a_lower_term_brings_no_compaction(desk: Desk) -> None:
     probe = desk.hand.next_request(long=False)
 
     assert [report.compaction_id for report in probe.compactions] == ["c-1"]
+
+
+class Full(Roster):
+    """Four tasks, each with as many rejected records as a spec may save, as long as they may be."""
+
+    def reports(self) -> tuple[TaskReport, ...]:
+        return tuple(self._full(f"task-{number}") for number in range(4))
+
+    def _full(self, task_id: str) -> TaskReport:
+        samples = tuple(
+            RejectSample(
+                topic="clicks",
+                partition=0,
+                offset=offset,
+                reason="not-json",
+                input="\x00" * 2_000,
+                detail="x" * 2_000,
+            )
+            for offset in range(1_000)
+        )
+        return TaskReport(
+            task_id=task_id,
+            phase=TaskPhase.READING,
+            order_term=1,
+            order_sequence=1,
+            position=at(1_000),
+            samples=samples,
+        )
+
+
+def test_a_report_with_very_many_rejected_records_is_not_too_large_to_be_taken(
+    desk: Desk, tmp_path: Path
+) -> None:
+    """Goal: a worker whose every report is refused would be lost, with all its tasks."""
+    options = WorkerOptions("w", tmp_path, "warehouse", ("http://o",), limits=QUICK)
+    full = Full(options, desk.site.world, JournalFolder(tmp_path), incarnation=7)
+    last = LastWords()
+    sync = Sync(
+        options,
+        last,
+        full,
+        compactor=desk.compactor,
+        sampling=Sampling(desk.site.world, None, options),
+        url="http://w",
+        life=Life(tmp_path, 7),
+        fenced=desk.fenced.set,
+        monotonic=desk.site.world.monotonic,
+    )
+
+    sync.say_goodbye()
+
+    [request] = last.heard
+    assert len(request.to_json().encode()) < INTERNAL_SIZE_BYTES_MAX
+    for task in request.tasks:
+        assert len(task.samples) > 50
+        assert task.samples[-1].offset == 999, "the newest ones are kept"
+
+
+@dataclass
+class LastWords(HandOverlord):
+    """Answers at once, and keeps what it heard."""
+
+    heard: list[SyncRequest] = field(default_factory=list)
+
+    def sync(self, request: SyncRequest) -> SyncResponse:
+        self.heard.append(request)
+        return SyncResponse(term=1, revision="a", tasks=())
