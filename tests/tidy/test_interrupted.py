@@ -1,0 +1,259 @@
+"""`scripts/test` ends soon after Ctrl-C or SIGTERM, with all that it has started.
+
+Ctrl-C reaches every process of the terminal's group, SIGTERM of a CI system the first one alone.
+"""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.tidy.sources import ROOT
+from tests.waiting import wait_until
+
+ENDS_WITHIN_S = 10.0
+"""From the signal to the end of the last process."""
+STARTS_WITHIN_S = 120.0
+_MARK = "TIDEGATE_TEST_INTERRUPTED"
+_AS_FROM_A_SHELL = (
+    "import os, signal, sys\n"
+    "for each in (signal.SIGINT, signal.SIGTERM):\n"
+    "    signal.signal(each, signal.SIG_DFL)\n"  # this test's own run may ignore them
+    "os.execv(sys.argv[1], sys.argv[1:])\n"
+)
+_ENDLESS = """
+import subprocess
+import sys
+from pathlib import Path
+from threading import Event
+
+from tests.brokers import start_test_broker
+
+STUBBORN = (
+    "import signal, threading\\n"
+    "for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):\\n"
+    "    signal.signal(each, signal.SIG_IGN)\\n"
+    "threading.Event().wait()\\n"
+)
+
+
+def test_that_never_ends(tmp_path):
+    with start_test_broker(tmp_path):
+        command = [sys.executable, "-c", STUBBORN]
+        with subprocess.Popen(command, start_new_session=True):
+            Path({ready!r}).touch()
+            Event().wait()
+"""
+
+
+@dataclass
+class Run:
+    """`scripts/test`, and whatever it starts: the environment tells."""
+
+    folder: Path
+    mark: str = field(default_factory=lambda: uuid.uuid4().hex)
+    process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def ready(self) -> Path:
+        """There once what is to be interrupted runs."""
+        return self.folder / "ready"
+
+    def start(self, script: Path, *arguments: str) -> None:
+        """Start it in a session of its own, as CI does: without a terminal."""
+        told = [sys.executable, "-c", _AS_FROM_A_SHELL, shutil.which("bash") or "bash", str(script)]
+        with (self.folder / "out").open("wb") as out:
+            process = self.process = subprocess.Popen(
+                [*told, *arguments],
+                env=os.environ | {_MARK: self.mark},
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+
+        def is_ready() -> bool:
+            assert process.poll() is None, (self.folder / "out").read_text()
+            return self.ready.exists()
+
+        wait_until(is_ready, within_s=STARTS_WITHIN_S)
+
+    def alive(self) -> list[psutil.Process]:
+        """Every process of it."""
+        found = []
+        for process in psutil.process_iter():
+            with suppress(psutil.Error):
+                if process.environ().get(_MARK) == self.mark:
+                    found.append(process)
+        return found
+
+    def ends(self, interrupt: Callable[[int], None]) -> int:
+        """Interrupt it; return its exit code once nothing of it is left, in time."""
+        assert self.process is not None
+        began = time.monotonic()
+        interrupt(self.process.pid)
+        code = self.process.wait(timeout=ENDS_WITHIN_S)
+        left = [(process.pid, process.name()) for process in self.alive()]
+        assert (left, time.monotonic() - began < ENDS_WITHIN_S) == ([], True)
+        return code
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Iterator[Run]:
+    made = Run(tmp_path)
+    yield made
+    for process in made.alive():
+        with suppress(psutil.Error):
+            process.kill()
+    if made.process is not None:
+        made.process.wait(timeout=ENDS_WITHIN_S)
+
+
+def _terminated(pid: int) -> None:
+    os.kill(pid, signal.SIGTERM)
+
+
+def _ctrl_c(pid: int) -> None:
+    os.killpg(pid, signal.SIGINT)
+
+
+def _ctrl_c_alone(pid: int) -> None:
+    os.kill(pid, signal.SIGINT)
+
+
+def _ctrl_c_twice(pid: int) -> None:
+    os.killpg(pid, signal.SIGINT)
+    with suppress(ProcessLookupError):
+        os.killpg(pid, signal.SIGINT)
+
+
+WAYS = {
+    "SIGTERM": (_terminated, 143),
+    "Ctrl-C": (_ctrl_c, 130),
+    "SIGINT to it alone": (_ctrl_c_alone, 130),
+    "Ctrl-C twice": (_ctrl_c_twice, 130),
+}
+
+
+@pytest.mark.kafka
+@pytest.mark.parametrize(
+    ("script", "way"), [("scripts/test", "Ctrl-C"), (".ci/run", "SIGTERM")], ids=["user", "CI"]
+)
+def test_a_run_with_a_broker_and_what_takes_no_signal_ends(run: Run, script: str, way: str) -> None:
+    """Goal: no JVM lives on and takes the machine from the next run."""
+    endless = run.folder / "test_endless.py"
+    endless.write_text(_ENDLESS.format(ready=str(run.ready)))
+    interrupt, code = WAYS[way]
+
+    run.start(ROOT / script, "-c", "pyproject.toml", "-n", "1", str(endless))
+
+    names = {process.name() for process in run.alive()}
+    assert "java" in names
+    assert run.ends(interrupt) == code
+
+
+@pytest.fixture
+def checkout(run: Run) -> Path:
+    """A checkout in which nothing is to be set up or downloaded, with a test that passes."""
+    root = run.folder / "checkout"
+    (root / "scripts").mkdir(parents=True)
+    for name in ("test", "leftovers.py", "run_tests.py"):
+        shutil.copy(ROOT / "scripts" / name, root / "scripts")
+    (root / ".venv").symlink_to(ROOT / ".venv")
+    (root / "scripts/setup").touch()
+    packages = ("tasks/__init__", "tasks/runtime/__init__", "tests/__init__")
+    for module in (*packages, JARS, "tests/class_archive"):
+        file = root / f"{module}.py"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.touch()
+    (root / TEST).write_text("def test_that_passes():\n    pass\n")
+    return root
+
+
+JARS, TEST = "tasks/runtime/jars", "tests/test_one.py"
+_WAITS = (
+    "import pathlib, sys, threading; pathlib.Path(sys.argv[1]).touch(); threading.Event().wait()"
+)
+_STARTS_ONE = f"""
+import subprocess, sys
+command = [sys.executable, "-c", {_WAITS!r}, {{ready!r}}]
+with subprocess.Popen(command, start_new_session={{detached}}) as child:
+    child.wait()
+"""
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_setup_ends(run: Run, checkout: Path, way: str) -> None:
+    """Goal: what comes before the tests is not waited for, nor left behind."""
+    child = f"{sys.executable} -c '{_WAITS}' {run.ready}"
+    (checkout / "scripts/setup").write_text(f"{child} &\nwait\n")
+    interrupt, code = WAYS[way]
+
+    run.start(checkout / "scripts/test")
+
+    assert len(run.alive()) >= 3
+    assert run.ends(interrupt) == code
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_download_ends(run: Run, checkout: Path, way: str) -> None:
+    text = _STARTS_ONE.format(ready=str(run.ready), detached=False)
+    (checkout / f"{JARS}.py").write_text(text)
+    interrupt, code = WAYS[way]
+
+    run.start(checkout / "scripts/test")
+
+    assert len(run.alive()) >= 3
+    assert run.ends(interrupt) == code
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_tests_end_with_what_has_left_their_group(run: Run, checkout: Path, way: str) -> None:
+    """Goal: also a process in a session of its own, which no terminal reaches."""
+    text = _STARTS_ONE.format(ready=str(run.ready), detached=True).replace("\n", "\n    ")
+    (checkout / TEST).write_text(f"def test_that_waits():{text}\n")
+    interrupt, code = WAYS[way]
+
+    run.start(checkout / "scripts/test", "-n", "0")
+
+    assert len(run.alive()) >= 3
+    assert run.ends(interrupt) == code
+
+
+_ENDS = {
+    0: "pass",
+    1: "raise AssertionError",
+    5: "",
+    139: "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)",
+}
+
+
+@pytest.mark.parametrize("code", _ENDS)
+def test_without_a_signal_the_exit_code_is_that_of_the_tests(
+    run: Run, checkout: Path, code: int
+) -> None:
+    if code == 5:
+        (checkout / TEST).unlink()
+    else:
+        (checkout / TEST).write_text(f"def test_that_ends():\n    {_ENDS[code]}\n")
+
+    with (run.folder / "out").open("wb") as out:
+        done = subprocess.run(
+            [shutil.which("bash") or "bash", str(checkout / "scripts/test"), "-n", "0"],
+            check=False,
+            timeout=60,
+            stdout=out,
+            stderr=out,
+        )
+
+    assert done.returncode == code, (run.folder / "out").read_text()
