@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from supervisor.cli.answers import FileRow, Files, TableColumn
-from supervisor.cli.table_sql import rows_sql
+from supervisor.cli.table_sql import view_of
 
 # A number -> its text, as Java writes it and whole ones without a fraction.
 TEXTS = {
@@ -41,7 +41,7 @@ def read(folder: Path, values: pa.Array, was: str, wanted: str) -> list[object]:
         files=(FileRow(path=path.name, column_set=0),),
     )
     with duckdb.connect() as connection:
-        found = connection.sql(rows_sql(table, [str(path)])).fetchall()
+        found = connection.sql(view_of(table, [str(path)], pq.read_schema).sql).fetchall()
     return [row[0] for row in found]
 
 

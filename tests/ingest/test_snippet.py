@@ -2,16 +2,45 @@
 
 import runpy
 from collections import Counter
+from functools import partial
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from pyarrow import parquet
+from pyspark.sql import DataFrame
 
 from supervisor.adapters.memory import MemoryStore
 from supervisor.core.snippets import Reader, snippet
+from tasks.spark_session import SparkRuntime
 from tests.cli.overlord import Reply, overlord
-from tests.service.exports import Harbour, ids_in
+from tests.service.exports import Extra, Harbour, ids_in
 from tests.service.test_exporting import more, whole
+
+
+@pytest.mark.spark
+def test_the_snippet_for_spark_keeps_names_apart_that_differ_in_case_only(
+    tmp_path: Path, spark: SparkRuntime
+) -> None:
+    """Goal: no value under another field's name, in one file or in two."""
+    harbour = Harbour(MemoryStore(), tmp_path / "warehouse")
+    for fields in ({"userId": "1"}, {"userid": "2"}, {"userId": "3", "USERID": "x"}):
+        held = {name: pa.array([value] * 2) for name, value in fields.items()}
+        harbour.publish_range(1, extra=partial(_same, held))
+    before = spark.session.conf.get("spark.sql.caseSensitive", "false") or "false"
+    spark.session.conf.set("spark.sql.caseSensitive", "false")  # what it is unless somebody sets it
+    try:
+        rows = _read(harbour, tmp_path)
+        rows.write.parquet(str(tmp_path / "read"))
+    finally:
+        spark.session.conf.set("spark.sql.caseSensitive", before)
+
+    read = parquet.read_table(tmp_path / "read").select(["userId", "userid", "USERID"])
+    assert {tuple(row.values()) for row in read.to_pylist()} == {
+        ("1", None, None),
+        (None, "2", None),
+        ("3", None, "x"),
+    }
 
 
 @pytest.mark.spark
@@ -24,19 +53,29 @@ def test_the_snippet_for_spark_reads_exactly_the_published_rows(tmp_path: Path) 
     harbour.publish_range(extra=whole)
     harbour.mark(gone, used=False)
     published = harbour.published()
-    code = tmp_path / "read.py"
-    with overlord() as server:
-        files = [
-            {"uri": str(harbour.root / path), "columnSet": number}
-            for number, path in enumerate(published)
-        ]
-        server.on("GET", "/api/v1/datasources/clicks/files", Reply({"files": files}))
-        code.write_text(snippet(Reader.SPARK, "clicks", server.url, warehouse=str(harbour.root)))
-
-        rows = runpy.run_path(str(code))["rows"]
+    rows = _read(harbour, tmp_path)
 
     # Not collected: PySpark leaves the socket of a result open.
     rows.write.parquet(str(tmp_path / "read"))
     read = parquet.read_table(tmp_path / "read")
     assert ids_in(read) == sum(published.values(), Counter())
     assert sorted(set(read["score"].to_pylist())) == [1.5, 7.0]
+
+
+def _same(columns: Extra, _: int) -> Extra:
+    return columns
+
+
+def _read(harbour: Harbour, folder: Path) -> DataFrame:
+    """What the snippet reads."""
+    code = folder / "read.py"
+    with overlord() as server:
+        files = [
+            {"uri": str(harbour.root / path), "columnSet": number}
+            for number, path in enumerate(harbour.published())
+        ]
+        server.on("GET", "/api/v1/datasources/clicks/files", Reply({"files": files}))
+        code.write_text(snippet(Reader.SPARK, "clicks", server.url, warehouse=str(harbour.root)))
+        found = runpy.run_path(str(code))["rows"]
+    assert isinstance(found, DataFrame)
+    return found
