@@ -27,7 +27,7 @@ from supervisor.core.exports import (
     ExportUnavailable,
     Standing,
     new_columns,
-    refuse_other_case,
+    refuse_names,
 )
 
 _TIME = "__time"
@@ -175,8 +175,9 @@ def _columns(
     types: dict[str, str] = {}
     found: dict[str, _Found] = {}
     for file in files:
-        schema = Schema.from_arrow(pq.read_schema(root / file.path))
-        refuse_other_case([*known, *types], file.path, (field.name for field in schema.fields))
+        read = pq.read_schema(root / file.path)
+        refuse_names([*known, *types], file.path, read.names)  # first: the library names no file
+        schema = Schema.from_arrow(read)
         for field in schema.fields:
             name, its_type = field.name, _told(field)
             if known.get(name) != its_type and name not in found:

@@ -264,14 +264,17 @@ def _copy(own: ExportedFile, path: str, casts: tuple[Cast, ...]) -> ExportedFile
     return replace(own, path=place, source=own.path, casts=casts)
 
 
-def refuse_other_case(held: Iterable[str], path: str, found: Iterable[str]) -> None:
-    """Refuse columns of a file whose names differ in case only from others of its table.
+def refuse_names(held: Iterable[str], path: str, found: Iterable[str]) -> None:
+    """Refuse columns of a file whose names no exported table may have beside those that are held.
 
     Raises:
-        NotExportable: naming both; readers of an exported table do not tell them apart.
+        NotExportable: two names differ in case only, and readers of an exported table do not tell
+            them apart; or a name holds NUL, where libraries end it.
     """
     by_case = {name.lower(): name for name in held}
     for name in found:
+        if "\0" in name:
+            raise NotExportable(f"column {name!a} of {path} holds NUL in its name")
         known = by_case.setdefault(name.lower(), name)
         if known != name:
             raise NotExportable(f"column {name} of {path} differs in case only from {known}")
@@ -281,9 +284,9 @@ def new_columns(held: Mapping[str, str], path: str, found: Mapping[str, str]) ->
     """Return the columns of one file, name -> type, that a table does not have yet, in order.
 
     Raises:
-        NotExportable: a column has another type there, or a name that differs in case only.
+        NotExportable: a column has another type there, or a name that no table may have.
     """
-    refuse_other_case(held, path, found)
+    refuse_names(held, path, found)
     for name, its_type in found.items():
         if held.get(name, its_type) != its_type:
             raise NotExportable(

@@ -213,6 +213,32 @@ def test_what_does_not_fit_commits_nothing(tables: TableFormat, folder: Path) ->
     assert tables.open(TABLE).standing == before
 
 
+def test_names_that_no_table_may_have_are_named_and_commit_nothing(
+    tables: TableFormat, folder: Path
+) -> None:
+    """Goal: somebody hears which columns they are; it is not tried again without end."""
+    ones = pa.array([1, 2])
+    both = write(folder, "data/t/0.parquet", userId=ones, USERID=ones)
+    one = write(folder, "data/t/1.parquet", userId=ones)
+    other = write(folder, "data/t/2.parquet", userid=ones)
+    ours = write(folder, "data/t/3.parquet", __TIME=ones)
+    cut = write(folder, "data/t/4.parquet", **{"a\0b": ones})
+    for change, named in (
+        (Change((both,)), "userId.*USERID|USERID.*userId"),
+        (Change((one, other)), "userid.*userId"),
+        (Change((ours,)), "__TIME.*__time"),
+        (Change((cut,)), r"'a\\x00b'"),
+    ):
+        with pytest.raises(NotExportable, match=named):
+            tables.open(TABLE).commit(change, 1, NOON)
+        assert tables.open(TABLE).standing.version is None
+
+    tables.open(TABLE).commit(Change((one,)), 1, NOON)
+    for file in (both, other, cut):
+        with pytest.raises(NotExportable):
+            tables.open(TABLE).commit(Change((file,)), 2, NOON)
+
+
 def test_a_column_gets_another_type_with_the_files_that_have_it(
     tables: TableFormat, folder: Path
 ) -> None:
