@@ -228,17 +228,19 @@ def change_of(held: Collection[str], wanted: Sequence[ExportedFile]) -> Change:
     return Change(tuple(sorted(add, key=lambda file: file.path)), tuple(sorted(set(held) - names)))
 
 
-def files_of(data_source: str, segments: Iterable[Segment]) -> list[ExportedFile]:
+def files_of(
+    data_source: str, segments: Iterable[Segment], declared: Collection[str] = ()
+) -> list[ExportedFile]:
     """Return the used segments of a table as files below its folder.
 
     A segment with a column of another type than the table's is a copy, which may not be there yet;
-    its size is that of the segment's own file.
+    its size is that of the segment's own file.  `declared`: see `tasks.discovery.common`.
 
     Raises:
         NotExportable: a file lies elsewhere: formats name files below their table's root.
     """
     held = list(segments)
-    types = {column.name: column.type for column in common(s.columns for s in held)}
+    types = {column.name: column.type for column in common((s.columns for s in held), declared)}
     found = []
     for segment in held:
         file = segment.file

@@ -60,6 +60,15 @@ def test_numbers_in_arrays_have_one_text(tmp_path: Path) -> None:
     ]
 
 
+def test_numbers_of_a_declared_column_are_their_texts(tmp_path: Path) -> None:
+    """Goal: as a compaction writes them, so that it changes no answer."""
+    doubles = pa.array([*TEXTS, None], pa.float64())
+
+    assert read(tmp_path, doubles, "double", "string") == [*TEXTS.values(), None]
+    assert read(tmp_path, pa.array([0.5, 2.0], pa.float32()), "float", "string") == ["0.5", "2"]
+    assert read(tmp_path, pa.array([2**53 + 1, None]), "long", "string") == [str(2**53 + 1), None]
+
+
 def test_arrays_become_lists_of_doubles_and_json_of_texts(tmp_path: Path) -> None:
     longs = pa.array([[1, None], [], None], pa.list_(pa.int64()))
     doubles = pa.array([[0.5, 2.0]], pa.list_(pa.float64()))
