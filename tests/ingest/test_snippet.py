@@ -2,19 +2,22 @@
 
 import runpy
 from collections import Counter
-from functools import partial
+from functools import partial, reduce
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
+from pyspark.sql import Column as SparkColumn
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as fn
 
 from supervisor.adapters.memory import MemoryStore
 from supervisor.core.snippets import Reader, snippet
 from tasks.spark_session import SparkRuntime
 from tests.cli.overlord import Reply, overlord
 from tests.service.exports import Extra, Harbour, ids_in
+from tests.service.readers_table import FILES, ODD, Filter, filters, rows_of, shelf
 from tests.service.test_exporting import more, whole
 
 
@@ -60,6 +63,31 @@ def test_the_snippet_for_spark_reads_exactly_the_published_rows(tmp_path: Path) 
     read = parquet.read_table(tmp_path / "read")
     assert ids_in(read) == sum(published.values(), Counter())
     assert sorted(set(read["score"].to_pylist())) == [1.5, 7.0]
+
+
+@pytest.mark.spark
+@pytest.mark.usefixtures("spark")
+def test_a_filter_finds_its_rows_through_the_snippet_for_spark(tmp_path: Path) -> None:
+    """Goal: on each type of column, also with odd names and where files lack the column."""
+    wanted = [f for f in filters() if f.op == "in" or (f.op == "null" and f.column not in ODD)]
+    with shelf(tmp_path / "warehouse") as table:
+        for number in FILES:
+            table.publish(f"data/t{number}/part.parquet", rows_of(number))
+        rows = table.rows(Reader.SPARK)
+    parts = [
+        rows.filter(_condition(each)).select(fn.lit(number).alias("n"), "__offset")
+        for number, each in enumerate(wanted)
+    ]
+    reduce(DataFrame.union, parts).coalesce(1).write.parquet(str(tmp_path / "read"))
+
+    read = parquet.read_table(tmp_path / "read").to_pylist()
+    found = [{row["__offset"] for row in read if row["n"] == n} for n in range(len(wanted))]
+    assert found == [each.wanted() for each in wanted]
+
+
+def _condition(wanted: Filter) -> SparkColumn:
+    column = fn.col(f"`{wanted.column.replace('`', '``')}`")
+    return column.isNull() if wanted.op == "null" else column.isin(list(wanted.value))
 
 
 def _same(columns: Extra, _: int) -> Extra:
