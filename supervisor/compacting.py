@@ -37,6 +37,7 @@ from supervisor.core.names import compaction_id
 from supervisor.core.observed import Liveness, WorkerView
 from supervisor.core.spec_fields import format_duration
 from supervisor.core.waits import known_since
+from supervisor.declared import declared_of
 from supervisor.desired import inputs_of
 from supervisor.endings import Endings
 from supervisor.known_tables import require_table
@@ -244,7 +245,7 @@ class Compacting:
         with self.store.leading(self.term()) as tx:
             busy = _busy(tx, data_source)
             for batch in found:
-                row = _row_of(batch, author, now)
+                row = _row_of(tx, batch, author, now)
                 if len(begun) < AT_ONCE and busy.isdisjoint(row.inputs) and inputs_of(tx, row):
                     begun.append(_added(tx, row))
         if begun:
@@ -336,7 +337,7 @@ def _busy(tx: Transaction, data_source: str) -> set[str]:
     return {each for row in rows if row.data_source == data_source for each in row.inputs}
 
 
-def _row_of(batch: Sequence[Candidate], author: str, now: datetime) -> Compaction:
+def _row_of(tx: Transaction, batch: Sequence[Candidate], author: str, now: datetime) -> Compaction:
     first, segments = batch[0].segment, [each.segment for each in batch]
     inputs = tuple(segment.id for segment in segments)
     return Compaction(
@@ -345,7 +346,7 @@ def _row_of(batch: Sequence[Candidate], author: str, now: datetime) -> Compactio
         supervisor_id=first.supervisor_id,
         interval=Interval(first.file.interval_start, first.file.interval_end),
         inputs=inputs,
-        columns=columns_of(segments),
+        columns=columns_of(segments, declared_of(tx, segments)),
         shares=joined(share for each in batch for share in each.shares),
         reason=author,
         created_at=now,

@@ -12,6 +12,7 @@ from supervisor.core.errors import FieldError, InvalidSpec
 from supervisor.core.preconditions import WHATEVER, Expected
 from supervisor.core.restarts import Restarts, restarts_of, told_of
 from supervisor.core.spec import SupervisorSpec
+from supervisor.known_tables import name_taken
 from supervisor.ownership import Allowed, allowed_before, everything
 from supervisor.ports import Clock, Store, Workers
 from supervisor.ports_probe import Probe, Probed, SourceUnreadable
@@ -98,14 +99,17 @@ class DryRun:
             newest = tx.specs.newest(spec.id)
             ranges = self.service.foresee(tx, newest, spec)
             allowed_before(tx, spec.id, allowed)
+            taken = name_taken(tx, spec)
         expected.check(spec.id, newest)
         exists = newest is not None and newest.spec is not None
+        found = Verdict(warnings=read.warnings, spec=spec, exists=exists)
+        if taken:
+            return replace(found, errors=tuple(taken))
         try:
             changes = changes_to(newest, spec)
         except InvalidSpec as error:
-            return Verdict(errors=error.errors, warnings=read.warnings, spec=spec, exists=exists)
+            return replace(found, errors=error.errors)
         told = told_of(changes, ranges, exists=exists, suspended=spec.suspended)
-        found = Verdict(warnings=read.warnings, spec=spec, exists=exists)
         return replace(found, changes=changes, restarts=restarts_of(changes, ranges), told=told)
 
 

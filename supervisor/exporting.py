@@ -31,6 +31,7 @@ from supervisor.core.exports import (
 )
 from supervisor.core.model import Segment
 from supervisor.core.spec_exports import ExportFormat
+from supervisor.declared import declared_of
 from supervisor.eventqueue.handling import Answer, Context, Done, Fail, Handled
 from supervisor.export_events import FENCE, announce_all, sequence_of, since_of
 from supervisor.ports import Clock, Store, Transaction
@@ -75,6 +76,8 @@ class _Published:
     export: Export | None
     sequence: int
     segments: Sequence[Segment]
+    declared: frozenset[str]
+    """Columns that a spec declares as texts or numbers, where files have both."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +114,7 @@ class Exporting:
         done: list[Answer] = [Done()] * len(events)
         if seen.export is None or not seen.export.enabled:
             return Handled(done)
-        wanted = files_of(data_source, seen.segments)
+        wanted = files_of(data_source, seen.segments, seen.declared)
         change = self._with_copies(data_source, wanted, opened.held, context)
         standing = opened.standing
         fences = standing.version is not None and any(event.body.get(FENCE) for event in events)
@@ -172,7 +175,8 @@ class Exporting:
         with context.store.leading(context.term) as tx:
             export = tx.exports.get(data_source, self.format)
             sequence = sequence_of(tx, data_source, self.format)
-            return _Published(export, sequence, tx.segments.of_data_source(data_source))
+            segments = tx.segments.of_data_source(data_source)
+            return _Published(export, sequence, segments, declared_of(tx, segments))
 
     def _stuck(
         self, data_source: str, problem: str, events: Sequence[Event], context: Context

@@ -1,6 +1,9 @@
 """Which tables there are: those that are fed, or were published into."""
 
 from supervisor.core.data_source import rows_table
+from supervisor.core.errors import FieldError, InvalidSpec
+from supervisor.core.spec import SupervisorSpec
+from supervisor.core.spec_rules import taken_name
 from supervisor.ports import Transaction
 from supervisor.views_files import DataSourceNotFound
 
@@ -25,3 +28,21 @@ def require_table(tx: Transaction, data_source: str) -> None:
     """
     if rows_table(data_source) not in known_tables(tx):
         raise DataSourceNotFound(data_source)
+
+
+def name_taken(tx: Transaction, spec: SupervisorSpec) -> list[FieldError]:
+    """Return what is wrong with the name of a new table beside those that there are."""
+    published = tx.segments.data_sources()
+    if spec.data_source in published:  # most calls: not every spec has to be read for them
+        return []
+    return taken_name(spec, fed_tables(tx) | set(published))
+
+
+def refuse_taken_name(tx: Transaction, spec: SupervisorSpec) -> None:
+    """Refuse a spec of a new table whose name differs in case only from that of another.
+
+    Raises:
+        InvalidSpec: naming that table.
+    """
+    if errors := name_taken(tx, spec):
+        raise InvalidSpec(errors)

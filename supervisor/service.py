@@ -25,6 +25,7 @@ from supervisor.core.spec_reader import ReadSpec, read_spec
 from supervisor.desired import desired_state
 from supervisor.export_events import follow
 from supervisor.foresight import foresight
+from supervisor.known_tables import refuse_taken_name
 from supervisor.leadership import Leadership
 from supervisor.loop import Loop
 from supervisor.ownership import Allowed, allowed_before, everything
@@ -90,7 +91,7 @@ class Service:
         `allowed` raises for a table that the caller may not change: the spec's and the old one's.
 
         Raises:
-            InvalidSpec: with every field that is wrong.
+            InvalidSpec: with every field that is wrong, or a new table's name is taken.
             PreconditionFailed: the newest version is not as `expected`.
             LeaseLost: this overlord does not lead.
         """
@@ -103,6 +104,7 @@ class Service:
             expected.check(spec.id, newest)
             if newest is not None and newest.spec == spec:
                 return unchanged(newest, read)
+            refuse_taken_name(tx, spec)
             changes = changes_to(newest, spec)
             is_new = newest is None or newest.terminated
             stored = self._append(
@@ -128,6 +130,7 @@ class Service:
         with self._store.reading() as tx:
             newest = tx.specs.newest(read.spec.id)
             allowed_before(tx, read.spec.id, allowed)
+            refuse_taken_name(tx, read.spec)
             ranges = self.foresee(tx, newest, read.spec)
         expected.check(read.spec.id, newest)
         return foreseen(newest, read, ranges)

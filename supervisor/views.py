@@ -14,6 +14,7 @@ from supervisor.core.model import GapKind, Task, TaskStatus
 from supervisor.core.observed import Observed
 from supervisor.core.spec import SupervisorSpec
 from supervisor.core.states import SupervisorState
+from supervisor.declared import declared_in, last_spec
 from supervisor.known_tables import known_tables, require_table
 from supervisor.leadership import Leadership
 from supervisor.loop import Loop
@@ -140,7 +141,7 @@ class Views:
         """Return Druid's status and its additions; raises as `state` does."""
         seen = self._seen(supervisor_id)
         with self.sources.store.reading() as tx:
-            spec = _last_spec(tx, supervisor_id)
+            spec = last_spec(tx, supervisor_id)
             failed = tx.tasks.find(
                 status=TaskStatus.FAILED, supervisor_id=supervisor_id, limit=FAILED_SHOWN
             )
@@ -182,7 +183,7 @@ class Views:
             if (report := report_of(seen, task)) is not None
         ]
         with self.sources.store.reading() as tx:
-            spec = _last_spec(tx, supervisor_id)
+            spec = last_spec(tx, supervisor_id)
             newest = tx.segments.recent_publications(supervisor_id, SAMPLED_PUBLICATIONS)
         publications = [each for each in newest if each.forgotten_at is None]
         limit = spec.io_config.task_count * spec.tuning_config.max_saved_parse_exceptions
@@ -294,7 +295,7 @@ class Views:
             SupervisorNotFound: the id was never used.
         """
         with self.sources.store.reading() as tx:
-            spec = _last_spec(tx, supervisor_id)
+            spec = last_spec(tx, supervisor_id)
             committed = tx.offsets.of(supervisor_id)
             gaps = tx.offsets.gaps(supervisor_id)
             publications = tx.segments.publications(supervisor_id)
@@ -313,7 +314,7 @@ class Views:
     def plans(self, supervisor_id: str, limit: int) -> PlansView:
         """Return the last plans with their reasons, newest first; raises as `ledger` does."""
         with self.sources.store.reading() as tx:
-            _last_spec(tx, supervisor_id)
+            last_spec(tx, supervisor_id)
             stored = tx.plans.recent(supervisor_id, limit)
         return plans_of(supervisor_id, stored)
 
@@ -348,10 +349,12 @@ class Views:
                 ranges, self.journals, self.warehouse, sets, lambda: until - self.clock.monotonic()
             )
             files += told
+        with self.sources.store.reading() as tx:
+            declared = declared_in(tx, sets.all(), {file.supervisor_id for file in files})
         return TableFiles(
             data_source=data_source,
             warehouse=self.warehouse,
-            columns=list(common(sets.all())),
+            columns=list(common(sets.all(), declared)),
             column_sets=sets.all(),
             files=files,
             missing=missing,
@@ -383,16 +386,6 @@ class Views:
         """
         with self.sources.store.reading() as tx:
             tx.lease.read()
-
-
-def _last_spec(tx: Transaction, supervisor_id: str) -> SupervisorSpec:
-    """Return the newest spec, also of a terminated supervisor."""
-    # A tombstone follows a spec: two rows are enough.
-    specs = (version.spec for version in tx.specs.history(supervisor_id, 2))
-    found = next((spec for spec in specs if spec is not None), None)
-    if found is None:
-        raise SupervisorNotFound(supervisor_id)
-    return found
 
 
 def _urls(tx: Transaction) -> dict[str, str]:

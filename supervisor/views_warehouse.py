@@ -19,6 +19,7 @@ from pathlib import PurePosixPath
 from supervisor.core.compaction import Compaction
 from supervisor.core.exports import Export, NotExportable, copies_of, files_of, log_of
 from supervisor.core.model import NamedFile, Task
+from supervisor.declared import declared_of
 from supervisor.export_events import sequence_of
 from supervisor.ports import Transaction
 from supervisor.segment_life import SEGMENT_FILES
@@ -99,7 +100,8 @@ def _copies(tx: Transaction, exports: Iterable[Export]) -> Iterator[WarehouseCop
     }
     for data_source in sorted(equal):
         with suppress(NotExportable):  # the export tells of it itself
-            for file in files_of(data_source, tx.segments.of_data_source(data_source)):
+            segments = tx.segments.of_data_source(data_source)
+            for file in files_of(data_source, segments, declared_of(tx, segments)):
                 if file.casts:
                     yield WarehouseCopy(path=f"{data_source}/{file.path}", rows=file.rows)
 

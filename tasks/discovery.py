@@ -9,7 +9,7 @@ first: replicas, batches and handoffs may divide a topic as they like.  A value 
 when its column's type grows: see `wider`.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import reduce
 from operator import or_
 
@@ -23,7 +23,9 @@ from tasks.arrays import (
     array_of,
     json_of_list,
     kinds_of_list,
+    text_of_double,
 )
+from tasks.expression.let import let
 from tasks.expression.value import ArrayValue, Value, as_json, first
 from tasks.ingest_spec import Column, ColumnType, Discovery, IngestSpec
 
@@ -99,12 +101,38 @@ def found_in(spec: IngestSpec, names: Iterable[str], kinds: Mapping[str, int]) -
     return together([kinds_new(spec, names), kinds])
 
 
-def common(columns: Iterable[Sequence[Column]]) -> tuple[Column, ...]:
-    """Return the columns of a table, of those of its files; in the order in which they come."""
+SCALARS: frozenset[ColumnType] = frozenset({"string", "long", "double", "float"})
+"""Types of columns that hold one text or number."""
+
+
+def common(
+    columns: Iterable[Sequence[Column]], declared: Collection[str] = ()
+) -> tuple[Column, ...]:
+    """Return the columns of a table, of those of its files; in the order in which they come.
+
+    A column that is `declared` and was a text at one time, a number at another, is one of texts:
+    which of the two a value was, the spec said, and not the value.
+    """
+    return tuple(
+        Column(name=name, type="string" if name in declared and _is_mixed(held) else _common(held))
+        for name, held in _types_of(columns).items()
+    )
+
+
+def numbers_beside_texts(columns: Iterable[Sequence[Column]]) -> frozenset[str]:
+    """Return the columns that some files have as texts and others as numbers, and none else."""
+    return frozenset(name for name, held in _types_of(columns).items() if _is_mixed(held))
+
+
+def _types_of(columns: Iterable[Sequence[Column]]) -> dict[str, set[ColumnType]]:
     types: dict[str, set[ColumnType]] = {}
     for column in (column for some in columns for column in some):
         types.setdefault(column.name, set()).add(column.type)
-    return tuple(Column(name=name, type=_common(held)) for name, held in types.items())
+    return types
+
+
+def _is_mixed(types: set[ColumnType]) -> bool:
+    return "string" in types and len(types) > 1 and types <= SCALARS
 
 
 def _common(types: set[ColumnType]) -> ColumnType:
@@ -155,11 +183,15 @@ def wider(sql: str, was: ColumnType, column: ColumnType) -> str:
     """Return the SQL of a stored value of type `was` in a column whose type has grown.
 
     It is what it would be if the type had been known from the start.  Only whole numbers beyond
-    2^53 that were stored as doubles are not.
+    2^53 that were stored as doubles are not.  A number in a declared column of texts is its text.
     """
     match was:
         case _ if was == column:
             return sql
+        case "long" if column == "string":
+            return f"CAST({sql} AS STRING)"
+        case "double" | "float" if column == "string":
+            return let(f"CAST({sql} AS DOUBLE)", text_of_double)
         case "long":
             return stored(Value(long=sql), column)
         case "double" | "float":

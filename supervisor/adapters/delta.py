@@ -27,11 +27,17 @@ from supervisor.core.exports import (
     ExportUnavailable,
     Standing,
     new_columns,
-    refuse_other_case,
+    refuse_names,
 )
 
 _TIME = "__time"
-_CONFIGURATION = {"delta.appendOnly": "false"}
+_INDEXED = {"delta.dataSkippingNumIndexedCols": "1"}
+"""Our files have statistics of their first column alone, which is `__time`.
+
+Without this deltalake 1.6 takes a column that has none for one without any value: a filter on it
+leaves the rows out.
+"""
+_CONFIGURATION = {"delta.appendOnly": "false", **_INDEXED}
 
 
 @dataclass(frozen=True)
@@ -72,8 +78,9 @@ class OpenDelta:
     def commit(self, change: Change, sequence: int, now: datetime) -> Standing:
         """Add and take out files in one version; new columns are a version of their own before.
 
-        In between readers see the new columns, null, and the rows from before.  Where a column
-        gets another type there is one version for all.
+        So is the property that a table from an early version lacks.  In between readers see the
+        new columns, null, and the rows from before.  Where a column gets another type there is one
+        version for all.
         """
         with _errors_are_ours(self._root.name):
             known = {} if self._table is None else _types(self._table.schema())
@@ -98,6 +105,7 @@ class OpenDelta:
                 version = _Version(self._table, Schema([*grown, *added]), sequence, now)
                 version.write(self._root, change, self._sizes)
                 return Standing(self._table.version() + 1, self._root.name)
+            self._say_what_is_indexed(self._table)
             if added:
                 self._grow(self._table, added)
             removals = [self._remove(path, now) for path in _gone(change)]
@@ -118,6 +126,13 @@ class OpenDelta:
             for name in changed.keys() & types.keys():
                 if (wanted := _told(changed[name].field)) != types[name]:
                     new_columns(known, changed[name].path, {name: wanted})
+
+    def _say_what_is_indexed(self, table: DeltaTable) -> None:
+        if _INDEXED.items() <= table.metadata().configuration.items():
+            return
+        before = table.version()
+        table.alter.set_table_properties(_INDEXED, commit_properties=_ONCE)
+        table.load_as_version(before + 1)  # ours, as in `_grow`
 
     def _grow(self, table: DeltaTable, added: Sequence[Field]) -> None:
         before = table.version()
@@ -160,8 +175,9 @@ def _columns(
     types: dict[str, str] = {}
     found: dict[str, _Found] = {}
     for file in files:
-        schema = Schema.from_arrow(pq.read_schema(root / file.path))
-        refuse_other_case([*known, *types], file.path, (field.name for field in schema.fields))
+        read = pq.read_schema(root / file.path)
+        refuse_names([*known, *types], file.path, read.names)  # first: the library names no file
+        schema = Schema.from_arrow(read)
         for field in schema.fields:
             name, its_type = field.name, _told(field)
             if known.get(name) != its_type and name not in found:
@@ -222,7 +238,7 @@ class _Version:
             "format": {"provider": "parquet", "options": {}},
             "schemaString": self.schema.to_json(),
             "partitionColumns": [],
-            "configuration": about.configuration,
+            "configuration": {**about.configuration, **_INDEXED},
             "createdTime": about.created_time,
         }
         return [{"commitInfo": told}, {"txn": transaction}, {"metaData": metadata}]

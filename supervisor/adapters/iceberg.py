@@ -35,7 +35,7 @@ from supervisor.core.exports import (
     ExportUnavailable,
     NotExportable,
     Standing,
-    refuse_other_case,
+    refuse_names,
 )
 
 _NAMESPACE = "tidegate"
@@ -245,7 +245,7 @@ def _widen(
             for name in outgrown:
                 update.delete_column(name)
     for path, schema in schemas:
-        refuse_other_case(transaction.table_metadata.schema().column_names, path, schema.names)
+        refuse_names(transaction.table_metadata.schema().column_names, path, schema.names)
         try:
             with transaction.update_schema() as update:
                 update.union_by_name(schema)

@@ -4,6 +4,7 @@ Each table is a view over exactly the files that the overlord lists, never over 
 that a task is still writing, or that nobody published, is not in it.
 """
 
+import re
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -12,17 +13,22 @@ from pathlib import Path
 
 import duckdb
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from supervisor.cli.answers import Files
+from supervisor.cli.case_names import folded, refuse_other_names
 from supervisor.cli.client import Client
+from supervisor.cli.output import say
 from supervisor.cli.problems import CommandFailed, ProblemAnswer
 from supervisor.cli.segments import data_sources, files_of
-from supervisor.cli.table_sql import named, quoted, rows_sql
+from supervisor.cli.table_sql import named, quoted, view_of
 from supervisor.core.data_source import name_problem, rows_table
 from supervisor.core.path_patterns import pattern_of
 
 _BATCH_ROWS = 1_000
 _NOT_FOUND = 404
+_MISSING = re.compile(r"(?P<what>.*Table with name (?P<name>.+?) does not exist)!?")
+"""What follows in DuckDB's words, is the nearest of its own tables."""
 
 
 @dataclass(frozen=True)
@@ -35,8 +41,25 @@ class Table:
     """There are more rows than were asked for."""
 
 
+class NoSuchTable(CommandFailed):
+    """A query names a table that DuckDB does not have; `name` as the query has it."""
+
+    def __init__(self, message: str, name: str) -> None:
+        """Keep the name for a hint."""
+        super().__init__(message)
+        self.name = name
+
+
 def tables_of(client: Client, sql: str, *, fresh: bool) -> list[Files]:
-    """Return the tables that the query names; all of them if it does not let itself be read."""
+    """Return the tables that the query names; all of them if they cannot be had from its text.
+
+    Raises:
+        CommandFailed: the text is no SQL.
+    """
+    try:
+        duckdb.extract_statements(sql)
+    except duckdb.Error as error:
+        raise CommandFailed(_one_line(str(error))) from None
     return list(_tables(client, sql, fresh=fresh))
 
 
@@ -45,17 +68,20 @@ def run_query(
 ) -> Table:
     """Return what the query finds, at most `rows_max` rows.
 
+    Says so where a table or a column does not have its own name, and where a table is left out.
+
     Raises:
-        CommandFailed: DuckDB refuses it, or the files are not to be seen from here.
+        NoSuchTable: it has no files, or there is none.
+        CommandFailed: DuckDB refuses it, it names what DuckDB takes for something else, or the
+            files are not to be seen from here.
     """
     filled = [table for table in tables if table.files]
     with _connection() as connection:
         try:
-            _add_views(connection, filled, warehouse)
+            refuse_other_names(sql, _add_views(connection, filled, warehouse))
             return _fetch(_run(connection, sql), rows_max)
         except duckdb.Error as error:
-            empty = [table.data_source for table in tables if not table.files]
-            raise _failure(error, empty, filled) from None
+            raise _failure(error) from None
 
 
 @contextmanager
@@ -103,18 +129,34 @@ def _connect(spill: str) -> duckdb.DuckDBPyConnection:
 
 def _add_views(
     connection: duckdb.DuckDBPyConnection, tables: Sequence[Files], warehouse: Path | None
-) -> None:
-    """Make the views, then lock everything else away."""
+) -> dict[str, str]:
+    """Make the views, then lock everything else away.
+
+    Return the names, of tables and columns, that DuckDB does not tell apart -> how it has them.
+    """
     paths = {table.data_source: _paths(table, warehouse) for table in tables}
     files = {path for found in paths.values() for path in found}
     every = ", ".join(map(quoted, sorted(files | {pattern_of(path) for path in files})))
     connection.execute(f"SET allowed_paths = [{every}]")
+    shown: dict[str, str] = {}
+    first: dict[str, str] = {}
     for table in tables:
-        name, found = table.data_source, paths[table.data_source]
-        connection.execute(f"CREATE VIEW {named(name)} AS {rows_sql(table, found)}")
+        name = table.data_source
+        known = first.setdefault(folded(name), name)
+        if known != name:
+            shown |= {known: known, name: known}
+            say(f"warning: {name} is left out: DuckDB takes its name for {known}; query it alone")
+            continue
+        view = view_of(table, paths[name], pq.read_schema)
+        for column, alias in view.aliases.items():
+            if column != alias:
+                say(f'warning: column {column} of {name} is "{alias}" here: names ignore case')
+        shown |= view.aliases
+        connection.execute(f"CREATE VIEW {named(name)} AS {view.sql}")
     connection.execute("SET TimeZone = 'UTC'")
     connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")
+    return shown
 
 
 def _paths(table: Files, warehouse: Path | None) -> list[str]:
@@ -160,17 +202,11 @@ def _distinct(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _failure(error: duckdb.Error, empty: Sequence[str], tables: Sequence[Files]) -> CommandFailed:
+def _failure(error: duckdb.Error) -> CommandFailed:
     message = _one_line(str(error))
-    if any(f"name {name} does not exist" in str(error) for name in empty):
-        return CommandFailed(
-            f"{', '.join(empty)} has no published rows yet",
-            "it publishes when its taskDuration is over (see `tidegate supervisor status`); "
-            "--fresh shows what is written by now",
-        )
-    if isinstance(error, duckdb.CatalogException) and "Table with name" in message:
-        known = ", ".join(table.data_source for table in tables) or "none that the query names"
-        return CommandFailed(message, f"tables with published files: {known}")
+    missing = _MISSING.search(message)
+    if isinstance(error, duckdb.CatalogException) and missing:
+        return NoSuchTable(missing["what"], missing["name"])
     return CommandFailed(message)
 
 

@@ -37,15 +37,20 @@ def query(
 
     Example: tidegate query "select count(*) from clicks"
     """
-    from supervisor.cli.duck import run_query, tables_of  # DuckDB is loaded only when asked
+    # DuckDB is loaded only when asked.
+    from supervisor.cli.duck import NoSuchTable, run_query, tables_of
+    from supervisor.cli.missing_tables import why_missing
 
     as_json = output is Format.JSON
     with connect(server) as client:
         tables = tables_of(client, sql, fresh=fresh)
-    for table in tables:
-        for missing in table.missing:
-            say(f"warning: not all of {table.data_source} could be had: {missing}")
-    found = run_query(sql, tables, warehouse, None if as_json else ROWS_MAX)
+        for table in tables:
+            for missing in table.missing:
+                say(f"warning: not all of {table.data_source} could be had: {missing}")
+        try:
+            found = run_query(sql, tables, warehouse, None if as_json else ROWS_MAX)
+        except NoSuchTable as error:
+            raise why_missing(client, error, tables, fresh=fresh) from None
     if as_json:
         rows = (map(_plain, row) for row in found.rows)
         show_json([dict(zip(found.columns, row, strict=True)) for row in rows])

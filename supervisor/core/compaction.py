@@ -211,10 +211,13 @@ def merged(spans: Iterable[OffsetSpan]) -> tuple[OffsetSpan, ...]:
     return tuple(found[at] for at in sorted(found))
 
 
-def columns_of(inputs: Sequence[Segment]) -> tuple[Column, ...]:
-    """Return the columns of the file that takes the place of these, the newest's order first."""
+def columns_of(inputs: Sequence[Segment], declared: Collection[str] = ()) -> tuple[Column, ...]:
+    """Return the columns of the file that takes the place of these, the newest's order first.
+
+    `declared` are those that a spec declares as texts or numbers, as of the table (`common`).
+    """
     newest_first = sorted(inputs, key=lambda s: (s.published_at, s.id), reverse=True)
-    return common(segment.columns for segment in newest_first)
+    return common((segment.columns for segment in newest_first), declared)
 
 
 def batches(

@@ -228,17 +228,19 @@ def change_of(held: Collection[str], wanted: Sequence[ExportedFile]) -> Change:
     return Change(tuple(sorted(add, key=lambda file: file.path)), tuple(sorted(set(held) - names)))
 
 
-def files_of(data_source: str, segments: Iterable[Segment]) -> list[ExportedFile]:
+def files_of(
+    data_source: str, segments: Iterable[Segment], declared: Collection[str] = ()
+) -> list[ExportedFile]:
     """Return the used segments of a table as files below its folder.
 
     A segment with a column of another type than the table's is a copy, which may not be there yet;
-    its size is that of the segment's own file.
+    its size is that of the segment's own file.  `declared`: see `tasks.discovery.common`.
 
     Raises:
         NotExportable: a file lies elsewhere: formats name files below their table's root.
     """
     held = list(segments)
-    types = {column.name: column.type for column in common(s.columns for s in held)}
+    types = {column.name: column.type for column in common((s.columns for s in held), declared)}
     found = []
     for segment in held:
         file = segment.file
@@ -264,14 +266,17 @@ def _copy(own: ExportedFile, path: str, casts: tuple[Cast, ...]) -> ExportedFile
     return replace(own, path=place, source=own.path, casts=casts)
 
 
-def refuse_other_case(held: Iterable[str], path: str, found: Iterable[str]) -> None:
-    """Refuse columns of a file whose names differ in case only from others of its table.
+def refuse_names(held: Iterable[str], path: str, found: Iterable[str]) -> None:
+    """Refuse columns of a file whose names no exported table may have beside those that are held.
 
     Raises:
-        NotExportable: naming both; readers of an exported table do not tell them apart.
+        NotExportable: two names differ in case only, and readers of an exported table do not tell
+            them apart; or a name holds NUL, where libraries end it.
     """
     by_case = {name.lower(): name for name in held}
     for name in found:
+        if "\0" in name:
+            raise NotExportable(f"column {name!a} of {path} holds NUL in its name")
         known = by_case.setdefault(name.lower(), name)
         if known != name:
             raise NotExportable(f"column {name} of {path} differs in case only from {known}")
@@ -281,9 +286,9 @@ def new_columns(held: Mapping[str, str], path: str, found: Mapping[str, str]) ->
     """Return the columns of one file, name -> type, that a table does not have yet, in order.
 
     Raises:
-        NotExportable: a column has another type there, or a name that differs in case only.
+        NotExportable: a column has another type there, or a name that no table may have.
     """
-    refuse_other_case(held, path, found)
+    refuse_names(held, path, found)
     for name, its_type in found.items():
         if held.get(name, its_type) != its_type:
             raise NotExportable(

@@ -47,7 +47,30 @@ import json
 from urllib.request import urlopen
 
 with urlopen("{overlord}/api/v1/datasources/{table}/files") as answer:
-    files = [file["uri"] for file in json.load(answer)["files"]]
+    table = json.load(answer)
+files = [file["uri"] for file in table["files"]]
+"""
+_ONE_NAME = """
+known = {{name: name for name in ("__time", "__partition", "__offset")}}
+for name in [column["name"] for column in table["columns"]]:
+    other = known.setdefault(name.lower(), name)
+    if other != name:
+        raise SystemExit(f"DuckDB's names ignore case: it takes {{name}} for {{other}}")
+"""
+"""DuckDB would show the values of one under the name of the other."""
+_ONE_TYPE = """
+texts, doubles = pyarrow.string(), pyarrow.float64()
+arrow = {{"string": texts, "json": texts, "array<string>": pyarrow.list_(texts)}}
+arrow |= {{"double": doubles, "array<double>": pyarrow.list_(doubles)}}
+types = {{column["name"]: arrow.get(column["type"]) for column in table["columns"]}}
+
+
+def read(file):  # in the types of the table: a column's may have grown since
+    rows = parquet.read_table(file)
+    fields = [field.with_type(types.get(field.name) or field.type) for field in rows.schema]
+    return rows.cast(pyarrow.schema(fields), safe=False)
+
+
 """
 _ALIKE = """\
 import json
@@ -86,6 +109,7 @@ _CODE: Mapping[Reader, str] = MappingProxyType(
     {
         Reader.DUCKDB: "import duckdb\n"
         + _FILES
+        + _ONE_NAME
         + "\nrows = duckdb.read_parquet(files, union_by_name=True)\nprint(rows)\n",
         Reader.POLARS: "import polars\n"
         + _FILES
@@ -96,15 +120,17 @@ _CODE: Mapping[Reader, str] = MappingProxyType(
         "from pyspark.sql import SparkSession\n"
         + _ALIKE
         + "\nspark = SparkSession.builder.getOrCreate()\n"
+        + 'spark.conf.set("spark.sql.caseSensitive", "true")  # userId is not USERID\n'
         + 'parts = [spark.read.option("mergeSchema", "true").parquet(*some) '
         + "for some in alike.values()]\n"
         + "rows = reduce(lambda a, b: a.unionByName(b, allowMissingColumns=True), parts)\n"
         + "rows.show()\n",
-        Reader.PANDAS: "import pyarrow\nfrom pyarrow import parquet\n"
+        Reader.PANDAS: "import pandas\nimport pyarrow\nfrom pyarrow import parquet\n"
         + _FILES
-        + "\ntables = [parquet.read_table(file) for file in files]\n"
-        + 'rows = pyarrow.concat_tables(tables, promote_options="permissive").to_pandas()\n'
-        + "print(rows)\n",
+        + _ONE_TYPE
+        + 'rows = pyarrow.concat_tables(map(read, files), promote_options="permissive")\n'
+        # Pandas' own types make floats of whole numbers beside a null: beyond 2^53 of others.
+        + "rows = rows.to_pandas(types_mapper=pandas.ArrowDtype)\nprint(rows)\n",
         Reader.DELTALAKE: "from deltalake import DeltaTable\n"
         "from pyarrow.fs import LocalFileSystem, SubTreeFileSystem\n"
         + _EXPORTS

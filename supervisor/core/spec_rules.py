@@ -65,3 +65,21 @@ def lacking_exports(spec: SupervisorSpec, built: Collection[ExportFormat]) -> li
             f"leave it out, or have the operator install tidegate[{lacking[0]}]",
         )
     ]
+
+
+def taken_name(spec: SupervisorSpec, tables: Collection[str]) -> list[FieldError]:
+    """Return what is wrong with the name of a table that is none of `tables`, beside these."""
+    name = spec.data_source
+    if name in tables:
+        return []
+    alike = sorted(other for other in tables if other.lower() == name.lower())
+    if not alike:
+        return []
+    return [
+        FieldError(
+            "/spec/dataSchema/dataSource",
+            f"{name} differs in case only from the table {alike[0]}: who queries tables by SQL "
+            "cannot tell them apart, nor can some file systems",
+            f"name it {alike[0]} to feed that table, or give it another name",
+        )
+    ]

@@ -25,6 +25,8 @@ def cast_sql(column: str, was: ColumnType | str, wanted: ColumnType | str) -> st
     if was in ELEMENTS:
         texts = _texts_of(column, was)
         return texts if wanted in ELEMENTS else f"CAST(to_json({texts}) AS VARCHAR)"
+    if wanted == "string" and was in {"double", "float"}:  # declared columns alone: see `common`
+        return f"list_transform([CAST({column} AS DOUBLE)], lambda x: {_text_of('x')})[1]"
     if was == "string":
         return f"CAST(to_json({column}) AS VARCHAR)"
     if was in {"double", "float"}:
@@ -39,14 +41,20 @@ def _texts_of(column: str, was: str) -> str:
     """Return the SQL of an array's elements as texts; numbers as the merge writes them."""
     if was != "array<double>":
         return f"CAST({column} AS VARCHAR[])"
-    whole = f"x = floor(x) AND abs(x) <= {EXACT_MAX}"
-    named_so = "CASE WHEN isnan(x) THEN 'NaN' WHEN x > 0 THEN 'Infinity' ELSE '-Infinity' END"
-    text = (
-        f"CASE WHEN x IS NULL THEN NULL WHEN {whole} THEN CAST(CAST(x AS BIGINT) AS VARCHAR) "
-        f"WHEN isnan(x) OR isinf(x) THEN {named_so} "
-        f"WHEN abs(x) >= 1e-3 AND abs(x) < 1e7 THEN CAST(x AS VARCHAR) ELSE {_scientific('x')} END"
+    return f"list_transform({column}, lambda x: {_text_of('x')})"
+
+
+def _text_of(number: str) -> str:
+    """Return the SQL of the text of a double, as Java writes it; of a whole one as of a long."""
+    whole = f"{number} = floor({number}) AND abs({number}) <= {EXACT_MAX}"
+    sign = f"CASE WHEN {number} > 0 THEN 'Infinity' ELSE '-Infinity' END"
+    return (
+        f"CASE WHEN {number} IS NULL THEN NULL "
+        f"WHEN isnan({number}) THEN 'NaN' WHEN isinf({number}) THEN {sign} "
+        f"WHEN {whole} THEN CAST(CAST({number} AS BIGINT) AS VARCHAR) "
+        f"WHEN abs({number}) >= 1e-3 AND abs({number}) < 1e7 THEN CAST({number} AS VARCHAR) "
+        f"ELSE {_scientific(number)} END"
     )
-    return f"list_transform({column}, lambda x: {text})"
 
 
 def _scientific(number: str) -> str:

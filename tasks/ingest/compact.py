@@ -273,7 +273,8 @@ def _schema(path: str, warehouse: Path) -> pa.Schema:
 
 
 def _holds(column: Column, was: Column) -> bool:
-    return common([[column], [was]]) == (column,)
+    both = [column], [was]
+    return (column,) in (common(both), common(both, declared={column.name}))
 
 
 def _frame(session: SparkSession, job: Compaction, shape: Shape, warehouse: Path) -> DataFrame:

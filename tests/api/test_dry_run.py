@@ -1,5 +1,6 @@
 """What a POST of a spec would do, asked without doing it."""
 
+import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
@@ -7,6 +8,7 @@ import pytest
 from pydantic import JsonValue
 
 from supervisor.core.observed import StreamTrouble
+from supervisor.core.spec_reader import read_spec
 from tasks.sample_contract import SampleAnswer
 from tests.api.test_sampler import sampled_record, told
 from tests.api.world import SUPERVISORS, TOPIC, Json, World, spec_document
@@ -220,3 +222,41 @@ def test_a_spec_that_says_the_same_restarts_nothing_whatever_is_asked(world: Wor
     for asked in ("true", "false"):
         answer = world.post(f"{SUPERVISORS}?skipRestartIfUnmodified={asked}", spec_document())
         assert answer.json()["modified"] is False
+
+
+def _named(data_source: str, task_count: int = 2) -> Json:
+    text = json.dumps(spec_document(task_count))
+    wanted: Json = json.loads(
+        text.replace(f'"dataSource": "{TOPIC}"', f'"dataSource": "{data_source}"')
+    )
+    return wanted
+
+
+def test_a_table_whose_name_differs_in_case_only_from_another_is_refused(world: World) -> None:
+    """Goal: SQL takes both for one; nothing is stored, and a dry run says so before."""
+    world.streams.create(TOPIC, 1)
+    assert world.post(SUPERVISORS, spec_document()).status_code == 200
+    wanted = _named(TOPIC.upper())
+
+    judgements = [judged(world, wanted, path) for path in (VALIDATE, DRY_RUN)]
+    refused = world.post(SUPERVISORS, wanted)
+
+    assert refused.status_code == 400, refused.text
+    [error] = refused.json()["errors"]
+    assert error["pointer"] == "/spec/dataSchema/dataSource"
+    assert TOPIC in error["hint"]
+    assert [(each["valid"], each["errors"]) for each in judgements] == [(False, [error])] * 2
+    assert world.get(SUPERVISORS) == [TOPIC]
+
+
+def test_tables_whose_names_differ_in_case_only_stay_if_they_are_there(world: World) -> None:
+    """Goal: an upgrade takes nobody's supervisor away, nor the right to change it."""
+    world.streams.create(TOPIC, 1)
+    names = TOPIC, TOPIC.upper()
+    for name in names:
+        spec = read_spec(_named(name)).spec
+        with world.store.leading(world.leadership.term()) as tx:
+            tx.specs.append(spec.id, spec, world.clock.now(), "early", after=0)
+
+    for name in names:
+        assert world.post(SUPERVISORS, _named(name, task_count=1)).status_code == 200

@@ -1,5 +1,6 @@
 """Tables, their files, ledgers and plans."""
 
+from dataclasses import replace
 from datetime import timedelta
 from threading import Event
 
@@ -7,6 +8,7 @@ import pytest
 
 from supervisor.core.model import GapKind, OffsetGap
 from supervisor.verify.ledger import Ledger
+from tasks.ingest_spec import Column
 from tasks.offsets import TopicPartition
 from tests.api.world import NOON, SUPERVISORS, TOPIC, Agent, World, spec_document, task_ids
 
@@ -53,6 +55,23 @@ def test_the_files_of_a_table_are_those_that_were_published(world: World) -> Non
     ]
     columns = [{"name": "user", "type": "string"}, {"name": "n", "type": "long"}]
     assert (found["columns"], found["columnSets"]) == (columns, [columns])
+
+
+def test_a_declared_column_of_texts_and_numbers_is_listed_as_one_of_texts(world: World) -> None:
+    """Goal: who reads the list goes by the spec, and not by what a value looks like."""
+    _published(world)
+    with world.store.leading(world.leadership.term()) as tx:
+        [before] = tx.segments.of_data_source(TOPIC)
+        numbers = Column(name="user", type="long"), Column(name="n", type="string")
+        file = before.file.model_copy(update={"path": f"{before.file.path}.2"})
+        new = replace(before, id="new", columns=numbers, file=file)
+        [range_] = tx.segments.publications(TOPIC)
+        tx.segments.add(replace(range_, generation_id=f"{TOPIC}:2"), [new])
+
+    found = world.get_object(FILES)
+
+    columns = [{"name": "user", "type": "string"}, {"name": "n", "type": "json"}]
+    assert found["columns"] == columns, "the spec declares user alone"
 
 
 def test_journaled_files_of_one_replica_per_live_generation_are_added_on_request(

@@ -109,6 +109,15 @@ class Publisher:
         for path in gone:
             (self.warehouse / path).unlink()
 
+    def add_columns(self, number: int, fields: Mapping[str, object]) -> None:
+        """Write a published file anew with further columns: one value for all rows, or a list."""
+        path = self.warehouse / str(self.files[number]["path"])
+        table = pq.read_table(path, partitioning=None)
+        for name, value in fields.items():
+            values = value if isinstance(value, list) else [value] * table.num_rows
+            table = table.append_column(name, [values])
+        pq.write_table(table, path)
+
     def ledger(self, gaps: Sequence[Mapping[str, object]] = ()) -> dict[str, object]:
         """Return what `/api/v1/supervisors/clicks/ledger` answers."""
         return {

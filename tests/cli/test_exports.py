@@ -3,8 +3,12 @@
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 
+import pyarrow as pa
 import pytest
 
 from supervisor.adapters.memory import MemoryStore
@@ -116,9 +120,72 @@ def test_a_column_that_has_grown_is_read_in_its_wider_type(
     harbour = Harbour(MemoryStore(), tmp_path / "warehouse")
     harbour.publish_range(extra=whole)
     harbour.publish_range(extra=more)
-    _serve(server, harbour)
+    _serve(server, harbour, columns={"score": "double"})
 
     assert _ran(server, reader, _SCORES[reader]) == "[1.5, 7.0]"
+
+
+_GROWN = {
+    Reader.DUCKDB: 'ids = rows.project("x").fetchall()',
+    Reader.POLARS: 'ids = rows.select("x").rows()',
+    Reader.PANDAS: "ids = [(x if x is None else list(x),) for x in rows['x'].tolist()]",
+}
+_GROWN_TEXTS = _GROWN | {Reader.PANDAS: "ids = [(x,) for x in rows['x'].tolist()]"}
+_LISTS = pa.list_(pa.int64()), pa.list_(pa.string())
+
+
+@pytest.mark.parametrize("reader", list(_GROWN))
+def test_what_has_become_texts_is_read_as_texts(
+    server: Overlord, tmp_path: Path, reader: Reader
+) -> None:
+    """Goal: also arrays; a number that no double holds keeps its digits as a text."""
+    big = 2**53 + 1
+    for name, tell, columns in (
+        ("array<string>", _GROWN, [pa.array([[big]], _LISTS[0]), pa.array([["a"]], _LISTS[1])]),
+        ("json", _GROWN_TEXTS, [pa.array([big]), pa.array(['["a"]'])]),
+    ):
+        root = tmp_path / name
+        harbour = Harbour(MemoryStore(), root)
+        for column in columns:
+            harbour.publish_range(1, extra=partial(_twice, column))
+        _serve(server, harbour, columns={"x": name})
+
+        found = _ran(server, reader, tell[reader])
+
+        whole = [([str(big)],), (["a"],)] if tell is _GROWN else [(str(big),), ('["a"]',)]
+        assert found == f"{sorted(whole * 2)}"
+
+
+def test_a_snippet_keeps_whole_numbers_that_stand_beside_a_null(
+    server: Overlord, tmp_path: Path
+) -> None:
+    """Goal: pandas on its own makes floats of them, and other numbers of some."""
+    harbour = Harbour(MemoryStore(), tmp_path / "warehouse")
+    harbour.publish_range(1)
+    harbour.publish_range(1, extra=lambda rows: {"x": pa.array([2**53 + 1, None][:rows])})
+    _serve(server, harbour, columns={"x": "long"})
+
+    tell = "ids = rows['x'].dropna().tolist()"
+    assert _ran(server, Reader.PANDAS, tell) == f"{[2**53 + 1]}"
+
+
+def test_the_snippet_for_duckdb_refuses_names_that_it_takes_for_one(
+    server: Overlord, tmp_path: Path
+) -> None:
+    """Goal: no value under another field's name; both are named."""
+    harbour = Harbour(MemoryStore(), tmp_path / "warehouse")
+    harbour.publish_range()
+    for columns, named in (
+        ({"userId": "string", "USERID": "string"}, ("userId", "USERID")),
+        ({"__Time": "string"}, ("__Time", "__time")),
+    ):
+        _serve(server, harbour, columns=columns)
+        code = snippet(Reader.DUCKDB, "clicks", server.url)
+        ran = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False
+        )
+        assert ran.returncode == 1
+        assert all(name in ran.stderr for name in named)
 
 
 @pytest.mark.parametrize("reader", [Reader.DUCKDB, Reader.POLARS, Reader.PANDAS])
@@ -148,9 +215,19 @@ def _ran(server: Overlord, reader: Reader, tell: str, warehouse: str = "") -> st
     return ran.stdout.splitlines()[-1].removeprefix("IDS ")
 
 
-def _serve(server: Overlord, harbour: Harbour, *exported: ExportFormat) -> None:
+def _twice(column: pa.Array, _: int) -> dict[str, pa.Array]:
+    return {"x": pa.concat_arrays([column, column])}
+
+
+def _serve(
+    server: Overlord,
+    harbour: Harbour,
+    *exported: ExportFormat,
+    columns: Mapping[str, str] = MappingProxyType({}),
+) -> None:
     files = [{"uri": str(harbour.root / path)} for path in harbour.published()]
-    server.on("GET", f"{TABLE}/files", Reply({"files": files}))
+    held = [{"name": name, "type": kind} for name, kind in columns.items()]
+    server.on("GET", f"{TABLE}/files", Reply({"files": files, "columns": held}))
     rows = [harbour.row(each) for each in exported]
     told = [
         export(format=row.format, location=str(harbour.root / row.standing.location))

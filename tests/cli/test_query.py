@@ -81,18 +81,32 @@ def test_fresh_rows_are_asked_for(
 
 
 def test_what_rows_hold_only_until_they_are_rolled_up_is_no_column(
-    tidegate: Tidegate, publisher: Publisher
+    tidegate: Tidegate, server: Overlord, publisher: Publisher
 ) -> None:
-    path = publisher.warehouse / str(publisher.files[-1]["path"])
-    table = pq.read_table(path, partitioning=None)
-    hidden = {"__of_users": "u", "__at": 5, "__count": 2}
-    for name, value in hidden.items():
-        table = table.append_column(name, [[value] * table.num_rows])
-    pq.write_table(table, path)
+    publisher.add_columns(1, {"__of_users": "u", "__each_tags": "t", "__at": 5, "__count": 2})
+    publisher.files[1]["published"] = False
+    server.on("GET", FILES, Reply(publisher.listed()))
 
-    header, *_ = tidegate("query", "select * from clicks").out.splitlines()
+    header, *_ = tidegate("query", "--fresh", "select * from clicks").out.splitlines()
 
     assert header.split() == ["__time", "user", "__partition", "__offset", "__count"]
+
+
+def test_a_users_field_is_shown_whatever_its_name(
+    tidegate: Tidegate, server: Overlord, publisher: Publisher
+) -> None:
+    """Goal: what a rollup would call its own is nobody's where a record brought it."""
+    fields: dict[str, object] = {"__of_users": "u", "__each_tags": "t", "__at": "5"}
+    for number in (0, 1):
+        publisher.add_columns(number, fields)
+        publisher.files[number]["columnSet"] = 0
+    publisher.files[1]["published"] = False
+    held = [{"name": name, "type": "string"} for name in ("user", *fields)]
+    server.on("GET", FILES, Reply(publisher.listed() | {"columns": held, "columnSets": [held]}))
+
+    sql = "select __of_users, __each_tags, __at, count(*) as n from clicks group by all"
+
+    assert tidegate("query", "--fresh", sql, "-o", "json").json() == [fields | {"n": 10}]
 
 
 def test_a_column_has_one_type_whatever_its_files_have(
@@ -180,7 +194,11 @@ def test_a_table_that_is_not_there_is_told(tidegate: Tidegate, publisher: Publis
 
     assert ended.code == 1
     assert "Table with name clickz does not exist" in ended.err
+    assert "hint: did you mean clicks?" in ended.err
     assert publisher.files
+    ended = tidegate("query", "select * from pg_sequence_of_mine")
+    assert (ended.code, "hint: tables: clicks" in ended.err) == (1, True)
+    assert "pg_sequences" not in ended.err
 
 
 def test_a_table_without_published_files_says_when_to_come_back(
@@ -193,6 +211,27 @@ def test_a_table_without_published_files_says_when_to_come_back(
     assert (ended.code, ended.out) == (1, "")
     assert ended.err.startswith("error: clicks has no published rows yet\nhint: ")
     assert "--fresh" in ended.err
+    ended = tidegate("query", "--fresh", "select count(*) from clicks")
+    assert ended.err.startswith("error: clicks has no rows yet\nhint: it publishes")
+    assert "--fresh" not in ended.err
+
+
+def test_a_table_whose_records_were_all_rejected_says_how_many(
+    tidegate: Tidegate, server: Overlord, publisher: Publisher
+) -> None:
+    """Goal: nobody waits for rows that never come."""
+    errors = publisher.listed() | {"dataSource": "clicks__errors", "files": publisher.files[:1]}
+    server.on("GET", FILES, Reply(publisher.listed() | {"files": []}))
+    server.on("GET", "/api/v1/datasources/clicks__errors/files", Reply(errors))
+
+    ended = tidegate("query", "select count(*) from clicks")
+
+    assert ended.code == 1
+    assert ended.err.startswith("error: clicks has no published rows: 6 records were rejected\n")
+    assert "clicks__errors" in ended.err
+    server.on("GET", "/api/v1/datasources/clicks__errors/files", Reply(errors | {"files": []}))
+    ended = tidegate("query", "select count(*) from clicks__errors")
+    assert ended.err.startswith("error: clicks__errors has no rows\nhint: no published range of")
 
 
 def test_tables_that_the_query_does_not_name_are_not_asked_for(

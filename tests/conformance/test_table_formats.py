@@ -12,6 +12,7 @@ import pytest
 from deltalake import DeltaTable
 from pyiceberg.table import StaticTable
 
+from supervisor.adapters import delta
 from supervisor.adapters.delta import DeltaFormat
 from supervisor.adapters.iceberg import SNAPSHOTS_KEPT, IcebergFormat
 from supervisor.core.exports import (
@@ -212,6 +213,32 @@ def test_what_does_not_fit_commits_nothing(tables: TableFormat, folder: Path) ->
     assert tables.open(TABLE).standing == before
 
 
+def test_names_that_no_table_may_have_are_named_and_commit_nothing(
+    tables: TableFormat, folder: Path
+) -> None:
+    """Goal: somebody hears which columns they are; it is not tried again without end."""
+    ones = pa.array([1, 2])
+    both = write(folder, "data/t/0.parquet", userId=ones, USERID=ones)
+    one = write(folder, "data/t/1.parquet", userId=ones)
+    other = write(folder, "data/t/2.parquet", userid=ones)
+    ours = write(folder, "data/t/3.parquet", __TIME=ones)
+    cut = write(folder, "data/t/4.parquet", **{"a\0b": ones})
+    for change, named in (
+        (Change((both,)), "userId.*USERID|USERID.*userId"),
+        (Change((one, other)), "userid.*userId"),
+        (Change((ours,)), "__TIME.*__time"),
+        (Change((cut,)), r"'a\\x00b'"),
+    ):
+        with pytest.raises(NotExportable, match=named):
+            tables.open(TABLE).commit(change, 1, NOON)
+        assert tables.open(TABLE).standing.version is None
+
+    tables.open(TABLE).commit(Change((one,)), 1, NOON)
+    for file in (both, other, cut):
+        with pytest.raises(NotExportable):
+            tables.open(TABLE).commit(Change((file,)), 2, NOON)
+
+
 def test_a_column_gets_another_type_with_the_files_that_have_it(
     tables: TableFormat, folder: Path
 ) -> None:
@@ -325,3 +352,45 @@ def test_iceberg_forgets_old_versions_and_keeps_its_manifests_few(
     assert snapshot is not None
     assert len(snapshot.manifests(table.io)) < SNAPSHOTS_KEPT + 1
     assert len(list((folder / "metadata").glob("*.metadata.json"))) <= SNAPSHOTS_KEPT + 1
+
+
+def test_a_delta_table_from_before_its_statistics_were_named_gets_that_with_its_next_commit(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Goal: a filter in deltalake loses no row of it either; later commits add nothing to that."""
+    tables = DeltaFormat(folder.parent)
+    one, two, three = (write(folder, f"data/t/{n}.parquet", a=pa.array([n, 7])) for n in range(3))
+    with monkeypatch.context() as early:
+        early.setattr(delta, "_CONFIGURATION", {"delta.appendOnly": "false"})
+        first = tables.open(TABLE).commit(Change((one,)), 1, NOON)
+    assert rows_where(folder, "a", 0) == 0, "the fault of the early version"
+    stale = tables.open(TABLE)
+
+    second = tables.open(TABLE).commit(Change(), 2, NOON)
+    with pytest.raises(ExportUnavailable):
+        stale.commit(Change((two,)), 1, NOON)
+    third = tables.open(TABLE).commit(Change((three,)), 3, NOON)
+
+    assert (first.version, second.version, third.version) == (0, 2, 3)
+    assert (rows_where(folder, "a", 0), rows_where(folder, "a", 7)) == (1, 2)
+
+
+def test_a_delta_table_from_before_whose_column_gets_another_type_is_filtered_right(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tables = DeltaFormat(folder.parent)
+    number = write(folder, "data/t/0.parquet", a=pa.array([1, 2]))
+    text = write(folder, "data/t/1.parquet", a=pa.array(["1", "2"]))
+    with monkeypatch.context() as early:
+        early.setattr(delta, "_CONFIGURATION", {"delta.appendOnly": "false"})
+        tables.open(TABLE).commit(Change((number,)), 1, NOON)
+
+    tables.open(TABLE).commit(Change((text,), (number.path,)), 2, NOON)
+
+    assert rows_where(folder, "a", "1") == 1
+
+
+def rows_where(folder: Path, column: str, value: object) -> int:
+    """How many rows deltalake finds by a filter."""
+    found = DeltaTable(str(folder)).to_pyarrow_table(filters=[(column, "=", value)])
+    return len(found[column])

@@ -20,6 +20,7 @@ from tasks.discovery import (
     common,
     found_in,
     kinds_of,
+    numbers_beside_texts,
     together,
     type_of,
     unsettled,
@@ -168,3 +169,17 @@ def test_a_wrong_cast_is_named(column: str, cast: str, said: str) -> None:
     [error] = errors_of(changed(f"{_DIMENSIONS}/dimensions", ["user", wrong]))
 
     assert (error.pointer, error.message) == (f"{_DIMENSIONS}/dimensions/1/castToType", said)
+
+
+@pytest.mark.parametrize("number", ["long", "double", "float"])
+def test_a_declared_column_of_texts_and_numbers_is_one_of_texts(number: ColumnType) -> None:
+    """Goal: what a declared text says, it goes on saying when the spec declares a number."""
+    held = [[Column(name="a", type="string")], [Column(name="a", type=number)]]
+
+    assert common(held, {"a"}) == (Column(name="a", type="string"),)
+    assert common(held, {"b"})[0].type == common(held)[0].type == "json"
+    assert numbers_beside_texts(held) == {"a"}
+    for other in ("json", "array<long>"):
+        wider_still = [*held, [Column(name="a", type=other)]]
+        assert common(wider_still, {"a"})[0].type == "json"
+    assert common(held[1:], {"a"}) == tuple(held[1])

@@ -13,7 +13,7 @@ from datasketches import compact_theta_sketch
 from pyspark.sql import functions as fn
 
 from supervisor.cli.answers import FileRow, Files, TableColumn
-from supervisor.cli.table_sql import rows_sql
+from supervisor.cli.table_sql import view_of
 from tasks.digests import together
 from tasks.discovery import common
 from tasks.ingest.engine import SparkEngine
@@ -197,7 +197,8 @@ def _queried(warehouse: Path, results: Sequence[MergeResult]) -> Iterator[Line]:
     if not files:
         return
     with duckdb.connect() as connection:
-        sql = rows_sql(table, [str(warehouse / file.path) for file in files])
+        paths = [str(warehouse / file.path) for file in files]
+        sql = view_of(table, paths, pq.read_schema).sql
         yield from map(_line, connection.sql(sql).to_arrow_table().to_pylist())
 
 

@@ -1,0 +1,52 @@
+"""What the specs of a table's supervisors declare its columns to be."""
+
+from collections.abc import Iterable, Sequence
+
+from supervisor.core.errors import InvalidSpec, SupervisorNotFound
+from supervisor.core.model import Segment
+from supervisor.core.spec import SupervisorSpec
+from supervisor.ports import Transaction
+from tasks.discovery import SCALARS, numbers_beside_texts
+from tasks.ingest_spec import Column
+
+
+def last_spec(tx: Transaction, supervisor_id: str) -> SupervisorSpec:
+    """Return the newest spec, also of a terminated supervisor.
+
+    Raises:
+        SupervisorNotFound: there never was one.
+    """
+    # A tombstone follows a spec: two rows are enough.
+    specs = (version.spec for version in tx.specs.history(supervisor_id, 2))
+    found = next((spec for spec in specs if spec is not None), None)
+    if found is None:
+        raise SupervisorNotFound(supervisor_id)
+    return found
+
+
+def declared_in(
+    tx: Transaction, columns: Iterable[Sequence[Column]], supervisors: Iterable[str]
+) -> frozenset[str]:
+    """Return the columns that a spec of these supervisors declares as texts or numbers.
+
+    Only where it matters, which is where files of the table, each with its `columns`, have both;
+    no spec is read if no column has.
+    """
+    mixed = numbers_beside_texts(columns)
+    if not mixed:
+        return frozenset()
+    found: set[str] = set()
+    for supervisor_id in sorted(set(supervisors)):
+        try:
+            schema = last_spec(tx, supervisor_id).data_schema
+        except (SupervisorNotFound, InvalidSpec):  # forgotten, or of a version with other rules
+            continue
+        found |= {c.name for c in schema.contract_columns() if c.type in SCALARS}
+    return mixed & found
+
+
+def declared_of(tx: Transaction, segments: Sequence[Segment]) -> frozenset[str]:
+    """Return that of all files of a table, or of some."""
+    return declared_in(
+        tx, (each.columns for each in segments), (each.supervisor_id for each in segments)
+    )
