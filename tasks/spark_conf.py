@@ -87,8 +87,8 @@ CONF = {
     # The checksummed local file system leaves a .crc beside each file.
     "spark.hadoop.fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",
     "spark.hadoop.fs.AbstractFileSystem.file.impl": "org.apache.hadoop.fs.local.RawLocalFs",
-    # A task id is a fixed consumer group, so that its next batch finds its consumers open.  Those
-    # of ended tasks hold megabytes each until they are closed.
+    # A task keeps its consumer group, so that its next batch finds its consumers open.  Those of
+    # ended tasks hold megabytes each until they are closed.
     "spark.kafka.consumer.cache.capacity": "256",
     "spark.kafka.consumer.cache.timeout": "1m",
     "spark.kafka.consumer.cache.evictorThreadRunInterval": "20s",
