@@ -55,6 +55,9 @@ CONF = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.log.level": "WARN",
+    # Of Kafka's properties Spark itself takes passwords alone for secret, no line of JAAS, no key.
+    "spark.redaction.regex": "(?i)secret|password|token|access[.]?key|jaas|keystore|ssl[.]key",
+    "spark.sql.redaction.options.regex": "(?i)url|secret|password|jaas|keystore|ssl[.]key",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.scheduler.mode": "FAIR",
