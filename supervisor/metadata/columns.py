@@ -71,7 +71,10 @@ class FreeText(TypeDecorator[str]):
 
 
 class MaskedText(FreeText):
-    """Text for people that may quote a library or a worker; the secrets in it are masked."""
+    """Text for people that may quote a library or a worker; the secrets in it are masked.
+
+    Also when it is read: an earlier version has stored them.
+    """
 
     cache_ok: bool | None = True
 
@@ -79,6 +82,10 @@ class MaskedText(FreeText):
         """Mask what is known to be a secret, and what its name marks as one."""
         masked = None if value is None else without_secrets(value)
         return super().process_bind_param(masked, dialect)
+
+    def process_result_value(self, value: str | None, _dialect: Dialect) -> str | None:
+        """Mask what stood there before."""
+        return None if value is None else without_secrets(value)
 
 
 class MaskedDocument(TypeDecorator[JsonValue]):
@@ -89,6 +96,10 @@ class MaskedDocument(TypeDecorator[JsonValue]):
 
     def process_bind_param(self, value: JsonValue, _dialect: Dialect) -> JsonValue:
         """Mask each text; keys are ours, and stay."""
+        return _masked(value)
+
+    def process_result_value(self, value: JsonValue, _dialect: Dialect) -> JsonValue:
+        """Mask what stood there before."""
         return _masked(value)
 
 
