@@ -38,7 +38,8 @@ FROM ${PYTHON_IMAGE}
 RUN groupadd --gid 10001 tidegate \
     && useradd --uid 10001 --gid 10001 --no-create-home --home-dir /data \
     --shell /usr/sbin/nologin tidegate \
-    && install --directory --owner 10001 --group 10001 --mode 0750 /data /warehouse /access
+    && install --directory --owner 10001 --group 10001 --mode 0750 \
+    /data /warehouse /access /workers-access
 COPY --from=jars /opt/tidegate/jars /opt/tidegate/jars
 COPY --from=program /opt/tidegate/venv /opt/tidegate/venv
 ENV PATH=/opt/tidegate/venv/bin:/usr/local/bin:/usr/bin:/bin \

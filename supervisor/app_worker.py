@@ -5,7 +5,6 @@ It loads nothing of the control plane but settings: what a worker does not need 
 
 from urllib.parse import urlsplit
 
-from supervisor.setting_types import allowed_registries
 from supervisor.settings import WORKER_PORT, Settings, stable_worker_id
 from supervisor.setup import SetupProblem
 from supervisor.startup import configure_logging, failpoints, listen, writable_folder
@@ -33,9 +32,7 @@ def worker_options(settings: Settings) -> WorkerOptions:
         slots=settings.worker_slots,
         limits=limits_within(settings.progress_timeout),
         kafka_allow=settings.allowed_brokers(),
-        registry_allow=allowed_registries(
-            settings.registry_allow, on_loopback=settings.on_loopback
-        ),
+        registry_allow=settings.allowed_registries(),
         token=settings.token(),
         tls=settings.trust(),
         lists_to_anybody=settings.on_loopback,

@@ -56,7 +56,6 @@ from supervisor.reconcile import Pass, Shell, make_pass
 from supervisor.registry import WorkerRegistry
 from supervisor.resets import Resets
 from supervisor.service import Service, new_token
-from supervisor.setting_types import allowed_registries
 from supervisor.settings import Settings
 from supervisor.signals import Broadcast
 from supervisor.spec_judge import Rules
@@ -296,9 +295,7 @@ def _rules_of(settings: Settings, formats: Collection[ExportFormat]) -> Rules:
     return Rules(
         settings.allowed_brokers(),
         settings.pause_lease,
-        registry_allow=allowed_registries(
-            settings.registry_allow, on_loopback=settings.on_loopback
-        ),
+        registry_allow=settings.allowed_registries(),
         exports=frozenset(formats),
         misread=misread_in(str(settings.warehouse.absolute())),
     )

@@ -68,10 +68,3 @@ TableFolder = Annotated[Folder, AfterValidator(_no_pattern)]
 """A folder that Spark reads."""
 Addresses = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
 """Several texts: separated by commas in the environment, a list in the file."""
-
-
-def allowed_registries(
-    named: tuple[str, ...] | None, *, on_loopback: bool
-) -> tuple[str, ...] | None:
-    """Return the schema registries that specs may name; None allows all: on loopback only."""
-    return named if on_loopback else named or ()

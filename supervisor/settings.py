@@ -136,13 +136,13 @@ class Settings(LogSettings, AccessSettings):
     kafka_allow: Addresses | None = Field(
         default=None,
         description="Brokers that specs may name: host (any port) or host:port.  "
-        "Required unless the overlord listens on loopback only.",
-        json_schema_extra=_shown_as("any, on loopback", "host[:port], separated by commas"),
+        "Required where callers are asked who they are: see TIDEGATE_AUTH.",
+        json_schema_extra=_shown_as("any, if nobody is asked", "host[:port], separated by commas"),
     )
     registry_allow: Addresses | None = Field(
         default=None,
         description="Schema registries that specs may name: host (any port) or host:port.",
-        json_schema_extra=_shown_as("any, on loopback, else none", "host[:port], by commas"),
+        json_schema_extra=_shown_as("any, if nobody is asked; else none", "host[:port], by commas"),
     )
     supervisor_period: LongDuration = Field(
         default=timedelta(seconds=30),
@@ -224,15 +224,20 @@ class Settings(LogSettings, AccessSettings):
         """Return the broker hosts that specs may name; None allows all.
 
         Raises:
-            SetupProblem: the overlord is to listen beyond loopback, and none are named.
+            SetupProblem: callers are asked who they are, and none are named.
         """
-        if self.kafka_allow is None and not self.on_loopback:
+        if self.kafka_allow is None and self.asks_who:
+            why = "TIDEGATE_AUTH=required" if self.on_loopback else f"TIDEGATE_HOST={self.host}"
             raise SetupProblem(
-                f"the overlord is to listen on {self.host}, beyond loopback, and any caller could "
-                "make it connect to any host",
+                f"with {why} callers are asked who they are, and whoever may write one table could "
+                "have any secret sent to any host",
                 "set TIDEGATE_KAFKA_ALLOW to the brokers that specs may name, as host or host:port",
             )
         return self.kafka_allow
+
+    def allowed_registries(self) -> tuple[str, ...] | None:
+        """Return the schema registries that specs may name; None allows all: if nobody is asked."""
+        return (self.registry_allow or ()) if self.asks_who else self.registry_allow
 
     def url(self, default_port: int) -> str:
         """Return the address at which others reach this process: the advertised one, if any."""

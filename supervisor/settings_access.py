@@ -13,6 +13,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from supervisor.core.spec_fields import LongDuration
 from supervisor.setup import SetupProblem
+from tasks.secret_source import known_secrets
 
 PREFIX = "TIDEGATE_"
 TOKEN = "TIDEGATE_TOKEN"  # noqa: S105 -- the name of a variable
@@ -125,6 +126,7 @@ class AccessSettings(BaseSettings):
             raise SetupProblem(
                 "the token has signs that no token has", "`tidegate access token create` makes one"
             )
+        known_secrets().learn(given)
         return given
 
     def authorization(self) -> str | None:

@@ -4,8 +4,10 @@ import logging
 import os
 import socket
 import sys
+import threading
 from collections.abc import MutableMapping
 from pathlib import Path
+from types import TracebackType
 from typing import TextIO, cast
 
 import structlog
@@ -14,6 +16,7 @@ from supervisor.settings_log import LogFormat
 from supervisor.setup import SetupProblem
 from tasks.failpoints import FailpointsError, Reach, reach_of
 from tasks.log_stream import LossyStream
+from tasks.secret_source import without_secrets
 
 
 def configure_logging(
@@ -22,7 +25,8 @@ def configure_logging(
     """Write one line per event to stderr: JSON for programs, colours for a terminal.
 
     `more` see each event before it is written.  A line of a worker names it.  What libraries say
-    by the standard library's logging becomes a line of the same form, from warnings on.
+    by the standard library's logging becomes a line of the same form, from warnings on, and so
+    does an error that ends a thread.  No line shows a secret.
     """
     stream = cast("TextIO", LossyStream(sys.stderr))
     terminal = sys.stderr.isatty()
@@ -38,6 +42,7 @@ def configure_logging(
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         structlog.processors.format_exc_info,
+        _masking,
         *more,
     ]
     structlog.configure(
@@ -55,6 +60,43 @@ def configure_logging(
     )
     handler.setLevel(logging.WARNING)
     logging.getLogger().handlers = [handler]
+    sys.excepthook = _ended_process
+    threading.excepthook = _ended_thread
+
+
+def _ended_process(
+    kind: type[BaseException], error: BaseException, trace: TracebackType | None
+) -> None:
+    structlog.get_logger().critical("an error ended the process", exc_info=(kind, error, trace))
+
+
+def _ended_thread(ended: threading.ExceptHookArgs) -> None:
+    if ended.exc_value is not None and not issubclass(ended.exc_type, SystemExit):
+        error = (ended.exc_type, ended.exc_value, ended.exc_traceback)
+        name = ended.thread.name if ended.thread else ""
+        structlog.get_logger().error("an error ended a thread", thread=name, exc_info=error)
+
+
+def _masking(_: object, __: str, event: MutableMapping[str, object]) -> MutableMapping[str, object]:
+    """Mask what each fact of a line shows, before anything writes it."""
+    for key, value in event.items():
+        if not key.startswith("_"):  # of structlog's own: records of the standard library
+            event[key] = _masked(value)
+    return event
+
+
+def _masked(value: object) -> object:
+    match value:
+        case str():
+            return without_secrets(value)
+        case None | bool() | int() | float():
+            return value
+        case dict():
+            return {key: _masked(each) for key, each in value.items()}
+        case list() | tuple() | set() | frozenset():
+            return [_masked(each) for each in value]
+        case _:  # it is shown by its repr: as it is, if there is nothing to hide
+            return value if (shown := without_secrets(repr(value))) == repr(value) else shown
 
 
 def _naming(worker: str) -> structlog.typing.Processor:

@@ -30,6 +30,7 @@ from tasks.options import is_safe_name
 from tasks.pacing import Limits
 from tasks.ports import BatchCancelled, Fenced, OverlordUnavailable, TaskError
 from tasks.runner import World
+from tasks.secret_source import without_secrets
 
 _FORGOTTEN_MAX = 10_000
 _DETAIL_MAX = 4_000
@@ -267,9 +268,10 @@ def _failure(order: DesiredCompaction, error: Exception) -> _Held:
         case TaskError():
             failed = _Held(order, error.code, str(error))
         case OSError():
-            failed = _Held(order, FailureCode.WRITE_FAILED, str(error))
+            failed = _Held(order, FailureCode.WRITE_FAILED, without_secrets(str(error)))
         case _:
             log.error("compaction failed", exc_info=error)
-            return _Held(order, FailureCode.INTERNAL, f"{type(error).__name__}: {error}")
+            text = without_secrets(f"{type(error).__name__}: {error}")
+            return _Held(order, FailureCode.INTERNAL, text)
     log.warning("compaction failed", code=failed.failure, why=failed.detail)
     return failed

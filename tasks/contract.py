@@ -22,7 +22,7 @@ from pydantic import Field
 from tasks.digests import PATTERN
 from tasks.ingest_spec import Column, FileFormat, IngestSpec
 from tasks.sample_contract import DesiredSample
-from tasks.wire import Instant, Seconds, Truth, Whole, Wire, WireOffsets
+from tasks.wire import Instant, Seconds, Shown, Truth, Whole, Wire, WireOffsets
 
 MaybeDigest = Annotated[
     str | None, Field(default=None, pattern=PATTERN, exclude_if=lambda found: found is None)
@@ -160,7 +160,7 @@ class TaskReport(Wire):
     """Rows, before any rollup, that its fullest time chunk has; 0 also from an older worker."""
     samples: tuple[RejectSample, ...] = ()
     failure: FailureCode | None = None
-    detail: str = Field(default="", max_length=4_000)
+    detail: Shown = Field(default="", max_length=4_000)
     """Why it failed, or what it waits for."""
     lacks: Lack | None = None
     """What its last batch did not get; `detail` says the rest."""
@@ -181,7 +181,7 @@ class CompactionReport(Wire):
     compaction_id: str
     failure: FailureCode | None = None
     """Why it cannot be done; None: it runs, or its file is offered."""
-    detail: str = Field(default="", max_length=4_000)
+    detail: Shown = Field(default="", max_length=4_000)
 
 
 class SyncRequest(Wire):
@@ -190,7 +190,7 @@ class SyncRequest(Wire):
     worker_id: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")
     incarnation: Whole
     """Grows with every start of this worker; registering a higher one fences the lower."""
-    previous_end: str = Field(default="", max_length=1_000)
+    previous_end: Shown = Field(default="", max_length=1_000)
     """How the incarnation before this one ended, as far as its data folder tells."""
     sequence: Whole
     """Grows with every request of this incarnation: a late request is not taken for news."""

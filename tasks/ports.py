@@ -31,6 +31,7 @@ from tasks.kafka_client import KafkaClient
 from tasks.offsets import Offsets
 from tasks.registry import Registry
 from tasks.sample_contract import DesiredSample, SampleAnswer
+from tasks.secret_source import without_secrets
 from tasks.wire import Instant, Wire, WireOffsets
 
 
@@ -38,8 +39,8 @@ class TaskError(Exception):
     """A failure of one task, on purpose; `code` crosses the seam, the message is for people."""
 
     def __init__(self, code: FailureCode, message: str) -> None:
-        """Keep the code beside the text."""
-        super().__init__(message)
+        """Keep the code beside the text, which shows no secret."""
+        super().__init__(without_secrets(message))
         self.code = code
 
 
@@ -57,6 +58,10 @@ class BatchCancelled(Exception):
 
 class StreamUnavailable(Exception):
     """Kafka did not answer within its deadline; the loop tries again, the position stays."""
+
+    def __init__(self, message: str = "") -> None:
+        """Keep the text, which shows no secret."""
+        super().__init__(without_secrets(message))
 
 
 class SchemasUnavailable(StreamUnavailable):

@@ -14,6 +14,8 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_private_key,
 )
 
+from tasks.secret_source import known_secrets
+
 _KEY = "ssl.keystore.key"
 _PASSWORD = "ssl.key.password"  # noqa: S105 -- the name of a property
 
@@ -32,6 +34,7 @@ def with_open_key(properties: Mapping[str, str]) -> dict[str, str]:
     password = found.pop(_PASSWORD, None)
     if _KEY in found:
         found[_KEY] = _opened(found[_KEY].encode(), None if password is None else password.encode())
+        known_secrets().learn(found[_KEY])  # it is another text than the one that was read
     return found
 
 

@@ -21,6 +21,7 @@ from tasks.options import WorkerOptions, is_safe_name
 from tasks.orders import Step
 from tasks.registry import refused_registries
 from tasks.runner import TaskRunner, World
+from tasks.secret_source import without_secrets
 from tasks.task_logs import TaskLogs
 from tasks.task_state import Failure
 from tasks.telling import about
@@ -117,7 +118,8 @@ class Roster:
         try:
             journal = self._journal_of(task)
         except OSError as error:
-            return self._refused(task, Failure(FailureCode.WRITE_FAILED, f"journal: {error}"))
+            text = without_secrets(f"journal: {error}")
+            return self._refused(task, Failure(FailureCode.WRITE_FAILED, text))
         now = self._world.monotonic()
         held = journal.held if journal else None
         first = begin(task, self._incarnation, held, self._options.limits, now)

@@ -36,6 +36,7 @@ from tasks.ports import (
     TaskError,
 )
 from tasks.refused import tell_of_bad_records
+from tasks.secret_source import without_secrets
 from tasks.signals import (
     Answered,
     Append,
@@ -171,7 +172,8 @@ class TaskRunner:
             try:
                 self._state, effects = step(self._state, event)
             except Exception as error:  # noqa: BLE001 -- a bug fails this task and no other
-                broke = Broke(event.now, FailureCode.INTERNAL, f"{type(error).__name__}: {error}")
+                text = without_secrets(f"{type(error).__name__}: {error}")
+                broke = Broke(event.now, FailureCode.INTERNAL, text)
                 self._state, effects = step(self._state, broke)
             cancels = CancelJob() in effects
             given_up = [effect.why for effect in effects if isinstance(effect, GiveUp)]
@@ -262,10 +264,11 @@ class TaskRunner:
             case TaskError():
                 return Broke(now, error.code, str(error))
             case OSError():
-                return Broke(now, FailureCode.WRITE_FAILED, str(error))
+                return Broke(now, FailureCode.WRITE_FAILED, without_secrets(str(error)))
             case _:
                 structlog.get_logger().error("task failed", **self._facts, exc_info=error)
-                return Broke(now, FailureCode.INTERNAL, f"{type(error).__name__}: {error}")
+                text = without_secrets(f"{type(error).__name__}: {error}")
+                return Broke(now, FailureCode.INTERNAL, text)
 
     def _engine_is_dead(self) -> bool:
         """Tell a job that failed from a JVM that died: its task goes on after the restart."""

@@ -9,7 +9,7 @@ Nothing of a sample is stored on either side, and nothing is written to the ware
 from pydantic import Field, JsonValue
 
 from tasks.ingest_spec import Column, IngestSpec
-from tasks.wire import Seconds, Truth, Whole, Wire, WireOffsets
+from tasks.wire import Seconds, Shown, Truth, Whole, Wire, WireOffsets
 
 ROWS_MAX = 5_000
 """Records of one sample.  Source: Druid's SamplerConfig."""
@@ -62,5 +62,5 @@ class SampleAnswer(Wire):
     """By topic, partition and offset."""
     columns: tuple[Column, ...] = ()
     """Those of the rows, in the order of the table's."""
-    failure: str = Field(default="", max_length=4_000)
+    failure: Shown = Field(default="", max_length=4_000)
     """Why there is no sample, in words."""

@@ -27,6 +27,7 @@ from tasks.kafka_client import ReadSecret, SecretRef
 from tasks.ports import SchemasUnavailable, SchemaText, TaskError
 from tasks.proto_source import NoCompilerError, NotCompiledError, compiled
 from tasks.registry import Registry, refused_registries
+from tasks.secret_source import known_secrets
 
 TIMEOUT_S = 5.0
 """For each question, from first to last byte."""
@@ -147,6 +148,7 @@ class RegistryClient:
         auth = None
         if registry.user_info is not None:
             user, _, password = self._secret(registry.user_info).partition(":")
+            known_secrets().learn(password)
             auth = httpx.BasicAuth(user, password)
         with self._client.stream(
             "GET", url, headers=headers, auth=auth, timeout=self._timeout_s

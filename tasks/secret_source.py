@@ -1,19 +1,26 @@
 """Where the secrets of connections lie: in this process's environment, or in files that it names.
 
-A spec names a variable, never a file: which files are read is the operator's choice alone.
+A spec names a variable, never a file: which files are read is the operator's choice alone.  What
+was read is remembered, so that no text that leaves this process shows it (`without_secrets`).
 """
 
 import os
+import re
+from collections import OrderedDict
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from threading import Lock
 from typing import Generic, TypeVar
 
 from tasks.kafka_client import KafkaClient, ReadSecret, SecretRef
+from tasks.masking import forms_of, masked, pattern_of
 
 BYTES_MAX = 64 * 1024
 _FILE = "_FILE"
 _CONNECTIONS_MAX = 64
+_KNOWN_MAX = 256
+"""Secrets that are remembered, former ones included: those that were not read for longest go."""
 
 _Connection = TypeVar("_Connection")
 
@@ -30,6 +37,12 @@ def secret_text(reference: SecretRef) -> str:
     Raises:
         NoSecret: neither variable is set, or the file cannot be read.
     """
+    text = _text_of(reference)
+    known_secrets().learn(text)
+    return text
+
+
+def _text_of(reference: SecretRef) -> str:
     name = reference.environment
     if name.endswith(_FILE):
         raise NoSecret(f"{name} names a file: refer to {name.removesuffix(_FILE)}")
@@ -47,6 +60,46 @@ def secret_text(reference: SecretRef) -> str:
     if not text or len(held) > BYTES_MAX:
         raise NoSecret(f"{name}{_FILE} names {path}, which is empty or above {BYTES_MAX} bytes")
     return text
+
+
+class KnownSecrets:
+    """Secrets that a process has read, to be masked in texts; safe to call from many threads.
+
+    A secret that was replaced stays: a text about it may come late.
+    """
+
+    def __init__(self, most: int = _KNOWN_MAX) -> None:
+        """Know none; remember at most so many."""
+        self._most = most
+        self._lock = Lock()
+        self._forms: OrderedDict[str, frozenset[str]] = OrderedDict()
+        self._pattern: re.Pattern[str] | None = None
+
+    def learn(self, secret: str) -> None:
+        """Mask a secret from now on, in whichever form it appears."""
+        with self._lock:
+            if secret in self._forms:
+                self._forms.move_to_end(secret)
+                return
+            self._forms[secret] = forms_of(secret)
+            while len(self._forms) > self._most:
+                self._forms.popitem(last=False)
+            self._pattern = pattern_of(form for forms in self._forms.values() for form in forms)
+
+    def hide(self, text: str) -> str:
+        """Return `text` without a known secret, and without what its name marks as one."""
+        return masked(text, self._pattern)
+
+
+@cache
+def known_secrets() -> KnownSecrets:
+    """Return those of this process: one collection, as there is one environment."""
+    return KnownSecrets()
+
+
+def without_secrets(text: str) -> str:
+    """Return `text` as it may leave this process, be logged or be stored."""
+    return known_secrets().hide(text)
 
 
 class Connections(Generic[_Connection]):

@@ -55,6 +55,9 @@ CONF = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.log.level": "WARN",
+    # Of Kafka's properties Spark itself takes passwords alone for secret, no line of JAAS, no key.
+    "spark.redaction.regex": "(?i)secret|password|token|access[.]?key|jaas|keystore|ssl[.]key",
+    "spark.sql.redaction.options.regex": "(?i)url|secret|password|jaas|keystore|ssl[.]key",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.scheduler.mode": "FAIR",
@@ -87,8 +90,8 @@ CONF = {
     # The checksummed local file system leaves a .crc beside each file.
     "spark.hadoop.fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",
     "spark.hadoop.fs.AbstractFileSystem.file.impl": "org.apache.hadoop.fs.local.RawLocalFs",
-    # A task id is a fixed consumer group, so that its next batch finds its consumers open.  Those
-    # of ended tasks hold megabytes each until they are closed.
+    # A task keeps its consumer group, so that its next batch finds its consumers open.  Those of
+    # ended tasks hold megabytes each until they are closed.
     "spark.kafka.consumer.cache.capacity": "256",
     "spark.kafka.consumer.cache.timeout": "1m",
     "spark.kafka.consumer.cache.evictorThreadRunInterval": "20s",

@@ -19,6 +19,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Thread
+from typing import BinaryIO
 
 from py4j.java_gateway import JavaGateway
 from py4j.protocol import Py4JError
@@ -31,7 +32,9 @@ from tasks.parser_memory import ParserMemory
 from tasks.runtime.errors import RuntimePartError
 from tasks.runtime.java import Java, java_locale
 from tasks.runtime.tied import tied_argv
+from tasks.secret_source import without_secrets
 from tasks.spark_conf import CONF, JVM_FLAGS, collector
+from tasks.spark_log import CONFIGURATION_NAME, configuration
 
 LIVE_POOL = "live"
 """FAIR pool of the tasks that read; they share it equally, four times the weight of the next."""
@@ -176,7 +179,8 @@ def start_spark(options: SparkOptions) -> SparkRuntime:
     (work / "pools.xml").write_text(f"<allocations>{_POOLS}</allocations>")
     properties = work / "spark.properties"
     properties.write_text(_properties_text(_conf(options, work)), encoding="utf-8")
-    with log.open("ab") as output:
+    (work / CONFIGURATION_NAME).write_text(configuration(), encoding="utf-8")
+    with _private(log) as output:
         process = subprocess.Popen(
             tied_argv(_argv(options, properties, work)),
             stdin=subprocess.PIPE,  # its end is the JVM's signal to stop, tied or not
@@ -205,6 +209,13 @@ def start_spark(options: SparkOptions) -> SparkRuntime:
         told.unlink(missing_ok=True)
 
 
+def _private(log: Path) -> BinaryIO:
+    """Open a log at its end, for its owner alone; one of an earlier version was everybody's."""
+    descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    os.fchmod(descriptor, 0o600)
+    return os.fdopen(descriptor, "ab")
+
+
 def _load_natives(gateway: JavaGateway, unpacked: Path) -> None:
     for name in _WITH_NATIVES:
         try:
@@ -226,6 +237,7 @@ def _argv(options: SparkOptions, properties: Path, work: Path) -> tuple[str, ...
         *options.java.tls_flags(),
         f"-Xmx{options.heap}",
         collector(options.heap),
+        f"-Dlog4j2.configurationFile={CONFIGURATION_NAME}",  # in its working folder
         f"-Djava.io.tmpdir={work / 'local'}",
         "-cp",
         os.pathsep.join((f"{_pyspark_home() / 'jars'}/*", *(jars if local else ()))),
@@ -326,4 +338,4 @@ def _forget(gateway: JavaGateway) -> None:
 
 
 def _tail(log: Path) -> str:
-    return log.read_text(errors="replace")[-_LOG_TAIL:].strip()
+    return without_secrets(log.read_text(errors="replace"))[-_LOG_TAIL:].strip()

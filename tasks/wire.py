@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Annotated, Self
 
 from pydantic import (
+    AfterValidator,
     AwareDatetime,
     BaseModel,
     BeforeValidator,
@@ -14,6 +15,7 @@ from pydantic import (
 )
 from pydantic.alias_generators import to_camel
 
+from tasks.masking import masked_within
 from tasks.offsets import OffsetsError, TopicPartition
 
 
@@ -89,6 +91,13 @@ Seconds = Annotated[
     PlainSerializer(lambda value: value.total_seconds(), return_type=float),
 ]
 """A duration between the planes: seconds as a number, since no two clocks are compared."""
+
+Shown = Annotated[str, AfterValidator(masked_within)]
+"""A text for people, which a library may have written: without what its name marks as a secret.
+
+It is masked by whoever writes the message and by whoever reads it, of whatever version the other
+is.  It never gets longer, so a bound that let it pass once does so again.
+"""
 
 Instant = AwareDatetime
 """A point in time, aware; written in ISO 8601 with its zone."""

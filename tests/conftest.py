@@ -13,6 +13,7 @@ from xdist.remote import Producer
 from xdist.scheduler.loadscope import LoadScopeScheduling
 
 from supervisor.dev.broker import Broker
+from tasks.secret_source import known_secrets
 from tasks.spark_session import SparkRuntime
 from tests.brokers import start_test_broker
 from tests.postgres import Server, postgres
@@ -93,6 +94,13 @@ def _place(nodeid: str) -> tuple[int, str]:
     file = nodeid.split("::", 1)[0]
     first = next((n for n, name in enumerate(_FIRST) if _is_of(file, (name,))), len(_FIRST))
     return first, str(PurePosixPath(file).parent)
+
+
+@pytest.fixture(autouse=True)
+def _forgotten_secrets() -> Iterator[None]:
+    """What one test calls a secret is an ordinary word in the texts of the next."""
+    yield
+    known_secrets.cache_clear()
 
 
 @pytest.fixture(scope="session")

@@ -21,7 +21,7 @@ from supervisor.core.spec import SupervisorSpec
 from supervisor.core.spec_io import KafkaIoConfig
 from supervisor.ports import Clock
 from tasks.kafka_client import ReadSecret
-from tasks.secret_source import Connections
+from tasks.secret_source import Connections, without_secrets
 
 log = structlog.get_logger()
 
@@ -116,7 +116,7 @@ class KafkaStreams:
             found = _failed(before, StreamTrouble.UNREACHABLE, str(error))
         except Exception as error:  # noqa: BLE001 -- its supervisor shows it, the others go on
             log.warning("a look at Kafka failed", supervisor=supervisor_id, error=repr(error))
-            found = _failed(before, StreamTrouble.REFUSED, str(error))
+            found = _failed(before, StreamTrouble.REFUSED, without_secrets(str(error)))
         watched.state = found
         if watched.looked is not None:
             watched.looked.set()

@@ -26,6 +26,7 @@ from tasks.kafka_client import (
     librdkafka_properties,
 )
 from tasks.offsets import TopicPartition
+from tasks.secret_source import without_secrets
 
 Left = Callable[[], float]
 """How many seconds the next request may take."""
@@ -91,6 +92,7 @@ class Connection:
         while self._admin.poll(0):
             pass
         reason, advice = self._overheard.why() or (_reason(error), NO_ANSWER_ADVICE)
+        reason = without_secrets(reason)
         return f"no answer from {self._servers} ({reason}): {advice}"
 
     def _none_of(self, source: KafkaIoConfig) -> str:
@@ -101,7 +103,8 @@ class Connection:
 
 def _reason(error: KafkaException | TimeoutError) -> str:
     found = error.args[0] if error.args else None
-    return found.str() if isinstance(found, KafkaError) else str(error) or "within the deadline"
+    text = found.str() if isinstance(found, KafkaError) else str(error)
+    return without_secrets(text) or "within the deadline"
 
 
 def _named(admin: AdminClient, source: KafkaIoConfig, left: Left) -> list[str]:

@@ -18,6 +18,7 @@ from tasks.contract import (
     SyncRequest,
     SyncResponse,
 )
+from tasks.secret_source import without_secrets
 
 router = APIRouter(prefix="/internal/v1", tags=["workers"])
 
@@ -51,9 +52,24 @@ async def sync(worker: str, body: SyncRequest, request: Request, parts: Parts) -
         parts.changed.unsubscribe(woken)
 
 
-def _synced(parts: Parts, body: SyncRequest) -> SyncResponse:
+def _synced(parts: Parts, report: SyncRequest) -> SyncResponse:
+    body = _masked(report)
     parts.swapping.heard(body)
     return parts.looking.sampling.listed(parts.service.sync(body), body.worker_id)
+
+
+def _masked(body: SyncRequest) -> SyncRequest:
+    """Return a report without secrets that are known here: its worker may be of any version."""
+    tasks = tuple(
+        each.model_copy(update={"detail": without_secrets(each.detail)}) for each in body.tasks
+    )
+    rewrites = tuple(
+        each.model_copy(update={"detail": without_secrets(each.detail)})
+        for each in body.compactions
+    )
+    ended = without_secrets(body.previous_end)
+    changes = {"tasks": tasks, "compactions": rewrites, "previous_end": ended}
+    return body.model_copy(update=changes)
 
 
 @router.post("/compactions/{compaction}/publish", dependencies=[needs(Permission.WORK)])

@@ -15,6 +15,7 @@ from supervisor.ports_probe import Probed
 from supervisor.sampling import SampleFailed, SampleUnanswered
 from supervisor.views_sample import SampleView, sample_view
 from tasks.sample_contract import SampleAnswer
+from tasks.secret_source import without_secrets
 from tasks.wire import Wire
 
 router = APIRouter(tags=["sampler"])
@@ -83,5 +84,5 @@ async def sampled(
     finally:
         parts.looking.sampling.end(asked)
     if found.failure:
-        raise SampleFailed(found.failure)
+        raise SampleFailed(without_secrets(found.failure))
     return sample_view(request, found)

@@ -78,6 +78,8 @@ ToFile = Annotated[
     ),
 ]
 
+_WORKERS = "workers.token"
+
 
 @contextmanager
 def _opened() -> Iterator[Principals]:
@@ -230,20 +232,40 @@ def bootstrap(
         Path,
         typer.Option("--folder", metavar="FOLDER", help="Where admin.token and workers.token go."),
     ],
+    workers_folder: Annotated[
+        Path | None,
+        typer.Option(
+            "--workers-folder",
+            metavar="FOLDER",
+            help="Where workers.token goes instead, so that workers see no other token.",
+        ),
+    ] = None,
 ) -> None:
     """Make a token of an administrator and one for workers, unless their files are there."""
     everything = (Grant(Role.ADMIN, EVERYTHING),)
+    apart = workers_folder or folder
+    _copy_token(folder / _WORKERS, apart / _WORKERS)
     with _opened() as principals:
-        for name, kind, grants in (
-            ("admin", Kind.TOKEN, everything),
-            ("workers", Kind.WORKER, ()),
+        for name, file, kind, grants in (
+            ("admin", folder / "admin.token", Kind.TOKEN, everything),
+            ("workers", apart / _WORKERS, Kind.WORKER, ()),
         ):
-            file = folder / f"{name}.token"
             if file.exists():
                 say(f"{file} is there already")
                 continue
             with _written(file) as write:
                 write(principals.add_token(name, grants, _actor(), kind=kind))
+
+
+def _copy_token(earlier: Path, file: Path) -> None:
+    """Take what an earlier version put beside the administrator's: a name has one token for ever.
+
+    It stays there as well, for that version may be started again.
+    """
+    if file.exists() or not earlier.exists():
+        return
+    with _written(file) as write:
+        write(earlier.read_text(encoding="ascii").strip())
 
 
 class _Writer:

@@ -48,6 +48,7 @@ from supervisor.cli.verbs import resume, suspend, terminate
 from supervisor.cli.verify import verify
 from supervisor.cli.watch import explain, watch
 from supervisor.core.errors import SupervisorError
+from tasks.secret_source import without_secrets
 
 _INTERRUPTED = 130
 
@@ -131,7 +132,7 @@ def _guarded(command: Callable[[], object]) -> int:
     except Exception as error:
         if _debug():
             raise
-        what = str(error).partition("\n")[0][:500]
+        what = without_secrets(str(error)).partition("\n")[0][:500]
         say(f"error: {type(error).__name__}: {what}")
         say("This was not foreseen. TIDEGATE_DEBUG=1 shows where it happened.")
         return FAILED

@@ -5,10 +5,12 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any, TypeAlias, TypeVar
 
+from pydantic import JsonValue
 from sqlalchemy import JSON, BigInteger, DateTime, Dialect, Integer, MetaData, String, TypeDecorator
 from sqlalchemy.types import TypeEngine
 
 from tasks.offsets import Offsets, TopicPartition
+from tasks.secret_source import without_secrets
 
 Word = TypeVar("Word", bound=StrEnum)
 _Impl: TypeAlias = TypeEngine[Any] | type[TypeEngine[Any]]
@@ -66,6 +68,51 @@ class FreeText(TypeDecorator[str]):
         if value is None:
             return None
         return value.replace("\0", "\N{REPLACEMENT CHARACTER}").encode("utf-8", "replace").decode()
+
+
+class MaskedText(FreeText):
+    """Text for people that may quote a library or a worker; the secrets in it are masked.
+
+    Also when it is read: an earlier version has stored them.
+    """
+
+    cache_ok: bool | None = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
+        """Mask what is known to be a secret, and what its name marks as one."""
+        masked = None if value is None else without_secrets(value)
+        return super().process_bind_param(masked, dialect)
+
+    def process_result_value(self, value: str | None, _dialect: Dialect) -> str | None:
+        """Mask what stood there before."""
+        return None if value is None else without_secrets(value)
+
+
+class MaskedDocument(TypeDecorator[JsonValue]):
+    """JSON that is shown and never searched, with texts as `MaskedText` has them."""
+
+    impl: _Impl = JSON(none_as_null=True)
+    cache_ok: bool | None = True
+
+    def process_bind_param(self, value: JsonValue, _dialect: Dialect) -> JsonValue:
+        """Mask each text; keys are ours, and stay."""
+        return _masked(value)
+
+    def process_result_value(self, value: JsonValue, _dialect: Dialect) -> JsonValue:
+        """Mask what stood there before."""
+        return _masked(value)
+
+
+def _masked(value: JsonValue) -> JsonValue:
+    match value:
+        case str():
+            return without_secrets(value)
+        case list():
+            return [_masked(each) for each in value]
+        case dict():
+            return {key: _masked(each) for key, each in value.items()}
+        case _:
+            return value
 
 
 class OffsetsJson(TypeDecorator[Offsets]):

@@ -41,6 +41,8 @@ from supervisor.metadata.columns import (
     METADATA,
     NAME,
     FreeText,
+    MaskedDocument,
+    MaskedText,
     OffsetsJson,
     OneOf,
     UtcTime,
@@ -87,7 +89,7 @@ offset_gaps = Table(
     Column("end", BigInteger, nullable=False),
     Column("kind", OneOf(GapKind), nullable=False),
     Column("author", FreeText, nullable=False),
-    Column("why", FreeText, nullable=False),
+    Column("why", MaskedText, nullable=False),
     Column("at", UtcTime, nullable=False),
     Column("last_ordinal", BigInteger, comment="of the newest generation then; null: not known"),
 )
@@ -108,8 +110,8 @@ generations = Table(
     Column("opened_at", UtcTime, nullable=False),
     Column("timer_started_at", UtcTime, nullable=False),
     Column("sequence", BigInteger, nullable=False),
-    Column("asked", FreeText, comment="why its handoff is wanted now; null: it is not"),
-    Column("handoff_why", FreeText, nullable=False),
+    Column("asked", MaskedText, comment="why its handoff is wanted now; null: it is not"),
+    Column("handoff_why", MaskedText, nullable=False),
     Column("must_end", Boolean, nullable=False),
     Column("paused_at", UtcTime),
     Column("end_fixed_at", UtcTime),
@@ -163,7 +165,7 @@ tasks = Table(
     Column("token", String, nullable=False),
     Column("status", OneOf(TaskStatus), nullable=False),
     Column("created_at", UtcTime, nullable=False, index=True),
-    Column("reason", FreeText, nullable=False),
+    Column("reason", MaskedText, nullable=False),
     Column("ended_at", UtcTime, comment="null: active"),
     Column("taken_up", Boolean, nullable=False),
     Column("outcome", OneOf(PublishOutcome)),
@@ -296,7 +298,7 @@ exports = Table(
     Column("version", BigInteger, comment="the format's own; null: there is no table yet"),
     Column("location", FreeText, nullable=False),
     Column("exported_at", UtcTime),
-    Column("problem", FreeText, nullable=False),
+    Column("problem", MaskedText, nullable=False),
     Column("behind_since", UtcTime),
 )
 
@@ -307,8 +309,8 @@ plans = Table(
     Column("supervisor_id", NAME, nullable=False),
     Column("at", UtcTime, nullable=False),
     Column("term", BigInteger, nullable=False),
-    Column("actions", DOCUMENT, nullable=False),
-    Column("error", FreeText, nullable=False),
+    Column("actions", MaskedDocument(), nullable=False),
+    Column("error", MaskedText, nullable=False),
     Index("ix_plans_supervisor_id_id", "supervisor_id", "id"),
 )
 

@@ -9,6 +9,8 @@ from supervisor.metadata.columns import (
     METADATA,
     NAME,
     FreeText,
+    MaskedDocument,
+    MaskedText,
     OneOf,
     UtcTime,
 )
@@ -23,7 +25,7 @@ happenings = Table(
     Column("group_number", Integer),
     Column("generation_id", NAME),
     Column("task_id", NAME),
-    Column("detail", DOCUMENT, nullable=False),
+    Column("detail", MaskedDocument(), nullable=False),
     Index("ix_happenings_supervisor_id_number", "supervisor_id", "number"),
 )
 
@@ -58,7 +60,7 @@ supervisor_states = Table(
     Column("supervisor_id", NAME, primary_key=True),
     Column("state", FreeText, nullable=False),
     Column("detailed", FreeText, nullable=False),
-    Column("why", FreeText, nullable=False),
+    Column("why", MaskedText, nullable=False),
     Column("since", UtcTime, nullable=False),
 )
 """As a leader's pass last found it; written only when it changes."""

@@ -14,7 +14,7 @@ from sqlalchemy import (
 )
 
 from supervisor.core.events import QueueMode, QueueState
-from supervisor.metadata.columns import BIG_ID, METADATA, NAME, FreeText, OneOf, UtcTime
+from supervisor.metadata.columns import BIG_ID, METADATA, NAME, MaskedText, OneOf, UtcTime
 
 event_queues = Table(
     "event_queues",
@@ -47,10 +47,10 @@ event_positions = Table(
     Column("truncated_seq", BigInteger, nullable=False),
     Column("truncated_bytes", BigInteger, nullable=False),
     Column("failed_iterations", BigInteger, nullable=False),
-    Column("last_error", FreeText, nullable=False),
+    Column("last_error", MaskedText, nullable=False),
     Column("state", OneOf(QueueState), nullable=False),
     Column("dead_seq", BigInteger),
-    Column("dead_why", FreeText, nullable=False),
+    Column("dead_why", MaskedText, nullable=False),
 )
 """Written by the consumer: apart from the queue, so that it never waits for who adds."""
 
@@ -75,7 +75,7 @@ events_failed = Table(
     Column("seq", BigInteger, primary_key=True, autoincrement=False),
     Column("key", NAME, nullable=False),
     Column("payload", LargeBinary, nullable=False),
-    Column("reason", FreeText, nullable=False),
+    Column("reason", MaskedText, nullable=False),
     Column("attempts", Integer, nullable=False),
     Column("failed_at", UtcTime, nullable=False),
     Column("enqueued_at", UtcTime, nullable=False),

@@ -1,7 +1,7 @@
 """What an exception out of Spark means for the task: closed kinds, told apart in one place.
 
 Spark wraps what went wrong into job failures whose text has the causes' class names and error
-conditions; these are what is matched, never a sentence.
+conditions; these are what is matched, never a sentence.  What it shows of properties is masked.
 """
 
 from pathlib import Path
@@ -10,6 +10,7 @@ from tasks.contract import FailureCode
 from tasks.folders import is_full, no_space
 from tasks.ports import StreamUnavailable, TaskError
 from tasks.private_key import UnusableKey
+from tasks.secret_source import without_secrets
 
 _TEXT_MAX = 3_000
 _CAUSES_MAX = 10
@@ -64,13 +65,15 @@ def judge(error: Exception, doing: str, folder: Path) -> Exception:
     `folder` had no space: then a repeat may do.
     """
     if isinstance(error, OSError):
+        text = without_secrets(f"{doing}: {error}")
         if is_full(error):
-            return no_space(f"{doing}: {error}"[:_TEXT_MAX], folder)
-        return TaskError(FailureCode.WRITE_FAILED, f"{doing}: {error}")
+            return no_space(text[:_TEXT_MAX], folder)
+        return TaskError(FailureCode.WRITE_FAILED, text)
     if isinstance(error, UnusableKey):
         return TaskError(FailureCode.REFUSED, f"{doing}: {error}")
     said = f"{error}\n{_java_causes(error)}"
-    message = f"{doing}: {_first_lines(said)}"[:_TEXT_MAX]
+    # Before it is cut: of half a secret nothing would be recognized.
+    message = f"{doing}: {_first_lines(without_secrets(said))}"[:_TEXT_MAX]
     if _NO_AVRO in said:
         return TaskError(FailureCode.REFUSED, f"{doing}: this worker has no jar that reads Avro")
     if all(mark in said for mark in _OVERFLOWED):

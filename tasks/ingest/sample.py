@@ -5,11 +5,13 @@ a part of the topic ─► decode, the rules of a batch ─► as many as fit �
   └──────┴ too few: a wider part
 """
 
-import hashlib
 import json
+import time
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from threading import Timer
 
 from py4j.protocol import Py4JError
 from pydantic import JsonValue
@@ -40,6 +42,7 @@ from tasks.ingest_spec import Column, ColumnType, Discovery, IngestSpec, Metric
 from tasks.kafka_client import ReadSecret, java_properties
 from tasks.offsets import Offsets, TopicPartition
 from tasks.ports import BatchCancelled, SchemaSource
+from tasks.private_key import UnusableKey, with_open_key
 from tasks.row_plan import counted_apart, measured
 from tasks.sample_contract import DesiredSample, SampleAnswer, SampledRecord
 from tasks.sample_ranges import parts
@@ -48,8 +51,12 @@ from tasks.spark_session import SAMPLING_POOL, SparkRuntime
 INPUT_CHARS = 65_536
 """Longest text kept of a record."""
 _METRIC = "sampled"
-_POLL_TIMEOUT = timedelta(seconds=10)
-_FAILURES = (PySparkException, Py4JError, OSError)
+_GROUP = "tidegate-sample"
+_POLL_TIMEOUTS = tuple(timedelta(seconds=s) for s in (10, 5, 2, 1))
+"""One of few: consumers that another sample left open are of use for the same timeout alone."""
+_SEND_S = 0.5
+"""What is kept of a sample's time for its answer's way back."""
+_FAILURES = (PySparkException, Py4JError, OSError, UnusableKey)
 
 
 @dataclass(frozen=True)
@@ -91,13 +98,35 @@ class SparkSampler:
                 raise judge(error, "sample", self._runtime.work_dir) from error
 
     def _sampled(self, order: DesiredSample, run: Run) -> SampleAnswer:
-        answer = SampleAnswer(sample_id=order.sample_id)
+        began = time.monotonic()
         held = sum(order.latest[p] - order.earliest[p] for p in order.earliest)
-        for start, end in parts(order.earliest, order.latest, order.rows, newest=order.newest):
-            answer = self._part(order, start, end, run)
-            if 2 * len(answer.records) >= min(order.rows, held):
+        first, *wider = parts(order.earliest, order.latest, order.rows, newest=order.newest)
+        answer = self._part(order, *first, run)
+        part_s = time.monotonic() - began
+        for start, end in wider:
+            left_s = order.within.total_seconds() - (time.monotonic() - began) - _SEND_S
+            if 2 * len(answer.records) >= min(order.rows, held) or left_s < part_s:
                 break
+            part_began = time.monotonic()
+            try:
+                with self._cancelled_after(left_s, order.sample_id):
+                    answer = self._part(order, start, end, run)
+            except (BatchCancelled, *_FAILURES):
+                if not run.cancelled:
+                    raise
+                break  # the narrower part is an answer, and it comes in time
+            part_s = time.monotonic() - part_began
         return answer
+
+    @contextmanager
+    def _cancelled_after(self, seconds: float, sample_id: str) -> Iterator[None]:
+        late = Timer(seconds, self._jobs.cancel, (sample_id,))
+        late.daemon = True
+        late.start()
+        try:
+            yield
+        finally:
+            late.cancel()
 
     def _part(self, order: DesiredSample, start: Offsets, end: Offsets, run: Run) -> SampleAnswer:
         spec = order.spec
@@ -134,9 +163,9 @@ class SparkSampler:
             self._runtime.session,
             start,
             end,
-            client=java_properties(spec.kafka, self._read_secret),
-            group_id=_group_of(spec),
-            poll_timeout=min(_POLL_TIMEOUT, order.within),
+            client=with_open_key(java_properties(spec.kafka, self._read_secret)),
+            group_id=_GROUP,
+            poll_timeout=_poll_timeout(order.within),
             beside=spec.kafka_columns is not None,
         )
         frame, columns = judged(records, spec, found, schemas), columns_of(spec, found)
@@ -148,13 +177,9 @@ class SparkSampler:
         return _read(await_metric(observation, _METRIC))
 
 
-def _group_of(spec: IngestSpec) -> str:
-    """Return the same name for the same connection: Spark keeps consumers by it, and by no more.
-
-    Samples of a topic come several in a row, and find their consumers open; nobody gets one that
-    was opened to another broker or for another user.
-    """
-    return f"tidegate-sample-{hashlib.sha256(spec.kafka.to_json().encode()).hexdigest()[:20]}"
+def _poll_timeout(within: timedelta) -> timedelta:
+    """Return how long a broker may take for one answer to a sample that has so much time."""
+    return next((each for each in _POLL_TIMEOUTS if each <= within), _POLL_TIMEOUTS[-1])
 
 
 def _ahead_sql(start: Offsets, end: Offsets, *, newest: bool) -> str:

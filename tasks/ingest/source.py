@@ -3,10 +3,14 @@
 `assign`, never `subscribe`: the position is ours, no consumer group's.
 """
 
+import hashlib
+import hmac
 import json
+import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import cache
 from typing import Self
 
 from pyspark.sql import DataFrame, SparkSession
@@ -117,25 +121,43 @@ def read_options(
 ) -> dict[str, str]:
     """Return the options of one read; `poll_timeout` bounds each question to a broker.
 
-    `partitions`: how many all reads of the group have together.  It has to be the same for each
-    of them: the connector keeps a consumer for each group and partition, and fails who asks for
-    one in another way.  A property of `client` comes before ours.
+    `group_id` is how the consumer group's name begins.  `partitions`: how many all reads of the
+    group have together; if it is the same for each of them, the next read finds its consumers
+    open.  A property of `client` comes before ours.
     """
     ms = str(int(poll_timeout.total_seconds() * 1000))
     own = {"fetch.max.wait.ms": FETCH_WAIT_MS} | _at_once(partitions) | dict(client)
-    return {f"kafka.{key}": value for key, value in own.items()} | {
+    consumers = {f"kafka.{key}": value for key, value in own.items()} | {
+        "kafkaConsumer.pollTimeoutMs": ms,
+        "kafka.isolation.level": "read_committed",
+        "kafka.request.timeout.ms": ms,
+        "kafka.default.api.timeout.ms": ms,
+    }
+    return consumers | {
         "assign": _assignment(start),
         "startingOffsets": _positions(start),
         "endingOffsets": _positions(end),
         "failOnDataLoss": "true",
-        "kafkaConsumer.pollTimeoutMs": ms,
         "fetchOffset.numRetries": "1",
-        "kafka.isolation.level": "read_committed",
-        # Kept from batch to batch, so that the next one finds its consumers open.
-        "kafka.group.id": group_id,
-        "kafka.request.timeout.ms": ms,
-        "kafka.default.api.timeout.ms": ms,
+        "kafka.group.id": f"{group_id}-{_digest_of(consumers)}",
     }
+
+
+def _digest_of(consumers: Mapping[str, str]) -> str:
+    """Return the same text for the same properties, and only for them.
+
+    The connector keeps consumers by group and partition for as long as the JVM lives.  Whoever
+    asks for one with another property, a password that was changed, fails: and with a text that
+    shows both.  The digest has a key, for a group's name is no secret: without one a password
+    could be guessed from it.
+    """
+    held = json.dumps(sorted(consumers.items())).encode()
+    return hmac.new(_group_key(), held, hashlib.sha256).hexdigest()[:16]
+
+
+@cache
+def _group_key() -> bytes:
+    return secrets.token_bytes(32)  # once for each process: its JVM knows no other's consumers
 
 
 def _at_once(partitions: int) -> dict[str, str]:

@@ -10,8 +10,10 @@ from supervisor.sampling import AT_ONCE_MAX
 from tasks.contract import SyncResponse
 from tasks.ingest_spec import Column, Discovery
 from tasks.sample_contract import DesiredSample, SampleAnswer, SampledRecord
+from tasks.secret_source import known_secrets
 from tests.api.agents import Agent
 from tests.api.world import TOPIC, Json, World, spec_document
+from tests.leaks import BY_NAME, BY_VALUE, CANARY, SECRET
 from tests.waiting import wait_until
 
 SAMPLER = "/druid/indexer/v1/sampler"
@@ -230,6 +232,23 @@ def test_what_a_worker_cannot_read_is_a_400_with_its_reason(
     response = answer.result(20)
 
     assert (response.status_code, response.json()["error"]) == (400, why)
+
+
+@pytest.mark.parametrize("why", [BY_NAME, BY_VALUE])
+def test_why_a_sample_failed_is_told_without_secrets(
+    why: str, world: World, agent: Agent, callers: ThreadPoolExecutor
+) -> None:
+    known_secrets().learn(SECRET)
+    answer = asked(world, callers, body())
+    order = told(agent)
+    failed = SampleAnswer(sample_id=order.sample_id).model_copy(update={"failure": why})
+    assert CANARY in failed.to_json()
+    agent.answer_sample(order, failed)
+
+    response = answer.result(20)
+
+    assert response.status_code == 400
+    assert CANARY not in response.text
 
 
 def test_an_answer_needs_the_token_of_its_sample(

@@ -5,10 +5,14 @@ Source: answers of Druid 33.0.0.
 
 from datetime import timedelta
 
+import pytest
+
 from supervisor.leadership import Leadership
 from tasks.contract import FailureCode, TaskPhase
+from tasks.secret_source import known_secrets
 from tests.api.agents import Agent
 from tests.api.world import SUPERVISORS, TASKS, TOPIC, World, spec_document, task_ids
+from tests.leaks import BY_NAME, BY_VALUE, CANARY, SECRET
 
 TOTALS = {"processed", "processedBytes", "processedWithError", "thrownAway", "unparseable"}
 
@@ -199,3 +203,25 @@ def test_only_the_leader_knows_what_a_running_task_has_counted(world: World) -> 
     answer = world.client.get(f"{TASKS}/task/{task_id}/reports")
 
     assert (answer.status_code, answer.json()["type"]) == (503, "/problems/not-the-leader")
+
+
+@pytest.mark.parametrize("detail", [BY_NAME, BY_VALUE])
+def test_what_an_older_worker_tells_is_shown_without_its_secrets(world: World, detail: str) -> None:
+    """Goal: such a worker masks nothing; what it reports is masked at the overlord's door."""
+    known_secrets().learn(SECRET)
+    agent, task_id = _reading(world)
+    request = agent.request()
+    failed = {"phase": TaskPhase.FAILED, "failure": FailureCode.READ_FAILED, "detail": detail}
+    report = request.tasks[0].model_copy(update=failed)
+    sent = request.model_copy(update={"tasks": (report,), "previous_end": detail})
+    assert CANARY in sent.to_json()
+    assert agent.post(sent).status_code == 200
+    before = world.client.get(f"{SUPERVISORS}/{TOPIC}/status").text
+    world.settle()
+
+    payload = _payload(world, task_id)
+    status = world.client.get(f"{SUPERVISORS}/{TOPIC}/status").text
+    workers = world.client.get("/api/v1/workers").text
+
+    assert str(payload["errorMsg"]).startswith("READ_FAILED: ")
+    assert CANARY not in f"{payload} {before} {status} {workers}"

@@ -1,6 +1,7 @@
 """`tidegate access` on a database of its own, and what other commands do with credentials."""
 
 import base64
+import stat
 from pathlib import Path
 
 import pytest
@@ -83,6 +84,35 @@ def test_a_bootstrap_makes_two_tokens_once(tidegate: Tidegate, tmp_path: Path) -
     after = {file.name: file.read_text() for file in (tmp_path / "tokens").iterdir()}
     assert before == after
     assert set(before) == {"admin.token", "workers.token"}
+
+
+def test_workers_see_a_folder_that_the_administrators_token_was_never_in(
+    tidegate: Tidegate, tmp_path: Path
+) -> None:
+    """Goal: also where both were made in one folder, by a version that may be started again."""
+    for name in ("tokens", "for-workers"):
+        (tmp_path / name).mkdir()
+    assert tidegate("access", "bootstrap", "--folder", "tokens").code == 0
+    before = (tmp_path / "tokens" / "workers.token").read_text()
+    apart = ("access", "bootstrap", "--folder", "tokens", "--workers-folder", "for-workers")
+
+    assert [tidegate(*apart).code for _ in range(2)] == [0, 0]
+
+    assert (tmp_path / "tokens" / "workers.token").read_text() == before
+    [file] = (tmp_path / "for-workers").iterdir()
+    assert (file.name, file.read_text()) == ("workers.token", before)
+    assert stat.S_IMODE(file.stat().st_mode) == stat.S_IRUSR | stat.S_IWUSR
+
+
+def test_two_folders_are_filled_at_once(tidegate: Tidegate, tmp_path: Path) -> None:
+    for name in ("tokens", "for-workers"):
+        (tmp_path / name).mkdir()
+    apart = ("access", "bootstrap", "--folder", "tokens", "--workers-folder", "for-workers")
+
+    assert tidegate(*apart).code == 0
+
+    assert [file.name for file in (tmp_path / "tokens").iterdir()] == ["admin.token"]
+    assert [file.name for file in (tmp_path / "for-workers").iterdir()] == ["workers.token"]
 
 
 @pytest.mark.parametrize(

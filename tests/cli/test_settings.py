@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from supervisor.setting_types import allowed_registries
 from supervisor.settings import (
     Settings,
     as_markdown,
@@ -66,11 +65,29 @@ def test_lists_in_the_environment_are_separated_by_commas(monkeypatch: pytest.Mo
     assert load_settings().kafka_allow == ("k1", "k2:9092")
 
 
-def test_registries_are_open_on_loopback_only_unless_they_are_named() -> None:
-    assert allowed_registries(None, on_loopback=True) is None
-    assert allowed_registries(None, on_loopback=False) == ()
-    assert allowed_registries(("r",), on_loopback=True) == ("r",)
-    assert allowed_registries(("r",), on_loopback=False) == ("r",)
+ASKING = [{"auth": "required"}, {"host": "0.0.0.0"}, {"auth": "required", "host": "::1"}]  # noqa: S104 -- refused
+
+
+def test_registries_are_open_where_nobody_is_asked_unless_they_are_named() -> None:
+    assert load_settings().allowed_registries() is None
+    assert load_settings(registry_allow=("r",)).allowed_registries() == ("r",)
+
+
+@pytest.mark.parametrize("given", ASKING)
+def test_where_callers_are_asked_no_registry_is_open_but_those_named(given: dict[str, str]) -> None:
+    """Goal: who may only write one table cannot have a secret sent to a host of theirs."""
+    assert load_settings(**given).allowed_registries() == ()
+    assert load_settings(**given, registry_allow=("r",)).allowed_registries() == ("r",)
+
+
+@pytest.mark.parametrize("given", ASKING)
+def test_where_callers_are_asked_brokers_must_be_named(given: dict[str, str]) -> None:
+    """Goal: also on loopback, behind a proxy: what a caller may do does not hang on the address."""
+    with pytest.raises(SetupProblem, match="callers are asked") as refused:
+        load_settings(**given).allowed_brokers()
+
+    assert "TIDEGATE_KAFKA_ALLOW" in refused.value.fix
+    assert load_settings(**given, kafka_allow=("k",)).allowed_brokers() == ("k",)
 
 
 @pytest.mark.parametrize("value", ["", "  "])
@@ -134,12 +151,6 @@ def test_a_named_file_that_is_not_there_is_told(monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1"])
 def test_on_loopback_every_broker_is_allowed(host: str) -> None:
     assert load_settings(host=host).allowed_brokers() is None
-
-
-def test_beyond_loopback_brokers_must_be_named() -> None:
-    with pytest.raises(SetupProblem, match=r"listen on 0\.0\.0\.0") as refused:
-        load_settings(host="0.0.0.0").allowed_brokers()  # noqa: S104 -- what is refused
-    assert "TIDEGATE_KAFKA_ALLOW" in refused.value.fix
 
 
 def test_an_advertised_address_counts() -> None:

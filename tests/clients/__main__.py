@@ -21,6 +21,7 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
+from supervisor.dev.ports import LOOPBACK
 from tests.brokers import create_topic, produce, shared_cache_dir, start_test_broker
 from tests.integration.cluster import Cluster, running
 from tests.integration.oracle import ends_of, ids_in_files, ids_in_topic, record, spec
@@ -140,7 +141,7 @@ def _sequence(offsets: Mapping[str, int]) -> JsonValue:
 
 def _asking(folder: Path) -> Cluster:
     """A cluster that asks who calls, and knows Airflow by a password."""
-    cluster = Cluster(folder, more={"TIDEGATE_AUTH": "required"})
+    cluster = Cluster(folder, more={"TIDEGATE_AUTH": "required", "TIDEGATE_KAFKA_ALLOW": LOOPBACK})
     tokens = folder / "tokens"
     tokens.mkdir()
     made = (

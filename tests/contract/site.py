@@ -10,6 +10,7 @@ import httpx
 from pydantic import JsonValue
 
 from supervisor.api.deps import WORKERS_HEADER
+from supervisor.dev.ports import LOOPBACK
 from tests.brokers import create_topic, produce
 from tests.integration.cluster import SUPERVISORS, Cluster, running
 from tests.waiting import wait_until
@@ -19,6 +20,7 @@ ADMIN, WORKER = "admin", "worker"
 RECORDS = 200
 _ASKED = {
     "TIDEGATE_AUTH": "required",
+    "TIDEGATE_KAFKA_ALLOW": LOOPBACK,
     # What is asked here comes as fast as one client can, and half of it with a wrong token.
     "TIDEGATE_RATE_LIMIT": "100000",
     "TIDEGATE_LOCKOUT_FAILURES": "1000",

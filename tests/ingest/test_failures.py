@@ -9,6 +9,8 @@ from tasks.contract import FailureCode
 from tasks.folders import NoSpace
 from tasks.ingest.failures import judge
 from tasks.ports import StreamUnavailable, TaskError
+from tasks.secret_source import secret_text
+from tests.leaks import BY_NAME, BY_VALUE, CANARY, REFERENCE, SECRET, VARIABLE
 
 FOLDER = Path("/data/warehouse/clicks/data/task-1/b7-1")
 
@@ -76,3 +78,26 @@ def test_only_a_stack_that_a_pattern_overflowed_is_laid_to_a_pattern(
     assert isinstance(error, TaskError)
     assert error.code is code
     assert ("regular expression" in str(error)) == (code is FailureCode.REFUSED)
+
+
+@pytest.mark.parametrize("text", [BY_NAME, BY_VALUE])
+@pytest.mark.parametrize(
+    "error",
+    [
+        RuntimeError("{} in a job"),
+        RuntimeError("org.apache.kafka.common.errors.TimeoutException: {}"),
+        RuntimeError("No space left on device: {}"),
+        OSError(errno.EROFS, "{}"),
+        OSError(errno.ENOSPC, "{}"),
+        RuntimeError("x" * 2_990 + "{}"),
+    ],
+)
+def test_what_a_library_shows_of_its_properties_is_not_passed_on(
+    error: Exception, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Goal: also where the text is cut in the middle of a secret."""
+    monkeypatch.setenv(VARIABLE, SECRET)
+    secret_text(REFERENCE)
+    filled = type(error)(*(a.format(text) if isinstance(a, str) else a for a in error.args))
+
+    assert CANARY[:4] not in str(judge(filled, "batch b7-1", FOLDER))

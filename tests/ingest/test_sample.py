@@ -1,6 +1,8 @@
 """A sample against a batch of the same range: the same rows, and the same reasons."""
 
+import time
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -233,6 +235,55 @@ def test_markers_of_transactions_are_no_records(
     answer = sampler.sample(order(spec, topic, {0: 24}, rows=4))
 
     assert [r.values and r.values["id"] for r in answer.records] == [0, 2, 4, 6]
+
+
+def test_samples_of_a_topic_have_any_time_each(
+    broker: Broker, records_topic: str, sampler: SparkSampler
+) -> None:
+    """Goal: the connector keeps consumers by their group, and refuses one with other properties."""
+    wanted = order(specs(broker.bootstrap)["declared"], records_topic, {0: 5, 1: 5})
+    times = [timedelta(milliseconds=ms) for ms in (9_731, 9_731, 4_012, 7_000, 1_500)]
+
+    found = [sampler.sample(wanted.model_copy(update={"within": within})) for within in times]
+    with ThreadPoolExecutor(2) as pool:
+        at_once = [
+            pool.submit(sampler.sample, wanted.model_copy(update=more))
+            for more in ({"within": t, "sample_id": f"at-once-{n}"} for n, t in enumerate(times))
+        ]
+    found += [each.result() for each in at_once]
+
+    assert {len(answer.records) for answer in found} == {10}
+
+
+@pytest.mark.parametrize("newest", [False, True])
+def test_a_topic_of_aborted_records_is_an_empty_sample_within_its_time(
+    broker: Broker, new_topic: NewTopic, sampler: SparkSampler, *, newest: bool
+) -> None:
+    """Goal: what was looked at when time runs out is an answer; a wider look would come too late.
+
+    The time is that of two looks, on a machine as busy as it is; three would be made.
+    """
+    topic, spec = new_topic(1), spec_for(broker.bootstrap)
+    producer = Producer({"bootstrap.servers": broker.bootstrap, "transactional.id": topic})
+    producer.init_transactions(30)
+    producer.begin_transaction()
+    for number in range(5_000):
+        producer.produce(topic, f'{{"t":1,"id":{number}}}')
+    producer.flush(30)
+    producer.abort_transaction(30)
+    del producer  # it would go on looking for its broker
+    one = order(spec, topic, {0: 1}, rows=200, newest=newest)
+    sampler.sample(one)  # its like was never read here
+    began = time.monotonic()
+    sampler.sample(one)
+    within = timedelta(seconds=2 * (time.monotonic() - began) + 0.5)
+    wanted = order(spec, topic, {0: 5_001}, rows=5, newest=newest)
+    began = time.monotonic()
+
+    answer = sampler.sample(wanted.model_copy(update={"within": within}))
+
+    assert answer.records == ()
+    assert time.monotonic() - began < within.total_seconds()
 
 
 def test_brokers_that_are_gone_are_no_bug(sampler: SparkSampler) -> None:

@@ -1,5 +1,7 @@
 """What Kafka's consumers are told to do for a range."""
 
+import subprocess
+import sys
 from collections.abc import Mapping
 from datetime import timedelta
 from types import MappingProxyType
@@ -11,12 +13,18 @@ POLLED, FETCHED = "kafka.max.poll.records", "kafka.max.partition.fetch.bytes"
 NO_CLIENT = MappingProxyType[str, str]({})
 
 
+GROUP = "kafka.group.id"
+
+
 def options(
-    partitions: int, *, of: int = 1, client: Mapping[str, str] = NO_CLIENT
+    partitions: int,
+    *,
+    of: int = 1,
+    client: Mapping[str, str] = NO_CLIENT,
+    poll: timedelta = timedelta(seconds=30),
 ) -> dict[str, str]:
     start = {TopicPartition("clicks", number): 0 for number in range(partitions)}
     ends = dict.fromkeys(start, 10)
-    poll = timedelta(seconds=30)
     return read_options(
         start, ends, client=client, group_id="task", poll_timeout=poll, partitions=of
     )
@@ -30,6 +38,38 @@ def test_batches_of_a_task_differ_in_what_they_read_alone() -> None:
     assert {name for name in one if one[name] != many[name]} == {
         *("assign", "startingOffsets", "endingOffsets"),
     }
+
+
+def test_a_group_has_one_set_of_properties_and_another_set_another_group() -> None:
+    """Goal: the connector refuses a group's second set with a text that shows both passwords."""
+    sets = (
+        options(1, client={"sasl.jaas.config": "first"}),
+        options(1, client={"sasl.jaas.config": "second"}),
+        options(1, client={"ssl.key.password": "first"}),
+        options(1, client={"sasl.jaas.config": "first"}, poll=timedelta(seconds=29)),
+        options(1, client={"sasl.jaas.config": "first"}, of=40),
+        options(1),
+    )
+
+    groups = [each[GROUP] for each in sets]
+    assert len(set(groups)) == len(groups)
+    assert all(group.startswith("task-") for group in groups), "rights are given by the beginning"
+    assert options(40, client={"sasl.jaas.config": "first"})[GROUP] == groups[0]
+
+
+def test_a_groups_name_is_not_known_from_its_password() -> None:
+    """Goal: who sees the names of groups cannot try passwords against them."""
+    program = (
+        "from tests.ingest.test_source import GROUP, options\n"
+        "print(options(1, client={'sasl.jaas.config': 'guessed'})[GROUP])"
+    )
+    elsewhere = subprocess.run(
+        (sys.executable, "-c", program), capture_output=True, text=True, timeout=60, check=True
+    )
+
+    here = options(1, client={"sasl.jaas.config": "guessed"})[GROUP]
+    assert elsewhere.stdout.strip().startswith("task-")
+    assert elsewhere.stdout.strip() != here
 
 
 def test_a_spec_may_say_how_much_is_polled() -> None:

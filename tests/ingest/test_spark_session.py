@@ -2,6 +2,7 @@
 
 import os
 import signal
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,8 @@ from tasks.runtime.java import Java
 from tasks.spark_conf import collector
 from tasks.spark_session import SparkFailed, SparkOptions, SparkRuntime, start_spark
 from tests.brokers import shared_cache_dir, shared_jars
+from tests.leaks import BY_NAME, CANARY
+from tests.tasks.test_masking import NAMED
 from tests.waiting import wait_until
 
 _WORKER = """
@@ -84,6 +87,34 @@ def test_spark_listens_on_loopback_alone_and_writes_below_its_folder(spark: Spar
     assert psutil.Process(spark.pid).cwd() == str(spark.work_dir)
     assert spark.alive()
     assert not [name for name in os.environ if name.startswith("PYSPARK_GATEWAY")]
+
+
+@pytest.mark.spark
+def test_the_log_of_the_jvm_shows_no_secret_and_is_its_owners_alone(spark: SparkRuntime) -> None:
+    """Goal: neither in a message nor in what an exception or its cause says."""
+    jvm = spark.context._jvm
+    assert jvm is not None
+    before = spark.log.stat().st_size
+    log = jvm.org.apache.logging.log4j.LogManager.getLogger("of.a.library")
+    texts = (*NAMED, BY_NAME)
+    for text in texts:
+        cause = jvm.java.lang.RuntimeException(text)
+        log.error(text, jvm.java.lang.IllegalStateException(text, cause))
+    long = "".join(f'password="{CANARY} {n}" ' for n in range(20_000))
+    for text in ('password="' + "\\a" * 100_000 + CANARY, f"sasl.jaas.config={long}"):
+        log.error(text)
+    log.error("the end of this test")
+
+    def written() -> str:
+        with spark.log.open() as file:
+            file.seek(before)
+            return file.read()
+
+    wait_until(lambda: "the end of this test" in written())
+    assert CANARY not in written()
+    assert written().count("java.lang.IllegalStateException") == len(texts)
+    assert written().count("\tat ") >= len(texts), "there is no trace"
+    assert stat.S_IMODE(spark.log.stat().st_mode) == stat.S_IRUSR | stat.S_IWUSR
 
 
 @pytest.mark.parametrize(

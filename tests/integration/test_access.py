@@ -80,6 +80,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
     ours = {name: value for name, value in os.environ.items() if "TIDEGATE" not in name}
     ours |= {
         "TIDEGATE_AUTH": "required",
+        "TIDEGATE_KAFKA_ALLOW": "localhost",
         "TIDEGATE_DATA_DIR": str(folder / "data"),
         "TIDEGATE_PORT": str(port),
         "TIDEGATE_TLS_CERT": "cert.pem",

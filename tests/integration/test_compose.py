@@ -133,19 +133,30 @@ def test_a_workers_health_check_asks_a_route_of_it(service: str) -> None:
 
 def test_one_command_makes_the_tokens_that_the_others_send(compose: Compose) -> None:
     made = compose.services["access"]
-    folder = made.command[-1]
+    _, _, _, admin, _, workers = made.command
 
-    assert made.command == ["access", "bootstrap", "--folder", folder]
-    assert made.written() == {folder}
-    for role, file in (("overlord", "admin"), ("worker", "workers")):
+    assert made.command == ["access", "bootstrap", "--folder", admin, "--workers-folder", workers]
+    assert made.written() == {admin, workers}
+    assert len(set(made.mounts().values())) == 2
+    for role, folder, file in (("overlord", admin, "admin"), ("worker", workers, "workers")):
         for each in compose.ours(role).values():
             assert each.environment["TIDEGATE_TOKEN_FILE"] == f"{folder}/{file}.token"
             assert folder in each.mounts().keys() - each.written()
+            assert each.mounts()[folder] == made.mounts()[folder]
     urls = {
         each.environment["TIDEGATE_METADATA_URL"]
         for each in (made, *compose.ours("overlord").values())
     }
     assert len(urls) == 1
+
+
+def test_no_worker_sees_the_token_of_an_administrator(compose: Compose) -> None:
+    """Goal: what reads records of strangers may pose as a worker, and as nobody else."""
+    made = compose.services["access"]
+    admins = made.mounts()[made.command[made.command.index("--folder") + 1]]
+
+    for worker in compose.ours("worker").values():
+        assert admins not in worker.mounts().values()
 
 
 def test_every_published_port_is_this_machines_own(compose: Compose) -> None:

@@ -69,7 +69,8 @@ class Place:
             str(self.folder / word.lstrip("/")) if word.startswith("/") else word
             for word in service.command
         ]
-        Path(command[-1]).mkdir()
+        for folder in service.written():
+            (self.folder / folder.lstrip("/")).mkdir()
         given = {k: self._here(v) for k, v in service.environment.items()}
         own = {"TIDEGATE_DATA_DIR": str(self.folder / "tokens"), "TIDEGATE_TOKEN_FILE": ""}
         subprocess.run(

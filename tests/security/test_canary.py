@@ -12,6 +12,7 @@ from pydantic import JsonValue
 from tests.brokers import create_topic, produce
 from tests.integration.cluster import SUPERVISORS, Cluster
 from tests.integration.oracle import ends_of, ids_in_files, ids_in_topic, record, spec
+from tests.security.answers import all_answers
 from tests.security.brokers import PASSWORD, USER, SecuredBroker
 from tests.waiting import wait_until
 
@@ -24,7 +25,6 @@ LOGIN = {
     "sasl.mechanism": "SCRAM-SHA-256",
     "sasl.username": USER,
 }
-_SKIPPED = {"/openapi.json"}
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +60,7 @@ def test_a_password_is_used_and_never_shown(guarded: SecuredBroker, tmp_path: Pa
         cluster.post(TOPIC, "suspend")
         wait_until(lambda: cluster.is_suspended_and_quiet(TOPIC), within_s=90)
 
-        answers = _all_answers(cluster)
+        answers = all_answers(cluster, (TOPIC, "no-such-secret"))
 
         assert ids_in_files(cluster.files(TOPIC)) == ids_in_topic(guarded.bootstrap, TOPIC)
         assert refused.status_code == httpx.codes.BAD_REQUEST
@@ -70,7 +70,6 @@ def test_a_password_is_used_and_never_shown(guarded: SecuredBroker, tmp_path: Pa
         **{f"the command line of {pid}": line for pid, line in command_lines.items()},
         **{str(p): p.read_bytes() for p in cluster.folder.rglob("*") if p.is_file()},
     }
-    assert len(answers) > 20, "hardly anything was asked"
     assert any("metadata.db" in name for name in shown)
     assert any("worker" in name or "w1" in name for name in shown)
     assert _showing(b"TIDEGATE_SECRET_WHISPER", shown), "what is searched for would not be found"
@@ -106,32 +105,6 @@ def _posted(
     io["consumerProperties"] = properties
     document["id"] = name
     return cluster.http.post(SUPERVISORS, json=document)
-
-
-def _all_answers(cluster: Cluster) -> dict[str, bytes]:
-    """Ask everything that can be asked by GET, of each name that is known."""
-    names = {
-        "supervisor_id": [TOPIC, "no-such-secret"],
-        "data_source": [TOPIC],
-        "task_id": [str(task["id"]) for task in cluster.tasks(TOPIC)][:4],
-    }
-    paths = cluster.http.get("/openapi.json").json()["paths"]
-    found = {}
-    for path, operations in paths.items():
-        if "get" not in operations or path in _SKIPPED or "stream" in path:
-            continue
-        for filled in _filled(path, names):
-            answer = cluster.http.get(filled)
-            found[f"GET {filled}"] = answer.content + str(answer.headers).encode()
-    return found
-
-
-def _filled(path: str, names: dict[str, list[str]]) -> list[str]:
-    found = [path]
-    for name, values in names.items():
-        if f"{{{name}}}" in path:
-            found = [one.replace(f"{{{name}}}", value) for one in found for value in values]
-    return [one for one in found if "{" not in one]
 
 
 def _command_lines(cluster: Cluster) -> dict[int, bytes]:

@@ -2,20 +2,29 @@
 
 import json
 import logging
+import sys
+import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 import structlog
 
 from supervisor.settings import load_settings
+from supervisor.settings_log import LogFormat
 from supervisor.setup import SetupProblem
 from supervisor.startup import configure_logging
+from tasks.secret_source import secret_text
+from tasks.task_logs import TaskLogs
+from tests.leaks import BY_NAME, BY_VALUE, CANARY, REFERENCE, SECRET, VARIABLE
 
 
 @pytest.fixture(autouse=True)
 def _as_before() -> Iterator[None]:
     before, handlers = structlog.get_config(), logging.getLogger().handlers
+    hooks = sys.excepthook, threading.excepthook
     yield
+    sys.excepthook, threading.excepthook = hooks
     structlog.configure(**before)
     logging.getLogger().handlers = handlers
 
@@ -79,6 +88,43 @@ def test_what_is_no_terminal_is_told_as_a_program(capsys: pytest.CaptureFixture[
     structlog.get_logger().info("one")
 
     assert json.loads(capsys.readouterr().err)["event"] == "one"
+
+
+@pytest.mark.parametrize("form", ["json", "console"])
+def test_no_line_shows_a_secret(
+    form: LogFormat,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    """Goal: neither as an event, a fact, a trace, nor as what a library or a thread says."""
+    monkeypatch.setenv(VARIABLE, SECRET)
+    secret_text(REFERENCE)
+    logs = TaskLogs(tmp_path)
+    logs.begin("t1", "token")
+    configure_logging(logs, form=form)
+    log = structlog.get_logger().bind(task="t1")
+    for text in (BY_NAME, BY_VALUE):
+        log.error(text, why=text, facts={"held": [text]}, error=ValueError(text))
+        log.error("broke", exc_info=ValueError(text))
+        logging.getLogger("a.library").warning("%s", text)
+        thread = threading.Thread(target=_broken, args=(text,))
+        thread.start()
+        thread.join()
+        sys.excepthook(ValueError, ValueError(text), None)
+
+    written = capsys.readouterr().err
+
+    assert "broke" in written
+    assert written.count("ValueError") >= 8
+    part = logs.read("t1", 0)
+    assert part is not None
+    assert b"broke" in part.content
+    assert CANARY not in written + part.content.decode()
+
+
+def _broken(text: str) -> None:
+    raise ValueError(text)
 
 
 def test_the_form_is_a_setting(monkeypatch: pytest.MonkeyPatch) -> None:

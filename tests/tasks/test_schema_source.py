@@ -11,6 +11,7 @@ from tasks.kafka_client import SecretRef
 from tasks.ports import SchemasUnavailable, SchemaText, TaskError
 from tasks.registry import Registry, address_of, refused_registries
 from tasks.schema_source import ANSWER_BYTES_MAX, RegistryClient
+from tasks.secret_source import secret_text
 from tests.registries import FakeRegistry, fake_registry
 
 SECRETS = {"TIDEGATE_SECRET_R": "user:pass:word", "TIDEGATE_SECRET_T": "to\nken"}
@@ -64,6 +65,24 @@ FAULTS = {
     "endless": (200, b" " * (ANSWER_BYTES_MAX + 1)),
     "odd references": (200, b'{"schema":"1","references":[{"subject":1}]}'),
 }
+
+
+def test_a_registry_that_repeats_what_it_was_sent_makes_no_text_with_a_secret(
+    registry: FakeRegistry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TIDEGATE_SECRET_R", "user:pass:word")
+    sent = base64.b64encode(b"user:pass:word").decode()
+    message = f"no user with the password pass:word, of the header Basic {sent}"
+    registry.fault = (401, json.dumps({"message": message}).encode())
+    spec = Registry(urls=(registry.url,), user_info=SecretRef(environment="TIDEGATE_SECRET_R"))
+    client = RegistryClient(secret_text)
+
+    with pytest.raises(SchemasUnavailable, match="no user with") as unanswered:
+        client.schema(spec, 7)
+
+    client.close()
+    assert "pass:word" not in str(unanswered.value)
+    assert sent not in str(unanswered.value)
 
 
 @pytest.mark.parametrize("fault", FAULTS)

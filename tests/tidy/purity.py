@@ -24,6 +24,7 @@ PURE_FILES = (
     "tasks/json_path.py",
     "tasks/kafka_client.py",
     "tasks/machine.py",
+    "tasks/masking.py",
     "tasks/orders.py",
     "tasks/pacing.py",
     "tasks/period.py",

@@ -20,7 +20,7 @@ _CONTRACTED = {
     "tasks": "contract offsets kafka_client wire machine orders pacing progress reading signals "
     "task_state worker spark_session expression filter_sql filters ingest_spec java_regex joda "
     "json_path period registry row_plan sample_contract sample_ranges sql tiling zone_names zones "
-    "avro_schema avro_sql protobuf_schema discovery digests arrays secret_source",
+    "avro_schema avro_sql protobuf_schema discovery digests arrays secret_source masking",
     "tasks/ingest": "write",
     "tasks/runtime": "jars",
 }

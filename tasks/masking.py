@@ -1,0 +1,114 @@
+"""Masking of secrets in texts: by value, for secrets that are known, and by the names beside them.
+
+A library that fails may print all that it was given: a map of properties, a line of JAAS, a key.
+Both ways are needed.  A value is found wherever it is and however it is quoted; a name is enough
+in a process that has not read the secret itself.
+"""
+
+import base64
+import json
+import re
+from collections.abc import Iterable
+from urllib.parse import quote, quote_plus
+
+MASK = "***"
+ANYWHERE_FROM = 8
+"""A value of so many characters is masked wherever it is, also inside a longer word."""
+WORD_FROM = 6
+"""A shorter one is masked as a word of its own alone: it must not be cut out of another word.
+Still shorter ones would be found everywhere: they are masked by the names beside them alone."""
+_LINE_FROM = 16
+"""A line of a secret of many lines is masked for itself as well: whoever logs it may shift it."""
+
+_NAME = (
+    r"(?:sasl[._]jaas[._]config|sasl[._]password|ssl[._]keystore[._]key|ssl[._]key[._]pem"
+    r"|ssl[._](?:key|keystore|truststore)[._]password|sasl[._]oauthbearer[._]client[._]secret"
+    r"|basic[._]auth[._]user[._]info|password|passwd|client_?secret|TIDEGATE_SECRET_(?!\w*_FILE)\w+)"
+)
+_QUOTED = r'"[^"\\]*+(?:\\.[^"\\]*+)*+\\?(?:"|$)'
+"""To the end of the text if the quotes are not closed: it may have been cut there."""
+_JAAS = rf"(?:[^;\"]++|{_QUOTED})*+(?:;|$)"
+_VALUE = rf"(?:\\*{_QUOTED}|.*?(?=,\s*[\w.\-]+\s*(?:=|->)|[\])\x7D]+(?:[\s.,;:]|$)|[\r\n]|$))"
+_PRIVATE = r"[A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----"
+PATTERNS = (
+    (rf"-----BEGIN {_PRIVATE}(?:.*?-----END {_PRIVATE}|.*)", MASK),
+    (rf"(sasl[._]jaas[._]config\s*(?:=|->)\s*){_JAAS}", rf"\1{MASK};"),
+    (rf"(\(\s*(?:kafka\.)?sasl[._]jaas[._]config\s*,\s*){_JAAS}", rf"\1{MASK};"),
+    (rf"(LoginModule\s+(?:required|requisite|sufficient|optional)\s){_JAAS}", rf"\1{MASK};"),
+    # One password of many properties: `"name": "value"`, `name=value`, `name -> value`.
+    (rf'((?<![a-z]){_NAME}\\*"\s*:\s*)\\*{_QUOTED}', rf'\1"{MASK}"'),
+    (rf"((?<![a-z]){_NAME}\s*(?:=|->)\s*){_VALUE}", rf"\1{MASK}"),
+    (rf"(\(\s*(?:kafka\.)?{_NAME}\s*,\s*)[^)]*", rf"\1{MASK}"),
+    (r"(authorization\W+(?:basic|bearer)\s+)[\w+/=.~-]+", rf"\1{MASK}"),
+    (r"(://[^/\s:@\"']*:)[^/\s@\"']+(?=@)", rf"\1{MASK}"),
+)
+"""What is searched, as Java understands it too, and what takes its place.  Upper and lower case are
+one, and a dot is any sign.  There is no brace in them, which Java's log would read as its own, and
+no loop over alternatives that gives back: of a long text it would overflow Java's stack."""
+_COMPILED = tuple(
+    (re.compile(pattern, re.IGNORECASE | re.DOTALL), instead) for pattern, instead in PATTERNS
+)
+_MARKS = (
+    *("password", "passwd", "jaas", "private key", "secret", "keystore", "authorization", "://"),
+    *("ssl.key", "ssl_key", "loginmodule", "user.info", "user_info"),
+)
+"""A text with none of these matches none of the patterns: most texts are not searched further."""
+
+
+def forms_of(secret: str) -> frozenset[str]:
+    """Return a secret as it may appear in texts: as it is, quoted, escaped and encoded.
+
+    Empty for a secret that is too short to be looked for.
+    """
+    parts = {secret, secret.strip()}
+    if len(lines := secret.splitlines()) > 1:
+        parts |= {kept for line in lines if _is_telling(kept := line.strip())}
+    found: set[str] = set()
+    for part in parts:
+        if len(part) < WORD_FROM:
+            continue
+        jaas = part.replace("\\", "\\\\").replace('"', '\\"')
+        jaas = jaas.replace("\n", "\\n").replace("\r", "\\r")
+        plain = {part, jaas, part.replace("\n", "\\n").replace("\r", "\\r")}
+        for form in plain:
+            found |= {form, *_in_json(form), repr(form)[1:-1]}
+        found |= {quote(part, safe=""), quote_plus(part)}
+        found.add(base64.b64encode(part.encode("utf-8", "surrogatepass")).decode())
+    return frozenset(found)
+
+
+def pattern_of(forms: Iterable[str]) -> re.Pattern[str] | None:
+    """Return what finds each of these forms, the longest first; None: there is none."""
+    ordered = sorted(set(forms), key=lambda form: (-len(form), form))
+    return re.compile("|".join(map(_found_by, ordered))) if ordered else None
+
+
+def masked(text: str, known: re.Pattern[str] | None = None) -> str:
+    """Return `text` without the secrets that `known` finds, and without what names mark as one."""
+    if known is not None:
+        text = known.sub(MASK, text)
+    lower = text.lower()
+    if any(mark in lower for mark in _MARKS):
+        for pattern, instead in _COMPILED:
+            text = pattern.sub(instead, text)
+    return text
+
+
+def masked_within(text: str) -> str:
+    """Return `text` masked by names alone, and no longer than it was: a field has a bound."""
+    return masked(text)[: len(text)]
+
+
+def _is_telling(line: str) -> bool:
+    return len(line) >= _LINE_FROM and not line.startswith("-----")
+
+
+def _in_json(text: str) -> set[str]:
+    return {json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1]}
+
+
+def _found_by(form: str) -> str:
+    found = re.escape(form)
+    if len(form) >= ANYWHERE_FROM:
+        return found
+    return rf"(?<![A-Za-z0-9]){found}(?![A-Za-z0-9])"

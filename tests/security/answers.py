@@ -1,0 +1,39 @@
+"""Everything that an overlord answers to GET, to be searched."""
+
+from collections.abc import Sequence
+
+from tests.integration.cluster import Cluster
+
+__all__ = ["all_answers"]
+
+_SKIPPED = {"/openapi.json"}
+_TASKS_MAX = 8
+
+
+def all_answers(cluster: Cluster, supervisors: Sequence[str]) -> dict[str, bytes]:
+    """Ask each route, of each name that is known; supervisors are named as their tables."""
+    tasks = [str(task["id"]) for name in supervisors for task in cluster.tasks(name)]
+    names = {
+        "supervisor_id": list(supervisors),
+        "data_source": list(supervisors),
+        "task_id": tasks[:_TASKS_MAX],
+        "worker": [name for name in cluster.children if name != "overlord"],
+    }
+    paths = cluster.http.get("/openapi.json").json()["paths"]
+    found = {}
+    for path, operations in paths.items():
+        if "get" not in operations or path in _SKIPPED or "stream" in path:
+            continue
+        for filled in _filled(path, names):
+            answer = cluster.http.get(filled)
+            found[f"GET {filled}"] = answer.content + str(answer.headers).encode()
+    assert len(found) > 20, "hardly anything was asked"
+    return found
+
+
+def _filled(path: str, names: dict[str, list[str]]) -> list[str]:
+    found = [path]
+    for name, values in names.items():
+        if f"{{{name}}}" in path:
+            found = [one.replace(f"{{{name}}}", value) for one in found for value in values]
+    return [one for one in found if "{" not in one]
