@@ -12,6 +12,7 @@ from supervisor.core.errors import FieldError, InvalidSpec
 from supervisor.core.preconditions import WHATEVER, Expected
 from supervisor.core.restarts import Restarts, restarts_of, told_of
 from supervisor.core.spec import SupervisorSpec
+from supervisor.foresight import with_mixed_types
 from supervisor.ownership import Allowed, allowed_before, everything
 from supervisor.ports import Clock, Store, Workers
 from supervisor.ports_probe import Probe, Probed, SourceUnreadable
@@ -97,6 +98,7 @@ class DryRun:
         with self.store.reading() as tx:
             newest = tx.specs.newest(spec.id)
             ranges = self.service.foresee(tx, newest, spec)
+            read = with_mixed_types(tx, newest, read)
             allowed_before(tx, spec.id, allowed)
         expected.check(spec.id, newest)
         exists = newest is not None and newest.spec is not None

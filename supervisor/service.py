@@ -24,7 +24,7 @@ from supervisor.core.spec import SupervisorSpec
 from supervisor.core.spec_reader import ReadSpec, read_spec
 from supervisor.desired import desired_state
 from supervisor.export_events import follow
-from supervisor.foresight import foresight
+from supervisor.foresight import foresight, with_mixed_types
 from supervisor.leadership import Leadership
 from supervisor.loop import Loop
 from supervisor.ownership import Allowed, allowed_before, everything
@@ -101,8 +101,9 @@ class Service:
             newest = tx.specs.newest(spec.id)
             allowed_before(tx, spec.id, allowed)
             expected.check(spec.id, newest)
+            judged = with_mixed_types(tx, newest, read)
             if newest is not None and newest.spec == spec:
-                return unchanged(newest, read)
+                return unchanged(newest, judged)
             changes = changes_to(newest, spec)
             is_new = newest is None or newest.terminated
             stored = self._append(
@@ -113,7 +114,7 @@ class Service:
                 restarts=is_new or changes.restarts,
             )
             self._follow_exports(tx, spec)
-            return applied(stored, read, changes)
+            return applied(stored, judged, changes)
 
         done = self._judged(apply)
         self._reach(f"{what}:committed")
@@ -129,6 +130,7 @@ class Service:
             newest = tx.specs.newest(read.spec.id)
             allowed_before(tx, read.spec.id, allowed)
             ranges = self.foresee(tx, newest, read.spec)
+            read = with_mixed_types(tx, newest, read)
         expected.check(read.spec.id, newest)
         return foreseen(newest, read, ranges)
 

@@ -9,7 +9,9 @@ from supervisor.core.model import GapKind, OffsetGap
 from supervisor.verify.ledger import Ledger
 from tasks.offsets import TopicPartition
 from tests.api.world import NOON, SUPERVISORS, TOPIC, Agent, World, spec_document, task_ids
+from tests.core.spec_documents import changed
 
+_DIMENSIONS = "/spec/dataSchema/dimensionsSpec/dimensions"
 FILES = f"/api/v1/datasources/{TOPIC}/files"
 
 
@@ -53,6 +55,31 @@ def test_the_files_of_a_table_are_those_that_were_published(world: World) -> Non
     ]
     columns = [{"name": "user", "type": "string"}, {"name": "n", "type": "long"}]
     assert (found["columns"], found["columnSets"]) == (columns, [columns])
+
+
+@pytest.mark.parametrize("published", [False, True])
+def test_a_type_that_a_tables_files_turn_into_json_is_warned_of(
+    world: World, *, published: bool
+) -> None:
+    """Goal: who applies it, or only asks, knows before any record is read with it."""
+    if published:
+        _published(world)
+    else:  # what is being read has the type of before
+        world.start(partitions=1, task_count=1, replicas=1)
+    numbers = [{"type": "long", "name": "user"}, {"type": "double", "name": "bytes"}]
+    wanted = changed(_DIMENSIONS, numbers, spec_document(task_count=1, replicas=1))
+
+    asked = world.post("/api/v1/supervisors/validate", wanted).json()["warnings"]
+    previewed = world.post(f"{SUPERVISORS}?dryRun=true", wanted).json()["warnings"]
+    applied = world.post(SUPERVISORS, wanted).json()["warnings"]
+
+    [warning] = applied
+    assert asked == previewed == applied
+    assert "column user is declared long, and ranges of the table hold it as string" in warning
+    assert "the table's type of it is json" in warning
+    assert len(world.post(SUPERVISORS, wanted).json()["warnings"]) == 1
+    fitting = world.post(SUPERVISORS, spec_document(task_count=1, replicas=1)).json()
+    assert (fitting["modified"], fitting.get("warnings")) == (True, None)
 
 
 def test_journaled_files_of_one_replica_per_live_generation_are_added_on_request(
