@@ -12,6 +12,7 @@ from supervisor.core.errors import FieldError, InvalidSpec
 from supervisor.core.preconditions import WHATEVER, Expected
 from supervisor.core.restarts import Restarts, restarts_of, told_of
 from supervisor.core.spec import SupervisorSpec
+from supervisor.foresight import with_mixed_types
 from supervisor.known_tables import name_taken
 from supervisor.ownership import Allowed, allowed_before, everything
 from supervisor.ports import Clock, Store, Workers
@@ -98,6 +99,7 @@ class DryRun:
         with self.store.reading() as tx:
             newest = tx.specs.newest(spec.id)
             ranges = self.service.foresee(tx, newest, spec)
+            read = with_mixed_types(tx, newest, read)
             allowed_before(tx, spec.id, allowed)
             taken = name_taken(tx, spec)
         expected.check(spec.id, newest)

@@ -1,8 +1,13 @@
-"""What a version of a spec does to what is read, looked up in the rows before it is decided on."""
+"""What a spec does to what is read and to its table, looked up in the rows before it is stored."""
 
+from dataclasses import replace
+
+from supervisor.core.column_types import mixed_types
 from supervisor.core.foreseen import Foreseen, foresee
 from supervisor.core.model import SpecVersion
 from supervisor.core.observed import Limits, Observed, StreamState
+from supervisor.core.spec import ingest_spec
+from supervisor.core.spec_reader import ReadSpec
 from supervisor.observe import specs_of
 from supervisor.ports import Transaction
 
@@ -28,3 +33,18 @@ def foresight(tx: Transaction, version: SpecVersion, stream: StreamState) -> For
             workers=(),
         )
     )
+
+
+def with_mixed_types(tx: Transaction, newest: SpecVersion | None, read: ReadSpec) -> ReadSpec:
+    """Return a spec with warnings of columns that its table has with another type.
+
+    A range that is being read has the types of the spec it was begun with, and is published later.
+    """
+    sets = tx.segments.column_sets(read.spec.data_source)
+    live = tx.generations.live(read.spec.id)
+    if newest is not None and live:
+        bound = {generation.spec_version for generation in live}
+        specs = sorted(specs_of(tx, newest, live).items())
+        sets += [ingest_spec(spec).columns for version, spec in specs if version in bound]
+    found = mixed_types(ingest_spec(read.spec).columns, sets)
+    return replace(read, warnings=(*read.warnings, *found))

@@ -13,6 +13,7 @@ from typing import Protocol
 
 from supervisor.core.divergence import Divergence
 from supervisor.core.model import NamedFile, Publication, RetentionRule, Segment
+from tasks.ingest_spec import Column
 
 
 class Segments(Protocol):
@@ -30,6 +31,13 @@ class Segments(Protocol):
         """Return the used files of a table, which are all that its readers see.
 
         By interval, then path.
+        """
+        ...
+
+    def column_sets(self, data_source: str) -> list[tuple[Column, ...]]:
+        """Return the different lists of columns that the used files of a table have.
+
+        Files from before columns were recorded are left out.
         """
         ...
 

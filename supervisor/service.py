@@ -24,7 +24,7 @@ from supervisor.core.spec import SupervisorSpec
 from supervisor.core.spec_reader import ReadSpec, read_spec
 from supervisor.desired import desired_state
 from supervisor.export_events import follow
-from supervisor.foresight import foresight
+from supervisor.foresight import foresight, with_mixed_types
 from supervisor.known_tables import refuse_taken_name
 from supervisor.leadership import Leadership
 from supervisor.loop import Loop
@@ -102,8 +102,9 @@ class Service:
             newest = tx.specs.newest(spec.id)
             allowed_before(tx, spec.id, allowed)
             expected.check(spec.id, newest)
+            judged = with_mixed_types(tx, newest, read)
             if newest is not None and newest.spec == spec:
-                return unchanged(newest, read)
+                return unchanged(newest, judged)
             refuse_taken_name(tx, spec)
             changes = changes_to(newest, spec)
             is_new = newest is None or newest.terminated
@@ -115,7 +116,7 @@ class Service:
                 restarts=is_new or changes.restarts,
             )
             self._follow_exports(tx, spec)
-            return applied(stored, read, changes)
+            return applied(stored, judged, changes)
 
         done = self._judged(apply)
         self._reach(f"{what}:committed")
@@ -132,6 +133,7 @@ class Service:
             allowed_before(tx, read.spec.id, allowed)
             refuse_taken_name(tx, read.spec)
             ranges = self.foresee(tx, newest, read.spec)
+            read = with_mixed_types(tx, newest, read)
         expected.check(read.spec.id, newest)
         return foreseen(newest, read, ranges)
 

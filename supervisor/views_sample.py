@@ -102,6 +102,7 @@ def _shown(text: str | None) -> JsonValue:
         return None
     try:
         value: JsonValue = json.loads(text, parse_constant=_refuse)
+        json.dumps(value, ensure_ascii=False).encode()  # half a surrogate pair cannot be shown
     except (ValueError, RecursionError):
         return {"raw": text}
     return value if isinstance(value, dict) and _depth(value) <= DEPTH_MAX else {"raw": text}

@@ -62,15 +62,20 @@ def of_variant(place: str, kind: str) -> Value:
     `place` is a VARIANT, `kind` what `schema_of_variant` says of it.
     """
     number = f"{kind} IN ('DOUBLE', 'FLOAT') OR startswith({kind}, 'DECIMAL')"
+    double = f"try_variant_get({place}, '$', 'double')"
     truth = f"WHEN {kind} = 'BOOLEAN' THEN CAST(try_variant_get({place}, '$', 'boolean') AS"
     return Value(
         long=(
             f"CASE WHEN {kind} = 'BIGINT' THEN try_variant_get({place}, '$', 'bigint') "
             f"{truth} BIGINT) END"
         ),
-        double=f"CASE WHEN {number} THEN try_variant_get({place}, '$', 'double') END",
+        double=f"CASE WHEN {number} THEN {double} END",
         string=f"CASE WHEN {kind} = 'STRING' THEN try_variant_get({place}, '$', 'string') END",
         truth=f"CASE {truth} STRING) END",
+        digits=(
+            f"CASE WHEN startswith({kind}, 'DECIMAL') AND abs({double}) >= {EXACT_MAX} "
+            f"THEN try_variant_get({place}, '$', 'string') END"
+        ),
     )
 
 

@@ -10,9 +10,10 @@ Pure; the hashes themselves are Spark's (`ingest/digest.py`).
 from collections.abc import Iterable
 from functools import reduce
 
-VERSION = 2
+VERSION = 3
 """Of what is hashed, and how.  It grows with every change of it: others are not comparable.
 
+3: numbers of seconds are cut to microseconds; a double that a column cannot hold is null.
 2: filters and metrics of texts see true and false as texts; sketches have the entries of lists.
 """
 PATTERN = r"^[1-9][0-9]{0,3}:[0-9a-f]{16}$"

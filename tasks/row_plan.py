@@ -18,7 +18,10 @@ NumberType = Literal["long", "double"]
 """Columns of numbers that a format may read as such."""
 
 _ANYTHING = Value(
-    "i0l", "i0d", "i0s", ArrayValue(Kind.STRING, "i0a"), "i0j", number="i0n", truth="i0t"
+    *("i0l", "i0d", "i0s", ArrayValue(Kind.STRING, "i0a"), "i0j"),
+    number="i0n",
+    truth="i0t",
+    digits="i0g",
 )
 
 TIME = "__time"
@@ -31,7 +34,7 @@ RECORDS = "__count"
 """Column of rows that were rolled up: how many records each stands for."""
 
 OWN_COLUMNS = ("__time", "__partition", "__offset", "__topic")
-"""Columns that we add; a field of that name is never a column."""
+"""Columns that we add; a field of that name is never a column (see `is_reserved`)."""
 
 _DISTINCT, _ENTRIES = "__of_", "__each_"
 
@@ -156,10 +159,13 @@ def needs_own_time(spec: RowSpec) -> bool:
     return spec.rollup and any(m.of in {"first", "last"} for m in spec.metrics)
 
 
-def own_columns(spec: RowSpec) -> frozenset[str]:
-    """Return names that no field's column can have: those of our own columns, and of metrics."""
-    metrics = {metric.name for metric in spec.metrics} | {c.name for c in measured(spec)}
-    return frozenset({*OWN_COLUMNS, *metrics, *((RECORDS, OWN_TIME) if spec.rollup else ())})
+def is_reserved(column: str) -> bool:
+    """Tell whether no column can have a name: tables have it of their own, in any case of letters.
+
+    Without rollup, too: what a table holds must not depend on whether its rows are merged.
+    """
+    name = column.lower()
+    return not name or name in OWN_COLUMNS or is_own_of_rollup(name)
 
 
 def is_own_of_rollup(column: str) -> bool:
@@ -170,7 +176,7 @@ def is_own_of_rollup(column: str) -> bool:
 def staged(value: Value, prefix: str) -> tuple[list[str], Value]:
     """Give a value's texts names of their own: what to select, and the value by these names.
 
-    What a value of no fixed type is as a number gets a name as well: the SQL for it is long.
+    What a value is as a number gets a name as well where the SQL for it is long.
     """
     names = {
         "long": f"{prefix}l",
@@ -178,6 +184,7 @@ def staged(value: Value, prefix: str) -> tuple[list[str], Value]:
         "string": f"{prefix}s",
         "json": f"{prefix}j",
         "truth": f"{prefix}t",
+        "digits": f"{prefix}g",
     }
     held = {key: name for key, name in names.items() if getattr(value, key) is not None}
     selected = [f"{getattr(value, key)} AS {name}" for key, name in held.items()]
@@ -187,7 +194,7 @@ def staged(value: Value, prefix: str) -> tuple[list[str], Value]:
         variant = None if array.variant is None else f"{prefix}w"
         selected += [] if array.variant is None else [f"{array.variant} AS {variant}"]
         array = replace(array, sql=f"{prefix}a", variant=variant, known_shape=None)
-    number = f"{prefix}n" if len(value.texts) > 1 else None
+    number = f"{prefix}n" if value.string or value.array or len(value.texts) > 1 else None
     if number is not None:
         selected.append(f"{as_double(value)} AS {number}")
     return selected, Value(**held, array=array, number=number)

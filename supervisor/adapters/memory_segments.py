@@ -8,6 +8,7 @@ from supervisor.adapters.memory_rows import Tables
 from supervisor.core.divergence import Divergence
 from supervisor.core.errors import StateMoved
 from supervisor.core.model import NamedFile, Publication, Segment
+from tasks.ingest_spec import Column
 
 
 class MemorySegments:
@@ -39,6 +40,11 @@ class MemorySegments:
         """Return the used files of a table, which are all that its readers see; see the port."""
         rows = self._tables.segments.values()
         return _ordered(s for s in rows if s.data_source == data_source and s.used)
+
+    def column_sets(self, data_source: str) -> list[tuple[Column, ...]]:
+        """Return the lists of columns of a table's used files; see the port."""
+        held = dict.fromkeys(s.columns for s in self.of_data_source(data_source))
+        return [columns for columns in held if columns]
 
     def of_supervisor(self, supervisor_id: str) -> list[Segment]:
         """Return all that one supervisor published, unused and deleted ones too; same order."""

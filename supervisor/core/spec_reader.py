@@ -21,6 +21,7 @@ from supervisor.core.spec_notes import Notes
 from supervisor.core.spec_parser import without_parser
 from supervisor.core.spec_sifting import sift_format, sift_metric, sift_transforms
 from supervisor.core.spec_tuning import TuningConfig
+from tasks.row_plan import is_reserved
 
 _Sections = dict[str, tuple[dict[str, object] | None, str]]
 _REQUIRED = {
@@ -65,6 +66,9 @@ def read_spec(document: object) -> ReadSpec:
     _check_table(notes, sections["dataSchema"])
     if spec is None or notes.errors:
         raise InvalidSpec(notes.errors)
+    _check_columns(notes, spec.data_schema, sections["dataSchema"][1])
+    if notes.errors:
+        raise InvalidSpec(notes.errors)
     _warn_of_what_waits(notes, spec)
     return ReadSpec(spec, tuple(notes.warnings))
 
@@ -77,6 +81,17 @@ def _check_table(notes: Notes, schema: tuple[dict[str, object] | None, str]) -> 
     if isinstance(name, str) and is_errors_table(name.lower()):
         told = f"{shown(name)}: names that end in {ERRORS_SUFFIX} are those of quarantined records"
         notes.refuse(f"{pointer}/dataSource", told, "choose another name")
+
+
+def _check_columns(notes: Notes, schema: DataSchema, base: str) -> None:
+    """Refuse names of columns that tables have of their own; here, as above."""
+    places = {f"{base}/dimensionsSpec/dimensions": schema.dimensions_spec.names}
+    places[f"{base}/metricsSpec"] = tuple(metric.name for metric in schema.metrics_spec)
+    for pointer, names in places.items():
+        for number, name in enumerate(names):
+            if is_reserved(name):
+                message = f"column {shown(name)} is reserved: tables have such columns of their own"
+                notes.refuse(f"{pointer}/{number}", message, "give the column another name")
 
 
 def _warn_of_what_waits(notes: Notes, spec: SupervisorSpec) -> None:

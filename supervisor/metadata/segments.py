@@ -47,6 +47,12 @@ class SqlSegments:
         """Return the used files of a table, which are all that its readers see; see the port."""
         return self._where(_AT.data_source == data_source, _USED)
 
+    def column_sets(self, data_source: str) -> list[tuple[Column, ...]]:
+        """Return the lists of columns of a table's used files; see the port."""
+        used = select(_AT.column_set).where(_AT.data_source == data_source, _USED).distinct()
+        found = set(self._db.execute(used).scalars()) - {None}
+        return [columns for _, columns in sorted(self._sets.read(found).items())]
+
     def of_supervisor(self, supervisor_id: str) -> list[Segment]:
         """Return all that one supervisor published, unused and deleted ones too; same order."""
         return self._where(_AT.supervisor_id == supervisor_id)

@@ -62,6 +62,8 @@ class Value:
     """DOUBLE: what all of it is as a number, if a caller has worked that out already."""
     truth: str | None = field(default=None, compare=False)
     """STRING: `true` or `false` where the long is a boolean's; expressions never see it."""
+    digits: str | None = field(default=None, compare=False)
+    """STRING: the number as it was written where the double, beyond 2^53, stands for several."""
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -124,7 +126,7 @@ def as_kind(value: Value, kind: Kind) -> str:
 
 def as_string(value: Value) -> str:
     """Return STRING: numbers as Java writes them, an array of one as its element."""
-    found = [value.truth] if value.truth else []
+    found = [sql for sql in (value.truth, value.digits) if sql]
     found += [f"CAST({sql} AS STRING)" for sql in (value.long, value.double) if sql]
     found += [sql for sql in (value.string, value.json) if sql]
     if value.array:
@@ -133,10 +135,12 @@ def as_string(value: Value) -> str:
 
 
 def as_long(value: Value) -> str:
-    """Return BIGINT: doubles cut as Java does, texts that are no number null."""
+    """Return BIGINT: doubles cut; what no long is, and texts that are no number, null."""
     found = [value.long] if value.long else []
+    if value.digits:
+        found.append(_cut(value.digits))
     if value.double:
-        found.append(f"CAST({value.double} AS BIGINT)")
+        found.append(whole_of_double(value.double))
     if value.string:
         found.append(long_of_text(value.string))
     if value.array:
@@ -184,6 +188,8 @@ def as_truth(value: Value) -> str:
 def as_json(value: Value) -> str:
     """Return STRING: the value as JSON text; null is null."""
     found = [f"CAST({value.long} AS STRING)"] if value.long else []
+    if value.digits:
+        found.append(value.digits)
     if value.double:
         # JSON has no NaN and no infinities; Jackson writes them as texts.
         found.append(
@@ -219,7 +225,7 @@ def as_array(value: Value, kind: Kind | None = None) -> ArrayValue:
     """
     wanted = kind or element_kind(value)
     found = [cast_array(value.array, wanted).sql] if value.array else []
-    alone = Value(value.long, value.double, value.string)
+    alone = Value(value.long, value.double, value.string, digits=value.digits)
     if alone.texts:
         found.append(
             let(
@@ -246,6 +252,8 @@ def cast_array(array: ArrayValue, kind: Kind) -> ArrayValue:
     if array.kind is Kind.STRING:
         reader = long_of_text if kind is Kind.LONG else double_of_text
         return ArrayValue(kind, f"transform({array.sql}, tg_c -> {reader('tg_c')})")
+    if kind is Kind.LONG:
+        return ArrayValue(kind, f"transform({array.sql}, tg_c -> {whole_of_double('tg_c')})")
     return ArrayValue(kind, f"CAST({array.sql} AS ARRAY<{SPARK_TYPES[kind]}>)")
 
 
@@ -290,6 +298,7 @@ def choose(branches: Sequence[tuple[str, Value]], otherwise: Value, at: int) -> 
         string=pick((v.string for v in values), otherwise.string),
         array=ArrayValue(kind, array) if kind and array else None,
         json=pick((v.json for v in values), otherwise.json),
+        digits=pick((v.digits for v in values), otherwise.digits),
     )
 
 
@@ -313,13 +322,24 @@ def common_kind(kinds: Sequence[Kind], at: int) -> Kind | None:
     return found.pop() if found else None
 
 
+def whole_of_double(sql: str) -> str:
+    """Return BIGINT: a double, cut; null if no long is that: NaN, and what is not below 2^63.
+
+    Below 0 the bound itself is none either: whole numbers that lie just beyond it are as doubles
+    the bound.  `sql` stands in the result once.
+    """
+    # Even a cast that may fail takes 2^63 for the largest long.  The steps go beyond both ends.
+    return f"try_add(try_subtract(try_add(TRY_CAST({sql} AS BIGINT), 1L), 2L), 1L)"
+
+
 def long_of_text(sql: str) -> str:
-    """Return BIGINT: the number that a text writes, cut; null if it writes none."""
+    """Return BIGINT: the number that a text writes, cut; null if it writes none, or no long."""
     return let(
         sql,
         lambda t: (
             f"CASE WHEN {t} RLIKE {_WHOLE} AND CAST({t} AS BIGINT) IS NOT NULL "
-            f"THEN CAST({t} AS BIGINT) ELSE CAST({double_of_text(t)} AS BIGINT) END"
+            f"THEN CAST({t} AS BIGINT) WHEN {t} RLIKE {_NUMBER} AND {_decimal(t)} IS NOT NULL "
+            f"THEN {_cut(t)} ELSE {whole_of_double(double_of_text(t))} END"
         ),
     )
 
@@ -334,6 +354,15 @@ def double_of_text(sql: str) -> str:
             f"WHEN lower({t}) = 'true' THEN 1D WHEN lower({t}) = 'false' THEN 0D END"
         ),
     )
+
+
+def _decimal(text_sql: str) -> str:
+    # Twenty digits before the point hold each long; a double would hold 15 to 17 in all.
+    return f"CAST({text_sql} AS DECIMAL(38, 18))"
+
+
+def _cut(text_sql: str) -> str:
+    return f"TRY_CAST({_decimal(text_sql)} AS BIGINT)"
 
 
 def _only(array: ArrayValue) -> Value:

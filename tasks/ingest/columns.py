@@ -29,7 +29,7 @@ from tasks.ingest_spec import (
     TextFormat,
 )
 from tasks.ports import JournalEntry
-from tasks.row_plan import measured, own_columns
+from tasks.row_plan import is_reserved, measured
 
 _SPECS_MAX = 100
 COLUMNS_MAX = 1_000
@@ -112,11 +112,14 @@ def _named_fields(spec: IngestSpec) -> set[str]:
     beside = spec.kafka_columns
     if beside is not None:
         names |= {name for name in (beside.timestamp, beside.topic, beside.key) if name is not None}
-    return names - _never(spec)
+    return {name for name in names - _never(spec) if not is_reserved(name)}
 
 
 def known_keys(spec: IngestSpec, found: Iterable[str]) -> frozenset[str]:
-    """Return the keys that are no news; empty if nothing is discovered."""
+    """Return the keys that are no news; empty if nothing is discovered.
+
+    Reserved names are news: a record with such a field loses what it holds, which is counted.
+    """
     if spec.discovery is Discovery.NOTHING:
         return frozenset()
     return frozenset(_never(spec) | set(found))
@@ -143,15 +146,19 @@ def flat_keys(spec: IngestSpec, found: Iterable[str]) -> frozenset[str] | None:
 
 
 def _never(spec: IngestSpec) -> set[str]:
-    """Return the keys that are never discovered: the time, what is declared or excluded, ours."""
+    """Return the keys that are never discovered: the time, what is declared or excluded."""
     declared = (column.name for column in spec.columns)
-    return {spec.timestamp.column, *declared, *spec.excluded, *own_columns(spec), ""}
+    metrics = (metric.name for metric in spec.metrics)
+    return {spec.timestamp.column, *declared, *spec.excluded, *metrics}
 
 
 def grown(found: Found, new: Mapping[str, int]) -> Found:
-    """Return what was found with what is new, sorted, up to COLUMNS_MAX names; none goes."""
+    """Return what was found with what is new, sorted, up to COLUMNS_MAX names; none goes.
+
+    No reserved name comes in; one that is there already is of a worker that did not reserve it.
+    """
     room = max(0, COLUMNS_MAX - len(found))
-    taken = sorted(set(new) - set(found))[:room]
+    taken = sorted(name for name in set(new) - set(found) if not is_reserved(name))[:room]
     held = {name: kinds for name, kinds in new.items() if name in found or name in taken}
     return dict(sorted(together([found, held]).items()))
 

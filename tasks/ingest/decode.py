@@ -44,6 +44,7 @@ from tasks.ingest.transform import (
     from_millis,
     micros,
     read_time,
+    within_type,
 )
 from tasks.ingest.unfit import Lost, unfit_sql
 from tasks.ingest_spec import Column, Metric, RowSpec, UnfitValues
@@ -170,6 +171,7 @@ def _judged(
         *(f"{_value(parsed, c)} AS c{n}" for n, c in plan.texts),
         *(f"{_as_found(plan, c, parsed.value(c.name))} AS c{n}" for n, c in plan.values),
         *(f"{held_in(parsed.value(c.name))} AS f{n}" for n, c in _declared_arrays(plan)),
+        *(f"{_is_infinite(parsed.value(c.name))} AS f{n}" for n, c in _discovered_numbers(plan)),
         *looked_at,
         f"{parsed.unknown} AS fresh",
     )
@@ -194,7 +196,9 @@ def _value(parsed: Parsed, column: Column) -> str:
 def _as_found(plan: RowPlan, column: Column, value: Value) -> str:
     """Return the SQL of a value as its column stores it."""
     if column.name in plan.found:
-        return stored(value, column.type)
+        # Of each type that the column may grow to, what is no finite number is null.
+        finite = value.double and within_type(value.double, "double")
+        return stored(replace(value, double=finite, number=None, digits=None), column.type)
     return as_column(value, column.type)
 
 
@@ -223,7 +227,9 @@ def _transformed(
         if name in made
     ]
     if TIME in made:
-        kept = ["p", "o", "s", "size", "x", "r", "misfit", "unknown", *carried]
+        # A time that was moved nowhere is a bad one, also where the record had none.
+        moved = "CASE WHEN t IS NULL THEN x ELSE 'moved' END AS x"
+        kept = ["p", "o", "s", "size", moved, "r", "misfit", "unknown", *carried]
         kept += [text.rpartition(" AS ")[2] for text in selected]
         time = from_millis(as_long(made[TIME]))
         frame = frame.selectExpr(*kept, f"CASE WHEN t IS NOT NULL THEN {time} END AS t", *columns)
@@ -246,7 +252,10 @@ def _where_met(name: str, made: Value) -> Value:
     if array is not None:
         variant, shape = met(array.variant), met(array.known_shape)
         array = replace(array, sql=met(array.sql) or "", variant=variant, known_shape=shape)
-    return Value(met(made.long), met(made.double), met(made.string), array, met(made.json))
+    return Value(
+        *(met(made.long), met(made.double), met(made.string), array, met(made.json)),
+        digits=met(made.digits),
+    )
 
 
 def _without(hidden: Collection[str]) -> str:
@@ -342,7 +351,8 @@ def _misfits(plan: RowPlan) -> list[Lost]:
     """Return the values that may not fit their columns; in a column of texts each does."""
     typed = [(n, column) for n, column in plan.texts if column.type != "string"]
     lost = [Lost(f"(f{n} IS NOT NULL AND c{n} IS NULL)", column) for n, column in typed]
-    return lost + [Lost(_has_fewer(f"c{n}", f"f{n}"), c) for n, c in _declared_arrays(plan)]
+    lost += [Lost(_has_fewer(f"c{n}", f"f{n}"), c) for n, c in _declared_arrays(plan)]
+    return lost + [Lost(f"f{n}", c, declared=False) for n, c in _discovered_numbers(plan)]
 
 
 def _is_lost(value: Value, column: Column, stored_as: str) -> str:
@@ -352,9 +362,21 @@ def _is_lost(value: Value, column: Column, stored_as: str) -> str:
     return f"({there(value)} AND {stored_as} IS NULL)"
 
 
+def _is_infinite(value: Value) -> str:
+    """Tell whether a field holds a number that no double is."""
+    if not value.double:
+        return "false"
+    return f"(({value.double}) IS NOT NULL AND {within_type(value.double, 'double')} IS NULL)"
+
+
 def _has_fewer(array: str, wanted: str) -> str:
     return f"(coalesce({count_of(array)}, 0) < coalesce({wanted}, 0))"
 
 
 def _declared_arrays(plan: RowPlan) -> list[tuple[int, Column]]:
     return [(n, c) for n, c in plan.values if c.type in ELEMENTS and c.name not in plan.found]
+
+
+def _discovered_numbers(plan: RowPlan) -> list[tuple[int, Column]]:
+    """Return the columns with the type of their values in which numbers may be."""
+    return [(n, c) for n, c in plan.values if c.name in plan.found and c.type in {"double", "json"}]

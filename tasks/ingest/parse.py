@@ -18,6 +18,7 @@ from tasks.ingest.schemas import (
     Schemas,
     known_schemas,
 )
+from tasks.ingest.text_functions import IS_JSON_TEXT, add_text_functions
 from tasks.ingest_spec import (
     AvroFormat,
     BinaryFormat,
@@ -172,18 +173,17 @@ def _header_text(value: str, encoding: HeaderEncoding) -> str:
 def _with_key(records: DataFrame, spec: KafkaColumns, answers: Answers) -> DataFrame:
     """Add `_name`, the text of the first field of a key; with a schema `_asked`, too: `Parsed`."""
     kept = [c for c in records.columns if c != "v"]
+    add_text_functions(records.sparkSession)
     match spec.key_format:
         case None:
             return records.selectExpr("*", "CAST(_key AS STRING) AS _name")
         case JsonFormat():
-            held = "from_json(CAST(_key AS STRING), 'map<string,string>')"
-            return records.selectExpr("*", f"get(map_values({held}), 0) AS _name")
+            return records.selectExpr("*", f"{_first_of('CAST(_key AS STRING)')} AS _name")
         case AvroFormat() | ProtobufFormat() as inner:
             known = known_schemas(inner, answers)
             decoded = as_json(records.selectExpr(*kept, "v AS _v", "_key AS v"), inner, known)
-            held = "from_json(_j, 'map<string,string>')"
             return decoded.selectExpr(
-                *(*kept, "_v AS v", f"get(map_values({held}), 0) AS _name"),
+                *(*kept, "_v AS v", f"{_first_of('_j')} AS _name"),
                 f"transform({asked_sql(inner, known)}, x -> x + {OF_KEYS}) AS {_ASKED}",
             )
         case TextFormat() | RegexFormat() as inner:
@@ -192,6 +192,14 @@ def _with_key(records: DataFrame, spec: KafkaColumns, answers: Answers) -> DataF
             parsed = _parse_value(moved, inner, Wanted(texts=(first,)))
             name = f"CASE WHEN ({parsed.reason}) = 0 THEN {parsed.text(first)} END AS _name"
             return parsed.frame.selectExpr(*kept, "_v AS v", name)
+
+
+def _first_of(document: str) -> str:
+    """Return SQL of the text of the first field of a JSON object; null where it is none."""
+    first = f"get(map_values(from_json({document}, 'map<string,string>')), 0)"
+    # Bytes that are no UTF-8 are replaced, as in headers; of half a surrogate pair Spark makes `?`.
+    mended = f"{IS_JSON_TEXT}(make_valid_utf8({document}))"
+    return f"CASE WHEN {IS_JSON_TEXT}({document}) OR {mended} THEN {first} END"
 
 
 def _either_text(parsed: Parsed, beside: dict[str, _Beside], name: str) -> str:

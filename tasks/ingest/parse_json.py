@@ -1,8 +1,11 @@
 """Records that are one JSON object each.
 
 JSON is strict (RFC 8259): NaN, single quotes, trailing commas, a byte order mark and more than
-one value in a record are `not-json`, and so is nesting deeper than 1,000.  Of duplicate keys the
-last counts; but the text at a path is the first that is found, its value the last.
+one value in a record are `not-json`, and so are nesting deeper than 1,000 and half a surrogate
+pair: no column could hold it as it is, and two names that have one would be one name.
+
+Of duplicate keys the last counts; but the text at a path is the first that is found, its value the
+last.
 """
 
 import sys
@@ -26,7 +29,7 @@ from tasks.expression.tree import Kind
 from tasks.expression.value import ArrayValue, Value
 from tasks.ingest.parsed import NEVER, NO_NAMES, Exact, Parsed, Wanted
 from tasks.ingest.reasons import RejectReason
-from tasks.ingest.text_functions import ENDS_FLAT, IS_UTF8, add_text_functions
+from tasks.ingest.text_functions import ENDS_FLAT, IS_JSON_TEXT, add_text_functions
 from tasks.ingest_spec import JsonFormat
 from tasks.json_path import finds_several, several_sql
 from tasks.row_plan import NumberType
@@ -206,7 +209,7 @@ def _judge(broken: str) -> str:
     empty, not_json = RejectReason.EMPTY.code, RejectReason.NOT_JSON.code
     return (
         f"CASE WHEN s IS NULL THEN {RejectReason.NULL_VALUE.code} "
-        f"WHEN NOT {IS_UTF8}(s) THEN {not_json} "
+        f"WHEN NOT {IS_JSON_TEXT}(s) THEN {not_json} "
         f"WHEN {broken} OR NOT {_OPENS} THEN "
         f"CASE WHEN {_BLANK} THEN {empty} WHEN {_OPENS} THEN {not_json} "
         f"WHEN {_WHOLE} THEN {RejectReason.NOT_AN_OBJECT.code} ELSE {not_json} END "

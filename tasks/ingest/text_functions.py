@@ -12,6 +12,9 @@ from tasks.ingest.java_classes import add_classes
 IS_UTF8 = "tidegate.is_utf8"
 """SQL name of a function: its text is well-formed.  As `is_valid_utf8`, but true of null."""
 
+IS_JSON_TEXT = "tidegate.is_json_text"
+"""SQL name of a function: as `IS_UTF8`, and no escape (`\\\\ud83d`) is half of a surrogate pair."""
+
 ENDS_FLAT = "tidegate.ends_flat"
 """SQL name of a function: its text's one closing brace is its last byte.  False of null."""
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from tasks.arrays import ELEMENTS, EXACT_MAX, array_of
+from tasks.expression.let import let
 from tasks.expression.value import Value, as_double, as_json, as_long, as_string
 from tasks.ingest.iso_time import has_year, read_iso
 from tasks.ingest_spec import ColumnType, TimestampSpec
@@ -22,6 +23,17 @@ MICROS_MAX = 253_402_300_799_999_999
 
 _SECOND_MICROS = 1_000_000
 _MILLI_MICROS = 1_000
+
+_FRACTION = 17
+"""Digits behind the point that count: a double has no more, and a cast rounds those behind them."""
+
+_DIGITS_OF_TIMES = {_SECOND_MICROS: 13, _MILLI_MICROS: 16, 1: 19}
+"""Microseconds of a unit -> the digits before the point that its numbers may have.
+
+With `_FRACTION` and those of the unit they are no more than a DECIMAL has: no product is rounded.
+"""
+
+_DIGITS_OF_NANOS = 20
 
 _LARGEST = {"double": "1.7976931348623157E308D", "float": "CAST(3.4028235E38 AS FLOAT)"}
 
@@ -43,6 +55,11 @@ def as_value(raw: str, kind: ColumnType) -> str:
         )
     number = f"CAST({raw} AS {kind})"
     return f"CASE WHEN abs({number}) <= {_LARGEST[kind]} AND {_is_plain(raw)} THEN {number} END"
+
+
+def within_type(number: str, kind: ColumnType) -> str:
+    """Return a DOUBLE or FLOAT, null if it is NaN, which to Spark is the largest, or infinite."""
+    return f"CASE WHEN abs({number}) <= {_LARGEST[kind]} THEN {number} END"
 
 
 def read_time(raw: str, spec: TimestampSpec) -> str:
@@ -72,7 +89,11 @@ def as_time(raw: str, read: str, spec: TimestampSpec) -> str:
 
 
 def as_column(value: Value, kind: ColumnType) -> str:
-    """Return the SQL of column type `kind` for a value that knows its own type."""
+    """Return the SQL of column type `kind` for a value that knows its own type.
+
+    Null if it does not fit: a long is no double beyond 64 bits, a double is finite.  Fractions of
+    what becomes a long are cut off.
+    """
     match kind:
         case "string" if value.array is not None:
             several = f"to_json({value.array.sql})"
@@ -82,14 +103,17 @@ def as_column(value: Value, kind: ColumnType) -> str:
             return as_string(value)
         case "long":
             return as_long(value)
-        case "double":
-            return as_double(value)
-        case "float":
-            return f"CAST({as_double(value)} AS FLOAT)"
+        case "double" | "float":
+            return let(_number(value, kind), lambda number: within_type(number, kind))
         case "json":
             return as_json(value)
         case _:
             return array_of(value, ELEMENTS[kind], as_value)
+
+
+def _number(value: Value, kind: ColumnType) -> str:
+    number = as_double(value)
+    return number if kind == "double" else f"CAST({number} AS FLOAT)"
 
 
 def _rule(raw: str, read: str, written: str) -> str:
@@ -137,23 +161,31 @@ def _whole(raw: str) -> str:
 
 
 def _from_number(raw: str, whole: str, unit_micros: int) -> str:
+    """Return the time of a number of units; what is less than a microsecond is cut off, down."""
     low, high = -(-MICROS_MIN // unit_micros), MICROS_MAX // unit_micros
-    exact = f"CAST({raw} AS DECIMAL(24, 6))"
+    exact = _exact(raw, _DIGITS_OF_TIMES[unit_micros])
     return (
         f"CASE WHEN {whole} IS NOT NULL AND NOT contains({raw}, '.') THEN "
         f"CASE WHEN {whole} BETWEEN {low} AND {high} "
         f"THEN timestamp_micros({whole} * {unit_micros}) END "
-        f"WHEN {exact} BETWEEN {low} AND {high} "
-        f"THEN timestamp_micros(CAST({exact} * {unit_micros} AS BIGINT)) END"
+        f"WHEN {exact} >= {low} AND {exact} < {high} + 1 "
+        f"THEN timestamp_micros(CAST(floor({exact} * {unit_micros}) AS BIGINT)) END"
     )
 
 
 def _from_nanos(raw: str, whole: str) -> str:
-    """A long of nanoseconds ends in the year 2262; what is less than a microsecond is cut off."""
+    """Return the time of nanoseconds; what is less than a microsecond is cut off, down."""
+    exact = f"CAST(floor({_exact(raw, _DIGITS_OF_NANOS)}) AS DECIMAL({_DIGITS_OF_NANOS}, 0))"
     return (
         f"CASE WHEN {whole} IS NOT NULL AND NOT contains({raw}, '.') "
-        f"THEN timestamp_micros(({whole} - pmod({whole}, 1000)) div 1000) END"
+        f"THEN timestamp_micros(({whole} - pmod({whole}, 1000)) div 1000) "
+        f"ELSE timestamp_micros(CAST(floor({exact} / 1000) AS BIGINT)) END"
     )
+
+
+def _exact(raw: str, digits: int) -> str:
+    """Return the DECIMAL that a text writes, with or without an exponent; null if it is none."""
+    return f"CAST({raw} AS DECIMAL({digits + _FRACTION}, {_FRACTION}))"
 
 
 def _is_plain(raw: str) -> str:

@@ -16,6 +16,9 @@ from tests.api.world import TOPIC, Json, World, spec_document
 from tests.leaks import BY_NAME, BY_VALUE, CANARY, SECRET
 from tests.waiting import wait_until
 
+HALF = r'{"user":"\ud83d"}'
+"""A record with half a surrogate pair, which no answer can hold but as it was sent."""
+
 SAMPLER = "/druid/indexer/v1/sampler"
 COLUMNS = (Column(name="user"), Column(name="bytes", type="long"))
 
@@ -81,6 +84,7 @@ def test_a_sample_is_read_by_a_worker_and_shown_as_druid_shows_it(
         sampled_record(1, input="no JSON", reason="not-json"),
         sampled_record(2, reason="filtered", thrown_away=True),
         sampled_record(3, reason="unfit-value", detail="bytes: a long was expected"),
+        sampled_record(4, input=HALF, reason="not-json"),
     )
     found = SampleAnswer(sample_id=order.sample_id, records=records, columns=COLUMNS)
     assert agent.answer_sample(order, found).json() == {"taken": True}
@@ -100,12 +104,15 @@ def test_a_sample_is_read_by_a_worker_and_shown_as_druid_shows_it(
         place
         | {"offset": 3, "input": {"user": "a"}, "unparseable": True, "reason": "unfit-value"}
         | {"error": "unfit-value: bytes: a long was expected"},
+        place
+        | {"offset": 4, "input": {"raw": HALF}, "unparseable": True}
+        | {"error": "not-json", "reason": "not-json"},
     ]
     names = [each["name"] for each in shown.pop("logicalDimensions")]
     assert names == [each["name"] for each in shown.pop("physicalDimensions")] == ["user", "bytes"]
     schema = {"__time": "LONG", "user": "STRING", "bytes": "LONG"}
     assert shown == {
-        "numRowsRead": 4,
+        "numRowsRead": 5,
         "numRowsIndexed": 1,
         "logicalSegmentSchema": [{"name": n, "type": t} for n, t in schema.items()],
     }

@@ -11,7 +11,9 @@ from supervisor.verify.ledger import Ledger
 from tasks.ingest_spec import Column
 from tasks.offsets import TopicPartition
 from tests.api.world import NOON, SUPERVISORS, TOPIC, Agent, World, spec_document, task_ids
+from tests.core.spec_documents import changed
 
+_DIMENSIONS = "/spec/dataSchema/dimensionsSpec/dimensions"
 FILES = f"/api/v1/datasources/{TOPIC}/files"
 
 
@@ -72,6 +74,31 @@ def test_a_declared_column_of_texts_and_numbers_is_listed_as_one_of_texts(world:
 
     columns = [{"name": "user", "type": "string"}, {"name": "n", "type": "json"}]
     assert found["columns"] == columns, "the spec declares user alone"
+
+
+@pytest.mark.parametrize("published", [False, True])
+def test_a_type_that_a_tables_files_turn_into_another_is_warned_of(
+    world: World, *, published: bool
+) -> None:
+    """Goal: who applies it, or only asks, knows before any record is read with it."""
+    if published:
+        _published(world)
+    else:  # what is being read has the type of before
+        world.start(partitions=1, task_count=1, replicas=1)
+    numbers = [{"type": "long", "name": "user"}, {"type": "double", "name": "bytes"}]
+    wanted = changed(_DIMENSIONS, numbers, spec_document(task_count=1, replicas=1))
+
+    asked = world.post("/api/v1/supervisors/validate", wanted).json()["warnings"]
+    previewed = world.post(f"{SUPERVISORS}?dryRun=true", wanted).json()["warnings"]
+    applied = world.post(SUPERVISORS, wanted).json()["warnings"]
+
+    [warning] = applied
+    assert asked == previewed == applied
+    assert "column user is declared long, and ranges of the table hold it as string" in warning
+    assert "the table's type of it is string" in warning
+    assert len(world.post(SUPERVISORS, wanted).json()["warnings"]) == 1
+    fitting = world.post(SUPERVISORS, spec_document(task_count=1, replicas=1)).json()
+    assert (fitting["modified"], fitting.get("warnings")) == (True, None)
 
 
 def test_journaled_files_of_one_replica_per_live_generation_are_added_on_request(

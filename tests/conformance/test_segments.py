@@ -10,6 +10,7 @@ from supervisor.core.divergence import Divergence, Verdict
 from supervisor.core.errors import MetadataBusy, StateMoved
 from tasks.contract import RejectSample, RejectsFile
 from tasks.digests import digest_of
+from tasks.ingest_spec import Column
 from tests.conformance.stories import (
     CLICKS,
     HOUR,
@@ -48,6 +49,24 @@ def test_a_publication_is_read_back_whole(ready: Leader) -> None:
         assert tx.segments.publications(CLICKS) == [whole]
         assert tx.segments.of_data_source("table") == files[::-1]
         assert tx.segments.of_supervisor(CLICKS) == files[::-1]
+
+
+def test_a_table_has_the_columns_of_its_used_files(ready: Leader) -> None:
+    texts, longs = (Column(name="x"),), (Column(name="x", type="long"),)
+    files = [segment(f"table/{number}", NOON) for number in range(4)]
+    listed = [
+        replace(file, columns=held)
+        for file, held in zip(files, (texts, texts, longs, ()), strict=True)
+    ]
+    with ready.writes() as tx:
+        tx.segments.add(publication(), listed)
+        both = tx.segments.column_sets("table")
+        tx.segments.mark_unused([listed[2].id], NOON)
+
+    with ready.reads() as tx:
+        assert set(both) == {texts, longs}
+        assert tx.segments.column_sets("table") == [texts]
+        assert tx.segments.column_sets("other") == []
 
 
 def test_replicas_that_differ_are_kept_with_what_was_published(ready: Leader) -> None:

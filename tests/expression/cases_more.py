@@ -91,7 +91,7 @@ NUMBERS: list[Case] = [
     ("div(-7, 2)", -3),
     ("div(7.5, 2)", 3),
     ("div(7, 0)", None),  # Druid fails the row
-    ("div(7.0, 0)", 2**63 - 1),
+    ("div(7.0, 0)", None),
     ("div(n, 2)", None),
     ("safe_divide(3, 1)", 3),
     ("safe_divide(4.5, 2)", 2.25),

@@ -51,6 +51,10 @@ NESTED: list[Case] = [
     ("parse_json('\"x\"')", {"json": "x"}),
     ("parse_json('12')", {"json": 12}),
     ("parse_json('null')", None),
+    (r"""parse_json('{"a":"\\ud83d"}')""", None),  # half a surrogate pair
+    (r"""parse_json('["\\uDE00"]')""", None),
+    (r"""parse_json('["\\ud83d\\uDE00"]')""", {"json": ["\U0001f600"]}),
+    (r"""parse_json('["\\\\ud83d"]')""", {"json": ["\\ud83d"]}),
     ("parse_json('{\"a\"')", None),
     ("parse_json('1,2')", None),
     ("parse_json('1] x')", None),

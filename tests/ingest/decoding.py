@@ -1,9 +1,10 @@
 """What the tests of decoding share: records that never were in Kafka, and what becomes of them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import count
+from types import MappingProxyType
 from typing import cast
 
 import pyarrow.parquet as pq
@@ -51,8 +52,13 @@ def decoded(
     known: Sequence[str] = (),
     *,
     schemas: Schemas = NO_SCHEMAS,
+    kinds: Mapping[str, int] = MappingProxyType({}),
+    measures: int = 0,
 ) -> list[Decoded]:
-    """Decode records 0, 1, … of partition 0; the result in their order.  A str is a text column."""
+    """Decode records 0, 1, … of partition 0; the result in their order.  A str is a text column.
+
+    `kinds` are those of discovered columns; the values of so many metrics follow the columns'.
+    """
     wanted = [Column(name=c) if isinstance(c, str) else c for c in columns]
     held = [r if isinstance(r, Record) else Record(r) for r in records]
     rows = [
@@ -64,10 +70,10 @@ def decoded(
         "_headers array<struct<key string, value binary>>, _millis long, _topic string"
     )
     held_rows = spark.session.createDataFrame(rows, schema)
-    frame = decode(held_rows, spec, wanted, known=known, schemas=schemas)
+    frame = decode(held_rows, spec, wanted, known=known, schemas=schemas, kinds=kinds)
     found = rows_of(spark, frame.selectExpr("*", "unix_micros(t) AS micros").drop("t", "s"))
     assert len(found) == len(records)
-    return [_decoded(row, len(wanted)) for row in found]
+    return [_decoded(row, len(wanted) + measures) for row in found]
 
 
 def judged(

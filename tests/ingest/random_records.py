@@ -15,7 +15,7 @@ from pydantic import JsonValue
 from tests.brokers import create_topic
 from tests.ingest.random_bytes import REALS, WHOLE, as_doubles, avro_record, protobuf_record
 from tests.ingest.random_keys import keys
-from tests.ingest.random_specs import DELIMITERS, LINES, NOON, Drawn, Written
+from tests.ingest.random_specs import DELIMITERS, LINES, NOON, PASSED_ON, Drawn, Written
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 ONE_MICRO = timedelta(microseconds=1)
@@ -99,6 +99,11 @@ _REALS: list[JsonValue] = [[0.1], [2.0, 1.5], [-2.25, 1e10]]
 _TEXT_LISTS: list[JsonValue] = [["x", "y"], ["12", None], [1, "é 日"], ["a,b", 'say "hi"']]
 _DEEP_LISTS: list[JsonValue] = [[1, {"a": 1}], [{"a": 2.5}, "x"]]
 _HUGE: list[JsonValue] = [2**53 + 1, 2**63 - 1, -(2**63)]
+_EDGES: list[JsonValue] = [2**63, 2**64 - 1, 1e30, -0.0, "NaN", "Infinity", "-Infinity", "1e30"]
+_EDGES += ["9223372036854775807", "9223372036854775808", "-9223372036854775809"]
+_EDGES += ["18446744073709551615", "9007199254740993.0"]
+_LONG_EDGES: list[JsonValue] = [2**63 - 1, -(2**63)]
+"""Longs that a double beside them would change."""
 _SORTS: list[list[JsonValue]] = [
     _LONGS,
     _DOUBLES,
@@ -134,6 +139,8 @@ _BROKEN: dict[Written, list[tuple[bytes | None, str]]] = {
         (b"{", "not-json"),
         (b'{"t":0}}', "not-json"),
         (b'{"w":"\xff"}', "not-json"),
+        (b'{"w":"\\ud83d"}', "not-json"),
+        (b'{"\\ude00w":1}', "not-json"),
         (b"[1]", "not-an-object"),
         (b"12", "not-an-object"),
     ],
@@ -190,21 +197,38 @@ def _as_texts(values: list[JsonValue], spec: Drawn) -> list[JsonValue]:
 
 def _numbers(spec: Drawn) -> list[JsonValue]:
     decided = str([spec.filter, [m.filter for m in spec.metrics]])
-    words: list[JsonValue] = [] if "'n'" in decided or "n > 1" in decided else ["x", "12"]
-    return [0, 1, 2, 3, 1.5, -2.25, "7", None, *words]
+    plain: list[JsonValue] = [0, 1, 2, 3, 1.5, -2.25, "7", None]
+    if "'n'" in decided or "n > 1" in decided:
+        return plain
+    typed = any(map(spec.is_typed, ("n", *PASSED_ON)))
+    return [*plain, "x", "12", *_edges(spec, typed=typed)]
+
+
+def _edges(spec: Drawn, *, typed: bool) -> list[JsonValue]:
+    found = [*_EDGES, *([] if typed else _LONG_EDGES)]
+    if spec.written != "avro":
+        return found
+    return [float(one) if one in {2**63, 2**64 - 1} else one for one in found]
 
 
 def _plain(spec: Drawn, name: str) -> list[JsonValue]:
     found: dict[str, list[JsonValue]] = {
         "g": ["a", "b", "c", None],
         "n": _numbers(spec),
-        "v": [1, 2, -3, 50, 1.5, -1.5, "12", "many", None, True],
+        "v": [1, 2, -3, 50, 1.5, -1.5, "12", "many", None, True, *_summed(spec)],
         "b": [True, False, True, False, None, "true", "x", "", 1, ["true", "x"], [None, "y"], []],
         "o": [{"k": 1}, {"k": "x", "l": 2}, {"l": [1]}, {"k": {"m": 1}}, {"k": 2.5}, None],
     }
     if spec.written == "protobuf":
         return as_doubles(found[name])
     return _as_texts(found[name], spec) if spec.written in LINES else found[name]
+
+
+def _summed(spec: Drawn) -> list[JsonValue]:
+    """Return edges of which doubles make the same sum in any order: none is far below 0."""
+    edges = _edges(spec, typed=spec.is_typed("v") and "v" not in spec.excluded)
+    known = [value for value in edges if value not in {-(2**63), "-9223372036854775809", 1e30}]
+    return [value for value in known if value not in {"1e30", "9007199254740993.0"}] + [2.0**100]
 
 
 @st.composite

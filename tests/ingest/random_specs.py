@@ -20,10 +20,10 @@ from supervisor.core.spec import ingest_spec
 from supervisor.core.spec_reader import read_spec
 from tasks.ingest_spec import ColumnType, Discovery, IngestSpec
 from tests.ingest.random_bytes import avro_format, protobuf_format
+from tests.ingest.random_filters import Document, filters
 from tests.ingest.random_keys import KEY_FORMATS
 from tests.ingest.random_times import QUERIES, SEGMENTS, periods
 
-Document = dict[str, JsonValue]
 Written = Literal["json", "csv", "tsv", "regex", "avro", "protobuf"]
 LINES: frozenset[Written] = frozenset({"csv", "tsv", "regex"})
 """Formats of one line: a field is a text, and all of them are there."""
@@ -251,36 +251,14 @@ TRANSFORMS = {
     "pair": "array(g, 'end')",
     "day": "timestamp_floor(__time, 'P1D', null, 'America/New_York')",
     "inner": "json_value(o, '$.k')",
+    "id": "nvl(n, 0)",
+    "once": "n * 1",
+    "real": "cast(n, 'DOUBLE')",
 }
 """Name -> its expression; `inner` is for nested records."""
 
-_FILTERS: list[Document] = [
-    {"type": "selector", "dimension": "g", "value": "a"},
-    {"type": "selector", "dimension": "g", "value": None},
-    {"type": "in", "dimension": "g", "values": ["a", "b"]},
-    {"type": "null", "column": "g"},
-    {"type": "like", "dimension": "g", "pattern": "a%"},
-    {"type": "equals", "column": "g", "matchValueType": "STRING", "matchValue": "b"},
-    {"type": "bound", "dimension": "n", "lower": "1", "ordering": "numeric"},
-    {"type": "range", "column": "n", "matchValueType": "DOUBLE", "upper": 1.5, "upperOpen": True},
-    {"type": "expression", "expression": "n > 1"},
-    {"type": "selector", "dimension": "n", "value": "1.0"},
-    {"type": "in", "dimension": "n", "values": ["1", "1.5", "7", "+3"]},
-    {"type": "selector", "dimension": "b", "value": "true"},
-    {"type": "in", "dimension": "b", "values": ["false", "1.0", "x", ""]},
-]
-
-
-def filters() -> st.SearchStrategy[Document]:
-    """Filters of `g`, `n` and `b` that the model can decide."""
-    plain = st.sampled_from(_FILTERS)
-    inverted = plain.map(lambda inner: Document(type="not", field=inner))
-    several = st.builds(
-        lambda kind, inner: Document(type=kind, fields=list(inner)),
-        st.sampled_from(["and", "or"]),
-        st.lists(plain | inverted, min_size=2, max_size=3),
-    )
-    return plain | inverted | several
+PASSED_ON = ("id", "once", "more")
+"""Transforms that may give a number of `n` as it is."""
 
 
 def _measures(*, rollup: bool) -> list[Measure]:

@@ -9,25 +9,30 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal, InvalidOperation
+from math import floor
 
 from pydantic import JsonValue
 
 from tasks.ingest_spec import ColumnType, Discovery
+from tests.ingest.filter_model import passes
+from tests.ingest.random_filters import Document
 from tests.ingest.random_records import EPOCH, ONE_MICRO, Case, Fields, Sent
-from tests.ingest.random_specs import BESIDE, DEEP, LINES, PATTERN, Document, Drawn, Measure
+from tests.ingest.random_specs import BESIDE, DEEP, LINES, PATTERN, Drawn, Measure
 from tests.ingest.random_times import floor_of
 from tests.ingest.value_model import (
     Cell,
     Scalar,
     as_number,
-    double_of,
     fits,
     grown,
+    is_long,
     measured,
     read,
+    single,
     sort_of,
     text_of,
     worked_out,
+    wrapped,
 )
 
 Cells = Mapping[str, Cell]
@@ -168,7 +173,7 @@ def _time_of(spec: Drawn, value: JsonValue) -> datetime | str:
             return datetime.strptime(text, "%d/%m/%Y %H:%M").replace(tzinfo=UTC)
         if written == "nano":
             return EPOCH + int(text) // 1_000 * ONE_MICRO
-        return EPOCH + int(Decimal(text) * _UNITS[written]) * ONE_MICRO
+        return EPOCH + floor(Decimal(text) * _UNITS[written]) * ONE_MICRO
     except (ValueError, InvalidOperation):
         return "bad-timestamp"
 
@@ -259,11 +264,7 @@ def _row(spec: Drawn, raw: Raw, columns: Mapping[str, ColumnType]) -> Row:
 
 def _made_of(metric: Measure, fields: Fields) -> JsonValue:
     if metric.expression is not None:
-        value = fields.get("v")
-        if isinstance(value, str):
-            number = double_of(value)
-            return None if number is None else number * 2
-        return value * 2 if isinstance(value, int | float) else None
+        return multiplied(fields.get("v"), 2)
     return None if metric.field is None else fields.get(metric.field)
 
 
@@ -279,53 +280,6 @@ def _told_apart(value: JsonValue) -> frozenset[str]:
     return frozenset(text for text in texts if text is not None)
 
 
-def passes(wanted: Document, fields: Fields) -> bool:
-    """Tell whether a filter matches; what a null leaves undecided does not."""
-    return bool(_decided(wanted, fields))
-
-
-def _decided(wanted: Mapping[str, JsonValue], fields: Fields) -> bool | None:
-    inner = wanted.get("fields")
-    each = [_decided(one, fields) for one in inner] if isinstance(inner, list) else []  # type: ignore[arg-type]
-    g, n = text_of(fields.get("g")), as_number(fields.get("n"))
-    match wanted["type"]:
-        case "not":
-            decided = _decided(wanted["field"], fields)  # type: ignore[arg-type]
-            return None if decided is None else not decided
-        case "and":
-            return False if False in each else None if None in each else True
-        case "or":
-            return True if True in each else None if None in each else False
-        case "null":
-            return g is None
-        case "selector" if wanted["value"] is None:
-            return g is None
-        case "selector" | "in":
-            several = wanted.get("values", [wanted.get("value")])
-            assert isinstance(several, list)
-            return _is_one_of(fields.get(str(wanted["dimension"])), [str(one) for one in several])
-        case "like":
-            return None if g is None else g.startswith("a")
-        case "equals":
-            return None if g is None else g == "b"
-        case "bound":
-            return None if n is None else n >= 1
-        case "range":
-            return None if n is None else n < 1.5
-        case _:
-            return None if n is None else n > 1
-
-
-def _is_one_of(value: JsonValue, wanted: Sequence[str]) -> bool | None:
-    """A number is compared with the numbers among them, anything else as text."""
-    if isinstance(value, list):
-        each = [_is_one_of(one, wanted) for one in value]
-        return True if True in each else None if None in each else False
-    if value is None or isinstance(value, bool) or not isinstance(value, int | float):
-        return None if value is None else text_of(value) in wanted
-    return value in {float(text) for text in wanted if text[-1:].isdigit()}
-
-
 _NEW_YORK: Document = {"period": "P1D", "timeZone": "America/New_York"}
 
 
@@ -337,14 +291,22 @@ def transformed(name: str, fields: Fields, time: datetime) -> JsonValue:
             return None if g is None else g.upper()
         case "more":
             number = as_number(n)
-            return None if number is None else n + 1 if isinstance(n, int) else number + 1
+            return wrapped(n + 1) if is_long(n) else None if number is None else number + 1
         case "shout":
             return None if g is None else f"{g}!"
         case "known":
             return "none" if g is None else g
         case "size":
             number = as_number(n)
-            return "big" if number is not None and number > 1 else "small"
+            # NaN is more than any number.
+            return "big" if number is not None and not number <= 1 else "small"
+        case "id":
+            return 0 if n is None else n
+        case "once":
+            return multiplied(n, 1)
+        case "real":
+            number = as_number(n)
+            return None if number is None else float(number)
         case "hours":
             return (time - EPOCH) // ONE_MICRO // 1_000 // 3_600_000
         case "pair":
@@ -358,6 +320,16 @@ def transformed(name: str, fields: Fields, time: datetime) -> JsonValue:
             return None if isinstance(held, dict | list) else held
         case _:
             return None
+
+
+def multiplied(value: JsonValue, by: int) -> JsonValue:
+    """Return what an expression makes: longs wrap, anything else is a double."""
+    if isinstance(value, bool):
+        value = int(value)
+    if is_long(value):
+        return wrapped(value * by)
+    number = as_number(value)
+    return None if number is None else number * by
 
 
 def rolled_up(rows: Iterable[Row], metrics: Sequence[Measure]) -> Counter[Line]:
@@ -377,7 +349,15 @@ def _aggregates(group: Sequence[Row], metrics: Sequence[Measure]) -> Iterator[tu
         placed = [row.measures[metric.name] for row in group if metric.name in row.measures]
         by_time = [row.measures[metric.name] for row in timed if metric.name in row.measures]
         if placed:
-            yield metric.name, _aggregated(metric.of, placed, by_time)
+            found = _aggregated(metric.of, placed, by_time)
+            yield metric.name, _held(found, metric.type) if metric.of == "sum" else found
+
+
+def _held(total: Scalar, kind: ColumnType) -> Scalar:
+    """Return a sum in its column: longs wrap around, a float has 24 bits."""
+    if isinstance(total, int):
+        return wrapped(total) if kind == "long" else total
+    return single(total) if kind == "float" and isinstance(total, float) else total
 
 
 def _aggregated(of: str, placed: Sequence[Scalar], by_time: Sequence[Scalar]) -> Scalar:

@@ -48,7 +48,15 @@ TABLE: list[tuple[bytes | None, str | None, str | None]] = [
     (with_a(b'"\xff"'), "not-json", None),  # no UTF-8
     (b"\xef\xbb\xbf" + with_a(b"1"), "not-json", None),  # a byte order mark
     (with_a(b'"\xed\xa0\x80"'), "not-json", None),  # half a surrogate pair, as bytes
-    (with_a(b'"\\ud800"'), None, "?"),  # the same, escaped: there is no such character
+    (with_a(b'"\\ud800"'), "not-json", None),  # the same, escaped
+    (with_a(b'"x\\uDC00y"'), "not-json", None),
+    (with_a(b'"\\ude00\\ud83d"'), "not-json", None),
+    (with_a(b'"\\ud83d \\ude00"'), "not-json", None),
+    (with_a(b'["\\ud83d"]'), "not-json", None),
+    (b'{"\\ud83d":1,"a":"x",' + TIME + b"}", "not-json", None),  # within a name
+    (b'{"zz":{"\\ud83d":1},"a":"x",' + TIME + b"}", "not-json", None),
+    (with_a(b'"\\ud83d\\uDE00"'), None, "\U0001f600"),
+    (with_a(b'"\\\\ud83d"'), None, "\\ud83d"),  # a backslash, and letters behind it
     (with_a(b'"\\u0000"'), None, "\x00"),
     (with_a(DEEP), "not-json", None),
     (b'{"zz":' + DEEP + b"," + TIME + b"}", "not-json", None),
@@ -126,6 +134,9 @@ def test_each_value_has_its_row_or_its_reason(spark: SparkRuntime) -> None:
     assert [row["size"] for row in found] == [len(value or b"") for value, _, _ in TABLE]
 
 
+LAST = datetime(2024, 5, 1, 23, 59, 59, 999_999, tzinfo=UTC)
+"""The last moment of a day that a time can be."""
+
 # format, JSON of the timestamp, expected time or the reason.  What iso and auto take for a time is
 # Joda's: Druid's TimestampParser, DateTimes.of and ISODateTimeFormat.dateTimeParser.
 TIMES: list[tuple[str, bytes, datetime | str]] = [
@@ -181,6 +192,27 @@ TIMES: list[tuple[str, bytes, datetime | str]] = [
     ("posix", b"1714557600", NOON),
     ("posix", b"1714557600.25", NOON.replace(microsecond=250_000)),
     ("posix", b"253402300800", "bad-timestamp"),
+    # Down, as iso does: no record comes to lie in the chunk after its own.
+    ("posix", b'"1714557600.0000009"', NOON),
+    ("posix", b'"1714607999.9999999"', LAST),
+    ("posix", b'"1.7146079999999999E9"', LAST),
+    ("posix", b"-0.0000001", datetime(1969, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC)),
+    ("posix", b'"-62135596800.0000001"', "bad-timestamp"),
+    ("posix", b'"253402300799.9999999"', datetime.max.replace(tzinfo=UTC)),
+    ("millis", b'"1714607999999.9999"', LAST),
+    ("micro", b'"1714607999999999.9"', LAST),
+    ("micro", b"-0.1", datetime(1969, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC)),
+    ("ruby", b'"1714607999.9999999"', LAST),
+    ("ruby", b"-0.0000001", datetime(1969, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC)),
+    ("auto", b'"1714607999999.9999"', LAST),
+    ("nano", b'"1714607999999999999.9"', LAST),
+    # What a program writes that multiplies seconds.
+    ("nano", b"1714557600000000000.0", NOON),
+    ("nano", b"1.7145576E18", NOON),
+    ("nano", b'"1.7145576e18"', NOON),
+    ("nano", b'"-1.5"', datetime(1969, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC)),
+    ("nano", b"1e300", "bad-timestamp"),
+    ("nano", b'"NaN"', "bad-timestamp"),
     ("posix", b'"soon"', "bad-timestamp"),
     # Source: Druid's TimestampParser, which reads a double; here no digit of it is lost.
     ("ruby", b"1714557600", NOON),
@@ -194,7 +226,7 @@ TIMES: list[tuple[str, bytes, datetime | str]] = [
     ("micro", b"-62135596800000001", "bad-timestamp"),
     ("nano", b"1714557600000001999", NOON.replace(microsecond=1)),
     ("nano", b"-1", datetime(1969, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC)),
-    ("nano", b"1.5", "bad-timestamp"),
+    ("nano", b"1.5", datetime(1970, 1, 1, tzinfo=UTC)),
     ("nano", b'"soon"', "bad-timestamp"),
     ("dd/MM/yyyy HH:mm", b'"01/05/2024 10:00"', NOON),
     ("dd/MM/yyyy HH:mm", b'"1/5/2024 10:00"', NOON),

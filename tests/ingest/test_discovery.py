@@ -202,3 +202,34 @@ def test_the_first_batch_of_a_range_knows_what_the_last_range_has_met(
     assert late.kinds == {"n": LONG | DOUBLE, "new": LONG, "s": TEXT}
     rows = table_of(tmp_path, late.files).to_pylist()
     assert [(row["n"], row["new"], row["s"]) for row in rows] == [(7.0, None, None)]
+
+
+OWN = ("", "__offset", "__OFFSET", "__topic", "__count", "__at", "__of_users", "__each_users")
+
+
+@pytest.mark.parametrize("rollup", [False, True])
+@pytest.mark.parametrize("discovery", [Discovery.TYPES, Discovery.TEXTS])
+def test_a_field_that_no_column_can_be_named_after_is_counted(
+    broker: Broker,
+    engine: SparkEngine,
+    new_topic: NewTopic,
+    discovery: Discovery,
+    rollup: bool,
+) -> None:
+    """Goal: what a table has of its own hides no field's value, and none is lost in silence."""
+    topic = new_topic(1)
+    records: list[dict[str, object]] = [{"t": n, "a": "x", name: n} for n, name in enumerate(OWN)]
+    records += [{"t": 100, "a": "x"}, {"t": 101, "a": "x", "__op": "c", "ignored": 1}]
+    produce(broker.bootstrap, topic, [json.dumps(record) for record in records])
+    spec = spec_for(broker.bootstrap, columns=(), discovery=discovery)
+    spec = spec.model_copy(update={"rollup": rollup, "excluded": ("ignored",)})
+
+    entries, merged = ingested(engine, spec, topic, [5, len(records)])
+
+    assert {column.name for column in merged.columns} == {"a", "__op"}
+    assert sum(entry.counters.processed for entry in entries) == 2
+    assert sum(entry.counters.processed_with_error for entry in entries) == len(OWN)
+
+    silenced = spec.model_copy(update={"excluded": ("ignored", *OWN)})
+    [entry], _ = ingested(engine, silenced, topic, [len(records)])
+    assert entry.counters.processed_with_error == 0

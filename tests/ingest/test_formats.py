@@ -327,9 +327,16 @@ def test_what_is_no_utf8_beside_a_value_is_replaced_and_every_reader_can_read_it
     records = [
         Record(b'{"a":1}', key=b'{"id":"\xff-a"}', headers=[("x", b"\xff-1")]),
         Record(b'{"a":1}', key=b"\xff{", headers=[("x", b"\xe2\x82")]),
+        Record(b'{"a":1}', key=b'{"id":"\\ud83d"}', headers=[("x", b"\xed\xa0\xbd")]),
+        Record(b'{"a":1}', key=b'{"id":"\\ud83d\\ude00"}'),
     ]
     found = decoded(spark, spec, records, ["k", "h.x"])
-    assert [row.columns for row in found] == [("\ufffd-a", "\ufffd-1"), (None, "\ufffd")]
+    assert [row.columns for row in found] == [
+        ("\ufffd-a", "\ufffd-1"),
+        (None, "\ufffd"),
+        (None, "\ufffd\ufffd\ufffd"),  # half a surrogate pair: no text, and three bytes of none
+        ("\U0001f600", None),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyspark.errors import AnalysisException
 
-from tasks.ingest.text_functions import ENDS_FLAT, IS_PLAIN_LINE, IS_UTF8, add_text_functions
+from tasks.ingest.text_functions import (
+    ENDS_FLAT,
+    IS_JSON_TEXT,
+    IS_PLAIN_LINE,
+    IS_UTF8,
+    add_text_functions,
+)
 from tasks.spark_session import SparkRuntime
 from tests.ingest.decoding import Row, rows_of
 
@@ -17,11 +23,16 @@ pytestmark = pytest.mark.spark
 _SIGNS = (
     *(b"a", b"}", b"|", b"\xfd", b"\x00", "é".encode(), "€".encode(), b"\xff", b"\xed\xa0\x80"),
     *(b"\n", b"\r", b'"', b" ", b"!", b"\x1f", b"\x8a"),
+    *(b"\\", b"\\u", b"\\ud83d", b"\\uDE00", b"\\ud83d\\ude00", b"\\u00e9", b"\\uzzzz"),
 )
 """Some differ by one bit from what is looked for; 0xFD, 0xFF, 0x8A and 0xED... are no UTF-8."""
 
 _BEFORE_LAST = "CAST(substring(CAST(s AS BINARY), 1, octet_length(s) - 1) AS STRING)"
+_OPENS, _CLOSES = r"\\u[dD][89abAB][0-9a-fA-F]{2}", r"\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+_ESCAPED = r"replace(s, '\\\\', ' ')"  # what follows two backslashes is no escape
+_HALF = rf"r'{_OPENS}(?!{_CLOSES})|(?<!{_OPENS}){_CLOSES}'"
 _SLOWLY = {
+    IS_JSON_TEXT: f"coalesce(is_valid_utf8(s) AND NOT {_ESCAPED} RLIKE {_HALF}, true)",
     IS_UTF8: "coalesce(is_valid_utf8(s), true)",
     IS_PLAIN_LINE: "coalesce(is_valid_utf8(s) AND s NOT RLIKE '[\\n\\r\"]'"
     " AND substring(CAST(s AS BINARY), 1, 1) > X'20', false)",

@@ -8,7 +8,9 @@ import json
 import math
 import re
 import struct
+import sys
 from decimal import Decimal
+from typing import TypeGuard
 
 from pydantic import JsonValue
 
@@ -26,6 +28,8 @@ ELEMENTS: dict[ColumnType, ColumnType] = {
 }
 
 _SINGLE_MAX = 3.4028235e38
+_MOST = {"double": sys.float_info.max, "float": _SINGLE_MAX}
+_NO_NUMBERS = {"NaN", "Infinity", "+Infinity", "-Infinity"}
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
@@ -34,7 +38,9 @@ def as_number(value: JsonValue) -> float | None:
     """Return what a value is beside a number."""
     if isinstance(value, str):
         return double_of(value)
-    return value if isinstance(value, int | float) else None
+    if isinstance(value, bool) or is_long(value):
+        return value
+    return float(value) if isinstance(value, int | float) else None
 
 
 def read(value: JsonValue, kind: ColumnType) -> Cell:
@@ -62,7 +68,7 @@ def _element(value: JsonValue, kind: ColumnType) -> Scalar:
         return None
     if isinstance(value, bool):
         value = int(value)
-    if isinstance(value, int) and not _is_long(value):
+    if isinstance(value, int) and not is_long(value):
         value = float(value)
     if isinstance(value, float) and value.is_integer() and abs(value) <= EXACT:
         value = int(value)  # of all numbers the text is that of the least type that holds them
@@ -85,7 +91,7 @@ def sort_of(value: JsonValue) -> ColumnType:
     """Return the type of a column that has met this value alone; it is not null."""
     if isinstance(value, str):
         return "string"
-    if isinstance(value, float) or (isinstance(value, int) and not _is_long(value)):
+    if isinstance(value, float) or (isinstance(value, int) and not is_long(value)):
         return "double"
     if isinstance(value, int):
         return "long"
@@ -96,13 +102,19 @@ def sort_of(value: JsonValue) -> ColumnType:
     return next(kind for kind, of in ELEMENTS.items() if of == most)
 
 
-def _is_long(value: int) -> bool:
-    return -(2**63) <= value < 2**63
+def is_long(value: JsonValue) -> TypeGuard[int]:
+    """Tell whether a value is a whole number of 64 bits."""
+    return isinstance(value, int) and -(2**63) <= value < 2**63
+
+
+def wrapped(value: int) -> int:
+    """Return what 64 bits hold of a whole number."""
+    return (value + 2**63) % 2**64 - 2**63
 
 
 def _whole(text: str) -> int | None:
     if _INTEGER.fullmatch(text):
-        return int(text) if _is_long(int(text)) else None
+        return int(text) if is_long(int(text)) else None
     number = float(text) if _NUMBER.fullmatch(text) else math.inf
     return int(number) if abs(number) <= EXACT and number == int(number) else None
 
@@ -112,10 +124,11 @@ def _real(text: str, kind: ColumnType) -> float | None:
         return None
     if kind == "double":
         return float(text)
-    return _single(float(text)) if abs(float(text)) <= _SINGLE_MAX else None
+    return single(float(text)) if abs(float(text)) <= _SINGLE_MAX else None
 
 
-def _single(number: float) -> float:
+def single(number: float) -> float:
+    """Return a number with the 24 bits of a float."""
     return float(struct.unpack("f", struct.pack("f", number))[0])
 
 
@@ -138,20 +151,33 @@ def measured(value: JsonValue, kind: ColumnType) -> Scalar:
         case "json":
             return json_of(value)
         case "long":
-            if isinstance(value, str) and _INTEGER.fullmatch(value):
-                return int(value)
-            number = as_number(value)
-            return None if number is None else int(number)
+            return _cut(value)
         case _:
             number = as_number(value)
-            if number is None:
+            if number is None or not abs(number) <= _MOST[kind]:
                 return None
-            return float(number) if kind == "double" else _single(number)
+            return float(number) if kind == "double" else single(number)
+
+
+def _cut(value: JsonValue) -> int | None:
+    """Return a number without its fraction; null if no long is that."""
+    exact: float | Decimal | None = as_number(value)
+    if isinstance(value, str) and _NUMBER.fullmatch(value):
+        exact = Decimal(value)
+    if exact is None or exact != exact or abs(exact) == math.inf:  # noqa: PLR0124 -- NaN
+        return None
+    if isinstance(exact, float):
+        return int(exact) if abs(exact) < 2**63 else None
+    return int(exact) if is_long(int(exact)) else None
 
 
 def grown(value: JsonValue, kind: ColumnType) -> Cell:
     """Return a value in a column whose type its values made."""
     if value is None:
+        return None
+    if isinstance(value, int) and not is_long(value):
+        value = float(value)
+    if isinstance(value, float) and not math.isfinite(value):
         return None
     if kind in ELEMENTS:
         return listed(value, kind)
@@ -205,11 +231,13 @@ def json_of(value: JsonValue) -> str:
     if isinstance(value, bool):
         return str(int(value))
     if isinstance(value, float):
-        return _java(value)
+        return _java(value) if math.isfinite(value) else json.dumps(_java(value))
     return json.dumps(_without_fractions(value), separators=(",", ":"), ensure_ascii=False)
 
 
 def _java(number: float) -> str:
+    if math.isnan(number):
+        return "NaN"
     if math.isinf(number):
         return "-Infinity" if number < 0 else "Infinity"
     if number == 0 or 1e-3 <= abs(number) < 1e7:
@@ -225,4 +253,4 @@ def double_of(text: str) -> float | None:
     """Return the number that a text writes, to an expression."""
     if text.lower() in {"true", "false"}:
         return float(text.lower() == "true")
-    return float(text) if _NUMBER.fullmatch(text) else None
+    return float(text) if _NUMBER.fullmatch(text) or text in _NO_NUMBERS else None

@@ -11,7 +11,15 @@ from tasks.expression.functions.given import Function, Given, table
 from tasks.expression.functions.numbers import of_reals, real
 from tasks.expression.let import let, let_both
 from tasks.expression.operators import INFINITY, NAN
-from tasks.expression.value import Value, as_double, as_long, first, of_double, of_long
+from tasks.expression.value import (
+    Value,
+    as_double,
+    as_long,
+    first,
+    of_double,
+    of_long,
+    whole_of_double,
+)
 
 _LEAST = "4.9E-324D"
 _LEAST_NORMAL = "2.2250738585072014E-308D"
@@ -20,7 +28,6 @@ _BITS_OF_INFINITY = f"{0x7FF0000000000000}L"
 _BITS_OF_NAN = f"{0x7FF8000000000000}L"
 _FRACTION = f"{2**52 - 1}L"
 _HIDDEN = f"{2**52}L"
-_LONG_LIMIT = "9.223372036854775807E18D"
 _FACTORS_MAX = 2_100
 """A larger power of 2 makes infinity of the least double, and 0 of the largest."""
 
@@ -155,15 +162,7 @@ def _from_bits(given: Given) -> Value:
     value = given.values[0]
     found = [value.long] if value.long else []
     if value.double:
-        found.append(
-            let(
-                value.double,
-                lambda d: (
-                    f"CASE WHEN abs({d}) <= {_LONG_LIMIT} OR isnan({d}) "
-                    f"THEN CAST({d} AS BIGINT) END"
-                ),
-            )
-        )
+        found.append(whole_of_double(value.double))
 
     def number(bits: str) -> str:
         size = let(

@@ -1,5 +1,7 @@
 """General functions: conditions, nulls and casts."""
 
+from dataclasses import replace
+
 from tasks.expression.functions.given import Function, Given, table
 from tasks.expression.let import let
 from tasks.expression.operators import compare
@@ -93,7 +95,7 @@ def _only_of_many(value: Value) -> Value:
         return value
     sql = let(array.sql, lambda a: f"CASE WHEN array_size({a}) = 1 THEN {a} END")
     alone = of_array(array.kind, sql)
-    return Value(value.long, value.double, value.string, alone.array, value.json)
+    return replace(value, array=alone.array, number=None)
 
 
 def _cast(given: Given) -> Value:

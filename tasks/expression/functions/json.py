@@ -21,6 +21,9 @@ from tasks.sql import text
 _STEP = re.compile(r"\.([^.\[\]'\"*?\s]+)|\[(\d{1,9})\]|\['([^'?\\]+)'\]|\[\"([^\"'?\\]+)\"\]")
 _DECIMAL = text(r"\A-?[0-9]")
 _WHOLE = text(r"\A-?[0-9]+\z")
+_ESCAPE, _BACKSLASHES = r"\u", "\\\\"
+_UPPER, _LOWER = r"\\u[dD][89abAB][0-9a-fA-F]{2}", r"\\u[dD][c-fC-F]"
+_HALF = text(rf"{_UPPER}(?!{_LOWER})|(?<!{_UPPER}){_LOWER}")
 
 
 def _path(given: Given, place: int) -> str:
@@ -129,6 +132,13 @@ def _json_object(given: Given) -> Value:
     return Value(json=f"concat('{{', {inner}, '}}')" if parts else "'{}'")
 
 
+def _has_whole_pairs(raw: str) -> str:
+    """Return BOOLEAN: no escape of a JSON text is half of a surrogate pair."""
+    # Escaped backslashes go first: what follows one is no escape.
+    escapes = f"replace({raw}, {text(_BACKSLASHES)}, ' ')"
+    return f"NOT (contains({raw}, {text(_ESCAPE)}) AND {escapes} RLIKE {_HALF})"
+
+
 def parsed(text_of_json: str) -> str:
     """Return STRING: a text as JSON text; null if it is not one JSON value, or is null."""
 
@@ -137,7 +147,7 @@ def parsed(text_of_json: str) -> str:
         # of all of the text, so that no text has its own mark in itself.
         mark = f"CAST(xxhash64({raw}) AS STRING)"
         whole = f"get_json_object(concat('[', {raw}, ',', {mark}, ']'), '$[1]') = {mark}"
-        return f"CASE WHEN {whole} THEN {_raw(raw, '')} END"
+        return f"CASE WHEN {whole} AND {_has_whole_pairs(raw)} THEN {_raw(raw, '')} END"
 
     return let(text_of_json, read)
 

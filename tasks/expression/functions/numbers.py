@@ -6,12 +6,11 @@ from tasks.expression.errors import ExpressionError
 from tasks.expression.functions.given import Function, Given, table
 from tasks.expression.let import let, let_both
 from tasks.expression.operators import INFINITY, NAN, Form, divide, numeric, whole_divide
-from tasks.expression.value import Value, as_long, first, of_double, of_long
+from tasks.expression.value import Value, as_long, first, of_double, of_long, whole_of_double
 
 _SCALE_MAX = 400
 """Decimal places of a double end before; `round` works with as many digits as it is told."""
 _DIGITS_OF_A_LONG = 19
-_LONG_LIMIT = "9.223372036854775807E18D"
 
 
 def real(given: Given, place: int = 0) -> str:
@@ -104,7 +103,7 @@ def _extreme_long(name: str) -> Form:
 def _div(given: Given) -> Value:
     found = numeric(given.values[0], given.values[1], whole_divide, divide)
     parts = [found.long] if found.long else []
-    parts += [f"CAST({found.double} AS BIGINT)"] if found.double else []
+    parts += [whole_of_double(found.double)] if found.double else []
     return of_long(first(parts, "BIGINT")) if parts else Value()
 
 
@@ -166,15 +165,7 @@ def _complement(given: Given) -> Value:
     value = given.values[0]
     found = [f"(~ {value.long})"] if value.long else []
     if value.double:
-        found.append(
-            let(
-                value.double,
-                lambda x: (
-                    f"CASE WHEN abs({x}) <= {_LONG_LIMIT} OR isnan({x}) "
-                    f"THEN (~ CAST({x} AS BIGINT)) END"
-                ),
-            )
-        )
+        found.append(f"(~ {whole_of_double(value.double)})")
     return of_long(first(found, "BIGINT"))
 
 

@@ -26,6 +26,8 @@ public final class TextFunctions implements FunctionCatalog {
   private static final int LINE_FEED = '\n';
   private static final int CARRIAGE_RETURN = '\r';
   private static final int QUOTE = '"';
+  private static final int BACKSLASH = '\\';
+  private static final int ESCAPE_SIZE = 6;
 
   private String name;
 
@@ -51,6 +53,9 @@ public final class TextFunctions implements FunctionCatalog {
     }
     if (wanted.name().equals("is_plain_line")) {
       return new IsPlainLine();
+    }
+    if (wanted.name().equals("is_json_text")) {
+      return new IsJsonText();
     }
     throw new NoSuchFunctionException(wanted);
   }
@@ -190,6 +195,76 @@ public final class TextFunctions implements FunctionCatalog {
         all |= one;  // a negative one keeps its sign: the highest bit of all
       }
       return (all & HIGH_BITS) == 0 || text.isValid();
+    }
+  }
+
+  /** Whether a text is well-formed, and so is each text that it writes with escapes. */
+  public static final class IsJsonText extends OfText {
+    public String name() {
+      return "is_json_text";
+    }
+
+    public String description() {
+      return "is_json_text(text): as is_utf8, and no escape is half of a surrogate pair";
+    }
+
+    public static boolean invoke(UTF8String text) {
+      if (text == null) {
+        return true;
+      }
+      Object held = text.getBaseObject();
+      long at = text.getBaseOffset();
+      long end = at + text.numBytes();
+      boolean escapes = false;
+      long all = 0;
+      for (; at + 8 <= end; at += 8) {
+        long eight = Platform.getLong(held, at);
+        escapes |= has(eight, BACKSLASH);
+        all |= eight;
+      }
+      for (; at < end; at++) {
+        byte one = Platform.getByte(held, at);
+        escapes |= one == BACKSLASH;
+        all |= one;  // a negative one keeps its sign: the highest bit of all
+      }
+      if ((all & HIGH_BITS) != 0 && !text.isValid()) {
+        return false;
+      }
+      return !escapes || pairsAreWhole(held, text.getBaseOffset(), end);
+    }
+
+    private static boolean pairsAreWhole(Object held, long at, long end) {
+      boolean opened = false;
+      while (at < end) {
+        int unit = 0;
+        long next = at + 1;
+        if (Platform.getByte(held, at) == BACKSLASH) {
+          next = at + 2;
+          if (at + ESCAPE_SIZE <= end && Platform.getByte(held, at + 1) == 'u') {
+            unit = unitOf(held, at + 2);
+            next = unit < 0 ? next : at + ESCAPE_SIZE;
+          }
+        }
+        if (opened != (unit >= 0xDC00 && unit <= 0xDFFF)) {
+          return false;
+        }
+        opened = unit >= 0xD800 && unit <= 0xDBFF;
+        at = next;
+      }
+      return !opened;
+    }
+
+    /** Return what four hexadecimal digits write; -1 where they are none. */
+    private static int unitOf(Object held, long at) {
+      int unit = 0;
+      for (long end = at + 4; at < end; at++) {
+        int digit = Character.digit((char) Platform.getByte(held, at), 16);
+        if (digit < 0) {
+          return -1;
+        }
+        unit = unit * 16 + digit;
+      }
+      return unit;
     }
   }
 }
