@@ -130,6 +130,16 @@ class Overlord:
         )
         return scheduler
 
+    def ended_threads(self, scheduler: BackgroundScheduler) -> list[str]:
+        """Return what this overlord cannot do without and has ended by itself, in words."""
+        ended = {
+            "leadership loop": self.leadership.loop_ended,
+            "loop of passes": self.loop.ended,
+            "dispatcher of event queues": self.queues.ended,
+            "scheduler of chores": not scheduler.running,
+        }
+        return [name for name, has in ended.items() if has]
+
     def _begin_term(self, scheduler: BackgroundScheduler) -> None:
         self.service.start_term()
         self.queues.poll()
@@ -282,7 +292,8 @@ def _consume_exports(
 
 def _leadership_of(settings: Settings, store: SqlStore, clock: SystemClock, url: str) -> Leadership:
     holder = f"{url}#{os.getpid()}"
-    leadership = Leadership(store, clock, holder=holder, url=url, ttl=settings.lease_ttl)
+    own = store.for_lease()
+    leadership = Leadership(own, clock, holder=holder, url=url, ttl=settings.lease_ttl)
     store.on_fenced(leadership.lost)
     return leadership
 

@@ -7,13 +7,13 @@ overlord raises LeaseLost with the leader's address.  What the rows alone tell, 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from supervisor.core.errors import SupervisorNotFound, TaskNotFound
+from supervisor.core.errors import SpecUnreadable, SupervisorNotFound, TaskNotFound, Unavailable
 from supervisor.core.intervals import Interval
 from supervisor.core.lag import Lag
-from supervisor.core.model import GapKind, Task, TaskStatus
+from supervisor.core.model import GapKind, SpecVersion, Task, TaskStatus
 from supervisor.core.observed import Observed
 from supervisor.core.spec import SupervisorSpec
-from supervisor.core.states import SupervisorState
+from supervisor.core.states import SupervisorState, spec_unreadable
 from supervisor.known_tables import known_tables, require_table
 from supervisor.leadership import Leadership
 from supervisor.loop import Loop
@@ -71,7 +71,8 @@ class SupervisorRow:
     """One supervisor of the list, with its state."""
 
     id: str
-    spec: SupervisorSpec
+    spec: SupervisorSpec | SpecUnreadable
+    """What cannot be read here is listed with the reason."""
     state: SupervisorState
 
 
@@ -95,10 +96,15 @@ class Views:
         """Return every supervisor that is not terminated, with its state, by id."""
         self.leadership.term()
         with self.sources.store.reading() as tx:
-            newest = tx.specs.all_newest()
+            newest = tx.specs.newest_or_unreadable()
         found = []
         for version in newest:
-            seen = observe(version.supervisor_id, self.sources, self.clock.now())
+            try:
+                seen = observe(version.supervisor_id, self.sources, self.clock.now())
+            except SpecUnreadable as error:
+                row = SupervisorRow(version.supervisor_id, error, spec_unreadable(error))
+                found.append(row)
+                continue
             if seen is not None and seen.current.spec is not None:
                 state = self._state(seen)
                 found.append(SupervisorRow(version.supervisor_id, seen.current.spec, state))
@@ -111,16 +117,24 @@ class Views:
             SupervisorNotFound: it was never stored, or has ended.
             LeaseLost: this overlord does not lead.
         """
-        return self._state(self._seen(supervisor_id))
+        try:
+            return self._state(self._seen(supervisor_id))
+        except SpecUnreadable as error:
+            return spec_unreadable(error)
 
     def last_states(self) -> dict[str, SupervisorState]:
         """Return the state of each supervisor as its last pass found it; none where none leads."""
         if not self.leadership.leads():
             return {}
         with self.sources.store.reading() as tx:
-            ids = [v.supervisor_id for v in tx.specs.all_newest() if not v.terminated]
+            newest = tx.specs.newest_or_unreadable()
+        lost = {
+            e.supervisor_id: spec_unreadable(e) for e in newest if isinstance(e, SpecUnreadable)
+        }
+        ids = [v.supervisor_id for v in newest if isinstance(v, SpecVersion) and not v.terminated]
         passes = {found: self.loop.last_pass(found) for found in ids}
-        return {found: self._state(made.seen) for found, made in passes.items() if made is not None}
+        states = {k: self._state(made.seen) for k, made in passes.items() if made is not None}
+        return states | lost
 
     def lags(self) -> dict[str, Lag]:
         """Return how far each supervisor is behind; none where none leads."""
@@ -376,11 +390,13 @@ class Views:
     # -- this process --------------------------------------------------------------------------
 
     def check(self) -> None:
-        """Return if the metadata database answers.
+        """Return if the metadata database answers, and this process competes for the lease.
 
         Raises:
             Unavailable: it does not.
         """
+        if self.leadership.loop_ended:
+            raise Unavailable("no leadership loop: this overlord can neither lead nor follow")
         with self.sources.store.reading() as tx:
             tx.lease.read()
 

@@ -36,6 +36,7 @@ from supervisor.core.errors import (
     SchemaTooNew,
     SecretMissing,
     SegmentsMoved,
+    SpecUnreadable,
     StaleCommit,
     StateMoved,
     StorageUnavailable,
@@ -45,6 +46,7 @@ from supervisor.core.errors import (
     TaskNotFound,
     TopicMissing,
     Unavailable,
+    UnknownWord,
     WorkerFenced,
     WorkerUnavailable,
 )
@@ -165,6 +167,8 @@ PROBLEMS: Mapping[type[SupervisorError], Problem] = MappingProxyType(
         KeyInUse: Problem(409, "idempotency-key-in-use", "The first request still runs"),
         KeyReused: Problem(422, "idempotency-key-reused", "The key stands for another request"),
         KeyTakenOver: Problem(409, "idempotency-key-taken-over", "A repeat acts in its place"),
+        SpecUnreadable: Problem(503, "spec-unreadable", "Only another release can read the spec"),
+        UnknownWord: Problem(503, "unknown-word", "Only a newer release can read a row"),
         LeaseLost: Problem(503, "not-the-leader", "Another overlord leads"),
         MetadataBusy: Problem(503, "metadata-busy", "The metadata database is busy"),
         MetadataUnavailable: Problem(

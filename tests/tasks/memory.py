@@ -278,6 +278,7 @@ class MemoryOverlord:
         self.compacted: list[tuple[str, CompactedFile]] = []
         """(token, request) of each that was asked for."""
         self.disabled = False
+        self.kept: tuple[str, ...] = ()
         self.samples: tuple[DesiredSample, ...] = ()
         self.sampled: list[tuple[str, SampleAnswer]] = []
         """(token, answer) of each that was heard."""
@@ -301,6 +302,7 @@ class MemoryOverlord:
                 compactions=self.compactions,
                 disabled=self.disabled,
                 samples=self.samples,
+                kept=self.kept,
             )
 
     def publish(self, task: DesiredTask, request: PublishRequest) -> PublishAnswer:
@@ -335,6 +337,13 @@ class MemoryOverlord:
         """Replace the list of desired compactions."""
         with self._changed:
             self.compactions = orders
+            self._revision += 1
+            self._changed.notify_all()
+
+    def keep(self, *task_ids: str) -> None:
+        """Replace the list of tasks that go on as they are, unlisted."""
+        with self._changed:
+            self.kept = task_ids
             self._revision += 1
             self._changed.notify_all()
 

@@ -18,6 +18,7 @@ from tasks.contract import (
     PublishRequest,
     SyncRequest,
     SyncResponse,
+    TaskReport,
 )
 from tasks.lives import Life
 from tasks.options import WorkerOptions
@@ -241,3 +242,22 @@ def test_an_answer_of_a_lower_term_brings_no_compaction(desk: Desk) -> None:
     probe = desk.hand.next_request(long=False)
 
     assert [report.compaction_id for report in probe.compactions] == ["c-1"]
+
+
+def test_reports_that_cannot_be_gathered_for_a_while_end_no_loop(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Goal: a worker whose reporter has ended would carry up no news for the rest of its life."""
+    sound, failed = desk.site.roster.reports, Event()
+
+    def fail() -> tuple[TaskReport, ...]:
+        failed.set()
+        raise KeyError("nobody foresaw it")
+
+    short = desk.hand.next_request(long=False)
+    monkeypatch.setattr(desk.site.roster, "reports", fail)
+    desk.hand.answer(short, 1, "a")
+    assert failed.wait(DEADLINE_S)
+    monkeypatch.setattr(desk.site.roster, "reports", sound)
+
+    assert desk.hand.next_request(long=False).sequence > short.sequence
