@@ -74,6 +74,8 @@ WAKE_PERIOD = timedelta(seconds=30)
 """How soon a lost wake-up is made up for."""
 COMPACTION_PERIOD = timedelta(seconds=30)
 """How often tables are looked at for small files, and waiting compactions are given out."""
+OPTIMIZE_PERIOD = timedelta(days=1)
+"""How often SQLite looks which of its indexes pay; it grows slowly."""
 DENIED_PERIOD = timedelta(seconds=5)
 
 
@@ -122,6 +124,7 @@ class Overlord:
         ):
             job = self._while_leading(chore)
             scheduler.add_job(job, "interval", seconds=period.total_seconds())
+        scheduler.add_job(self._optimize, "interval", seconds=OPTIMIZE_PERIOD.total_seconds())
         scheduler.add_job(self._write_denied, "interval", seconds=DENIED_PERIOD.total_seconds())
         scheduler.start()
         self.leadership.start(
@@ -157,6 +160,13 @@ class Overlord:
 
         return run
 
+    def _optimize(self) -> None:
+        """Renew what the database knows of its tables, leading or not: it is nobody's write."""
+        try:
+            self.store.optimize()
+        except SupervisorError as error:
+            log.warning("the metadata database was not looked over", error=str(error))
+
     def _write_denied(self) -> None:
         """Write what was refused here, leading or not."""
         try:
@@ -173,6 +183,7 @@ class Overlord:
         self.streams.stop()
         self.leadership.stop()
         self._write_denied()
+        self._optimize()
         self.store.close()
 
 

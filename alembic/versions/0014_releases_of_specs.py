@@ -8,6 +8,9 @@ down_revision = "0013"
 branch_labels = None
 depends_on = None
 
+LOST = "which release wrote each version of a spec; and an index, without which syncs are slower"
+"""What `tidegate metadata downgrade` says before it takes this step back."""
+
 _LIVE = sa.text("ended_at IS NULL")
 
 

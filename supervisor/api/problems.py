@@ -22,6 +22,7 @@ from supervisor.core.backfills import NoBackfill
 from supervisor.core.cursors import BadCursor
 from supervisor.core.errors import (
     AlreadyInState,
+    DowngradeRefused,
     FieldError,
     InvalidOffsets,
     InvalidSpec,
@@ -198,6 +199,7 @@ PROBLEMS: Mapping[type[SupervisorError], Problem] = MappingProxyType(
         SampleNotFound: Problem(404, "sample-not-found", "Nobody waits for this sample"),
         SampleUnanswered: Problem(503, "sample-unanswered", "The worker did not answer in time"),
         SecretMissing: Problem(400, "secret-missing", "The overlord has no such secret"),
+        DowngradeRefused: Problem(409, "downgrade-refused", "The schema stays as it is"),
         SchemaTooNew: Problem(500, "schema-too-new", "A newer version owns the metadata"),
         SegmentsMoved: Problem(404, "segments-moved", "Segments are listed by table"),
         SourceUnreadable: Problem(400, "source-unreadable", "The topic cannot be read"),

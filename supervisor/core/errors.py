@@ -157,6 +157,10 @@ class SchemaTooNew(Refused):
     """The metadata database was migrated by a newer Tidegate than this one."""
 
 
+class DowngradeRefused(Refused):
+    """The metadata database is not brought back to an earlier schema: somebody would be hurt."""
+
+
 class UnknownWord(Unavailable):
     """A row has a word that this release does not know: a newer one wrote it."""
 

@@ -31,7 +31,7 @@ from supervisor.core.happenings import Happening
 from supervisor.metadata.access import SqlAccess
 from supervisor.metadata.audit import SqlAudit
 from supervisor.metadata.compactions import SqlCompactions
-from supervisor.metadata.engine import WRITES, Bounds, create_engine
+from supervisor.metadata.engine import WRITES, Bounds, create_engine, optimize
 from supervisor.metadata.events import SqlEvents
 from supervisor.metadata.exports import SqlExports
 from supervisor.metadata.generations import SqlGenerations
@@ -209,6 +209,19 @@ class SqlStore:
         own.on_measured(self._measure)
         self._beside.append(own)
         return own
+
+    def optimize(self) -> None:
+        """Let SQLite renew what it knows of its tables; PostgreSQL does it by itself.
+
+        Raises:
+            MetadataBusy, MetadataUnavailable: it knows what it knew.
+        """
+        if not self._is_sqlite:
+            return
+        with _errors_are_ours(), self._one_by_one(), self._writers.connect() as connection:
+            connection.execution_options(**{WRITES: True})
+            with connection.begin():
+                optimize(connection)
 
     def close(self) -> None:
         """Close the pooled connections."""
