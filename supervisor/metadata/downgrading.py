@@ -32,7 +32,7 @@ def lost_by(to: str) -> list[str]:
         DowngradeRefused: there is no way back to it.
     """
     known = ScriptDirectory(str(scripts()))
-    lost = []
+    lost: list[str] = []
     for step in known.walk_revisions():
         if step.revision == to:
             return lost

@@ -95,7 +95,8 @@ def test_its_publish_is_to_be_asked_for_again(world: World) -> None:
 @pytest.mark.usefixtures("agents")
 def test_lists_show_which_spec_and_which_release_wrote_it(world: World) -> None:
     assert world.get(SUPERVISORS) == [TOPIC, OTHER]
-    rows = {row["id"]: row for row in world.get(f"{SUPERVISORS}?state=true")}
+    listed = world.client.get(f"{SUPERVISORS}?state=true").json()
+    rows = {row["id"]: row for row in listed}
     assert (rows[TOPIC]["state"], rows[TOPIC]["detailedState"], rows[TOPIC]["healthy"]) == (
         "UNHEALTHY_SUPERVISOR",
         "UNREADABLE_SPEC",
@@ -103,8 +104,8 @@ def test_lists_show_which_spec_and_which_release_wrote_it(world: World) -> None:
     )
     assert "version 1 of the spec of clicks was written by Tidegate 0.9.0" in rows[TOPIC]["why"]
     assert rows[OTHER]["healthy"] is True
-    assert set(world.get(f"{SUPERVISORS}/history")) == {OTHER}
-    assert TOPIC in world.get("/api/v1/datasources")["dataSources"]
+    assert set(world.client.get(f"{SUPERVISORS}/history").json()) == {OTHER}
+    assert TOPIC in world.client.get("/api/v1/datasources").json()["dataSources"]
 
 
 @pytest.mark.usefixtures("agents")
@@ -135,7 +136,7 @@ def test_its_passes_fail_by_themselves_and_nothing_is_changed(world: World) -> N
     assert world.client.get("/api/v1/operations").status_code == 200
     world.post(f"{SUPERVISORS}/suspendAll", {})
     world.settle(OTHER)
-    assert world.get(f"{SUPERVISORS}/{OTHER}")["suspended"] is True
+    assert world.client.get(f"{SUPERVISORS}/{OTHER}").json()["suspended"] is True
 
 
 @pytest.mark.usefixtures("agents")
