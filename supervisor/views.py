@@ -33,6 +33,7 @@ from supervisor.views_files import (
     published,
 )
 from supervisor.views_ledger import Ledger, PlansView, compactions_of, ledger_of, plans_of
+from supervisor.views_rows import SupervisorRow, unreadable_states
 from supervisor.views_status import (
     StatusFacts,
     SupervisorStatus,
@@ -67,16 +68,6 @@ COMPLETED_LOOKED_AT = 500
 
 
 @dataclass(frozen=True)
-class SupervisorRow:
-    """One supervisor of the list, with its state."""
-
-    id: str
-    spec: SupervisorSpec | SpecUnreadable
-    """What cannot be read here is listed with the reason."""
-    state: SupervisorState
-
-
-@dataclass(frozen=True)
 class Views:
     """Answers to everything that only looks; one instance per process."""
 
@@ -98,16 +89,14 @@ class Views:
         with self.sources.store.reading() as tx:
             newest = tx.specs.newest_or_unreadable()
         found = []
-        for version in newest:
+        for row in newest:
             try:
-                seen = observe(version.supervisor_id, self.sources, self.clock.now())
+                seen = observe(row.supervisor_id, self.sources, self.clock.now())
             except SpecUnreadable as error:
-                row = SupervisorRow(version.supervisor_id, error, spec_unreadable(error))
-                found.append(row)
+                found.append(SupervisorRow(error.supervisor_id, error, spec_unreadable(error)))
                 continue
             if seen is not None and seen.current.spec is not None:
-                state = self._state(seen)
-                found.append(SupervisorRow(version.supervisor_id, seen.current.spec, state))
+                found.append(SupervisorRow(row.supervisor_id, seen.current.spec, self._state(seen)))
         return found
 
     def state(self, supervisor_id: str) -> SupervisorState:
@@ -128,13 +117,9 @@ class Views:
             return {}
         with self.sources.store.reading() as tx:
             newest = tx.specs.newest_or_unreadable()
-        lost = {
-            e.supervisor_id: spec_unreadable(e) for e in newest if isinstance(e, SpecUnreadable)
-        }
         ids = [v.supervisor_id for v in newest if isinstance(v, SpecVersion) and not v.terminated]
-        passes = {found: self.loop.last_pass(found) for found in ids}
-        states = {k: self._state(made.seen) for k, made in passes.items() if made is not None}
-        return states | lost
+        states = {k: self._state(made.seen) for k in ids if (made := self.loop.last_pass(k))}
+        return states | unreadable_states(newest)
 
     def lags(self) -> dict[str, Lag]:
         """Return how far each supervisor is behind; none where none leads."""

@@ -28,8 +28,8 @@ from supervisor.core.preconditions import etag_of
 from supervisor.core.restarts import Restarts
 from supervisor.ownership import Ownership
 from supervisor.spec_judge import Applied, Stored
-from supervisor.views import SupervisorRow
 from supervisor.views_dry_run import DryRunView, dry_run_view
+from supervisor.views_rows import SupervisorRow
 from supervisor.views_status import SupervisorStatus
 from supervisor.views_tasks import ParseError, StatsLeaf
 from tasks.wire import Wire, iso_utc

@@ -277,8 +277,7 @@ class MemoryOverlord:
         self.published: list[PublishRequest] = []
         self.compacted: list[tuple[str, CompactedFile]] = []
         """(token, request) of each that was asked for."""
-        self.disabled = False
-        self.kept: tuple[str, ...] = ()
+        self.kept, self.disabled = tuple[str, ...](), False
         self.samples: tuple[DesiredSample, ...] = ()
         self.sampled: list[tuple[str, SampleAnswer]] = []
         """(token, answer) of each that was heard."""
@@ -340,16 +339,10 @@ class MemoryOverlord:
             self._revision += 1
             self._changed.notify_all()
 
-    def keep(self, *task_ids: str) -> None:
-        """Replace the list of tasks that go on as they are, unlisted."""
+    def list(self, *tasks: DesiredTask, kept: tuple[str, ...] = ()) -> None:
+        """Replace the list of desired tasks, and of those that go on as they are."""
         with self._changed:
-            self.kept = task_ids
-            self._revision += 1
-            self._changed.notify_all()
-
-    def list(self, *tasks: DesiredTask) -> None:
-        """Replace the list of desired tasks."""
-        with self._changed:
+            self.kept = kept
             self.tasks = {task.task_id: task for task in tasks}
             self._revision += 1
             self._changed.notify_all()

@@ -387,8 +387,7 @@ def test_a_task_that_is_kept_goes_on_as_it_was_ordered(site: Site) -> None:
     site.start()
     site.overlord.wait_report("task-1", lambda r: r.position == at(5))
 
-    site.overlord.keep("task-1")
-    site.overlord.list(desired("task-2"))
+    site.overlord.list(desired("task-2"), kept=("task-1",))
     site.log.stable = at(9)
 
     site.overlord.wait_report("task-1", lambda r: r.position == at(9))
@@ -396,5 +395,5 @@ def test_a_task_that_is_kept_goes_on_as_it_was_ordered(site: Site) -> None:
     site.start()  # its process began anew: it waits for its order, and its journal with it
     site.overlord.wait_report("task-2", lambda r: r.position == at(9))
     assert site.journals() == {"task-1", "task-2"}
-    site.overlord.keep()
+    site.overlord.list(desired("task-2"))
     wait_until(lambda: site.journals() == {"task-2"})
