@@ -56,6 +56,25 @@ def open_store(settings: Settings) -> SqlStore:
         ) from error
 
 
+def lost_by_downgrade(to: str) -> list[str]:
+    """Return what `downgrade_metadata` would lose; raises as it does."""
+    from supervisor.metadata.downgrading import lost_by  # with Alembic, which no start needs
+
+    return lost_by(to)
+
+
+def downgrade_metadata(settings: Settings, to: str) -> bool:
+    """Bring the metadata database back to schema revision `to`; False: nothing was to be done.
+
+    Raises:
+        DowngradeRefused: an overlord leads, or there is no such way.
+        MetadataBusy, MetadataUnavailable: nothing was changed.
+    """
+    from supervisor.metadata.downgrading import downgrade
+
+    return downgrade(settings.metadata_url, to, lease_ttl=settings.lease_ttl)
+
+
 class Tls(TypedDict, total=False):
     """Of uvicorn's settings."""
 

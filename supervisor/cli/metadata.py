@@ -45,12 +45,11 @@ def downgrade(
     Example: tidegate metadata downgrade --to 0013
     """
     settings = load_settings()
-    from supervisor.metadata.downgrading import downgrade as bring_back
-    from supervisor.metadata.downgrading import lost_by
+    from supervisor import app
 
-    for lost in lost_by(to):
+    for lost in app.lost_by_downgrade(to):
         say(f"this will lose {lost}")
     if not yes:
         confirm(f"Bring the metadata database back to schema revision {to}?")
-    done = bring_back(settings.metadata_url, to, lease_ttl=settings.lease_ttl)
+    done = app.downgrade_metadata(settings, to)
     show_done(to, f"the schema is of revision {to}" if done else "nothing was to be done")
