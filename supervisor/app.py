@@ -7,7 +7,7 @@ import signal
 import socket
 import ssl
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import TypedDict
@@ -54,6 +54,25 @@ def open_store(settings: Settings) -> SqlStore:
         raise SetupProblem(
             str(error), "check TIDEGATE_METADATA_URL and that the database is up"
         ) from error
+
+
+def lost_by_downgrade(to: str) -> list[str]:
+    """Return what `downgrade_metadata` would lose; raises as it does."""
+    from supervisor.metadata.downgrading import lost_by  # with Alembic, which no start needs
+
+    return lost_by(to)
+
+
+def downgrade_metadata(settings: Settings, to: str) -> bool:
+    """Bring the metadata database back to schema revision `to`; False: nothing was to be done.
+
+    Raises:
+        DowngradeRefused: an overlord leads, or there is no such way.
+        MetadataBusy, MetadataUnavailable: nothing was changed.
+    """
+    from supervisor.metadata.downgrading import downgrade
+
+    return downgrade(settings.metadata_url, to, lease_ttl=settings.lease_ttl)
 
 
 class Tls(TypedDict, total=False):
@@ -152,13 +171,26 @@ def run_overlord(settings: Settings) -> int:
             proxy_headers=False,  # else a caller on this machine could name any address as its own
             **tls,
         )
-        return _serve(uvicorn.Server(config), bound, overlord.api.changed)
+        return _serve(
+            uvicorn.Server(config),
+            bound,
+            overlord.api.changed,
+            lambda: overlord.ended_threads(scheduler),
+        )
     finally:
         overlord.stop(scheduler)
 
 
-def _serve(server: uvicorn.Server, bound: socket.socket, polls: Broadcast) -> int:
-    """Serve until SIGTERM or SIGINT, or until the server fails; return the exit code.
+def _serve(
+    server: uvicorn.Server,
+    bound: socket.socket,
+    polls: Broadcast,
+    ended_threads: Callable[[], list[str]],
+) -> int:
+    """Serve until SIGTERM or SIGINT; return the exit code: 1 if it ended by itself.
+
+    So it does if the server fails, or a thread that an overlord cannot do without has ended:
+    whoever started the process starts it again, which nobody does for one that only looks alive.
 
     In a thread, for uvicorn's own handlers raise the signal again once it has stopped: the lease
     would never be given back.
@@ -183,6 +215,9 @@ def _serve(server: uvicorn.Server, bound: socket.socket, polls: Broadcast) -> in
     thread = threading.Thread(target=run, name="http", daemon=True)
     thread.start()
     while not ended.wait(0.2):  # a bare wait would not let the handlers run
-        pass
+        if not server.should_exit and (missing := ended_threads()):
+            log.error("this overlord ends: it cannot go on without its threads", ended=missing)
+            server.should_exit = True
+            polls.close()
     thread.join()
     return 0 if asked else 1

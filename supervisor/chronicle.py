@@ -6,7 +6,7 @@ from functools import cached_property
 
 from supervisor.core.bounds import is_completed
 from supervisor.core.cursors import page_of, read_cursor
-from supervisor.core.errors import SupervisorNotFound
+from supervisor.core.errors import SpecUnreadable, SupervisorNotFound
 from supervisor.core.lag import LAG_KEPT
 from supervisor.core.operations import Operation, OperationNotFound, judge_operation, number_of
 from supervisor.feed import Feed
@@ -149,7 +149,10 @@ class Chronicle:
 
 def _judged(tx: Transaction, operation: Operation) -> OperationView:
     facts = tx.operations.facts(operation)
-    newest = tx.specs.newest(operation.supervisor_id)
+    try:
+        newest = tx.specs.newest(operation.supervisor_id)
+    except SpecUnreadable:  # the list goes on; this one is not done while nobody decides
+        return operation_view(operation, judge_operation(operation, facts), facts.discarded)
     spec = None if newest is None else newest.spec
     rests = spec is None or spec.suspended
     if spec is not None and not rests:

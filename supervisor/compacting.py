@@ -31,6 +31,7 @@ from supervisor.core.compaction import (
 )
 from supervisor.core.cursors import page_of, read_cursor
 from supervisor.core.data_source import is_errors_table, rows_table
+from supervisor.core.errors import SpecUnreadable
 from supervisor.core.intervals import Interval
 from supervisor.core.model import AuditEntry, Segment
 from supervisor.core.names import compaction_id
@@ -322,13 +323,24 @@ def _view_of(tx: Transaction) -> Callable[[Segment], Candidate]:
         generation = tx.generations.get(shares[0].generation_id)
         key = (segment.supervisor_id, 0 if generation is None else generation.spec_version)
         if key not in rolled:
-            version = tx.specs.version(*key)
-            spec = None if version is None else version.spec
-            rolls_up = spec is not None and spec.data_schema.granularity_spec.rollup
+            rolls_up = _rolls_up(tx, *key)
             rolled[key] = rolls_up and not is_errors_table(segment.data_source)
         return Candidate(segment, shares, rolled[key])
 
     return view
+
+
+def _rolls_up(tx: Transaction, supervisor_id: str, spec_version: int) -> bool:
+    """Return whether a spec rolls up; of one that cannot be read here nobody knows.
+
+    A file that is taken for plain among plain ones is only put beside them: no row changes.
+    """
+    try:
+        version = tx.specs.version(supervisor_id, spec_version)
+    except SpecUnreadable:
+        return False
+    spec = None if version is None else version.spec
+    return spec is not None and spec.data_schema.granularity_spec.rollup
 
 
 def _busy(tx: Transaction, data_source: str) -> set[str]:

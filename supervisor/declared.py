@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from supervisor.core.errors import InvalidSpec, SupervisorNotFound
+from supervisor.core.errors import SpecUnreadable, SupervisorNotFound
 from supervisor.core.model import Segment
 from supervisor.core.spec import SupervisorSpec
 from supervisor.ports import Transaction
@@ -39,7 +39,7 @@ def declared_in(
     for supervisor_id in sorted(set(supervisors)):
         try:
             schema = last_spec(tx, supervisor_id).data_schema
-        except (SupervisorNotFound, InvalidSpec):  # forgotten, or of a version with other rules
+        except (SupervisorNotFound, SpecUnreadable):  # forgotten, or written by a newer release
             continue
         found |= {c.name for c in schema.contract_columns() if c.type in SCALARS}
     return mixed & found

@@ -5,6 +5,7 @@ from datetime import timedelta
 
 from supervisor.core.compaction import Compaction
 from supervisor.core.data_source import is_errors_table
+from supervisor.core.errors import SpecUnreadable
 from supervisor.core.model import Generation, GenerationState, Segment, Task
 from supervisor.core.spec import SupervisorSpec, ingest_spec
 from supervisor.ports import Transaction
@@ -24,11 +25,13 @@ def desired_state(
 ) -> SyncResponse:
     """Return every task and compaction that the worker should run, in one consistent view.
 
-    What is not listed is to be stopped.  The revision is a digest of the answer without
-    the term, so that a new leader who wants the same wakes nobody.
+    What is not listed is to be stopped.  A task whose spec cannot be read here, for a newer release
+    wrote it, is kept as it is: its worker goes on, and every other task is served.  The revision is
+    a digest of the answer without the term, so that a new leader who wants the same wakes nobody.
     """
     assigned = tx.tasks.active(worker_id=worker_id)
     tasks: list[DesiredTask] = []
+    kept: list[str] = []
     specs: dict[tuple[str, int], SupervisorSpec] = {}
     for task in assigned:
         generation = tx.generations.get(task.generation_id)
@@ -36,7 +39,11 @@ def desired_state(
             continue
         key = (task.supervisor_id, generation.spec_version)
         if key not in specs:
-            row = tx.specs.version(*key)
+            try:
+                row = tx.specs.version(*key)
+            except SpecUnreadable:
+                kept.append(task.id)
+                continue
             if row is None or row.spec is None:
                 continue
             specs[key] = row.spec
@@ -52,12 +59,15 @@ def desired_state(
         digest.update(wanted.model_copy(update={"order": order}).to_json().encode())
     for compaction in compactions:
         digest.update(compaction.to_json().encode())
+    for task_id in kept:
+        digest.update(f"kept {task_id}".encode())
     return SyncResponse(
         term=term,
         revision=digest.hexdigest()[:20],
         tasks=tuple(tasks),
         compactions=tuple(compactions),
         disabled=disabled,
+        kept=tuple(kept),
     )
 
 
@@ -80,7 +90,10 @@ def _compaction(tx: Transaction, row: Compaction) -> DesiredCompaction | None:
 
 def _format_of(tx: Transaction, supervisor_id: str) -> FileFormat:
     """Return how its newest spec, also one that was ended, wants files written."""
-    versions = tx.specs.history(supervisor_id, 2)
+    try:
+        versions = tx.specs.history(supervisor_id, 2)
+    except SpecUnreadable:
+        return DEFAULT_FORMAT  # any format is read: a table of other supervisors is not held up
     found = next((version.spec for version in versions if version.spec is not None), None)
     return DEFAULT_FORMAT if found is None else found.tuning_config.index_spec.contract()
 

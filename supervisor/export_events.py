@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 
 import structlog
 
+from supervisor.core.errors import SpecUnreadable
 from supervisor.core.events import Event, QueueConfig, QueueDead, QueueName, QueueRow, QueueState
 from supervisor.core.exports import KIND, Export, queue_of
 from supervisor.core.spec_exports import ExportFormat
@@ -54,13 +55,14 @@ def announce_repaired(tx: Transaction, queue: QueueName, now: datetime) -> None:
 def follow(tx: Transaction, data_source: str, now: datetime) -> None:
     """Switch a table's exports on and off, as the specs that feed it ask for now.
 
-    What a terminated supervisor asked for goes on until another spec of the table is stored.
+    What a terminated supervisor asked for goes on until another spec of the table is stored.  While
+    one that feeds it cannot be read here, none is switched off: that one may ask for it.
     """
-    wanted = _wanted(tx, data_source)
+    wanted, all_read = _wanted(tx, data_source)
     for table_format in ExportFormat:
         before = tx.exports.get(data_source, table_format)
         is_on = before is not None and before.enabled
-        if is_on == (table_format in wanted):
+        if is_on == (table_format in wanted) or (is_on and not all_read):
             continue
         after = before or Export(data_source, table_format, enabled=True)
         after = after.switched(on=not is_on)
@@ -112,10 +114,16 @@ def still_naming(
     ]
 
 
-def _wanted(tx: Transaction, data_source: str) -> set[ExportFormat]:
-    specs = (version.spec for version in tx.specs.all_newest())
-    schemas = (spec.data_schema for spec in specs if spec is not None)
-    return {each for s in schemas if s.data_source == data_source for each in s.exports}
+def _wanted(tx: Transaction, data_source: str) -> tuple[set[ExportFormat], bool]:
+    """Return what the specs of a table ask for, and whether all of them could be read."""
+    wanted: set[ExportFormat] = set()
+    all_read = True
+    for each in tx.specs.newest_or_unreadable():
+        if isinstance(each, SpecUnreadable):
+            all_read = all_read and each.data_source not in {data_source, None}
+        elif each.spec is not None and each.spec.data_source == data_source:
+            wanted.update(each.spec.data_schema.exports)
+    return wanted, all_read
 
 
 def _announce(tx: Transaction, export: Export, now: datetime, *, fence: bool = False) -> None:

@@ -88,8 +88,11 @@ class Feed:
         while not ended.is_set():
             try:
                 found = self._look(ended)
-            except Unavailable as error:
-                log.warning("events are not read", error=str(error))
+            except Exception as error:  # a look that fails is made again
+                expected = isinstance(error, Unavailable)
+                log.warning(
+                    "events are not read", error=str(error), exc_info=None if expected else error
+                )
                 found = False
             if not found:
                 ended.wait(self._poll_s)

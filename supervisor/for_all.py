@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from supervisor.core.errors import AlreadyInState, SupervisorNotFound
+from supervisor.core.errors import AlreadyInState, SpecUnreadable, SupervisorNotFound
 from supervisor.service import Service
 
 
@@ -35,7 +35,7 @@ class ForAll:
         for supervisor_id in self.service.supervisor_ids():
             try:
                 change(supervisor_id)
-            except (AlreadyInState, SupervisorNotFound):
+            except (AlreadyInState, SpecUnreadable, SupervisorNotFound):
                 continue
             changed.append(supervisor_id)
         return changed

@@ -4,14 +4,14 @@ from supervisor.core.data_source import rows_table
 from supervisor.core.errors import FieldError, InvalidSpec
 from supervisor.core.spec import SupervisorSpec
 from supervisor.core.spec_rules import taken_name
+from supervisor.ownership import tables_of
 from supervisor.ports import Transaction
 from supervisor.views_files import DataSourceNotFound
 
 
 def fed_tables(tx: Transaction) -> set[str]:
     """Return tables that a supervisor feeds, or, terminated, still works for."""
-    specs = (version.spec for version in tx.specs.all_newest())
-    fed = {spec.data_source for spec in specs if spec is not None}
+    fed = set(tables_of(tx.specs.newest_or_unreadable()).values())
     return fed | {generation.data_source for generation in tx.generations.live()}
 
 

@@ -4,8 +4,10 @@
     leader ── my last renewal *began* two thirds of a TTL ago ──► acts no more, tries to renew
     leader ── the term row names another term ──► follower: its passes and long polls end
 
-The renewal has a thread of its own: a slow pass never costs the lease (R8).  Every write of a
-leader reads the term row first, so that even a leader that has not noticed yet writes nothing (P1).
+The renewal has a thread and a connection of its own: neither a slow pass nor slow readers cost the
+lease (R8).  An error that nobody foresaw costs one look, as one that was; if the thread ends all
+the same, `loop_ended` tells, and the process ends with it.  Every write of a leader reads the term
+row first, so that even a leader that has not noticed yet writes nothing (P1).
 """
 
 import threading
@@ -150,6 +152,12 @@ class Leadership:
         self._thread = threading.Thread(target=self._run, name="lease", daemon=True)
         self._thread.start()
 
+    @property
+    def loop_ended(self) -> bool:
+        """Whether the thread of the lease has ended, and was not stopped: nobody renews here."""
+        thread = self._thread
+        return thread is not None and not thread.is_alive() and not self._stopping
+
     def stop(self) -> None:
         """Stop renewing and give the lease up, so that the next candidate need not wait."""
         self._stopping = True
@@ -172,7 +180,12 @@ class Leadership:
             self._wake.clear()
             if self._stopping:
                 return
-            self.step()
+            try:
+                self.step()
+            except Exception:  # around a pass: the next one is made anew
+                with self._lock:
+                    self._counts.unanswered += 1
+                log.exception("a look at the lease failed")
 
     def _until_next_s(self) -> float:
         with self._lock:
@@ -262,6 +275,9 @@ class Leadership:
     def _tell_of_the_end(self) -> None:
         """Say once that another overlord has ended a term of ours, as soon as it is known which."""
         with self._lock:
-            ended, self._ended = self._ended, False
-        if ended:
-            self._on_lost()
+            ended = self._ended
+        if not ended:
+            return
+        self._on_lost()
+        with self._lock:
+            self._ended = False

@@ -30,6 +30,8 @@ THRESHOLD = 3
 """Failed passes in a row that make a supervisor unhealthy; as many good ones end it."""
 PROOF_S = 2.0
 """While passes have failed lately, how soon a good one is followed by the next."""
+HELD_UP_S = 1.0
+"""How long the loop waits after a round that failed, as when the system has no thread to give."""
 REST_S = 300.0
 """How often a completed supervisor is looked at: what a lost wake-up may cost it."""
 
@@ -80,6 +82,11 @@ class Loop:
     def start(self) -> None:
         """Begin to run what is due."""
         self._thread.start()
+
+    @property
+    def ended(self) -> bool:
+        """Whether its thread has ended, and was not stopped: no pass is made any more."""
+        return self._thread.ident is not None and not self._thread.is_alive() and not self._stopping
 
     def stop(self) -> None:
         """Let running passes end and start no more; may be called of a loop that never started."""
@@ -149,20 +156,33 @@ class Loop:
             self._entries = {k: e for k, e in self._entries.items() if e.running}
 
     def _dispatch(self) -> None:
-        while True:
-            with self._changed:
-                while not self._stopping and not self._ready():
-                    self._changed.wait(self._wait_s())
-                if self._stopping:
-                    return
-                due, supervisor_id = heapq.heappop(self._due)
-                entry = self._entries.setdefault(supervisor_id, _Entry())
-                if entry.running:
-                    entry.again = True
-                    continue
-                self._drop_later(supervisor_id)
-                entry.running = True
+        while not self._stopping:
+            try:
+                self._dispatch_next()
+            except Exception:  # a round that fails is made again
+                log.exception("passes are held up")
+                with self._changed:
+                    self._changed.wait_for(lambda: self._stopping, HELD_UP_S)
+
+    def _dispatch_next(self) -> None:
+        """Wait until a pass is due, and begin it."""
+        with self._changed:
+            while not self._stopping and not self._ready():
+                self._changed.wait(self._wait_s())
+            if self._stopping:
+                return
+            due, supervisor_id = heapq.heappop(self._due)
+            entry = self._entries.setdefault(supervisor_id, _Entry())
+            if entry.running:
+                entry.again = True
+                return
+            self._drop_later(supervisor_id)
+            entry.running = True
+        try:
             self._pool.submit(self._run, supervisor_id, due)
+        except RuntimeError:  # the system gave no thread
+            self._finish(supervisor_id, None, next_s=0.0)
+            raise
 
     def _ready(self) -> bool:
         return bool(self._due) and self._due[0][0] <= self._clock.monotonic()
@@ -198,18 +218,26 @@ class Loop:
             self._finish(supervisor_id, None, next_s=None)
         except Exception as error:  # noqa: BLE001 -- one supervisor's trouble stays its own
             took_s = self._clock.monotonic() - began
-            self.measured(PassTaken(late_s, took_s, good=False))
             self._failed(supervisor_id, error)
-            self.after_pass(supervisor_id)
+            self._pass_on(lambda: self.measured(PassTaken(late_s, took_s, good=False)))
+            self._pass_on(lambda: self.after_pass(supervisor_id))
         else:
             took_s = self._clock.monotonic() - began
             actions = () if made is None else made.decided.actions
             names = [type(action).__name__ for action in actions]
-            self.measured(PassTaken(late_s, took_s, good=True, actions=names))
+            taken = PassTaken(late_s, took_s, good=True, actions=names)
             self._succeeded(supervisor_id, made)
-            self.after_pass(supervisor_id)
+            self._pass_on(lambda: self.measured(taken))
+            self._pass_on(lambda: self.after_pass(supervisor_id))
             if made is None or (made.decided.over and made.seen.current.spec is None):
-                self._drop(supervisor_id)
+                self._pass_on(lambda: self._drop(supervisor_id))
+
+    def _pass_on(self, call: Callable[[], None]) -> None:
+        """Call a listener, once the pass is over: its trouble is none of the next pass."""
+        try:
+            call()
+        except Exception:  # the pass that it follows is over
+            log.exception("what follows a pass failed")
 
     def _succeeded(self, supervisor_id: str, made: Pass | None) -> None:
         if made is None:

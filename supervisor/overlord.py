@@ -73,6 +73,8 @@ WAKE_PERIOD = timedelta(seconds=30)
 """How soon a lost wake-up is made up for."""
 COMPACTION_PERIOD = timedelta(seconds=30)
 """How often tables are looked at for small files, and waiting compactions are given out."""
+OPTIMIZE_PERIOD = timedelta(days=1)
+"""How often SQLite looks which of its indexes pay; it grows slowly."""
 DENIED_PERIOD = timedelta(seconds=5)
 
 
@@ -121,6 +123,7 @@ class Overlord:
         ):
             job = self._while_leading(chore)
             scheduler.add_job(job, "interval", seconds=period.total_seconds())
+        scheduler.add_job(self._optimize, "interval", seconds=OPTIMIZE_PERIOD.total_seconds())
         scheduler.add_job(self._write_denied, "interval", seconds=DENIED_PERIOD.total_seconds())
         scheduler.start()
         self.leadership.start(
@@ -128,6 +131,16 @@ class Overlord:
             on_lost=self.api.changed.notify,  # long polls end: their workers ask the new leader
         )
         return scheduler
+
+    def ended_threads(self, scheduler: BackgroundScheduler) -> list[str]:
+        """Return what this overlord cannot do without and has ended by itself, in words."""
+        ended = {
+            "leadership loop": self.leadership.loop_ended,
+            "loop of passes": self.loop.ended,
+            "dispatcher of event queues": self.queues.ended,
+            "scheduler of chores": not scheduler.running,
+        }
+        return [name for name, has in ended.items() if has]
 
     def _begin_term(self, scheduler: BackgroundScheduler) -> None:
         self.service.start_term()
@@ -146,6 +159,13 @@ class Overlord:
 
         return run
 
+    def _optimize(self) -> None:
+        """Renew what the database knows of its tables, leading or not: it is nobody's write."""
+        try:
+            self.store.optimize()
+        except SupervisorError as error:
+            log.warning("the metadata database was not looked over", error=str(error))
+
     def _write_denied(self) -> None:
         """Write what was refused here, leading or not."""
         try:
@@ -162,6 +182,7 @@ class Overlord:
         self.streams.stop()
         self.leadership.stop()
         self._write_denied()
+        self._optimize()
         self.store.close()
 
 
@@ -281,7 +302,8 @@ def _consume_exports(
 
 def _leadership_of(settings: Settings, store: SqlStore, clock: SystemClock, url: str) -> Leadership:
     holder = f"{url}#{os.getpid()}"
-    leadership = Leadership(store, clock, holder=holder, url=url, ttl=settings.lease_ttl)
+    own = store.for_lease()
+    leadership = Leadership(own, clock, holder=holder, url=url, ttl=settings.lease_ttl)
     store.on_fenced(leadership.lost)
     return leadership
 

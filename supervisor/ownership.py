@@ -3,7 +3,9 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from supervisor.core.errors import SpecUnreadable
 from supervisor.core.events import owner_of
+from supervisor.core.model import SpecVersion
 from supervisor.core.operations import number_of
 from supervisor.ports import Store, Transaction
 
@@ -28,8 +30,7 @@ class Ownership:
     def of_supervisors(self) -> dict[str, str]:
         """Return supervisor -> table, of those that are not terminated."""
         with self.store.reading() as tx:
-            newest = tx.specs.all_newest()
-        return {v.supervisor_id: v.spec.data_source for v in newest if v.spec is not None}
+            return tables_of(tx.specs.newest_or_unreadable())
 
     def of_task(self, task_id: str) -> str | None:
         """Return the table that a task writes to; a submitted one is a supervisor of its id."""
@@ -72,6 +73,16 @@ class Ownership:
         return frozenset({fed or owner, owner})
 
 
+def tables_of(newest: Iterable[SpecVersion | SpecUnreadable]) -> dict[str, str]:
+    """Return supervisor -> the table that its newest spec names; tombstones are left out."""
+    found = {}
+    for each in newest:
+        named = each if isinstance(each, SpecUnreadable) else each.spec
+        if named is not None and named.data_source is not None:
+            found[each.supervisor_id] = named.data_source
+    return found
+
+
 Allowed = Callable[[str], None]
 """Raises for a table that the caller may not change."""
 
@@ -92,7 +103,12 @@ def allowed_before(tx: Transaction, supervisor_id: str, allowed: Allowed) -> Non
 
 def newest_table(tx: Transaction, supervisor_id: str) -> str | None:
     """Return the table of the newest version that is a spec."""
-    found = tx.specs.newest(supervisor_id)
-    while found is not None and found.spec is None and found.version > 1:
-        found = tx.specs.version(supervisor_id, found.version - 1)
+    try:
+        found = tx.specs.newest(supervisor_id)
+        while found is not None and found.spec is None and found.version > 1:
+            found = tx.specs.version(supervisor_id, found.version - 1)
+    except SpecUnreadable as error:
+        if error.data_source is None:
+            raise
+        return error.data_source
     return None if found is None or found.spec is None else found.spec.data_source

@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
 from typing import Protocol
 
+from supervisor.core.errors import SpecUnreadable
 from supervisor.core.intervals import Interval
 from supervisor.core.milestone import Milestone
 from supervisor.core.model import (
@@ -69,19 +70,38 @@ class Specs(Protocol):
         ...
 
     def newest(self, supervisor_id: str) -> SpecVersion | None:
-        """Return the newest version, tombstones included; None if the id was never used."""
+        """Return the newest version, tombstones included; None if the id was never used.
+
+        Raises:
+            SpecUnreadable: this release cannot read it.
+        """
         ...
 
     def version(self, supervisor_id: str, version: int) -> SpecVersion | None:
-        """Return one version."""
+        """Return one version.
+
+        Raises:
+            SpecUnreadable: this release cannot read it.
+        """
         ...
 
     def all_newest(self) -> list[SpecVersion]:
-        """Return the newest version of every id, tombstones included, by id."""
+        """Return the newest version of every id, tombstones included, by id.
+
+        Those that this release cannot read are left out, so that the others go on.
+        """
+        ...
+
+    def newest_or_unreadable(self) -> list[SpecVersion | SpecUnreadable]:
+        """Return as `all_newest`; in the place of what cannot be read, the reason."""
         ...
 
     def history(self, supervisor_id: str, limit: int | None = None) -> list[SpecVersion]:
-        """Return the versions of one id, newest first."""
+        """Return the versions of one id, newest first.
+
+        Raises:
+            SpecUnreadable: this release cannot read one of them.
+        """
         ...
 
     def forget(self, supervisor_id: str, up_to: int) -> None:

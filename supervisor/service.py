@@ -6,12 +6,14 @@ then wake the loop; they never wait for Kafka, a worker or a pass.
 
 import secrets
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TypeVar
 
 from supervisor.core.errors import (
     AlreadyInState,
     MetadataBusy,
     NoHistory,
+    SpecUnreadable,
     StateMoved,
     WorkerFenced,
 )
@@ -250,9 +252,11 @@ class Service:
         return Stored(version, stored.id, ranges)
 
     def supervisor_ids(self) -> list[str]:
-        """Return the ids of supervisors that are not terminated."""
+        """Return the ids of supervisors that are not terminated, also of those unreadable here."""
         with self._store.reading() as tx:
-            return [v.supervisor_id for v in tx.specs.all_newest() if not v.terminated]
+            newest = tx.specs.newest_or_unreadable()
+        ended = (isinstance(each, SpecVersion) and each.terminated for each in newest)
+        return [each.supervisor_id for each, over in zip(newest, ended, strict=True) if not over]
 
     def spec(self, supervisor_id: str) -> SupervisorSpec:
         """Return the newest spec; errors as in `newest`."""
@@ -280,10 +284,13 @@ class Service:
         return found
 
     def histories(self) -> dict[str, list[SpecVersion]]:
-        """Return the versions of every id."""
+        """Return the versions of every id all of whose versions can be read here."""
         with self._store.reading() as tx:
-            ids = [v.supervisor_id for v in tx.specs.all_newest()]
-            return {supervisor_id: tx.specs.history(supervisor_id) for supervisor_id in ids}
+            found = {}
+            for version in tx.specs.all_newest():
+                with suppress(SpecUnreadable):  # asked for by its id, it says what is wrong
+                    found[version.supervisor_id] = tx.specs.history(version.supervisor_id)
+        return found
 
     # -- workers -------------------------------------------------------------------------------
 

@@ -7,13 +7,13 @@ overlord raises LeaseLost with the leader's address.  What the rows alone tell, 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from supervisor.core.errors import SupervisorNotFound, TaskNotFound
+from supervisor.core.errors import SpecUnreadable, SupervisorNotFound, TaskNotFound, Unavailable
 from supervisor.core.intervals import Interval
 from supervisor.core.lag import Lag
-from supervisor.core.model import GapKind, Task, TaskStatus
+from supervisor.core.model import GapKind, SpecVersion, Task, TaskStatus
 from supervisor.core.observed import Observed
 from supervisor.core.spec import SupervisorSpec
-from supervisor.core.states import SupervisorState
+from supervisor.core.states import SupervisorState, spec_unreadable
 from supervisor.declared import declared_in, last_spec
 from supervisor.known_tables import known_tables, require_table
 from supervisor.leadership import Leadership
@@ -34,6 +34,7 @@ from supervisor.views_files import (
     published,
 )
 from supervisor.views_ledger import Ledger, PlansView, compactions_of, ledger_of, plans_of
+from supervisor.views_rows import SupervisorRow, unreadable_states
 from supervisor.views_status import (
     StatusFacts,
     SupervisorStatus,
@@ -68,15 +69,6 @@ COMPLETED_LOOKED_AT = 500
 
 
 @dataclass(frozen=True)
-class SupervisorRow:
-    """One supervisor of the list, with its state."""
-
-    id: str
-    spec: SupervisorSpec
-    state: SupervisorState
-
-
-@dataclass(frozen=True)
 class Views:
     """Answers to everything that only looks; one instance per process."""
 
@@ -96,13 +88,16 @@ class Views:
         """Return every supervisor that is not terminated, with its state, by id."""
         self.leadership.term()
         with self.sources.store.reading() as tx:
-            newest = tx.specs.all_newest()
+            newest = tx.specs.newest_or_unreadable()
         found = []
-        for version in newest:
-            seen = observe(version.supervisor_id, self.sources, self.clock.now())
+        for row in newest:
+            try:
+                seen = observe(row.supervisor_id, self.sources, self.clock.now())
+            except SpecUnreadable as error:
+                found.append(SupervisorRow(error.supervisor_id, error, spec_unreadable(error)))
+                continue
             if seen is not None and seen.current.spec is not None:
-                state = self._state(seen)
-                found.append(SupervisorRow(version.supervisor_id, seen.current.spec, state))
+                found.append(SupervisorRow(row.supervisor_id, seen.current.spec, self._state(seen)))
         return found
 
     def state(self, supervisor_id: str) -> SupervisorState:
@@ -112,16 +107,20 @@ class Views:
             SupervisorNotFound: it was never stored, or has ended.
             LeaseLost: this overlord does not lead.
         """
-        return self._state(self._seen(supervisor_id))
+        try:
+            return self._state(self._seen(supervisor_id))
+        except SpecUnreadable as error:
+            return spec_unreadable(error)
 
     def last_states(self) -> dict[str, SupervisorState]:
         """Return the state of each supervisor as its last pass found it; none where none leads."""
         if not self.leadership.leads():
             return {}
         with self.sources.store.reading() as tx:
-            ids = [v.supervisor_id for v in tx.specs.all_newest() if not v.terminated]
-        passes = {found: self.loop.last_pass(found) for found in ids}
-        return {found: self._state(made.seen) for found, made in passes.items() if made is not None}
+            newest = tx.specs.newest_or_unreadable()
+        ids = [v.supervisor_id for v in newest if isinstance(v, SpecVersion) and not v.terminated]
+        states = {k: self._state(made.seen) for k in ids if (made := self.loop.last_pass(k))}
+        return states | unreadable_states(newest)
 
     def lags(self) -> dict[str, Lag]:
         """Return how far each supervisor is behind; none where none leads."""
@@ -379,11 +378,13 @@ class Views:
     # -- this process --------------------------------------------------------------------------
 
     def check(self) -> None:
-        """Return if the metadata database answers.
+        """Return if the metadata database answers, and this process competes for the lease.
 
         Raises:
             Unavailable: it does not.
         """
+        if self.leadership.loop_ended:
+            raise Unavailable("no leadership loop: this overlord can neither lead nor follow")
         with self.sources.store.reading() as tx:
             tx.lease.read()
 

@@ -37,6 +37,7 @@ _REMEDIES = {
     "NO_SUCH_PARTITION": "a boundedStreamConfig that names partitions of the topic",
     "BOUNDS_MISMATCHED": "a supervisor of another id for the other range",
     "SCHEMA_REGISTRY_UNAVAILABLE": "the schema registry answers again",
+    "UNREADABLE_SPEC": "an overlord of the release that the reason names leads, or a newer one",
     "EVENT_QUEUE_DEAD": "the repair that the reason names",
     "UNHEALTHY_TASKS": "its tasks succeed: the failures below say what holds them up",
     "UNHEALTHY_SUPERVISOR": "its passes succeed: the failures below say what holds them up",

@@ -3,7 +3,10 @@
 from collections.abc import Callable, Sequence
 from threading import Condition
 
+import structlog
+
 from tasks.runner import TaskRunner
+from tasks.telling import about
 
 _LONGEST_S = 1.0
 
@@ -36,10 +39,16 @@ class Alarm:
         """Tick until closed."""
         while not self._closed:
             for runner in self._runners():
-                runner.tick()
+                self._tick(runner)
             with self._changed:
                 self._changed.wait_for(lambda: self._news or self._closed, self._pause_s())
                 self._news = False
+
+    def _tick(self, runner: TaskRunner) -> None:
+        try:
+            runner.tick()
+        except Exception as error:  # noqa: BLE001 -- one task's trouble stays its own
+            structlog.get_logger().error("a timer failed", **about(runner.desired), exc_info=error)
 
     def _pause_s(self) -> float:
         due = [at for r in self._runners() if (at := r.state.wake_at) is not None]

@@ -277,6 +277,10 @@ class SyncResponse(Wire):
     """People have taken the worker out: it is given nothing new."""
     samples: tuple[DesiredSample, ...] = Field(default=(), exclude_if=lambda found: not found)
     """Left out if there are none: a worker from before there were samples reads the rest."""
+    kept: tuple[str, ...] = Field(default=(), exclude_if=lambda found: not found)
+    """Ids of tasks that go on with what they were ordered last: the overlord cannot read their
+    spec, and so neither lists nor ends them.  Left out if there are none, as ever but then: a
+    worker from before refuses an answer that has some, and goes on with all that it runs."""
 
 
 class RejectsFile(Wire):

@@ -8,7 +8,7 @@ A task's output folder is never deleted here: the overlord's cleaning owns it (P
 """
 
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from threading import Lock
 
 import structlog
@@ -65,11 +65,15 @@ class Roster:
         """Return one task; None if this worker does not have it."""
         return self._runners.get(task_id)
 
-    def apply(self, desired: Sequence[DesiredTask]) -> None:
-        """Make the tasks those that are listed; repeated, it changes nothing."""
+    def apply(self, desired: Sequence[DesiredTask], kept: Collection[str] = ()) -> None:
+        """Make the tasks those that are listed; repeated, it changes nothing.
+
+        Those of `kept` go on as they are; one that does not run keeps its journal, and waits until
+        it is listed.
+        """
         with self._lock:
             self._reap()
-            listed = {task.task_id for task in desired}
+            listed = {task.task_id for task in desired} | set(kept)
             if not self._swept:
                 for left_over in self._journals.task_ids() - listed:
                     self._journals.delete(left_over)

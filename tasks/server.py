@@ -64,6 +64,11 @@ class ControlServer:
         self._thread = Thread(target=self._serve, name="control API", daemon=True)
         self._thread.start()
 
+    @property
+    def serves(self) -> bool:
+        """Whether its thread runs."""
+        return self._thread is not None and self._thread.is_alive()
+
     def close(self) -> None:
         """Stop serving and give the port back."""
         self._server.should_exit = True

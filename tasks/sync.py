@@ -123,7 +123,11 @@ class Sync:
             began = self._monotonic()
             unanswered = 0 if self._exchange(timedelta(0)) else unanswered + 1
             self._rest(self._options.report_period_min.total_seconds())
-            self._await_news(began)
+            try:
+                self._await_news(began)
+            except Exception as error:  # noqa: BLE001 -- the next exchange tells, and is tried anew
+                structlog.get_logger().error("news could not be looked for", exc_info=error)
+                unanswered += 1
 
     def _exchange(self, wait: timedelta) -> bool:
         """Ask and act on the answer; False if none came, or it could not be acted on."""
@@ -185,7 +189,7 @@ class Sync:
         if (response.term, sequence) > self._newest:
             # Requests under way may have been answered before this one: they count less.
             self._newest = (response.term, self._sequence)
-            self._roster.apply(response.tasks)
+            self._roster.apply(response.tasks, response.kept)
             self._roster.disabled = response.disabled
             self._compactor.apply(response.compactions)
             self._sampling.apply(response.samples)

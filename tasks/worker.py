@@ -53,6 +53,8 @@ class Reason(StrEnum):
     FENCED = "fenced"
     ENGINE_DIED = "engine died"
     ENGINE_STUCK = "engine stuck"
+    THREAD_ENDED = "thread ended"
+    """One that a worker cannot do without; the process would only look alive."""
 
 
 @dataclass(frozen=True)
@@ -106,6 +108,7 @@ _SAID = {
     Reason.FENCED: "fenced: a newer incarnation of this worker exists; stopping",
     Reason.ENGINE_DIED: "the engine's process died; stopping, the journals stay",
     Reason.ENGINE_STUCK: "engine stuck: it does not end a cancelled job; stopping, it is killed",
+    Reason.THREAD_ENDED: "a thread of the worker ended by itself; stopping, the journals stay",
 }
 
 
@@ -150,6 +153,7 @@ class Worker:
         )
         self._server = ControlServer(options, self._roster, logs, collector)
         self._alarm = Alarm(lambda: self._roster.runners, self._world.monotonic)
+        self._threads: tuple[Thread, ...] = ()
         self._sync = Sync(
             options,
             outside.overlord,
@@ -176,9 +180,10 @@ class Worker:
         """Work until something ends it; return the exit code of the process."""
         self._outside.reach("worker:started")
         self._server.start()
-        Thread(target=self._alarm.run, name="alarm", daemon=True).start()
-        self._world.start_thread("watch", self._watch.run)
-        self._sync.start()
+        alarm = Thread(target=self._alarm.run, name="alarm", daemon=True)
+        alarm.start()
+        watch = self._world.start_thread("watch", self._watch.run)
+        self._threads = (alarm, watch, *self._sync.start())
         structlog.get_logger().info("worker runs", worker=self._options.worker_id, url=self.url)
         try:
             reason = self._wait()
@@ -207,6 +212,11 @@ class Worker:
             except Empty:
                 if not self._outside.engine_alive():
                     return Reason.ENGINE_DIED
+                if not self._serves() and self._ends.empty():  # else they ended for that reason
+                    return Reason.THREAD_ENDED
+
+    def _serves(self) -> bool:
+        return self._server.serves and all(thread.is_alive() for thread in self._threads)
 
     def _end(self, reason: Reason) -> int:
         log = structlog.get_logger().bind(worker=self._options.worker_id)
@@ -242,7 +252,8 @@ class Worker:
 def run_worker(options: WorkerOptions, outside: Outside) -> int:
     """Run one worker until SIGTERM or SIGINT, or until it must end; return its exit code.
 
-    0: stopped as asked.  1: fenced, or the engine died or stuck; started again, it goes on.
+    0: stopped as asked.  1: fenced, the engine died or stuck, or a thread of the worker ended;
+    started again, it goes on.
 
     Raises:
         DataFolderBusy: another worker uses the data folder.

@@ -1,13 +1,16 @@
 """Spec versions in memory."""
 
+import importlib.metadata
 from datetime import datetime
 
 from supervisor.adapters.memory_rows import Tables
-from supervisor.core.errors import StateMoved
+from supervisor.core.errors import SpecUnreadable, StateMoved
 from supervisor.core.happenings import spec_told
 from supervisor.core.model import SpecVersion
 from supervisor.core.spec import SupervisorSpec
 from supervisor.ports_happenings import Tell
+
+RELEASE = importlib.metadata.version("tidegate")
 
 
 class MemorySpecs:
@@ -35,7 +38,7 @@ class MemorySpecs:
         newest = before[-1].version if before else 0
         if after not in {None, newest}:
             raise StateMoved(f"{supervisor_id} has version {newest}, not {after}")
-        added = SpecVersion(supervisor_id, newest + 1, now, spec, author)
+        added = SpecVersion(supervisor_id, newest + 1, now, spec, author, RELEASE)
         self._rows.put(supervisor_id, (*before, added))
         was = before[-1].spec if before else None
         told = spec_told(
@@ -57,6 +60,10 @@ class MemorySpecs:
     def all_newest(self) -> list[SpecVersion]:
         """Return the newest version of every id, tombstones included, by id."""
         return [self._rows[supervisor_id][-1] for supervisor_id in sorted(self._rows)]
+
+    def newest_or_unreadable(self) -> list[SpecVersion | SpecUnreadable]:
+        """Return as `all_newest`: what is in memory, this release has written."""
+        return [*self.all_newest()]
 
     def history(self, supervisor_id: str, limit: int | None = None) -> list[SpecVersion]:
         """Return the versions of one id, newest first."""

@@ -22,6 +22,7 @@ from supervisor.core.backfills import NoBackfill
 from supervisor.core.cursors import BadCursor
 from supervisor.core.errors import (
     AlreadyInState,
+    DowngradeRefused,
     FieldError,
     InvalidOffsets,
     InvalidSpec,
@@ -36,6 +37,7 @@ from supervisor.core.errors import (
     SchemaTooNew,
     SecretMissing,
     SegmentsMoved,
+    SpecUnreadable,
     StaleCommit,
     StateMoved,
     StorageUnavailable,
@@ -45,6 +47,7 @@ from supervisor.core.errors import (
     TaskNotFound,
     TopicMissing,
     Unavailable,
+    UnknownWord,
     WorkerFenced,
     WorkerUnavailable,
 )
@@ -165,6 +168,8 @@ PROBLEMS: Mapping[type[SupervisorError], Problem] = MappingProxyType(
         KeyInUse: Problem(409, "idempotency-key-in-use", "The first request still runs"),
         KeyReused: Problem(422, "idempotency-key-reused", "The key stands for another request"),
         KeyTakenOver: Problem(409, "idempotency-key-taken-over", "A repeat acts in its place"),
+        SpecUnreadable: Problem(503, "spec-unreadable", "Only another release can read the spec"),
+        UnknownWord: Problem(503, "unknown-word", "Only a newer release can read a row"),
         LeaseLost: Problem(503, "not-the-leader", "Another overlord leads"),
         MetadataBusy: Problem(503, "metadata-busy", "The metadata database is busy"),
         MetadataUnavailable: Problem(
@@ -194,6 +199,7 @@ PROBLEMS: Mapping[type[SupervisorError], Problem] = MappingProxyType(
         SampleNotFound: Problem(404, "sample-not-found", "Nobody waits for this sample"),
         SampleUnanswered: Problem(503, "sample-unanswered", "The worker did not answer in time"),
         SecretMissing: Problem(400, "secret-missing", "The overlord has no such secret"),
+        DowngradeRefused: Problem(409, "downgrade-refused", "The schema stays as it is"),
         SchemaTooNew: Problem(500, "schema-too-new", "A newer version owns the metadata"),
         SegmentsMoved: Problem(404, "segments-moved", "Segments are listed by table"),
         SourceUnreadable: Problem(400, "source-unreadable", "The topic cannot be read"),

@@ -36,7 +36,10 @@ def get_process_status(parts: Parts) -> ProcessStatus:
 
 @router.get("/health", response_model=bool, dependencies=[needs(Permission.OPEN)])
 def get_process_health(request: Request, parts: Parts, asking: Asking) -> Response:
-    """Answer `true` while the metadata database answers and no event queue is dead, else 503."""
+    """Answer `true` while the metadata database answers and no event queue is dead, else 503.
+
+    503 as well if the loop that competes for the lease has ended: the process is about to.
+    """
     parts.views.check()
     if dead := [_error(row) for row in parts.queues.dead()]:
         if not asking.reads_all:  # anybody may ask, and names are not for anybody

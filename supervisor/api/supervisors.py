@@ -22,13 +22,14 @@ from supervisor.api.operations import named
 from supervisor.api.preconditions import Precondition
 from supervisor.core.access import Caller, Permission
 from supervisor.core.changes import Effect
+from supervisor.core.errors import SpecUnreadable
 from supervisor.core.model import SpecVersion
 from supervisor.core.preconditions import etag_of
 from supervisor.core.restarts import Restarts
 from supervisor.ownership import Ownership
 from supervisor.spec_judge import Applied, Stored
-from supervisor.views import SupervisorRow
 from supervisor.views_dry_run import DryRunView, dry_run_view
+from supervisor.views_rows import SupervisorRow
 from supervisor.views_status import SupervisorStatus
 from supervisor.views_tasks import ParseError, StatsLeaf
 from tasks.wire import Wire, iso_utc
@@ -177,7 +178,7 @@ def list_supervisors(
     return [
         _row(row, full=full, system=system)
         for row in parts.views.rows()
-        if asking.may_read(row.spec.data_source)
+        if asking.reads_all or asking.may_read(row.spec.data_source or "")
     ]
 
 
@@ -188,8 +189,10 @@ def _row(row: SupervisorRow, *, full: bool, system: bool) -> dict[str, object]:
         "state": row.state.state,
         "detailedState": row.state.detailed,
         "healthy": row.state.healthy,
-        "suspended": row.spec.suspended,
     }
+    if isinstance(row.spec, SpecUnreadable):
+        return found | {"suspended": False, "why": row.state.why}
+    found["suspended"] = row.spec.suspended
     if full:
         found["spec"] = row.spec.normalised()
     elif system:

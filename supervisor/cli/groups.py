@@ -40,7 +40,7 @@ class TopLevel(Sections):
     sections: ClassVar[Mapping[str, Sequence[str]]] = {
         "Supervise": ("supervisor", "task", "quarantine"),
         "Tables": ("query", "verify", "segment", "compaction", "export", "snippet"),
-        "Operate": ("doctor", "queue", "access", "audit"),
+        "Operate": ("doctor", "queue", "access", "audit", "metadata"),
         "Run": ("dev", "overlord", "worker"),
         "This command": ("config", "completion"),
     }

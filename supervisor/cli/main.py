@@ -18,6 +18,7 @@ from supervisor.cli import (
     compaction,
     config,
     exports,
+    metadata,
     quarantine,
     queues,
     segments,
@@ -70,6 +71,7 @@ app.add_typer(quarantine.commands, name="quarantine")
 app.add_typer(exports.commands, name="export")
 app.add_typer(compaction.commands, name="compaction")
 app.add_typer(access.commands, name="access")
+app.add_typer(metadata.commands, name="metadata")
 app.add_typer(config.commands, name="config")
 tasks.commands.command()(logs)
 for _verb in (apply, diff, sample, rollback, suspend, resume, terminate, init):

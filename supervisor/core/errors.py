@@ -157,6 +157,44 @@ class SchemaTooNew(Refused):
     """The metadata database was migrated by a newer Tidegate than this one."""
 
 
+class DowngradeRefused(Refused):
+    """The metadata database is not brought back to an earlier schema: somebody would be hurt."""
+
+
+class UnknownWord(Unavailable):
+    """A row has a word that this release does not know: a newer one wrote it."""
+
+
+class SpecUnreadable(Unavailable):
+    """A stored spec that this release cannot read; a newer one, which wrote it, can.
+
+    `release` is the release that wrote it, None if that is not known; `data_source` is the table
+    that it names, None if it names none.
+    """
+
+    def __init__(
+        self,
+        supervisor_id: str,
+        version: int,
+        release: str | None,
+        errors: Sequence[FieldError],
+        data_source: str | None = None,
+    ) -> None:
+        """Build the text from the facts."""
+        self.supervisor_id = supervisor_id
+        self.version = version
+        self.release = release
+        self.errors = tuple(errors)
+        self.data_source = data_source
+        by = f"Tidegate {release}" if release else "another release of Tidegate"
+        why = "; ".join(f"{e.pointer or '/'}: {e.message}" for e in self.errors[:3])
+        super().__init__(
+            f"version {version} of the spec of {supervisor_id} was written by {by} and cannot be "
+            f"read here ({why}): its tasks go on with what they were ordered last, and nothing is "
+            "decided for it before an overlord of that release, or a newer one, leads"
+        )
+
+
 class MetadataBusy(Unavailable):
     """The metadata database did not take the transaction in time."""
 

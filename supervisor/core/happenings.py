@@ -45,6 +45,8 @@ class HappeningKind(StrEnum):
     TASK_ENDED = "task-ended"
     COMPACTION_BEGUN = "compaction-begun"
     COMPACTION_ENDED = "compaction-ended"
+    UNKNOWN = "unknown"
+    """Never written: a newer release's kind is read as this one, so that the others are shown."""
 
 
 CLOSED_AS: Mapping[GenerationState, HappeningKind] = {

@@ -38,6 +38,8 @@ class SpecVersion:
     created_at: datetime
     spec: SupervisorSpec | None
     author: str = ""
+    release: str | None = None
+    """Of Tidegate, that stored it; None: one from before releases were noted."""
 
     @property
     def terminated(self) -> bool:

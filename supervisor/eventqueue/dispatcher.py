@@ -27,6 +27,10 @@ HANGING_MAX = 64
 """Handlers that may hang beside those that work; beyond, queues wait for one to come back."""
 
 
+HELD_UP_S = 1.0
+"""How long the dispatcher waits after a round that failed, as when the system has no thread."""
+
+
 @dataclass
 class _Entry:
     processor: EventProcessor
@@ -54,6 +58,11 @@ class Dispatcher:
     def start(self) -> None:
         """Begin to run what is due."""
         self._thread.start()
+
+    @property
+    def ended(self) -> bool:
+        """Whether its thread has ended, and was not stopped: nothing is handled any more."""
+        return self._thread.ident is not None and not self._thread.is_alive() and not self._stopping
 
     def stop(self, within_s: float) -> None:
         """Start no more, and wait for what runs, for so long at most."""
@@ -93,19 +102,33 @@ class Dispatcher:
     # -- the thread --------------------------------------------------------------------------------
 
     def _dispatch(self) -> None:
-        while True:
-            with self._changed:
-                for late in self._overdue():
-                    late.hangs = True
-                    _in_thread(_tolerating, late.processor.overdue)
-                entry = self._next()
-                if entry is None:
-                    if self._stopping:
-                        return
+        while not self._stopping:
+            try:
+                self._dispatch_next()
+            except Exception:  # a round that fails is made again
+                log.exception("event queues are held up")
+                with self._changed:
+                    self._changed.wait_for(lambda: self._stopping, HELD_UP_S)
+
+    def _dispatch_next(self) -> None:
+        """Begin the run that is due, or wait until one is."""
+        with self._changed:
+            for late in self._overdue():
+                _in_thread(_tolerating, late.processor.overdue)
+                late.hangs = True
+            entry = self._next()
+            if entry is None:
+                if not self._stopping:
                     self._changed.wait(self._wait_s())
-                    continue
-                entry.due, entry.since = None, self._clock.monotonic()
+                return
+            entry.due, entry.since = None, self._clock.monotonic()
+        try:
             _in_thread(self._run, entry)
+        except RuntimeError:  # the system gave no thread
+            with self._changed:
+                entry.since = None
+                self._schedule(entry, self._clock.monotonic())
+            raise
 
     def _overdue(self) -> list[_Entry]:
         now = self._clock.monotonic()
@@ -188,5 +211,5 @@ def _complain(processor: EventProcessor, error: Exception) -> None:
 def _tolerating(chore: Callable[[], None]) -> None:
     try:
         chore()
-    except SupervisorError as error:
+    except Exception as error:  # noqa: BLE001 -- around a run; the handler hangs all the same
         log.warning("a hanging handler could not be recorded", error=str(error))

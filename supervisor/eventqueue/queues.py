@@ -116,6 +116,11 @@ class EventQueues:
         """Begin to handle what is due."""
         self._dispatcher.start()
 
+    @property
+    def ended(self) -> bool:
+        """Whether the thread that runs them has ended by itself."""
+        return self._dispatcher.ended
+
     def poll(self) -> None:
         """Look which queues have something waiting: at the start of a term, and now and then.
 

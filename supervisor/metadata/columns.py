@@ -9,6 +9,7 @@ from pydantic import JsonValue
 from sqlalchemy import JSON, BigInteger, DateTime, Dialect, Integer, MetaData, String, TypeDecorator
 from sqlalchemy.types import TypeEngine
 
+from supervisor.core.errors import UnknownWord
 from tasks.offsets import Offsets, TopicPartition
 from tasks.secret_source import without_secrets
 
@@ -43,18 +44,33 @@ class OneOf(TypeDecorator[Word]):
     impl: _Impl = String
     cache_ok: bool | None = True
 
-    def __init__(self, words: type[Word]) -> None:
-        """Name the set."""
+    def __init__(self, words: type[Word], otherwise: Word | None = None) -> None:
+        """Name the set; `otherwise` is read in the place of a word that a newer release wrote."""
         super().__init__()
         self.words = words
+        self._otherwise = otherwise
 
     def process_bind_param(self, value: Word | None, _dialect: Dialect) -> str | None:
         """Write the value: psycopg would write an enum's name."""
         return None if value is None else str(value.value)
 
     def process_result_value(self, value: str | None, _dialect: Dialect) -> Word | None:
-        """Read the value."""
-        return None if value is None else self.words(value)
+        """Read the value.
+
+        Raises:
+            UnknownWord: a newer release wrote it.
+        """
+        if value is None:
+            return None
+        try:
+            return self.words(value)
+        except ValueError as error:
+            if self._otherwise is not None:
+                return self._otherwise
+            raise UnknownWord(
+                f"the metadata database holds {value!r} as {self.words.__name__}, which this "
+                "release does not know: a newer one wrote it"
+            ) from error
 
 
 class FreeText(TypeDecorator[str]):

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from sqlalchemy import Connection, inspect, text
 
-from supervisor.metadata.engine import WRITES, Bounds, create_engine, sqlite_file
+from supervisor.metadata.engine import WRITES, Bounds, create_engine, optimize, sqlite_file
 
 _LOCK = 7_433_283_201_984
 """Of PostgreSQL's advisory locks; any number that nobody else uses in this database."""
@@ -38,10 +38,11 @@ def migrate(url: str) -> None:
         MetadataUnavailable: the database cannot be reached.
     """
     with migrating(url) as connection:
-        if _stored(connection) != [newest()]:
+        if stored_revisions(connection) != [newest()]:
             from supervisor.metadata.upgrading import upgrade
 
             upgrade(connection, scripts())
+            optimize(connection)
 
 
 @contextmanager
@@ -68,7 +69,8 @@ def newest() -> str:
     return max(file.name.partition("_")[0] for file in (scripts() / "versions").glob("[0-9]*.py"))
 
 
-def _stored(connection: Connection) -> list[str]:
+def stored_revisions(connection: Connection) -> list[str]:
+    """Return the revision of the schema that is there; none: it has no table of ours yet."""
     if not inspect(connection).has_table("alembic_version"):
         return []
     return list(connection.execute(text("SELECT version_num FROM alembic_version")).scalars())

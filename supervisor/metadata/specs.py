@@ -1,11 +1,12 @@
 """Append-only spec versions: the newest counts, a tombstone ends a supervisor."""
 
+import importlib.metadata
 from datetime import datetime
 
 from pydantic import ValidationError
 from sqlalchemy import Connection, RowMapping, Select, bindparam, delete, func, select, tuple_
 
-from supervisor.core.errors import FieldError, InvalidSpec, MetadataBusy, StateMoved
+from supervisor.core.errors import FieldError, MetadataBusy, SpecUnreadable, StateMoved
 from supervisor.core.happenings import spec_told
 from supervisor.core.model import SpecVersion
 from supervisor.core.spec import SupervisorSpec
@@ -13,6 +14,8 @@ from supervisor.metadata.rows import insert_unless_taken
 from supervisor.metadata.tables import supervisor_specs
 from supervisor.ports_happenings import Tell
 
+RELEASE = importlib.metadata.version("tidegate")
+"""Written beside each version: a release that cannot read it can say which one can."""
 _AT = supervisor_specs.c
 _TRIES = 5
 _OF_SUPERVISOR = _AT.supervisor_id == bindparam("of_supervisor")
@@ -34,8 +37,8 @@ _ALL_NEWEST = (
 class SqlSpecs:
     """See `ports.Specs`.
 
-    A stored spec that this version cannot read is `InvalidSpec` where it is asked for by id; where
-    all are asked for it is left out, so that the others go on.
+    A stored spec that this release cannot read is `SpecUnreadable` where it is asked for by id;
+    where all are asked for it stops none of the others.
     """
 
     def __init__(self, connection: Connection, tell: Tell) -> None:
@@ -69,9 +72,10 @@ class SqlSpecs:
                 "created_at": now,
                 "author": author,
                 "spec": None if spec is None else spec.model_dump(mode="json"),
+                "release": RELEASE,
             }
             if insert_unless_taken(self._db, (supervisor_specs, [row])):
-                stored = SpecVersion(supervisor_id, version, now, spec, author)
+                stored = SpecVersion(supervisor_id, version, now, spec, author, RELEASE)
                 was = None if before is None else before.spec
                 told = spec_told(
                     stored,
@@ -92,14 +96,12 @@ class SqlSpecs:
         return next(iter(one), None)
 
     def all_newest(self) -> list[SpecVersion]:
-        """Return the newest version of every id, tombstones included, by id."""
-        found = []
-        for row in self._db.execute(_ALL_NEWEST).mappings():
-            try:
-                found.append(_read(row))
-            except InvalidSpec:
-                continue  # asked for by its id, it says what is wrong with it
-        return found
+        """Return the newest version of every id that can be read, tombstones included, by id."""
+        return [each for each in self.newest_or_unreadable() if isinstance(each, SpecVersion)]
+
+    def newest_or_unreadable(self) -> list[SpecVersion | SpecUnreadable]:
+        """Return as `all_newest`; in the place of what cannot be read, the reason."""
+        return [_read_or_not(row) for row in self._db.execute(_ALL_NEWEST).mappings()]
 
     def history(self, supervisor_id: str, limit: int | None = None) -> list[SpecVersion]:
         """Return the versions of one id, newest first."""
@@ -117,8 +119,20 @@ class SqlSpecs:
 
 def _read(row: RowMapping) -> SpecVersion:
     return SpecVersion(
-        row["supervisor_id"], row["version"], row["created_at"], _spec_of(row), row["author"]
+        row["supervisor_id"],
+        row["version"],
+        row["created_at"],
+        _spec_of(row),
+        row["author"],
+        row["release"],
     )
+
+
+def _read_or_not(row: RowMapping) -> SpecVersion | SpecUnreadable:
+    try:
+        return _read(row)
+    except SpecUnreadable as error:
+        return error
 
 
 def _spec_of(row: RowMapping) -> SupervisorSpec | None:
@@ -127,12 +141,20 @@ def _spec_of(row: RowMapping) -> SupervisorSpec | None:
     try:
         return SupervisorSpec.model_validate(row["spec"])
     except ValidationError as error:
-        which = f"stored spec of {row['supervisor_id']}, version {row['version']}"
-        raise InvalidSpec(
+        raise SpecUnreadable(
+            row["supervisor_id"],
+            row["version"],
+            row["release"],
             [
-                FieldError(
-                    "".join(f"/{part}" for part in one["loc"]), f"{one['msg']} in the {which}"
-                )
+                FieldError("".join(f"/{part}" for part in one["loc"]), one["msg"])
                 for one in error.errors(include_url=False, include_input=False)
-            ]
+            ],
+            _table_named(row["spec"]),
         ) from error
+
+
+def _table_named(document: object) -> str | None:
+    """Return the table that a document names where specs of every release have it."""
+    schema = document.get("dataSchema") if isinstance(document, dict) else None
+    named = schema.get("dataSource") if isinstance(schema, dict) else None
+    return named if isinstance(named, str) else None

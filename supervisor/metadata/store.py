@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from sqlalchemy import Connection
@@ -31,7 +31,7 @@ from supervisor.core.happenings import Happening
 from supervisor.metadata.access import SqlAccess
 from supervisor.metadata.audit import SqlAudit
 from supervisor.metadata.compactions import SqlCompactions
-from supervisor.metadata.engine import WRITES, Bounds, create_engine
+from supervisor.metadata.engine import WRITES, Bounds, create_engine, optimize
 from supervisor.metadata.events import SqlEvents
 from supervisor.metadata.exports import SqlExports
 from supervisor.metadata.generations import SqlGenerations
@@ -136,11 +136,19 @@ class SqlStore:
         self, url: str, *, lease_ttl: timedelta, pool_size: int = 16, happenings_kept: int = KEPT
     ) -> None:
         """Prepare the pool; nothing connects before the first transaction."""
+        self._url = url
+        self._lease_ttl = lease_ttl
         self._happenings_kept = happenings_kept
         self._bounds = Bounds.below(lease_ttl, pool_size)
         self._engine = create_engine(url, self._bounds)
         self._is_sqlite = self._engine.dialect.name == "sqlite"
+        self._writers = self._engine
+        if self._is_sqlite:
+            # One writes at a time: whoever has its turn waits for no reader's connection, and so
+            # no other writer, the lease's renewal among them, waits behind it for one.
+            self._writers = create_engine(url, replace(self._bounds, pool_size=1))
         self._turn = threading.Lock()
+        self._beside: list[SqlStore] = []
         self._heard: Heard | None = None
         self._fenced: Callable[[int], None] | None = None
         self._committed: Callable[[Sequence[Happening]], None] = lambda _: None
@@ -190,9 +198,37 @@ class SqlStore:
         """Tell `heard` of each transaction: reading or writing, how it ended, its seconds."""
         self._measured = heard
 
+    def for_lease(self) -> "SqlStore":
+        """Return the same database by one connection of its own; closed with this one.
+
+        However many transactions hold this store's connections, the lease is renewed.  Writers of
+        one process still take turns on SQLite, and what this store measures is told as here.
+        """
+        own = SqlStore(self._url, lease_ttl=self._lease_ttl, pool_size=1)
+        own._turn = self._turn
+        own.on_measured(self._measure)
+        self._beside.append(own)
+        return own
+
+    def optimize(self) -> None:
+        """Let SQLite renew what it knows of its tables; PostgreSQL does it by itself.
+
+        Raises:
+            MetadataBusy, MetadataUnavailable: it knows what it knew.
+        """
+        if not self._is_sqlite:
+            return
+        with _errors_are_ours(), self._one_by_one(), self._writers.connect() as connection:
+            connection.execution_options(**{WRITES: True})
+            with connection.begin():
+                optimize(connection)
+
     def close(self) -> None:
         """Close the pooled connections."""
         self._engine.dispose()
+        self._writers.dispose()
+        for own in self._beside:
+            own.close()
 
     @contextmanager
     def _reading(self) -> Iterator[SqlTransaction]:
@@ -214,7 +250,7 @@ class SqlStore:
             self._timed("writing"),
             _errors_are_ours(),
             self._one_by_one(),
-            self._engine.connect() as connection,
+            self._writers.connect() as connection,
         ):
             connection.execution_options(**{WRITES: True})
             with connection.begin():
@@ -244,6 +280,9 @@ class SqlStore:
             if self._fenced is not None:
                 self._fenced(term)
             raise
+
+    def _measure(self, kind: str, outcome: str, took_s: float) -> None:
+        self._measured(kind, outcome, took_s)
 
     @contextmanager
     def _timed(self, kind: str) -> Iterator[None]:

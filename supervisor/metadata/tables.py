@@ -64,6 +64,7 @@ supervisor_specs = Table(
     Column("created_at", UtcTime, nullable=False),
     Column("author", FreeText, nullable=False),
     Column("spec", DOCUMENT, comment="null: a tombstone"),
+    Column("release", String, comment="of Tidegate, that wrote it; null: one before 0.2.0"),
 )
 
 committed_offsets = Table(
@@ -175,6 +176,7 @@ tasks = Table(
     Column("counters", DOCUMENT, comment="when it ended; null: it did not tell"),
     Column("position", OffsetsJson, comment="when it ended; null: it did not tell"),
     Index("ix_tasks_live", "supervisor_id", sqlite_where=_LIVE, postgresql_where=_LIVE),
+    Index("ix_tasks_of_worker", "worker_id", sqlite_where=_LIVE, postgresql_where=_LIVE),
     Index("ix_tasks_supervisor_id_ended_at", "supervisor_id", "status", "ended_at"),
     Index(
         "ix_tasks_unsettled",

@@ -20,7 +20,7 @@ happenings = Table(
     METADATA,
     Column("number", BIG_ID, primary_key=True, autoincrement=False),
     Column("at", UtcTime, nullable=False),
-    Column("kind", OneOf(HappeningKind), nullable=False),
+    Column("kind", OneOf(HappeningKind, otherwise=HappeningKind.UNKNOWN), nullable=False),
     Column("supervisor_id", NAME, nullable=False),
     Column("group_number", Integer),
     Column("generation_id", NAME),

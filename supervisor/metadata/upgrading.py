@@ -14,6 +14,7 @@ from alembic.util import CommandError
 from sqlalchemy import Connection
 
 from supervisor.core.errors import SchemaTooNew
+from supervisor.metadata.migrate import newest
 
 
 def upgrade(connection: Connection, scripts: Path) -> None:
@@ -38,5 +39,6 @@ def _refuse_newer(connection: Connection, config: Config) -> None:
             raise SchemaTooNew(
                 f"the metadata database has schema revision {revision}, which Tidegate "
                 f"{version('tidegate')} does not know: start the version that migrated it, "
-                "or a newer one"
+                "or a newer one; to go back to this version, stop every overlord and run, with the "
+                f"version that migrated it, `tidegate metadata downgrade --to {newest()}`"
             ) from error

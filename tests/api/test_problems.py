@@ -13,6 +13,7 @@ from supervisor.api.edge import EDGE_PROBLEMS
 from supervisor.api.problems import PROBLEMS
 from supervisor.core.errors import LeaseLost, Refused, SchemaTooNew, SupervisorError, Unavailable
 from tests.api.world import SUPERVISORS, TASKS, TOPIC, World, post_json, spec_document
+from tests.waiting import wait_until
 
 _TERMINALS = ("supervisor.setup", "supervisor.dev.", "supervisor.cli.", "supervisor.verify.")
 """What is told on a terminal never reaches the API."""
@@ -170,3 +171,22 @@ def test_a_database_that_is_gone_makes_the_process_unhealthy(world: World) -> No
     assert answer.status_code == 503
     assert answer.json()["type"] == "/problems/metadata-unavailable"
     assert answer.headers["retry-after"] == "1"
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_process_without_its_leadership_loop_is_unhealthy(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Goal: nothing is sent to an overlord that can neither lead nor say who does."""
+
+    def end() -> None:
+        raise SystemExit  # ends the thread without a word
+
+    monkeypatch.setattr(world.leadership, "_run", end)
+    world.leadership.start(lambda: None)
+    wait_until(lambda: world.leadership.loop_ended)
+
+    answer = world.client.get("/status/health")
+
+    assert answer.status_code == 503
+    assert "no leadership loop" in answer.json()["detail"]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from supervisor.core.errors import InvalidSpec, MetadataBusy, MetadataUnavailable
+from supervisor.core.errors import MetadataBusy, MetadataUnavailable, SpecUnreadable
 from supervisor.metadata.store import SqlStore
 from supervisor.ports import Store
 from tests.conformance.databases import execute
@@ -184,7 +184,7 @@ def test_a_spec_that_cannot_be_read_stops_its_supervisor_alone(
     )
     with leader.reads() as tx:
         assert [v.supervisor_id for v in tx.specs.all_newest()] == ["sound"]
-        with pytest.raises(InvalidSpec) as invalid:
+        with pytest.raises(SpecUnreadable) as invalid:
             tx.specs.newest("broken")
     assert any(error.pointer == "/dataSchema" for error in invalid.value.errors)
 

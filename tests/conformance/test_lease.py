@@ -1,13 +1,22 @@
 """The lease: one holder per term, and no write by another (P1, P2)."""
 
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
+from datetime import timedelta
+from threading import Event
 
 import pytest
 
-from supervisor.core.errors import LeaseLost
+from supervisor.adapters.clock import SystemClock
+from supervisor.core.errors import LeaseLost, MetadataBusy
 from supervisor.core.model import Lease
+from supervisor.leadership import RENEWALS_PER_TTL, Leadership
+from supervisor.metadata.store import SqlStore
 from supervisor.ports import Store
 from tests.conformance.stories import NOON, take_lease
+from tests.waiting import wait_until
 
 A = ("a", "http://a:8090")
 B = ("b", "http://b:8090")
@@ -136,3 +145,86 @@ def test_what_a_refused_leader_wanted_to_write_is_not_there(store: Store) -> Non
     with store.reading() as tx:
         assert tx.specs.newest("proof") is None
     assert _may_lead(store, new)
+
+
+TTL_SHORT = timedelta(seconds=2)
+
+
+def _is_exhausted(store: SqlStore) -> bool:
+    """Whether a transaction does not get a connection in time."""
+    try:
+        with store.reading():
+            return False
+    except MetadataBusy:
+        return True
+
+
+@pytest.fixture
+def crowded(database_url: str) -> Iterator[SqlStore]:
+    """A store whose connections are all held, by slow readers that others wait behind."""
+    store = SqlStore(database_url, lease_ttl=TTL_SHORT, pool_size=4)
+    ended = Event()
+
+    def read() -> None:
+        while not ended.is_set():
+            with suppress(MetadataBusy), store.reading() as tx:
+                tx.specs.all_newest()
+                ended.wait(TTL_SHORT.total_seconds() / 4)
+
+    with ThreadPoolExecutor(16) as readers:
+        reads = [readers.submit(read) for _ in range(16)]
+        wait_until(lambda: _is_exhausted(store))
+        yield store
+        ended.set()
+        for each in reads:
+            each.result(timeout=30)
+    store.close()
+
+
+def test_the_lease_is_renewed_and_released_while_readers_hold_every_connection(
+    crowded: SqlStore,
+) -> None:
+    """Goal: no number of slow readers makes a leader stop acting, or leave the lease to run out."""
+    own = crowded.for_lease()
+    leader = Leadership(own, SystemClock(), holder="me", url="http://me", ttl=TTL_SHORT)
+    begun: list[int] = []
+    leader.start(lambda: begun.append(leader.term()))
+
+    wait_until(lambda: leader.counts.renewed >= 2 * RENEWALS_PER_TTL)
+    counts = leader.counts
+    leader.stop()
+
+    assert begun == [1], "it began once, and has never lapsed"
+    assert counts.unanswered == 0
+    with own.reading() as tx:
+        lease = tx.lease.read()
+    own.close()
+    assert lease is not None
+    assert not lease.holder
+
+
+def test_writers_that_wait_for_a_connection_do_not_hold_the_lease_up(crowded: SqlStore) -> None:
+    """Goal: on SQLite, where writers take turns, nobody keeps the turn while it waits."""
+    own = crowded.for_lease()
+    leader = Leadership(own, SystemClock(), holder="me", url="http://me", ttl=TTL_SHORT)
+    begun: list[int] = []
+    leader.start(lambda: begun.append(leader.term()))
+    wait_until(leader.leads)
+    ended = Event()
+
+    def write() -> None:
+        while not ended.is_set():
+            with suppress(MetadataBusy), crowded.leading(leader.term()) as tx:
+                tx.specs.all_newest()
+
+    with ThreadPoolExecutor(8) as writers:
+        tries = [writers.submit(write) for _ in range(8)]
+        renewed = leader.counts.renewed
+        wait_until(lambda: leader.counts.renewed >= renewed + 2 * RENEWALS_PER_TTL)
+        ended.set()
+        for each in tries:
+            each.result(timeout=30)
+    leader.stop()
+    own.close()
+
+    assert begun == [1]

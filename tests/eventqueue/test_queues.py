@@ -1,7 +1,7 @@
 """Many queues in one process: opened once, run side by side, closed all at once."""
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
@@ -11,6 +11,7 @@ import pytest
 from supervisor.adapters.clock import SystemClock
 from supervisor.core.errors import LeaseLost
 from supervisor.core.events import Event, QueueConfig, QueueMode, QueueName
+from supervisor.eventqueue import dispatcher
 from supervisor.eventqueue.handling import Context, Done, Handled
 from supervisor.eventqueue.meters import Meters
 from supervisor.eventqueue.queues import EventQueues
@@ -265,3 +266,25 @@ def test_a_process_that_lost_the_lease_handles_no_more_until_its_next_term(house
     assert house.outstanding("cluster") == 1 or handler.keys == numbers(0, 1)
     house.queues.poll()
     wait_until(lambda: handler.keys == numbers(0, 1))
+
+
+def test_a_system_without_threads_holds_queues_up_and_does_not_end_them(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Goal: what could not be begun is begun once there is a thread again."""
+    sound, refused = dispatcher._in_thread, threading.Event()
+
+    def in_thread(work: Callable[[object], None], given: object) -> None:
+        if not refused.is_set():
+            refused.set()
+            raise RuntimeError("can't start new thread")
+        sound(work, given)
+
+    monkeypatch.setattr(dispatcher, "_in_thread", in_thread)
+    noting = Noting()
+    house.adds("a", 3)
+    house.queues.for_consumer("a", NAME, noting, FAST)
+    assert refused.wait(30)
+
+    wait_until(lambda: house.outstanding("a") == 0)
+    assert not house.queues.ended

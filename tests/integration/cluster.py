@@ -110,6 +110,10 @@ class Cluster:
             own["TIDEGATE_JARS"] = str(shared_jars_dir())
         self._spawn(name, "worker", port, own)
 
+    def tree(self, name: str) -> Path:  # noqa: ARG002 -- another kind of cluster tells them apart
+        """Return the folder of the source that a child runs."""
+        return _ROOT
+
     def _spawn(self, name: str, role: str, port: int, own: dict[str, str]) -> None:
         light = self.light and role == "worker"
         program = ("tests.chaos.light_worker",) if light else ("supervisor.cli.main", role)
@@ -119,7 +123,7 @@ class Cluster:
                 argv=(sys.executable, "-m", *program),
                 folder=self.folder / "logs",
                 env=self.environment() | {"TIDEGATE_PORT": str(port)} | own,
-                cwd=_ROOT,
+                cwd=self.tree(name),
                 grace=timedelta(seconds=40),
             )
         )

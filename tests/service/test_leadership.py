@@ -25,6 +25,8 @@ class BrokenStore:
     def __init__(self, store: Store) -> None:
         self.sound = store
         self.down = False
+        self.bug: BaseException | None = None
+        """Raised in place of an answer: nobody foresaw it."""
         self.delay: tuple[ManualClock, timedelta] | None = None
 
     def reading(self) -> AbstractContextManager[Transaction]:
@@ -51,6 +53,8 @@ class BrokenStore:
         self.sound.on_added(heard)
 
     def _check(self) -> None:
+        if self.bug is not None:
+            raise self.bug
         if self.down:
             raise MetadataUnavailable("no route to the database")
 

@@ -221,7 +221,7 @@ class _InMemory(SqlStore):
     def __init__(self, database: MemoryDatabase, lease_ttl: timedelta) -> None:
         super().__init__("sqlite:///unused.db", lease_ttl=lease_ttl)
         self._bounds = Bounds.below(lease_ttl)
-        self._engine = database.engine
+        self._engine = self._writers = database.engine
 
 
 Reached = Callable[[str], None]

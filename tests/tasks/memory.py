@@ -277,7 +277,7 @@ class MemoryOverlord:
         self.published: list[PublishRequest] = []
         self.compacted: list[tuple[str, CompactedFile]] = []
         """(token, request) of each that was asked for."""
-        self.disabled = False
+        self.kept, self.disabled = tuple[str, ...](), False
         self.samples: tuple[DesiredSample, ...] = ()
         self.sampled: list[tuple[str, SampleAnswer]] = []
         """(token, answer) of each that was heard."""
@@ -301,6 +301,7 @@ class MemoryOverlord:
                 compactions=self.compactions,
                 disabled=self.disabled,
                 samples=self.samples,
+                kept=self.kept,
             )
 
     def publish(self, task: DesiredTask, request: PublishRequest) -> PublishAnswer:
@@ -338,9 +339,10 @@ class MemoryOverlord:
             self._revision += 1
             self._changed.notify_all()
 
-    def list(self, *tasks: DesiredTask) -> None:
-        """Replace the list of desired tasks."""
+    def list(self, *tasks: DesiredTask, kept: tuple[str, ...] = ()) -> None:
+        """Replace the list of desired tasks, and of those that go on as they are."""
         with self._changed:
+            self.kept = kept
             self.tasks = {task.task_id: task for task in tasks}
             self._revision += 1
             self._changed.notify_all()

@@ -314,3 +314,22 @@ class LastWords(HandOverlord):
     def sync(self, request: SyncRequest) -> SyncResponse:
         self.heard.append(request)
         return SyncResponse(term=1, revision="a", tasks=())
+
+
+def test_reports_that_cannot_be_gathered_for_a_while_end_no_loop(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Goal: a worker whose reporter has ended would carry up no news for the rest of its life."""
+    sound, failed = desk.site.roster.reports, Event()
+
+    def fail() -> tuple[TaskReport, ...]:
+        failed.set()
+        raise KeyError("nobody foresaw it")
+
+    short = desk.hand.next_request(long=False)
+    monkeypatch.setattr(desk.site.roster, "reports", fail)
+    desk.hand.answer(short, 1, "a")
+    assert failed.wait(DEADLINE_S)
+    monkeypatch.setattr(desk.site.roster, "reports", sound)
+
+    assert desk.hand.next_request(long=False).sequence > short.sequence

@@ -1,0 +1,112 @@
+"""Bring a metadata database back to the schema of an earlier release, so that it can start again.
+
+    nobody renews the lease for one TTL ──► lock, lease taken and given up, steps down, commit
+    somebody renews it ────────────────────► refused; nothing is changed
+
+The lease is taken in the same transaction: a leader that was only silent writes nothing any more.
+"""
+
+import time
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+
+from alembic import command
+from alembic.config import Config
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection
+
+from supervisor.core.errors import DowngradeRefused
+from supervisor.core.model import Lease
+from supervisor.metadata.lease import SqlLease
+from supervisor.metadata.migrate import migrating, newest, scripts, stored_revisions
+
+LOOK_S = 0.2
+_HOLDER = "tidegate metadata downgrade"
+
+
+def lost_by(to: str) -> list[str]:
+    """Return what a way back to a revision loses, newest step first.
+
+    Raises:
+        DowngradeRefused: there is no way back to it.
+    """
+    known = ScriptDirectory(str(scripts()))
+    lost: list[str] = []
+    for step in known.walk_revisions():
+        if step.revision == to:
+            return lost
+        told = getattr(step.module, "LOST", None)
+        if told is None:
+            break
+        lost.append(f"{step.revision}: {told}")
+    raise DowngradeRefused(f"there is no way back from schema revision {newest()} to {to}")
+
+
+def downgrade(
+    url: str,
+    to: str,
+    *,
+    lease_ttl: timedelta,
+    pause: Callable[[float], None] = time.sleep,
+) -> bool:
+    """Bring the schema back to revision `to`; False: it was that already, or an earlier one.
+
+    Waits for one `lease_ttl`, to see that no overlord leads.
+
+    Raises:
+        DowngradeRefused: an overlord leads, there is no such way, or the schema is not this one's.
+        MetadataBusy, MetadataUnavailable: nothing was changed.
+    """
+    lost_by(to)
+    seen = _silent_lease(url, lease_ttl, pause)
+    with migrating(url) as connection:
+        found = stored_revisions(connection)
+        if not found or max(found) <= to:
+            return False
+        if found != [newest()]:
+            raise DowngradeRefused(
+                f"the schema is of revision {', '.join(found)}, and this release's is {newest()}: "
+                "let the release that migrated it take it back"
+            )
+        _depose(connection, seen)
+        _step_down(connection, scripts(), to)
+    return True
+
+
+def _silent_lease(url: str, lease_ttl: timedelta, pause: Callable[[float], None]) -> Lease | None:
+    """Return the lease that nobody has renewed for one TTL of our own clock."""
+    first, until = _lease(url), time.monotonic() + lease_ttl.total_seconds()
+    while first is not None and first.holder and time.monotonic() < until:
+        pause(LOOK_S)
+        if _lease(url) != first:
+            raise DowngradeRefused(
+                f"an overlord leads, at {first.url or 'an address of its own'}: stop every "
+                "overlord first"
+            )
+    return first
+
+
+def _lease(url: str) -> Lease | None:
+    with migrating(url) as connection:
+        return SqlLease(connection).read() if stored_revisions(connection) else None
+
+
+def _depose(connection: Connection, seen: Lease | None) -> None:
+    """End the term of a leader that was only silent: its transactions are refused from now on."""
+    lease = SqlLease(connection)
+    if lease.read() != seen:
+        raise DowngradeRefused("an overlord has begun to lead meanwhile: stop every overlord first")
+    if seen is None:
+        return
+    taken = lease.take(seen, _HOLDER, "")
+    if taken is None:
+        raise DowngradeRefused("an overlord has begun to lead meanwhile: stop every overlord first")
+    lease.release(taken.term, _HOLDER)
+
+
+def _step_down(connection: Connection, folder: Path, to: str) -> None:
+    config = Config()
+    config.set_main_option("script_location", str(folder).replace("%", "%%"))
+    config.attributes["connection"] = connection
+    command.downgrade(config, to)

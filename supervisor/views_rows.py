@@ -1,0 +1,25 @@
+"""Supervisors as the list shows them, those whose spec cannot be read here among them."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from supervisor.core.errors import SpecUnreadable
+from supervisor.core.model import SpecVersion
+from supervisor.core.spec import SupervisorSpec
+from supervisor.core.states import SupervisorState, spec_unreadable
+
+
+@dataclass(frozen=True)
+class SupervisorRow:
+    """One supervisor of the list, with its state."""
+
+    id: str
+    spec: SupervisorSpec | SpecUnreadable
+    """In the place of a spec that cannot be read here: the reason."""
+    state: SupervisorState
+
+
+def unreadable_states(newest: Iterable[SpecVersion | SpecUnreadable]) -> dict[str, SupervisorState]:
+    """Return the state of each supervisor whose newest spec cannot be read here."""
+    unread = (each for each in newest if isinstance(each, SpecUnreadable))
+    return {each.supervisor_id: spec_unreadable(each) for each in unread}

@@ -1,0 +1,151 @@
+"""A stored spec that only a newer release can read: its tasks go on, and all others are served."""
+
+import pytest
+
+from tasks.contract import SyncResponse
+from tests.api.agents import Agent
+from tests.api.world import SUPERVISORS, TOPIC, World, spec_document
+from tests.conformance.databases import execute
+from tests.waiting import wait_until
+
+OTHER = "views"
+
+
+def _of_another_release(world: World) -> None:
+    execute(
+        f"sqlite:///{world.database}",
+        "UPDATE supervisor_specs SET spec = json_set(spec, '$.ofTheFuture', 1), release = '0.9.0' "
+        "WHERE supervisor_id = 'clicks'",
+    )
+
+
+def _read_again(world: World) -> None:
+    execute(
+        f"sqlite:///{world.database}",
+        "UPDATE supervisor_specs SET spec = json_remove(spec, '$.ofTheFuture')",
+    )
+
+
+@pytest.fixture
+def agents(world: World) -> list[Agent]:
+    """Two workers with tasks of two supervisors, of which the spec of one is of a newer release."""
+    agents = world.start(task_count=1)
+    world.streams.create(OTHER, 2)
+    document = spec_document(task_count=1, topic=OTHER)
+    schema = document["spec"]["dataSchema"]  # type: ignore[index]  # its shape is known
+    schema["dataSource"] = OTHER
+    assert world.post(SUPERVISORS, document).status_code == 200
+    world.settle(OTHER)
+    world.round(agents)
+    _of_another_release(world)
+    return agents
+
+
+def _told(agent: Agent) -> SyncResponse:
+    answer = agent.post(agent.request())
+    assert answer.status_code == 200, answer.text
+    return SyncResponse.from_json(answer.content)
+
+
+def test_its_tasks_are_kept_as_they_are_and_those_of_others_are_served(
+    world: World, agents: list[Agent]
+) -> None:
+    """Goal: after a rollback no worker is without orders for what one spec says."""
+    for agent in agents:
+        before = {task.wanted.supervisor_id: task.wanted for task in agent.held.values()}
+        told = _told(agent)
+
+        assert [task.task_id for task in told.tasks] == [before[OTHER].task_id]
+        assert told.kept == (before[TOPIC].task_id,)
+
+    _read_again(world)
+    told = _told(agents[0])
+    assert {task.supervisor_id for task in told.tasks} == {TOPIC, OTHER}
+    assert b"kept" not in agents[0].post(agents[0].request()).content, "left out in other times"
+
+
+def test_others_hand_off_while_it_cannot_be_read(world: World, agents: list[Agent]) -> None:
+    assert world.post(f"{SUPERVISORS}/{OTHER}/suspend", {}).status_code == 200
+    world.settle(OTHER)
+
+    orders = [task.order for agent in agents for task in _told(agent).tasks]
+
+    assert all(order.sequence > 0 for order in orders)
+
+
+def test_its_publish_is_to_be_asked_for_again(world: World) -> None:
+    """Goal: no answer that would end the task: an overlord that can read the spec judges it."""
+    agents = world.start(task_count=1, replicas=1)
+    [(agent, mine)] = [(agent, task_id) for agent in agents for task_id in agent.held]
+    agent.read(mine, 5)
+    agent.sync()
+    assert world.post(f"{SUPERVISORS}/{TOPIC}/suspend", {}).status_code == 200
+    world.settle()
+    world.round(agents)
+    _of_another_release(world)
+
+    answer = agent.publish(mine)
+
+    assert answer.status_code == 503, answer.text
+    assert answer.json()["type"] == "/problems/spec-unreadable"
+    _read_again(world)
+    assert agent.publish(mine).json()["outcome"] == "committed"
+
+
+@pytest.mark.usefixtures("agents")
+def test_lists_show_which_spec_and_which_release_wrote_it(world: World) -> None:
+    assert world.get(SUPERVISORS) == [TOPIC, OTHER]
+    listed = world.client.get(f"{SUPERVISORS}?state=true").json()
+    rows = {row["id"]: row for row in listed}
+    assert (rows[TOPIC]["state"], rows[TOPIC]["detailedState"], rows[TOPIC]["healthy"]) == (
+        "UNHEALTHY_SUPERVISOR",
+        "UNREADABLE_SPEC",
+        False,
+    )
+    assert "version 1 of the spec of clicks was written by Tidegate 0.9.0" in rows[TOPIC]["why"]
+    assert rows[OTHER]["healthy"] is True
+    assert set(world.client.get(f"{SUPERVISORS}/history").json()) == {OTHER}
+    assert TOPIC in world.client.get("/api/v1/datasources").json()["dataSources"]
+
+
+@pytest.mark.usefixtures("agents")
+@pytest.mark.parametrize("path", ["", "/status", "/history"])
+def test_what_needs_its_spec_says_which_release_can_read_it(world: World, path: str) -> None:
+    answer = world.client.get(f"{SUPERVISORS}/{TOPIC}{path}")
+
+    assert answer.status_code == 503
+    assert answer.json()["type"] == "/problems/spec-unreadable"
+    assert "0.9.0" in answer.json()["detail"]
+    assert "/ofTheFuture" in answer.json()["detail"]
+
+
+@pytest.mark.usefixtures("agents")
+def test_its_health_and_the_metrics_name_the_state(world: World) -> None:
+    assert world.client.get(f"{SUPERVISORS}/{TOPIC}/health").status_code == 503
+    assert "UNREADABLE_SPEC" in world.client.get("/metrics").text
+
+
+@pytest.mark.usefixtures("agents")
+def test_its_passes_fail_by_themselves_and_nothing_is_changed(world: World) -> None:
+    before = world.get("/druid/indexer/v1/tasks")
+    world.loop.wake(TOPIC)
+    wait_until(lambda: bool(world.loop.errors(TOPIC)))
+
+    assert world.loop.errors(TOPIC)[0].kind == "SpecUnreadable"
+    assert world.get("/druid/indexer/v1/tasks") == before
+    assert world.client.get("/api/v1/operations").status_code == 200
+    world.post(f"{SUPERVISORS}/suspendAll", {})
+    world.settle(OTHER)
+    assert world.client.get(f"{SUPERVISORS}/{OTHER}").json()["suspended"] is True
+
+
+@pytest.mark.usefixtures("agents")
+def test_a_term_begins_and_every_other_supervisor_is_looked_at(world: World) -> None:
+    after = world.clock.now()
+    world.leadership._on_lead()
+
+    assert world.leadership.leads()
+    world.settle(OTHER)
+    last = world.loop.last_pass(OTHER)
+    assert last is not None
+    assert last.seen.now >= after

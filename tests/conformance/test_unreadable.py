@@ -1,0 +1,109 @@
+"""Rows of a newer release: what cannot be read here stops nothing that can be."""
+
+import pytest
+
+from supervisor.core.errors import SpecUnreadable, UnknownWord
+from supervisor.core.exports import Export
+from supervisor.core.happenings import Happening, HappeningKind
+from supervisor.core.model import SpecVersion
+from supervisor.core.spec_exports import ExportFormat
+from supervisor.export_events import follow
+from supervisor.known_tables import known_tables
+from supervisor.metadata.store import SqlStore
+from tests.conformance.databases import execute
+from tests.conformance.stories import CLICKS, NOON, P0, Leader, opening, take_lease
+from tests.core.snapshots import spec
+
+
+@pytest.fixture
+def leader(database: SqlStore) -> Leader:
+    """A real database in the hands of a leader."""
+    return Leader(database, take_lease(database))
+
+
+def _stored(leader: Leader, url: str, table: str = CLICKS) -> None:
+    """Store a readable spec, and one of a newer release, of the same table."""
+    asked = spec()
+    with leader.writes() as tx:
+        tx.specs.append("newer", asked, NOON, "")
+        tx.specs.append("sound", asked, NOON, "")
+    document = asked.to_json().replace('"dataSource":"clicks"', f'"dataSource":"{table}"')
+    document = document.replace("{", '{"ofTheFuture":1,', 1)
+    update = "UPDATE supervisor_specs SET spec = '{}', release = '0.9.0' WHERE supervisor_id = '{}'"
+    execute(url, update.format(document, "newer"))
+
+
+def test_each_version_names_the_release_that_wrote_it(leader: Leader) -> None:
+    with leader.writes() as tx:
+        written = tx.specs.append("clicks", spec(), NOON, "")
+        assert tx.specs.newest("clicks") == written
+    assert written.release
+
+
+def test_a_list_holds_the_reason_in_the_place_of_what_cannot_be_read(
+    leader: Leader, database_url: str
+) -> None:
+    _stored(leader, database_url)
+    with leader.reads() as tx:
+        unreadable, sound = tx.specs.newest_or_unreadable()
+    assert isinstance(unreadable, SpecUnreadable)
+    assert isinstance(sound, SpecVersion)
+    found = (unreadable.supervisor_id, unreadable.version, unreadable.release)
+    assert found == ("newer", 1, "0.9.0")
+    assert unreadable.data_source == "clicks"
+
+
+def test_no_export_is_switched_off_by_another_spec_of_the_table(
+    leader: Leader, database_url: str
+) -> None:
+    """Goal: the spec that cannot be read may be the one that asks for it."""
+    _stored(leader, database_url)
+    with leader.writes() as tx:
+        tx.exports.put(Export("clicks", ExportFormat.DELTA, enabled=True))
+        follow(tx, "clicks", NOON)
+        export = tx.exports.get("clicks", ExportFormat.DELTA)
+    assert export is not None
+    assert export.enabled
+
+
+def test_a_spec_of_another_table_keeps_no_export_on(leader: Leader, database_url: str) -> None:
+    _stored(leader, database_url, table="views")
+    with leader.writes() as tx:
+        tx.exports.put(Export("clicks", ExportFormat.DELTA, enabled=True))
+        follow(tx, "clicks", NOON)
+        export = tx.exports.get("clicks", ExportFormat.DELTA)
+    assert export is not None
+    assert not export.enabled
+
+
+def test_its_table_is_known(leader: Leader, database_url: str) -> None:
+    _stored(leader, database_url, table="views")
+    with leader.reads() as tx:
+        assert known_tables(tx) == {"clicks", "views"}
+
+
+def test_a_kind_of_happening_of_a_newer_release_hides_no_other(
+    leader: Leader, database_url: str
+) -> None:
+    """Goal: who follows the events misses none of those that this release knows."""
+    with leader.writes() as tx:
+        for name in ("a", "b", "c"):
+            tx.happenings.tell(Happening(NOON, HappeningKind.OFFSETS_RESET, name, {}))
+    execute(database_url, "UPDATE happenings SET kind = 'of-the-future' WHERE supervisor_id = 'b'")
+    with leader.reads() as tx:
+        kinds = [each.happening.kind for each in tx.happenings.after(0, 10)]
+    assert kinds[-3:] == [
+        HappeningKind.OFFSETS_RESET,
+        HappeningKind.UNKNOWN,
+        HappeningKind.OFFSETS_RESET,
+    ]
+
+
+def test_a_state_of_a_newer_release_is_an_error_that_names_it(
+    leader: Leader, database_url: str
+) -> None:
+    """Goal: what decides cannot guess; it says why, and is tried again, as by a later leader."""
+    leader.opens(opening("g1", 1, {P0: 0}))
+    execute(database_url, "UPDATE generations SET state = 'OF_THE_FUTURE'")
+    with leader.reads() as tx, pytest.raises(UnknownWord, match="OF_THE_FUTURE"):
+        tx.generations.get("g1")
