@@ -12,7 +12,6 @@ from supervisor.core.intervals import Interval
 from supervisor.core.lag import Lag
 from supervisor.core.model import GapKind, SpecVersion, Task, TaskStatus
 from supervisor.core.observed import Observed
-from supervisor.core.spec import SupervisorSpec
 from supervisor.core.states import SupervisorState, spec_unreadable
 from supervisor.declared import declared_in, last_spec
 from supervisor.known_tables import known_tables, require_table

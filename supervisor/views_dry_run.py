@@ -62,7 +62,7 @@ class DryRunView(Wire):
     """A POST would be taken."""
     errors: tuple[WrongField, ...]
     warnings: tuple[str, ...]
-    """What the document says that has no effect, and columns that the table has with another type."""
+    """What the document says that has no effect, and columns that become another type."""
     spec: dict[str, object] | None
     """As GET would answer it; null if the document makes none that is allowed here."""
     connect: Connection | None

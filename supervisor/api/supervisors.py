@@ -80,7 +80,7 @@ class Posted(Wire):
     """What differs from the version before; absent if nothing does, or there was none."""
     version: int
     warnings: tuple[str, ...] = ()
-    """What has no effect, and columns of another type; absent if there is nothing to say."""
+    """What has no effect, and columns that become another type; absent if there is nothing."""
     operation_id: str | None = None
     """`GET /api/v1/operations/{id}` tells when it is done; absent if nothing was stored."""
 
