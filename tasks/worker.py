@@ -146,12 +146,7 @@ class Worker:
         self._roster = Roster(options, self._world, journals, life.incarnation, logs=logs)
         self._compactor = Compactor(self._world, options.limits, life.incarnation)
         self._sampling = Sampling(self._world, outside.sampler, options)
-        meters = self._world.meters
-        engine = EngineProcess(outside.engine_alive, outside.engine_pid)
-        collector = WorkerCollector(
-            self._roster, meters, slots=options.slots, life=life, engine=engine
-        )
-        self._server = ControlServer(options, self._roster, logs, collector)
+        self._server = ControlServer(options, self._roster, logs, self._collector())
         self._alarm = Alarm(lambda: self._roster.runners, self._world.monotonic)
         self._threads: tuple[Thread, ...] = ()
         self._sync = Sync(
@@ -164,7 +159,17 @@ class Worker:
             life=life,
             fenced=self._world.fenced,
             monotonic=self._world.monotonic,
-            meters=meters,
+            meters=self._world.meters,
+        )
+
+    def _collector(self) -> WorkerCollector:
+        engine = EngineProcess(self._outside.engine_alive, self._outside.engine_pid)
+        return WorkerCollector(
+            self._roster,
+            self._world.meters,
+            slots=self._options.slots,
+            life=self._life,
+            engine=engine,
         )
 
     @property

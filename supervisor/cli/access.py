@@ -238,6 +238,7 @@ def bootstrap(
             "--workers-folder",
             metavar="FOLDER",
             help="Where workers.token goes instead, so that workers see no other token.",
+            show_default="the same folder",
         ),
     ] = None,
 ) -> None:

@@ -53,14 +53,11 @@ def test_the_tasks_of_a_worker_are_found_without_those_that_have_ended(
         store = SqlStore(database_url, lease_ttl=LEASE_TTL)
         store.optimize()
         store.close()
-    asked = queries._ACTIVE_OF[False, True].compile(
-        engine, compile_kwargs={"literal_binds": True, "render_postcompile": True}
-    )
+    asked = queries._ACTIVE_OF[False, True].params(of_worker="w1")
+    statement = asked.compile(engine, compile_kwargs={"literal_binds": True})
     explain = "EXPLAIN QUERY PLAN" if on_sqlite else "EXPLAIN"
-    statement = str(asked).replace("%", "%%")
-    values = {"of_worker": "w1"}
     with engine.connect() as connection, connection.begin():
-        plan = connection.execute(text(f"{explain} {statement}"), values).all()
+        plan = connection.exec_driver_sql(f"{explain} {statement}").all()
     engine.dispose()
 
     assert "ix_tasks_of_worker" in "\n".join(str(row) for row in plan)
