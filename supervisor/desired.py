@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from supervisor.core.compaction import Compaction
 from supervisor.core.data_source import is_errors_table
-from supervisor.core.errors import SpecUnreadable
+from supervisor.core.errors import SpecUnreadable, UnknownWord
 from supervisor.core.model import Generation, GenerationState, Segment, Task
 from supervisor.core.spec import SupervisorSpec, ingest_spec
 from supervisor.ports import Transaction
@@ -25,16 +25,21 @@ def desired_state(
 ) -> SyncResponse:
     """Return every task and compaction that the worker should run, in one consistent view.
 
-    What is not listed is to be stopped.  A task whose spec cannot be read here, for a newer release
-    wrote it, is kept as it is: its worker goes on, and every other task is served.  The revision is
-    a digest of the answer without the term, so that a new leader who wants the same wakes nobody.
+    What is not listed is to be stopped.  A task whose spec or range cannot be read here, for a
+    newer release wrote it, is kept as it is: its worker goes on, and every other task is served.
+    The revision is a digest of the answer without the term, so that a new leader who wants the same
+    wakes nobody.
     """
     assigned = tx.tasks.active(worker_id=worker_id)
     tasks: list[DesiredTask] = []
     kept: list[str] = []
     specs: dict[tuple[str, int], SupervisorSpec] = {}
     for task in assigned:
-        generation = tx.generations.get(task.generation_id)
+        try:
+            generation = tx.generations.get(task.generation_id)
+        except UnknownWord:
+            kept.append(task.id)
+            continue
         if generation is None or not generation.live:
             continue
         key = (task.supervisor_id, generation.spec_version)

@@ -12,7 +12,7 @@ from supervisor.views_files import DataSourceNotFound
 def fed_tables(tx: Transaction) -> set[str]:
     """Return tables that a supervisor feeds, or, terminated, still works for."""
     fed = set(tables_of(tx.specs.newest_or_unreadable()).values())
-    return fed | {generation.data_source for generation in tx.generations.live()}
+    return fed | set(tx.generations.live_tables().values())
 
 
 def known_tables(tx: Transaction) -> set[str]:

@@ -104,6 +104,13 @@ class Generations(Protocol):
         """Return the live ones of one supervisor, or of all, by (supervisor, ordinal)."""
         ...
 
+    def live_tables(self) -> dict[str, str]:
+        """Return supervisor -> its table, of all that have live ones; whatever state they are in.
+
+        A state that only a newer release knows hides no supervisor, and no table of another one.
+        """
+        ...
+
     def newest(self, supervisor_id: str) -> Generation | None:
         """Return the one with the highest ordinal, whatever its state."""
         ...

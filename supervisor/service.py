@@ -342,7 +342,7 @@ class Service:
         with self._store.reading() as tx:
             newest = tx.specs.all_newest()
             versions = {v.supervisor_id: v.version for v in newest if not v.terminated}
-            busy = {g.supervisor_id for g in tx.generations.live()}
+            busy = set(tx.generations.live_tables())
             busy |= {t.supervisor_id for t in tx.tasks.active()}
         for supervisor_id in sorted(versions.keys() | busy):
             if supervisor_id in busy:

@@ -335,7 +335,10 @@ class Views:
             segments = tx.segments.of_data_source(data_source)
             if not segments:
                 require_table(tx, data_source)
-            live = [g for g in tx.generations.live() if g.data_source == data_source]
+            feeding = [
+                each for each, of in tx.generations.live_tables().items() if of == data_source
+            ]
+            live = [g for each in sorted(feeding) for g in tx.generations.live(each)]
             active = tx.tasks.active()
             urls = _urls(tx)
         sets = ColumnSets()

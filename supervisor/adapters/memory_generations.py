@@ -62,6 +62,10 @@ class MemoryGenerations:
         """Return the live ones of one supervisor, or of all, by (supervisor, ordinal)."""
         return _ordered(g for g in self._live.values() if supervisor_id in {None, g.supervisor_id})
 
+    def live_tables(self) -> dict[str, str]:
+        """Return supervisor -> its table, of all that have live ones."""
+        return {g.supervisor_id: g.data_source for g in self._live.values()}
+
     def newest(self, supervisor_id: str) -> Generation | None:
         """Return the one with the highest ordinal, whatever its state."""
         newest = [*self.live(supervisor_id)[-1:], *self.recent(supervisor_id, 1)]

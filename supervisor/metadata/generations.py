@@ -75,6 +75,7 @@ _NEWEST = select(_AT.id).where(_OF_SUPERVISOR).order_by(_AT.ordinal.desc(), _AT.
 # Built once: these are asked in each pass, or at each step of a handoff.
 _ONE = _Query(_AT.id == bindparam("wanted"))
 _LIVE_ONES = _Query(_LIVE)
+_LIVE_TABLES = select(_AT.supervisor_id, _AT.data_source).where(_LIVE).distinct()
 _LIVE_OF = _Query(_LIVE, _OF_SUPERVISOR)
 _NEWEST_OF = _Query(_AT.id == _NEWEST.scalar_subquery())
 # Both under names of their own: `_Query` joins the table itself, for whole ranges.
@@ -139,6 +140,10 @@ class SqlGenerations:
         if supervisor_id is None:
             return self._found(_LIVE_ONES)
         return self._found(_LIVE_OF, of_supervisor=supervisor_id)
+
+    def live_tables(self) -> dict[str, str]:
+        """Return supervisor -> its table, of all that have live ones; see the port."""
+        return {row.supervisor_id: row.data_source for row in self._db.execute(_LIVE_TABLES)}
 
     def newest(self, supervisor_id: str) -> Generation | None:
         """Return the one with the highest ordinal, whatever its state."""

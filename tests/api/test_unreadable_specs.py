@@ -149,3 +149,31 @@ def test_a_term_begins_and_every_other_supervisor_is_looked_at(world: World) -> 
     last = world.loop.last_pass(OTHER)
     assert last is not None
     assert last.seen.now >= after
+
+
+def test_a_range_in_a_state_of_a_newer_release_stops_no_other_supervisor(
+    world: World, agents: list[Agent]
+) -> None:
+    """Goal: after a rollback workers have their orders, and a term begins with passes."""
+    _read_again(world)
+    execute(
+        f"sqlite:///{world.database}",
+        "UPDATE generations SET state = 'OF_THE_FUTURE' WHERE supervisor_id = 'clicks'",
+    )
+    for agent in agents:
+        told = _told(agent)
+        assert {task.supervisor_id for task in told.tasks} == {OTHER}
+        assert len(told.kept) == 1
+
+    before = world.clock.now()
+    world.leadership._on_lead()
+    world.loop.wake(TOPIC)
+    wait_until(lambda: bool(world.loop.errors(TOPIC)))
+    world.settle(OTHER)
+
+    assert world.loop.errors(TOPIC)[0].kind == "UnknownWord"
+    last = world.loop.last_pass(OTHER)
+    assert last is not None
+    assert last.seen.now >= before
+    files = world.client.get(f"/api/v1/datasources/{OTHER}/files")
+    assert files.status_code == 200, files.text
