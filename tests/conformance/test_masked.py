@@ -3,7 +3,7 @@
 import json
 
 from pydantic import JsonValue
-from sqlalchemy import create_engine, select, text
+from sqlalchemy import NullPool, create_engine, select, text
 
 from supervisor.core.happenings import Happening, HappeningKind
 from supervisor.core.model import StoredPlan, TaskStatus
@@ -31,7 +31,7 @@ def test_what_a_worker_or_a_library_says_is_stored_without_its_secrets(
             tx.happenings.tell(Happening(NOON, HappeningKind.STATE_CHANGED, CLICKS, detail))
         tx.generations.begin_handoff("g1", 0, must_end=False, why=BY_NAME, now=NOON)
 
-    with create_engine(database_url).connect() as connection:
+    with create_engine(database_url, poolclass=NullPool).connect() as connection:
         rows = {
             table.name: str(connection.execute(select(table)).all())
             for table in METADATA.sorted_tables
@@ -49,7 +49,7 @@ def test_what_an_earlier_version_has_stored_is_masked_when_it_is_read(
         tx.generations.open(CLICKS, "table", opening("g1", 1, {P0: 3}), NOON)
         tx.tasks.start(attempt("t1", "g1", 0, 0))
         tx.plans.record(StoredPlan(CLICKS, NOON, 1, ({"why": "x"},)))
-    with create_engine(database_url).begin() as connection:
+    with create_engine(database_url, poolclass=NullPool).begin() as connection:
         connection.execute(text("UPDATE tasks SET reason = :held"), {"held": BY_NAME})
         held = json.dumps([{"why": BY_NAME}])
         connection.execute(text("UPDATE plans SET actions = :held"), {"held": held})

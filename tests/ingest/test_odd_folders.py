@@ -208,7 +208,7 @@ True
 True
 org.apache.spark.sql.avro.AvroFileFormat
 ['key', 'value', 'topic', 'partition', 'offset', 'timestamp', 'timestampType']
-artifacts local pools.xml spark.log spark.properties
+artifacts local pools.xml spark.log spark.properties tidegate-log4j2.properties
 """
 
 

@@ -1,6 +1,7 @@
 """A supervisor that lags goes on at the end of its topic, and another reads the rest: each once."""
 
 import json
+import signal
 from pathlib import Path
 
 import pytest
@@ -22,10 +23,14 @@ def test_each_record_is_read_by_one_of_the_two(broker: Broker, tmp_path: Path) -
     """Goal: over ranges that are published, read and not read at all when it is asked for."""
     create_topic(broker.bootstrap, TOPIC, partitions=2)
     produce(broker.bootstrap, TOPIC, (record(n) for n in range(BEFORE)))
-    with running(Cluster(tmp_path)) as cluster:
+    with running(Cluster(tmp_path, more=_PATIENT)) as cluster:
         cluster.apply(_lagging(broker.bootstrap))
         wait_until(lambda: len(cluster.publications(TOPIC)) >= 1, within_s=300)
+        cluster.children["w1"].signal(
+            signal.SIGSTOP
+        )  # else it may catch up while the command starts
         asked = cluster.tidegate(*_COMMAND)
+        cluster.children["w1"].signal(signal.SIGCONT)
         assert asked.returncode == 0, asked.stdout + asked.stderr
         told = json.loads(asked.stdout)
         own = told["backfillSupervisorId"]
@@ -48,6 +53,8 @@ def test_each_record_is_read_by_one_of_the_two(broker: Broker, tmp_path: Path) -
     assert f"{own} reads what is skipped" in verified[TOPIC].stderr
 
 
+_PATIENT = {"TIDEGATE_WORKER_TIMEOUT": "PT10M"}
+"""No task is replaced while its worker is stopped."""
 _COMMAND = ("supervisor", "reset", TOPIC, "--to-latest", "--backfill", "--yes", "-o", "json")
 
 
