@@ -30,6 +30,8 @@ THIS = Path(__file__).parents[2]
 EARLIER = Path(__file__).parent / "28bbf90.tar.xz"
 EARLIER_SCHEMA = "0013"
 WORKER = "w1"
+PATIENT = {"TIDEGATE_WORKER_TIMEOUT": "PT10M"}
+"""No task is replaced while its worker starts: the other release takes its journal up."""
 
 
 @pytest.fixture(scope="module")
@@ -115,7 +117,7 @@ def test_ranges_live_through_an_upgrade_and_the_way_back(
 ) -> None:
     """Goal: no record is lost or doubled, and no task fails, in whatever order one goes."""
     create_topic(broker.bootstrap, topic, partitions=2)
-    with _running(Releases(tmp_path, earlier=earlier, slots=2)) as cluster:
+    with _running(Releases(tmp_path, earlier=earlier, slots=2, more=PATIENT)) as cluster:
         with streaming(broker.bootstrap, topic, rate_per_s=200) as _:
             document = spec(broker.bootstrap, topic, task_count=1, task_duration="PT5S")
             cluster.apply(document)
