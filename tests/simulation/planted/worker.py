@@ -34,7 +34,7 @@ def own_end(patches: Patches) -> None:
 
 
 def lost_ack_is_failure(patches: Patches) -> None:
-    def unanswered(state: TaskState, reason: str, _: float) -> TaskState:
+    def unanswered(state: TaskState, reason: str, *_: float | None) -> TaskState:
         return orders.failed(state, FailureCode.REFUSED, f"not published: {reason}")[0]
 
     patches.function(machine, "_unanswered", lambda _: unanswered)
