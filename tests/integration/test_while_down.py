@@ -23,8 +23,12 @@ from tests.integration.overlords import SUPERVISORS, Overlord, Overlords, silent
 from tests.postgres import Server, postgres
 from tests.waiting import wait_until
 
-AT_ONCE_S = 1.0
-BACK_WITHIN_S = 5.0
+LEASE = {"TIDEGATE_LEASE_TTL": "PT30S"}
+"""A statement may take 10 s and a lock 7.5 s: an answer that waited for one is told from one that
+waited for a loaded machine."""
+AT_ONCE_S = 5.0
+BACK_WITHIN_S = 15.0
+"""Long before the lease ends: the overlord that had it goes on."""
 READS = (
     "/status",
     "/status/health",
@@ -84,7 +88,7 @@ def overlord(server: Server, tmp_path: Path) -> Iterator[Overlord]:
     with (
         server.database() as url,
         silent_broker() as address,
-        Overlords(tmp_path, url) as overlords,
+        Overlords(tmp_path, url, LEASE) as overlords,
     ):
         overlord = overlords.start()
         wait_until(overlord.leads)
@@ -212,7 +216,7 @@ def test_the_api_answers_at_once_while_postgresql_is_away_and_works_once_it_is_b
 
 
 @pytest.mark.pg
-def test_a_restart_of_postgresql_costs_no_500_and_five_seconds_at_most(
+def test_a_restart_of_postgresql_costs_no_500_and_no_lease(
     overlord: Overlord, server: Server
 ) -> None:
     """Goal: all sessions are cut, and the server refuses new ones until it is back (F9).
