@@ -131,16 +131,18 @@ def _parse(url: str) -> URL:
             raise ValueError(f"the metadata database is SQLite or PostgreSQL, not {other}")
 
 
-def _sqlite(url: URL, bounds: Bounds) -> Engine:
-    engine = sa.create_engine(
-        url,
-        connect_args={"timeout": bounds.lock.total_seconds()},
-        **_pool(bounds),
-    )
+def with_sqlite_rules(engine: Engine) -> Engine:
+    """Return the engine, whose connections, transactions and errors are from now on ours."""
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
     event.listen(engine, "handle_error", _translate)
     return engine
+
+
+def _sqlite(url: URL, bounds: Bounds) -> Engine:
+    timeout_s = bounds.lock.total_seconds()
+    engine = sa.create_engine(url, connect_args={"timeout": timeout_s}, **_pool(bounds))
+    return with_sqlite_rules(engine)
 
 
 def _prepare_sqlite(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:

@@ -5,16 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from supervisor.metadata.migrate import migrate
 from tests.api.world import World, a_world
+from tests.sqlite_memory import empty_file
 
 
 @pytest.fixture(scope="session")
 def migrated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A metadata database without rows; each world copies it."""
-    file = tmp_path_factory.mktemp("migrated") / "metadata.db"
-    migrate(f"sqlite:///{file}")
-    return file
+    return empty_file(tmp_path_factory.mktemp("migrated") / "metadata.db")
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ from supervisor.api.server import build_routes
 from supervisor.core.access import PERMISSIONS, Kind, Permission, Role
 from tests.api.guarded import FOREIGN, OWN, Guarded, a_guarded_world, bearer, grants_of
 from tests.api.world import SUPERVISORS, spec_document
+from tests.sqlite_memory import empty_file
 from tests.tidy.test_docs import columns, text_of
 
 ROUTES = [
@@ -37,12 +38,8 @@ CALLERS = ("viewer", "operator", "admin", "everywhere", "worker", "nobody", "rev
 @pytest.fixture(scope="module")
 def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:
     """Two supervisors of two tables with a task each, and callers of each role."""
-    from supervisor.metadata.migrate import migrate
-
     folder = tmp_path_factory.mktemp("matrix")
-    empty = folder / "empty.db"
-    migrate(f"sqlite:///{empty}")
-    with a_guarded_world(folder, empty) as made:
+    with a_guarded_world(folder, empty_file(folder / "empty.db")) as made:
         yield made
 
 

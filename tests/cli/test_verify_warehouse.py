@@ -9,7 +9,6 @@ import pytest
 
 from supervisor.core.exports import Export
 from supervisor.core.spec_exports import ExportFormat
-from supervisor.metadata.migrate import migrate
 from supervisor.verify.inventory import Claim
 from tasks.contract import PublishOutcome
 from tests.api.world import a_world
@@ -18,15 +17,14 @@ from tests.cli.overlord import Overlord, Reply
 from tests.cli.tables import Publisher
 from tests.cli.warehouses import TABLE, Warehouse, folder_of
 from tests.conformance.stories import MINUTE, NOON, take_lease
+from tests.sqlite_memory import empty_file
 
 Verify = Callable[..., Ended]
 
 
 @pytest.fixture(scope="module")
 def migrated(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    file = tmp_path_factory.mktemp("migrated") / "metadata.db"
-    migrate(f"sqlite:///{file}")
-    return file
+    return empty_file(tmp_path_factory.mktemp("migrated") / "metadata.db")
 
 
 @pytest.fixture

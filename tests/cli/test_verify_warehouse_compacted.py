@@ -11,13 +11,13 @@ from supervisor.core.compaction import Compaction
 from supervisor.core.intervals import Interval
 from supervisor.core.model import TaskStatus
 from supervisor.core.names import compaction_id
-from supervisor.metadata.migrate import migrate
 from supervisor.ports import Transaction
 from tests.api.world import a_world
 from tests.cli.conftest import Tidegate
 from tests.cli.overlord import Overlord
 from tests.cli.warehouses import TABLE, Warehouse, folder_of
 from tests.conformance.stories import CLICKS, HOUR, NOON, take_lease
+from tests.sqlite_memory import empty_file
 
 ID = compaction_id(TABLE, ["a", "b"], 1)
 PART = f"{folder_of(ID)}/part-0.parquet"
@@ -31,8 +31,7 @@ def warehouse(tmp_path: Path, server: Overlord) -> Iterator[Warehouse]:
     """A task that published one file, and the compaction of it, which runs."""
     root = tmp_path / "warehouse"
     root.mkdir()
-    file = tmp_path / "migrated.db"
-    migrate(f"sqlite:///{file}")
+    file = empty_file(tmp_path / "migrated.db")
     with a_world(tmp_path, file, leads=False) as world:
         made = Warehouse(root, world, take_lease(world.store))
         server.ask = made.answer

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from supervisor.core.events import Event, FailedEvent, QueueConfig, QueueName, container_of
-from supervisor.metadata.migrate import migrate
 from supervisor.ports import Transaction
 from supervisor.segment_life import CONDEMNED, SEGMENT_FILES
 from tests.api.world import a_world
@@ -14,6 +13,7 @@ from tests.cli.conftest import Ended, Tidegate
 from tests.cli.overlord import Overlord
 from tests.cli.warehouses import TABLE, Warehouse
 from tests.conformance.stories import CLICKS, MINUTE, NOON, take_lease
+from tests.sqlite_memory import empty_file
 
 QUEUE = QueueName(container_of(CLICKS), SEGMENT_FILES)
 
@@ -22,8 +22,7 @@ QUEUE = QueueName(container_of(CLICKS), SEGMENT_FILES)
 def warehouse(tmp_path: Path, server: Overlord) -> Iterator[Warehouse]:
     root = tmp_path / "warehouse"
     root.mkdir()
-    file = tmp_path / "migrated.db"
-    migrate(f"sqlite:///{file}")
+    file = empty_file(tmp_path / "migrated.db")
     with a_world(tmp_path, file, leads=False) as world:
         made = Warehouse(root, world, take_lease(world.store))
         server.ask = made.answer

@@ -2,29 +2,19 @@
 
 import sqlite3
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from supervisor.metadata.migrate import migrate
 from tests.simulation.broken import Broken
 from tests.simulation.checkers import after_event
-
-
-@pytest.fixture(scope="module")
-def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    file = tmp_path_factory.mktemp("tables") / "metadata.db"
-    migrate(f"sqlite:///{file}")
-    return file
+from tests.sqlite_memory import template
 
 
 @pytest.fixture
-def world(tables: Path) -> Iterator[Broken]:
+def world() -> Iterator[Broken]:
     """A sound world that the checkers have looked at once."""
     memory = sqlite3.connect(":memory:", isolation_level=None)
-    with sqlite3.connect(tables) as made:
-        made.backup(memory)
-    made.close()
+    template().backup(memory)
     sound = Broken(memory)
     assert after_event(sound) == []
     yield sound

@@ -6,12 +6,10 @@ a reading transaction was answered is kept until the next commit: the rows canno
 
 import re
 import sqlite3
-import tempfile
 from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from datetime import timedelta
 from functools import cache
-from pathlib import Path
 from typing import Any, cast
 
 import sqlalchemy as sa
@@ -20,11 +18,11 @@ from sqlalchemy.pool import StaticPool
 from supervisor import service
 from supervisor.core.model import StoredPlan
 from supervisor.metadata.engine import Bounds
-from supervisor.metadata.migrate import migrate
 from supervisor.metadata.store import SqlStore
 from supervisor.ports import Plans, Transaction
 from supervisor.ports_events import Heard
 from tasks.contract import SyncResponse
+from tests.sqlite_memory import template
 
 _TABLES = {
     "supervisor_specs": ("specs", "desired"),
@@ -47,19 +45,6 @@ _JOINED = {"slots_in_use", "unsettled_folders"}
 _OF_ENDED = {"last_attempts", "failures_in_a_row", "failed_attempts", "last_ended"}
 """Methods of the tasks' repository that read ended tasks alone: a new one changes no answer."""
 _WRITES = re.compile(r"\s*(?:INSERT(?: OR \w+)? INTO|UPDATE|DELETE FROM) (\w+)")
-
-
-@cache
-def _template() -> sqlite3.Connection:
-    """Return an empty metadata database; migrated once per process."""
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "metadata.db"
-        migrate(f"sqlite:///{file}")
-        memory = sqlite3.connect(":memory:", check_same_thread=False)
-        with sqlite3.connect(file) as made:
-            made.backup(memory)
-        made.close()
-    return memory
 
 
 _written: list[str] = []
@@ -89,7 +74,7 @@ class MemoryDatabase:
         self.raw, self.engine = _shared()
         if self.raw.in_transaction:
             self.raw.rollback()
-        _template().backup(self.raw)
+        template().backup(self.raw)
         self.answers: dict[str, _Answers] = {name: {} for name in _REPOSITORIES}
 
     def changed(self, statements: Collection[str]) -> None:
