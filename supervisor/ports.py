@@ -2,7 +2,7 @@
 
 Metadata first: a `Store` gives transactions, a transaction gives repositories.  The caller owns
 the transaction; every write of a leader happens in `leading(term)`, which begins with a read of
-the term row (P1).  `adapters/memory.py`, SQLite and PostgreSQL pass one conformance suite.
+the term row (P1).  SQLite and PostgreSQL pass one conformance suite.
 """
 
 from collections.abc import Mapping, Sequence

@@ -9,7 +9,6 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from supervisor.adapters.memory import MemoryStore
 from supervisor.core.compaction import Compaction, Share
 from supervisor.core.intervals import Interval
 from supervisor.core.model import CommittedOffset, GenerationState, Publication, Segment, TaskStatus
@@ -24,6 +23,7 @@ from tasks.contract import OffsetSpan, SegmentFile
 from tasks.offsets import TopicPartition
 from tests.conformance.stories import CLICKS, HOUR, NOON, attempt, opening, take_lease
 from tests.core.snapshots import spec
+from tests.sqlite_memory import SqliteInMemory
 
 Row = tuple[int, int]
 """Partition and offset."""
@@ -59,7 +59,7 @@ class Table:
     records: dict[int, list[tuple[int, int]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.store = MemoryStore()
+        self.store = SqliteInMemory()
         self.term = take_lease(self.store)
         self.generations = 0
 

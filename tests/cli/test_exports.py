@@ -11,13 +11,13 @@ from types import MappingProxyType
 import pyarrow as pa
 import pytest
 
-from supervisor.adapters.memory import MemoryStore
 from supervisor.core.snippets import Reader, snippet
 from supervisor.core.spec_exports import ExportFormat
 from tests.cli.conftest import Tidegate
 from tests.cli.overlord import Overlord, Reply
 from tests.service.exports import DELTA, ICEBERG, Harbour
 from tests.service.test_exporting import more, whole
+from tests.sqlite_memory import SqliteInMemory
 
 TABLE = "/api/v1/datasources/clicks"
 
@@ -93,7 +93,7 @@ def test_a_snippet_reads_exactly_the_published_rows(
     server: Overlord, tmp_path: Path, reader: Reader
 ) -> None:
     """Goal: also where files have different columns, and others lie beside them."""
-    harbour = Harbour(MemoryStore(), tmp_path / "warehouse", DELTA, ICEBERG)
+    harbour = Harbour(SqliteInMemory(), tmp_path / "warehouse", DELTA, ICEBERG)
     gone = harbour.publish_range()
     harbour.publish_range(extra=more)
     harbour.publish_range()
@@ -117,7 +117,7 @@ _SCORES = {
 def test_a_column_that_has_grown_is_read_in_its_wider_type(
     server: Overlord, tmp_path: Path, reader: Reader
 ) -> None:
-    harbour = Harbour(MemoryStore(), tmp_path / "warehouse")
+    harbour = Harbour(SqliteInMemory(), tmp_path / "warehouse")
     harbour.publish_range(extra=whole)
     harbour.publish_range(extra=more)
     _serve(server, harbour, columns={"score": "double"})
@@ -145,7 +145,7 @@ def test_what_has_become_texts_is_read_as_texts(
         ("json", _GROWN_TEXTS, [pa.array([big]), pa.array(['["a"]'])]),
     ):
         root = tmp_path / name
-        harbour = Harbour(MemoryStore(), root)
+        harbour = Harbour(SqliteInMemory(), root)
         for column in columns:
             harbour.publish_range(1, extra=partial(_twice, column))
         _serve(server, harbour, columns={"x": name})
@@ -160,7 +160,7 @@ def test_a_snippet_keeps_whole_numbers_that_stand_beside_a_null(
     server: Overlord, tmp_path: Path
 ) -> None:
     """Goal: pandas on its own makes floats of them, and other numbers of some."""
-    harbour = Harbour(MemoryStore(), tmp_path / "warehouse")
+    harbour = Harbour(SqliteInMemory(), tmp_path / "warehouse")
     harbour.publish_range(1)
     harbour.publish_range(1, extra=lambda rows: {"x": pa.array([2**53 + 1, None][:rows])})
     _serve(server, harbour, columns={"x": "long"})
@@ -173,7 +173,7 @@ def test_the_snippet_for_duckdb_refuses_names_that_it_takes_for_one(
     server: Overlord, tmp_path: Path
 ) -> None:
     """Goal: no value under another field's name; both are named."""
-    harbour = Harbour(MemoryStore(), tmp_path / "warehouse")
+    harbour = Harbour(SqliteInMemory(), tmp_path / "warehouse")
     harbour.publish_range()
     for columns, named in (
         ({"userId": "string", "USERID": "string"}, ("userId", "USERID")),
@@ -193,9 +193,9 @@ def test_a_warehouse_whose_name_is_a_pattern_is_read_alone(
     server: Overlord, tmp_path: Path, reader: Reader
 ) -> None:
     """Goal: its name stands for itself; rows of a folder that it would match do not come in."""
-    harbour = Harbour(MemoryStore(), tmp_path / "ware[ab]*{c}?")
+    harbour = Harbour(SqliteInMemory(), tmp_path / "ware[ab]*{c}?")
     harbour.publish_range()
-    other = Harbour(MemoryStore(), tmp_path / "warea-{c}!")
+    other = Harbour(SqliteInMemory(), tmp_path / "warea-{c}!")
     other.publish_range(records=5)
     _serve(server, harbour)
 

@@ -1,29 +1,20 @@
-"""The stores that hear each story: in memory, SQLite, PostgreSQL."""
+"""The databases that hear each story: a SQLite file and PostgreSQL."""
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from supervisor.adapters.memory import MemoryStore
 from supervisor.metadata.migrate import migrate
 from supervisor.metadata.store import SqlStore
 from supervisor.ports import Store
 from tests.conformance.stories import LEASE_TTL, Leader, take_lease
 from tests.postgres import Server, postgres_server
+from tests.sqlite_memory import empty_file
 
 __all__ = ["postgres_server"]
 
 _POSTGRES = pytest.param("postgresql", marks=pytest.mark.pg)
-
-
-@pytest.fixture(scope="session")
-def empty_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A migrated file, to be copied."""
-    file = tmp_path_factory.mktemp("sqlite") / "empty.db"
-    migrate(f"sqlite:///{file}")
-    return file
 
 
 @pytest.fixture(scope="session")
@@ -35,9 +26,9 @@ def empty_postgres(postgres_server: Server) -> Iterator[str]:
 
 
 @pytest.fixture
-def sqlite_url(empty_sqlite: Path, tmp_path: Path) -> str:
+def sqlite_url(tmp_path: Path) -> str:
     """A fresh SQLite database."""
-    return f"sqlite:///{shutil.copy(empty_sqlite, tmp_path / 'tidegate.db')}"
+    return f"sqlite:///{empty_file(tmp_path / 'tidegate.db')}"
 
 
 @pytest.fixture
@@ -55,22 +46,16 @@ def database_url(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def database(database_url: str) -> Iterator[SqlStore]:
-    """A store on a real database, for what memory cannot show."""
+    """The product's store on a database of each kind."""
     store = SqlStore(database_url, lease_ttl=LEASE_TTL)
     yield store
     store.close()
 
 
-@pytest.fixture(params=["memory", "sqlite", _POSTGRES])
-def store(request: pytest.FixtureRequest) -> Iterator[Store]:
-    """Each implementation of the port."""
-    if request.param == "memory":
-        yield MemoryStore()
-        return
-    url = request.getfixturevalue(f"{request.param}_url")
-    sql = SqlStore(url, lease_ttl=LEASE_TTL)
-    yield sql
-    sql.close()
+@pytest.fixture
+def store(database: SqlStore) -> Store:
+    """The same, by its port alone."""
+    return database
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Principals and denied tries, alike in memory, on SQLite and on PostgreSQL."""
+"""Principals and denied tries, alike on SQLite and on PostgreSQL."""
 
 from dataclasses import replace
 

@@ -1,19 +1,22 @@
-"""Memory and SQLite answer every sequence of calls alike."""
+"""SQLite and PostgreSQL answer every sequence of calls alike."""
 
-import shutil
-import tempfile
 from collections.abc import Callable
+from contextlib import ExitStack
 from datetime import datetime, timedelta
-from pathlib import Path
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    rule,
+    run_state_machine_as_test,
+)
 
-from supervisor.adapters.memory import MemoryStore
 from supervisor.core.errors import SupervisorError
 from supervisor.core.model import GenerationState, TaskStatus
-from supervisor.metadata.migrate import migrate
 from supervisor.metadata.store import SqlStore
 from supervisor.ports import Transaction
 from tasks.offsets import Offsets, OffsetsError
@@ -30,6 +33,8 @@ from tests.conformance.stories import (
     opening,
     take_lease,
 )
+from tests.postgres import Server
+from tests.sqlite_memory import SqliteInMemory
 
 Answer = object
 Call = Callable[[Transaction], Answer]
@@ -52,17 +57,16 @@ class _Rollback(Exception):
 class Alike(RuleBasedStateMachine):
     """Whatever is called, in whatever order: one answer, and one state of the tables."""
 
-    def __init__(self) -> None:
+    def __init__(self, server: Server, empty: str) -> None:
         super().__init__()
-        self.folder = Path(tempfile.mkdtemp(prefix="tg-alike-"))
-        url = f"sqlite:///{self.folder / 'tidegate.db'}"
-        migrate(url)
-        self.sqlite = SqlStore(url, lease_ttl=LEASE_TTL)
-        self.leaders = [Leader(s, take_lease(s)) for s in (MemoryStore(), self.sqlite)]
+        self.opened = ExitStack()
+        url = self.opened.enter_context(server.database(empty))
+        postgresql = SqlStore(url, lease_ttl=LEASE_TTL)
+        self.opened.callback(postgresql.close)
+        self.leaders = [Leader(s, take_lease(s)) for s in (SqliteInMemory(), postgresql)]
 
     def teardown(self) -> None:
-        self.sqlite.close()
-        shutil.rmtree(self.folder)
+        self.opened.close()
 
     @initialize(start=_offsets)
     def a_generation_is_open(self, start: Offsets) -> None:
@@ -133,12 +137,12 @@ class Alike(RuleBasedStateMachine):
 
     @invariant()
     def everything_is_read_alike(self) -> None:
-        memory, sqlite = (self._state(leader) for leader in self.leaders)
-        assert memory == sqlite
+        sqlite, postgresql = (self._state(leader) for leader in self.leaders)
+        assert sqlite == postgresql
 
     def _both(self, call: Call) -> None:
-        memory, sqlite = (self._answer(leader, call) for leader in self.leaders)
-        assert memory == sqlite
+        sqlite, postgresql = (self._answer(leader, call) for leader in self.leaders)
+        assert sqlite == postgresql
 
     def _answer(self, leader: Leader, call: Call) -> Answer:
         try:
@@ -169,8 +173,14 @@ class Alike(RuleBasedStateMachine):
             ]
 
 
-TestAlike = Alike.TestCase
-TestAlike.settings = settings(
-    max_examples=max(20, settings().max_examples // 3),
-    stateful_step_count=15,  # each step is a transaction on a disk
-)
+@pytest.mark.pg
+def test_sqlite_and_postgresql_answer_alike(postgres_server: Server, empty_postgres: str) -> None:
+    class OnThisServer(Alike):
+        def __init__(self) -> None:
+            super().__init__(postgres_server, empty_postgres)
+
+    bounded = settings(
+        max_examples=max(20, settings().max_examples // 3),
+        stateful_step_count=15,  # each step is a transaction on a disk
+    )
+    run_state_machine_as_test(OnThisServer, settings=bounded)

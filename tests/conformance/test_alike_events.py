@@ -1,23 +1,27 @@
-"""Memory and SQLite answer every sequence of calls on event queues alike, and never lose count."""
+"""Whatever is called, event queues keep count, and are alike on SQLite and PostgreSQL."""
 
-import shutil
-import tempfile
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import replace
-from pathlib import Path
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    invariant,
+    rule,
+    run_state_machine_as_test,
+)
 
-from supervisor.adapters.memory import MemoryStore
 from supervisor.core.errors import SupervisorError
 from supervisor.core.events import QueueName, QueueRow, damage_of
-from supervisor.metadata.migrate import migrate
 from supervisor.metadata.store import SqlStore
 from supervisor.ports import Transaction
 from tests.conformance.queue_stories import CONFIG, OTHER, QUEUE, SIZE, aside, event
 from tests.conformance.stories import LEASE_TTL, NOON, Leader, take_lease
+from tests.postgres import Server
+from tests.sqlite_memory import SqliteInMemory
 
 Answer = object
 Call = Callable[[Transaction], Answer]
@@ -32,23 +36,24 @@ class _Rollback(Exception):
     """Ends a block that is not to be kept."""
 
 
-class AlikeEvents(RuleBasedStateMachine):
+class Queues(RuleBasedStateMachine):
     """Whatever is called, in whatever order: one answer, one state, and it is sound."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.folder = Path(tempfile.mkdtemp(prefix="tg-alike-events-"))
-        url = f"sqlite:///{self.folder / 'tidegate.db'}"
-        migrate(url)
-        self.sqlite = SqlStore(url, lease_ttl=LEASE_TTL)
-        self.leaders = [Leader(s, take_lease(s)) for s in (MemoryStore(), self.sqlite)]
-        self.heard: list[list[Answer]] = [[], []]
-        for leader, heard in zip(self.leaders, self.heard, strict=True):
-            leader.store.on_added(heard.append)
+        self.opened = ExitStack()
+        self.leaders: list[Leader] = []
+        self.heard: list[list[Answer]] = []
+        self.also_on(SqliteInMemory())
+
+    def also_on(self, store: SqlStore) -> None:
+        """Call the same there."""
+        self.leaders.append(Leader(store, take_lease(store)))
+        self.heard.append([])
+        store.on_added(self.heard[-1].append)
 
     def teardown(self) -> None:
-        self.sqlite.close()
-        shutil.rmtree(self.folder)
+        self.opened.close()
 
     @rule(adds=_adds, keep=st.booleans())
     def add(self, adds: list[tuple[QueueName, str, bool]], *, keep: bool) -> None:
@@ -102,13 +107,13 @@ class AlikeEvents(RuleBasedStateMachine):
 
     @invariant()
     def everything_is_read_alike(self) -> None:
-        memory, sqlite = (self._state(leader) for leader in self.leaders)
-        assert memory == sqlite
-        assert self.heard[0] == self.heard[1]
+        first, *others = [self._state(leader) for leader in self.leaders]
+        assert all(other == first for other in others), [first, *others]
+        assert all(heard == self.heard[0] for heard in self.heard), self.heard
 
     @invariant()
     def every_queue_is_sound(self) -> None:
-        with self.sqlite.reading() as tx:
+        with self.leaders[0].reads() as tx:
             for row in tx.events.all():
                 read = tx.events.read(row.id, row.processed_seq, 100)
                 assert damage_of(row, read) is None
@@ -122,8 +127,8 @@ class AlikeEvents(RuleBasedStateMachine):
         self._both(on_its_row)
 
     def _both(self, call: Call) -> None:
-        memory, sqlite = (self._answer(leader, call) for leader in self.leaders)
-        assert memory == sqlite
+        first, *others = [self._answer(leader, call) for leader in self.leaders]
+        assert all(other == first for other in others), [first, *others]
 
     def _answer(self, leader: Leader, call: Call) -> Answer:
         try:
@@ -147,8 +152,24 @@ class AlikeEvents(RuleBasedStateMachine):
             ]
 
 
-TestAlikeEvents = AlikeEvents.TestCase
-TestAlikeEvents.settings = settings(
+BOUNDED = settings(
     max_examples=max(20, settings().max_examples // 3),
-    stateful_step_count=15,  # each step is a transaction on a disk
+    stateful_step_count=15,  # each step is a transaction
 )
+
+
+def test_queues_never_lose_count() -> None:
+    run_state_machine_as_test(Queues, settings=BOUNDED)
+
+
+@pytest.mark.pg
+def test_sqlite_and_postgresql_answer_alike(postgres_server: Server, empty_postgres: str) -> None:
+    class OnBoth(Queues):
+        def __init__(self) -> None:
+            super().__init__()
+            url = self.opened.enter_context(postgres_server.database(empty_postgres))
+            postgresql = SqlStore(url, lease_ttl=LEASE_TTL)
+            self.opened.callback(postgresql.close)
+            self.also_on(postgresql)
+
+    run_state_machine_as_test(OnBoth, settings=BOUNDED)

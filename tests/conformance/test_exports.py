@@ -1,4 +1,4 @@
-"""The rows of exports, alike in memory, on SQLite and on PostgreSQL."""
+"""The rows of exports, alike on SQLite and on PostgreSQL."""
 
 from dataclasses import replace
 

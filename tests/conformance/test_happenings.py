@@ -8,11 +8,9 @@ from threading import Barrier
 
 import pytest
 
-from supervisor.adapters.memory import MemoryStore
 from supervisor.core.happenings import Happening, HappeningKind, Numbered
 from supervisor.core.model import GapKind, GenerationState, OffsetGap, TaskStatus
 from supervisor.metadata.store import SqlStore
-from supervisor.ports import Store
 from tests.conformance.stories import (
     CLICKS,
     HOUR,
@@ -157,15 +155,10 @@ def test_pages_go_both_ways_and_by_supervisor(leader: Leader) -> None:
         assert [each.number for each in before(6, 9, supervisor_id="b")] == [4, 2]
 
 
-@pytest.fixture(params=["memory", "sqlite", pytest.param("postgresql", marks=pytest.mark.pg)])
-def small(request: pytest.FixtureRequest) -> Iterator[Leader]:
+@pytest.fixture
+def small(database_url: str) -> Iterator[Leader]:
     """A leader whose store keeps few."""
-    if request.param == "memory":
-        store: Store = MemoryStore(happenings_kept=KEPT)
-        yield Leader(store, take_lease(store))
-        return
-    url = request.getfixturevalue(f"{request.param}_url")
-    sql = SqlStore(url, lease_ttl=LEASE_TTL, happenings_kept=KEPT)
+    sql = SqlStore(database_url, lease_ttl=LEASE_TTL, happenings_kept=KEPT)
     yield Leader(sql, take_lease(sql))
     sql.close()
 

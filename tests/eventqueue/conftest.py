@@ -1,12 +1,12 @@
-"""Each story of the queues is heard by every backing: in memory, SQLite, PostgreSQL."""
+"""Each story of the queues is heard by a SQLite file and by PostgreSQL."""
 
 import pytest
 
 from supervisor.ports import Store
 from tests.conformance.conftest import (
+    database,
     database_url,
     empty_postgres,
-    empty_sqlite,
     postgresql_url,
     sqlite_url,
     store,
@@ -14,9 +14,9 @@ from tests.conformance.conftest import (
 from tests.eventqueue.desk import Desk
 
 __all__ = [
+    "database",
     "database_url",
     "empty_postgres",
-    "empty_sqlite",
     "postgresql_url",
     "sqlite_url",
     "store",

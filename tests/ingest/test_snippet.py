@@ -12,13 +12,13 @@ from pyspark.sql import Column as SparkColumn
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as fn
 
-from supervisor.adapters.memory import MemoryStore
 from supervisor.core.snippets import Reader, snippet
 from tasks.spark_session import SparkRuntime
 from tests.cli.overlord import Reply, overlord
 from tests.service.exports import Extra, Harbour, ids_in
 from tests.service.readers_table import FILES, ODD, Filter, filters, rows_of, shelf
 from tests.service.test_exporting import more, whole
+from tests.sqlite_memory import SqliteInMemory
 
 
 @pytest.mark.spark
@@ -26,7 +26,7 @@ def test_the_snippet_for_spark_keeps_names_apart_that_differ_in_case_only(
     tmp_path: Path, spark: SparkRuntime
 ) -> None:
     """Goal: no value under another field's name, in one file or in two."""
-    harbour = Harbour(MemoryStore(), tmp_path / "warehouse")
+    harbour = Harbour(SqliteInMemory(), tmp_path / "warehouse")
     for fields in ({"userId": "1"}, {"userid": "2"}, {"userId": "3", "USERID": "x"}):
         held = {name: pa.array([value] * 2) for name, value in fields.items()}
         harbour.publish_range(1, extra=partial(_same, held))
@@ -50,7 +50,7 @@ def test_the_snippet_for_spark_keeps_names_apart_that_differ_in_case_only(
 @pytest.mark.usefixtures("spark")
 def test_the_snippet_for_spark_reads_exactly_the_published_rows(tmp_path: Path) -> None:
     """Goal: also where files have different columns, and one beside them is not published."""
-    harbour = Harbour(MemoryStore(), tmp_path / "ware[house]{1,2}*?\\")
+    harbour = Harbour(SqliteInMemory(), tmp_path / "ware[house]{1,2}*?\\")
     gone = harbour.publish_range()
     harbour.publish_range(extra=more)
     harbour.publish_range(extra=whole)

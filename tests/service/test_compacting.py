@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from supervisor.adapters.memory import MemoryStore
 from supervisor.core.compaction import LASTS_AT_MOST
 from supervisor.core.model import TaskStatus
 from supervisor.core.observed import Liveness
@@ -20,6 +19,7 @@ from tests.service.compactions import TARGET, Dock, dock, outcomes
 from tests.service.exports import DELTA, GRACE, ICEBERG
 from tests.service.exports_read import names_in, rows_in
 from tests.service.world import Crash
+from tests.sqlite_memory import SqliteInMemory
 
 __all__ = ["dock"]
 
@@ -172,7 +172,7 @@ def test_exports_follow_and_each_version_has_every_row_once(
 ) -> None:
     """Goal: readers of Delta and Iceberg see the swap as one commit."""
     chosen = DELTA if table_format == DELTA else ICEBERG
-    dock = Dock(MemoryStore(), tmp_path / "warehouse", chosen)
+    dock = Dock(SqliteInMemory(), tmp_path / "warehouse", chosen)
     for _ in range(3):
         dock.publish_range()
     dock.export(chosen)

@@ -3,7 +3,6 @@
 `python -m tests.simulation --mutants` plants the fault and expects the test to fail.
 """
 
-import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
@@ -20,15 +19,16 @@ from supervisor.moves import Said, discard
 from supervisor.ports import Transaction
 from tests.core.snapshots import NOON, TOPIC, generation, offsets, part
 from tests.service.world import ENDINGS
+from tests.sqlite_memory import empty_file
 
 _IDS = {TOPIC: "id-1"}
 _TILES = ((0, 4), (4, 7), (7, 9))
 
 
 @pytest.fixture
-def sql(migrated: Path, tmp_path: Path) -> Iterator[SqlStore]:
+def sql(tmp_path: Path) -> Iterator[SqlStore]:
     """The rows as they ship, and a leader in term 1."""
-    file = shutil.copy(migrated, tmp_path / "metadata.db")
+    file = empty_file(tmp_path / "metadata.db")
     store = SqlStore(f"sqlite:///{file}", lease_ttl=timedelta(seconds=6))
     with store.writing() as tx:
         assert tx.lease.take(None, "me", "http://me") == Lease(1, "me", "http://me", 0)

@@ -2,7 +2,6 @@
 
 import pytest
 
-from supervisor.adapters.memory import MemoryStore
 from supervisor.core.errors import LeaseLost, SupervisorNotFound
 from supervisor.core.model import Generation, GenerationState
 from supervisor.early_handoff import EarlyHandoff, UnknownGroups
@@ -12,6 +11,7 @@ from tests.core.snapshots import TOPIC, spec
 from tests.service.promises import assert_promises
 from tests.service.publishers import committed
 from tests.service.world import World
+from tests.sqlite_memory import SqliteInMemory
 
 RECORDS = 5
 
@@ -89,7 +89,7 @@ def test_a_wish_outlives_the_leader_that_took_it(store: Store) -> None:
 
 def test_only_who_reads_is_asked_and_all_is_on_record() -> None:
     """Goal: a group that hands off already is left alone; the audit log names the author."""
-    world = reading(MemoryStore())
+    world = reading(SqliteInMemory())
     verb(world).ask(TOPIC, [0], "me")
     world.settle()
 
@@ -103,7 +103,7 @@ def test_only_who_reads_is_asked_and_all_is_on_record() -> None:
 
 
 def test_an_unknown_group_asks_for_nothing() -> None:
-    world = reading(MemoryStore())
+    world = reading(SqliteInMemory())
 
     with pytest.raises(UnknownGroups, match=r"no task group 2, 9; its groups are: 0, 1") as refused:
         verb(world).ask(TOPIC, [0, 9, 2], "me")
@@ -113,7 +113,7 @@ def test_an_unknown_group_asks_for_nothing() -> None:
 
 
 def test_a_terminated_supervisor_hands_off_anyway() -> None:
-    world = reading(MemoryStore())
+    world = reading(SqliteInMemory())
     world.set_spec(None)
 
     for name in (TOPIC, "never"):
@@ -123,7 +123,7 @@ def test_a_terminated_supervisor_hands_off_anyway() -> None:
 
 def test_a_deposed_leader_asks_for_nothing() -> None:
     """Goal: one leader writes (P1)."""
-    world = reading(MemoryStore())
+    world = reading(SqliteInMemory())
     world.leadership.stop()
 
     with pytest.raises(LeaseLost):

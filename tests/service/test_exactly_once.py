@@ -7,13 +7,13 @@ import hypothesis.strategies as st
 from hypothesis import settings
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from supervisor.adapters.memory import MemoryStore
 from supervisor.core.observed import Liveness
 from supervisor.core.spec import SupervisorSpec
 from tasks.contract import PublishOutcome, TaskPhase
 from tests.core.snapshots import MINUTE, TOPIC, spec
 from tests.service.promises import assert_promises
 from tests.service.world import Crash, World
+from tests.sqlite_memory import SqliteInMemory
 
 PARTITIONS = 3
 PARTITIONS_MAX = 6
@@ -23,11 +23,11 @@ HEALED_AFTER = 40
 
 
 class ExactlyOnce(RuleBasedStateMachine):
-    """Planner, shell and publishing over a store in memory; the rules are what may happen."""
+    """Planner, shell and publishing over SQLite in memory; the rules are what may happen."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.world = World(MemoryStore(), self.wanted(2), PARTITIONS)
+        self.world = World(SqliteInMemory(), self.wanted(2), PARTITIONS)
 
     def wanted(
         self, task_count: int, replicas: int = 1, *, suspended: bool = False

@@ -15,7 +15,6 @@ from supervisor.eventqueue.meters import Meters
 from supervisor.eventqueue.processor import EventProcessor, Kit
 from supervisor.export_events import EXPORTS
 from supervisor.exporting import Exporting
-from supervisor.metadata.migrate import migrate
 from supervisor.metadata.store import SqlStore
 from supervisor.ports import Store
 from supervisor.verify.inventory import Claim, FileFindingKind
@@ -26,6 +25,7 @@ from tests.service.exports import DELTA, ICEBERG, Harbour
 from tests.service.exports_lives import life_of
 from tests.service.exports_read import names_in, rows_in, version_of
 from tests.service.test_exporting_widened import assert_right, publish, values_of
+from tests.sqlite_memory import empty_file
 
 BOTH = pytest.mark.parametrize("table_format", list(ExportFormat))
 HALF = "0" * 32
@@ -124,8 +124,7 @@ def test_a_lost_copy_that_comes_out_larger_is_named_with_its_new_size(
 def test_what_a_process_leaves_that_is_killed_while_it_copies_is_removed(
     tmp_path: Path, table_format: ExportFormat
 ) -> None:
-    url = f"sqlite:///{tmp_path / 'metadata.db'}"
-    migrate(url)
+    url = f"sqlite:///{empty_file(tmp_path / 'metadata.db')}"
     store = SqlStore(url, lease_ttl=timedelta(seconds=6))
     harbour = Harbour(store, tmp_path / "warehouse", DELTA, ICEBERG)
     publish(harbour, "long", 7)

@@ -20,6 +20,7 @@ from tests.service.exports import DELTA, ICEBERG, Harbour
 from tests.service.exports_lives import life_of
 from tests.service.exports_read import names_in, rows_in, version_of
 from tests.service.test_exporting import assert_equal
+from tests.sqlite_memory import empty_file
 
 BOTH = pytest.mark.parametrize("table_format", list(ExportFormat))
 
@@ -36,10 +37,10 @@ def harbour(store: Store, tmp_path: Path) -> Harbour:
 @BOTH
 @pytest.mark.parametrize("place", ["export:decided", "export:committed"])
 def test_a_process_that_is_killed_around_its_commit_leaves_no_double(
-    migrated: Path, tmp_path: Path, table_format: ExportFormat, place: str
+    tmp_path: Path, table_format: ExportFormat, place: str
 ) -> None:
     """Goal: kill -9 before the commit loses nothing, after it repeats nothing."""
-    url = _copy(migrated, tmp_path)
+    url = f"sqlite:///{empty_file(tmp_path / 'metadata.db')}"
     store = SqlStore(url, lease_ttl=timedelta(seconds=6))
     harbour = Harbour(store, tmp_path / "warehouse", DELTA, ICEBERG)
     first = harbour.publish_range()
@@ -62,10 +63,10 @@ def test_a_process_that_is_killed_around_its_commit_leaves_no_double(
 @pytest.mark.chaos
 @BOTH
 def test_a_process_that_is_killed_inside_its_commit_is_made_up_for(
-    migrated: Path, tmp_path: Path, table_format: ExportFormat
+    tmp_path: Path, table_format: ExportFormat
 ) -> None:
     """Goal: at whatever instruction of the library: either the version is there, or it is not."""
-    url = _copy(migrated, tmp_path)
+    url = f"sqlite:///{empty_file(tmp_path / 'metadata.db')}"
     store = SqlStore(url, lease_ttl=timedelta(seconds=6))
     harbour = Harbour(store, tmp_path / "warehouse", DELTA, ICEBERG)
     harbour.publish_range()
@@ -79,12 +80,6 @@ def test_a_process_that_is_killed_inside_its_commit_is_made_up_for(
         assert version_of(harbour, table_format) == stood + 1
         assert_equal(harbour, table_format)
     store.close()
-
-
-def _copy(migrated: Path, folder: Path) -> str:
-    file = folder / "metadata.db"
-    file.write_bytes(migrated.read_bytes())
-    return f"sqlite:///{file}"
 
 
 # -- two overlords ---------------------------------------------------------------------------------

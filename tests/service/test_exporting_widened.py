@@ -12,7 +12,6 @@ import pytest
 from supervisor import exporting
 from supervisor.core.exports import copies_of
 from supervisor.core.spec_exports import ExportFormat
-from supervisor.metadata.migrate import migrate
 from supervisor.metadata.store import SqlStore
 from supervisor.ports import Store
 from supervisor.views_warehouse import warehouse_files
@@ -22,6 +21,7 @@ from tests.service.exports import DELTA, GRACE, ICEBERG, Harbour
 from tests.service.exports_lives import life_of
 from tests.service.exports_read import columns_of, names_in, rows_at, rows_in, version_of
 from tests.service.world import GC_DELAY
+from tests.sqlite_memory import empty_file
 
 BOTH = pytest.mark.parametrize("table_format", list(ExportFormat))
 _ARROW: dict[ColumnType, pa.DataType] = {
@@ -231,8 +231,7 @@ def test_a_process_that_is_killed_while_it_widens_leaves_the_table_before_or_aft
     tmp_path: Path, table_format: ExportFormat, place: str
 ) -> None:
     """Goal: no reader finds a column of two types, and what was copied is not copied again."""
-    url = f"sqlite:///{tmp_path / 'metadata.db'}"
-    migrate(url)
+    url = f"sqlite:///{empty_file(tmp_path / 'metadata.db')}"
     store = SqlStore(url, lease_ttl=timedelta(seconds=6))
     harbour = Harbour(store, tmp_path / "warehouse", DELTA, ICEBERG)
     publish(harbour, "long", 7)

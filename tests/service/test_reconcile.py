@@ -1,11 +1,9 @@
 """Carrying out: each action changes the rows once, and never when they have moved on."""
 
 from collections.abc import Iterator
-from dataclasses import fields
 
 import pytest
 
-from supervisor.adapters.memory import MemoryStore
 from supervisor.core.actions import (
     Action,
     BeginHandoff,
@@ -27,6 +25,7 @@ from supervisor.reconcile import apply, make_pass
 from tests.core.snapshots import HOUR, MINUTE, TOPIC, spec
 from tests.service.promises import assert_promises
 from tests.service.world import World
+from tests.sqlite_memory import SqliteInMemory
 
 Step = tuple[Action, Observed]
 
@@ -35,13 +34,12 @@ class Told:
     """A story with every kind of action; whoever listens carries the actions out."""
 
     def __init__(self) -> None:
-        self.store = MemoryStore()
+        self.store = SqliteInMemory()
         self.world = World(self.store, spec(task_count=2, replicas=2), partitions=3)
 
-    def rows(self) -> dict[str, object]:
-        """Everything that is stored: a committed table is never changed in place."""
-        tables = self.store._committed
-        return {f.name: getattr(tables, f.name) for f in fields(tables)}
+    def rows(self) -> list[str]:
+        """Everything that is stored, as SQL."""
+        return list(self.store.raw.iterdump())
 
     def apply(self, step: Step) -> bool:
         """Carry an action out as a pass does; False: the state has moved on."""
@@ -234,7 +232,7 @@ def test_a_replica_does_not_start_where_the_last_slot_has_gone() -> None:
 
 def test_a_plan_is_stored_with_its_reasons_before_it_is_carried_out() -> None:
     """Goal: a crash leaves behind what was about to happen."""
-    world = World(MemoryStore(), spec())
+    world = World(SqliteInMemory(), spec())
     world.store.before = {1}
 
     with pytest.raises(Exception, match="before transaction 1"):
@@ -249,7 +247,7 @@ def test_a_plan_is_stored_with_its_reasons_before_it_is_carried_out() -> None:
 
 
 def test_a_pass_without_actions_stores_nothing() -> None:
-    world = World(MemoryStore(), spec())
+    world = World(SqliteInMemory(), spec())
     world.settle()
     calls = world.store.calls
 
@@ -260,7 +258,7 @@ def test_a_pass_without_actions_stores_nothing() -> None:
 
 def test_a_deposed_leader_carries_nothing_out() -> None:
     """Goal: one leader writes (P1)."""
-    world = World(MemoryStore(), spec())
+    world = World(SqliteInMemory(), spec())
     old = world.leadership.term()
     world.take_over()
 
@@ -272,14 +270,14 @@ def test_a_deposed_leader_carries_nothing_out() -> None:
 
 
 def test_an_id_that_was_never_used_has_no_pass() -> None:
-    world = World(MemoryStore(), spec())
+    world = World(SqliteInMemory(), spec())
 
     assert make_pass("never", world.shell, world.leadership.term()) is None
 
 
 def test_a_later_range_is_discarded_with_the_one_it_follows() -> None:
     """Goal: no range waits for ever for a predecessor that was given up (P16)."""
-    world = World(MemoryStore(), spec(task_count=1), partitions=1)
+    world = World(SqliteInMemory(), spec(task_count=1), partitions=1)
     for _ in range(2):
         world.write(5)
         _turns_without_publishing(world, 3)

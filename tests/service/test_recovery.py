@@ -5,7 +5,6 @@ from datetime import timedelta
 
 import pytest
 
-from supervisor.adapters.memory import MemoryStore
 from supervisor.core.actions import StartTask
 from supervisor.core.model import AuditEntry, Generation, GenerationState, Task, TaskStatus
 from supervisor.core.observed import Limits, Liveness
@@ -18,6 +17,7 @@ from tests.core.snapshots import HOUR, MINUTE, TOPIC, other_spec, spec
 from tests.service.promises import assert_promises
 from tests.service.publishers import committed
 from tests.service.world import AT_REST_AFTER, World, publish_request
+from tests.sqlite_memory import SqliteInMemory
 
 SECOND = timedelta(seconds=1)
 RECORDS = 5
@@ -94,7 +94,7 @@ def publishing_and_reading(store: Store, wanted: SupervisorSpec, slots: int) -> 
 @pytest.mark.parametrize("replicas", [1, 2])
 def test_all_workers_killed_with_no_slot_to_spare_lose_nothing(*, replicas: int) -> None:
     """Goal: what publishes needs no slot, so what waits for it cannot block it.  Source: P18."""
-    world = publishing_and_reading(MemoryStore(), spec(2, replicas), slots=replicas)
+    world = publishing_and_reading(SqliteInMemory(), spec(2, replicas), slots=replicas)
     kill(world)
     world.settle()
     assert [t for t in failed(world) if not t.lost] == []
@@ -107,7 +107,7 @@ def test_all_workers_killed_with_no_slot_to_spare_lose_nothing(*, replicas: int)
 
 def test_with_half_the_slots_groups_take_turns_and_all_is_published() -> None:
     """Goal: the oldest range gets the slot; nobody starves and nobody is stopped twice (P18)."""
-    world = publishing_and_reading(MemoryStore(), spec(2, 1), slots=1)
+    world = publishing_and_reading(SqliteInMemory(), spec(2, 1), slots=1)
     kill(world)
     world.settle()
 
@@ -121,7 +121,7 @@ def test_with_half_the_slots_groups_take_turns_and_all_is_published() -> None:
 
 def test_the_older_group_gets_the_slot_of_the_younger_once() -> None:
     """Goal: no ping-pong between two groups and one slot (P18)."""
-    world = World(MemoryStore(), spec(2, 1))
+    world = World(SqliteInMemory(), spec(2, 1))
     for hand in world.hands.all.values():
         hand.slots = 1
     world.settle()
@@ -147,7 +147,7 @@ def test_the_older_group_gets_the_slot_of_the_younger_once() -> None:
 
 def test_a_broken_spec_starts_few_tasks_in_ten_minutes() -> None:
     """Goal: no storm of tasks; the wait doubles up to its bound.  Source: B14."""
-    world = World(MemoryStore(), spec(task_count=1))
+    world = World(SqliteInMemory(), spec(task_count=1))
     for _ in range(600):
         world.settle()
         world.sync()
@@ -269,7 +269,7 @@ def test_a_reset_that_raced_with_opening_heals_itself(store: Store) -> None:
 
 def test_a_spec_posted_again_before_a_termination_is_done_joins_the_chain() -> None:
     """Goal: nothing that was read is lost or read twice for a change of mind.  Source: P19."""
-    world = publishing_and_reading(MemoryStore(), spec(task_count=1), slots=8)
+    world = publishing_and_reading(SqliteInMemory(), spec(task_count=1), slots=8)
     world.set_spec(None)
     world.settle()
     world.sync()
@@ -353,7 +353,7 @@ def test_verbs_of_an_idle_supervisor_are_done_within_a_period_and_the_pause(
     wanted: SupervisorSpec | None, done: Callable[[World, set[str]], bool]
 ) -> None:
     """Goal: nobody waits for a taskDuration; here even the wake-up of the verb is lost."""
-    world = World(MemoryStore(), spec(task_count=2))
+    world = World(SqliteInMemory(), spec(task_count=2))
     ticking = Ticking(world)
     for _ in range(45):
         ticking.tick()

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
-from shutil import copy
 
 import pytest
 
@@ -14,6 +13,7 @@ from supervisor.metadata.store import SqlStore
 from supervisor.settings import Settings
 from tests.core.snapshots import NOON
 from tests.service.test_leadership import SECOND, TTL, BrokenStore, Candidate, one, two
+from tests.sqlite_memory import empty_file
 
 __all__ = ["one", "two"]
 
@@ -22,9 +22,9 @@ PROMISED = timedelta(seconds=10)
 
 
 @pytest.fixture
-def sql(migrated: Path, tmp_path: Path) -> Iterator[SqlStore]:
+def sql(tmp_path: Path) -> Iterator[SqlStore]:
     """A store that tells of refused writes."""
-    store = SqlStore(f"sqlite:///{copy(migrated, tmp_path / 'one.db')}", lease_ttl=TTL)
+    store = SqlStore(f"sqlite:///{empty_file(tmp_path / 'one.db')}", lease_ttl=TTL)
     yield store
     store.close()
 

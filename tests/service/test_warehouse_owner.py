@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from supervisor.adapters.memory import MemoryStore
 from supervisor.adapters.memory_warehouse import MemoryWarehouse
 from supervisor.adapters.warehouse import LocalWarehouse
 from supervisor.app import open_store
@@ -17,6 +16,7 @@ from supervisor.warehouse_owner import require_mounted, take_possession
 from tests.service.publishers import first
 from tests.service.world import ENDINGS, World
 from tests.service.yard import NOBODYS, MemoryYard
+from tests.sqlite_memory import SqliteInMemory
 
 FOLDER = f"clicks/data/{NOBODYS}"
 
@@ -91,7 +91,7 @@ def test_two_databases_have_two_names(tmp_path: Path) -> None:
         names |= {name_of(store), name_of(store)}
         store.close()
     assert len(names) == 2
-    assert name_of(MemoryStore()) not in names
+    assert name_of(SqliteInMemory()) not in names
 
 
 def test_a_marker_is_replaced_whole(tmp_path: Path) -> None:

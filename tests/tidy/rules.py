@@ -63,10 +63,16 @@ def many_parameters(path: str, text: str) -> Iterator[Finding]:
 
 
 def mocks(path: str, text: str) -> Iterator[Finding]:
-    """Nothing imports a mocking library: use the adapters in memory."""
+    """Nothing imports a mocking library: Kafka and the warehouse have fakes, SQL has SQLite."""
     for line, name in _imports(text):
         if name.startswith(("unittest.mock", "mock.", "pytest_mock")) or name == "mock":
-            yield Finding("mock", path, line, "", f"imports {name}: use adapters/memory.py")
+            yield Finding(
+                "mock",
+                path,
+                line,
+                "",
+                f"imports {name}: use a fake of ours, or SQLite",
+            )
 
 
 def sleeps(path: str, text: str) -> Iterator[Finding]:
