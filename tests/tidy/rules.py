@@ -66,13 +66,7 @@ def mocks(path: str, text: str) -> Iterator[Finding]:
     """Nothing imports a mocking library: Kafka and the warehouse have fakes, SQL has SQLite."""
     for line, name in _imports(text):
         if name.startswith(("unittest.mock", "mock.", "pytest_mock")) or name == "mock":
-            yield Finding(
-                "mock",
-                path,
-                line,
-                "",
-                f"imports {name}: use a fake of ours, or SQLite",
-            )
+            yield Finding("mock", path, line, "", f"imports {name}: use a fake of ours, or SQLite")
 
 
 def sleeps(path: str, text: str) -> Iterator[Finding]:
