@@ -65,7 +65,7 @@ def ends(broker: Broker, *topics: str) -> dict[str, int]:
 def test_every_record_of_every_topic_is_in_the_table_once(broker: Broker, cluster: Cluster) -> None:
     """Goal: a topic that appears later is read whole, and two supervisors share a table.
 
-    Source: druid-supervisor.md 2.3; Druid's issue 10522.
+    Source: Druid's topicPattern; Druid's issue 10522.
     """
     for topic in (*TOPICS[:2], ALONE):
         create_topic(broker.bootstrap, topic, partitions=2)
