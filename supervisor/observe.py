@@ -1,12 +1,15 @@
 """Look: read the ports once into one snapshot, `now` included.  Decides nothing."""
 
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from supervisor.core.errors import SpecUnreadable
 from supervisor.core.events import owner_of
 from supervisor.core.model import Generation, SpecVersion
 from supervisor.core.observed import Limits, Observed, StreamState, WorkerView
+from supervisor.core.preconditions import AnyVersion
 from supervisor.core.spec import SupervisorSpec
 from supervisor.ports import Store, Streams, Transaction, Workers
 
@@ -68,12 +71,17 @@ def _with_slots(view: WorkerView, used: dict[str, int]) -> WorkerView:
 
 
 def specs_of(
-    tx: Transaction, current: SpecVersion, generations: Iterable[Generation]
+    tx: Transaction, current: AnyVersion, generations: Iterable[Generation]
 ) -> dict[int, SupervisorSpec]:
-    """Return the specs of versions that generations are bound to, and of the newest."""
-    found = {} if current.spec is None else {current.version: current.spec}
+    """Return the specs of versions that generations are bound to, and of the newest.
+
+    Those that this release cannot read are left out.
+    """
+    spec = current.spec if isinstance(current, SpecVersion) else None
+    found = {} if spec is None else {current.version: spec}
     for version in sorted({g.spec_version for g in generations} - found.keys()):
-        row = tx.specs.version(current.supervisor_id, version)
-        if row is not None and row.spec is not None:
-            found[version] = row.spec
+        with suppress(SpecUnreadable):
+            row = tx.specs.version(current.supervisor_id, version)
+            if row is not None and row.spec is not None:
+                found[version] = row.spec
     return found

@@ -17,7 +17,14 @@ from pathlib import PurePosixPath
 import structlog
 
 from supervisor.core.data_source import errors_table
-from supervisor.core.errors import NotAllowed, Refused, StaleCommit, StateMoved, TaskNotFound
+from supervisor.core.errors import (
+    NotAllowed,
+    Refused,
+    SpecUnreadable,
+    StaleCommit,
+    StateMoved,
+    TaskNotFound,
+)
 from supervisor.core.log_fields import fields_of_task
 from supervisor.core.model import (
     AuditEntry,
@@ -289,7 +296,16 @@ def _segments(
 
 
 def _is_rolled_up(tx: Transaction, generation: Generation) -> bool:
-    version = tx.specs.version(generation.supervisor_id, generation.spec_version)
+    """Return whether one row of a range may be many records; unknown of an unread spec: it may.
+
+    Raises:
+        SpecUnreadable: of the newest spec as well.
+    """
+    try:
+        version = tx.specs.version(generation.supervisor_id, generation.spec_version)
+    except SpecUnreadable as error:
+        tx.specs.newest(generation.supervisor_id)  # cannot be read either: nothing is decided here
+        return error.facts.rolls_up is not False
     spec = None if version is None else version.spec
     return spec is not None and spec.data_schema.granularity_spec.rollup
 

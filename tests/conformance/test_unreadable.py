@@ -10,6 +10,7 @@ from supervisor.core.spec_exports import ExportFormat
 from supervisor.export_events import follow
 from supervisor.known_tables import known_tables
 from supervisor.metadata.store import SqlStore
+from supervisor.ownership import Ownership
 from tests.conformance.databases import execute
 from tests.conformance.stories import CLICKS, NOON, P0, Leader, opening, take_lease
 from tests.core.snapshots import spec
@@ -51,6 +52,24 @@ def test_a_list_holds_the_reason_in_the_place_of_what_cannot_be_read(
     found = (unreadable.supervisor_id, unreadable.version, unreadable.release)
     assert found == ("newer", 1, "0.9.0")
     assert unreadable.data_source == "clicks"
+
+
+def test_one_row_is_the_reason_where_it_cannot_be_read(leader: Leader, database_url: str) -> None:
+    """Goal: what may follow it is judged by its number, its time, and what is known of it."""
+    _stored(leader, database_url)
+    with leader.writes() as tx:
+        newest = tx.specs.newest_stored("newer")
+        assert isinstance(newest, SpecUnreadable)
+        assert (newest.version, newest.created_at) == (1, NOON)
+        assert (newest.facts.topic, newest.facts.bounds) == ("clicks", None)
+        assert newest.facts.rolls_up is False
+        added = tx.specs.append("newer", None, NOON, "", after=1)
+        assert tx.specs.newest_stored("newer") == added
+        assert tx.specs.newest_stored("unused") is None
+        history = tx.specs.history_stored("newer")
+    assert [each.version for each in history] == [2, 1]
+    assert isinstance(history[1], SpecUnreadable)
+    assert Ownership(leader.store).ever_of_supervisor("newer") == {"clicks"}
 
 
 def test_no_export_is_switched_off_by_another_spec_of_the_table(

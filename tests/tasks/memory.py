@@ -13,6 +13,7 @@ from tasks.contract import (
     Counters,
     DesiredCompaction,
     DesiredTask,
+    KeptOrder,
     OffsetSpan,
     Order,
     PublishAnswer,
@@ -278,6 +279,7 @@ class MemoryOverlord:
         self.compacted: list[tuple[str, CompactedFile]] = []
         """(token, request) of each that was asked for."""
         self.kept, self.disabled = tuple[str, ...](), False
+        self.kept_orders: tuple[KeptOrder, ...] = ()
         self.samples: tuple[DesiredSample, ...] = ()
         self.sampled: list[tuple[str, SampleAnswer]] = []
         """(token, answer) of each that was heard."""
@@ -302,6 +304,7 @@ class MemoryOverlord:
                 disabled=self.disabled,
                 samples=self.samples,
                 kept=self.kept,
+                kept_orders=self.kept_orders,
             )
 
     def publish(self, task: DesiredTask, request: PublishRequest) -> PublishAnswer:
@@ -339,10 +342,15 @@ class MemoryOverlord:
             self._revision += 1
             self._changed.notify_all()
 
-    def list(self, *tasks: DesiredTask, kept: tuple[str, ...] = ()) -> None:
+    def list(
+        self,
+        *tasks: DesiredTask,
+        kept: tuple[str, ...] = (),
+        kept_orders: tuple[KeptOrder, ...] = (),
+    ) -> None:
         """Replace the list of desired tasks, and of those that go on as they are."""
         with self._changed:
-            self.kept = kept
+            self.kept, self.kept_orders = kept, kept_orders
             self.tasks = {task.task_id: task for task in tasks}
             self._revision += 1
             self._changed.notify_all()
