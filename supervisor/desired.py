@@ -7,7 +7,14 @@ from datetime import timedelta
 from supervisor.core.compaction import Compaction
 from supervisor.core.data_source import is_errors_table
 from supervisor.core.errors import SpecUnreadable, SupervisorNotFound, UnknownWord
-from supervisor.core.model import CommittedOffset, Generation, GenerationState, Segment, Task
+from supervisor.core.model import (
+    CommittedOffset,
+    Generation,
+    GenerationState,
+    Segment,
+    Task,
+    TaskStatus,
+)
 from supervisor.core.spec import SupervisorSpec, ingest_spec
 from supervisor.declared import last_spec
 from supervisor.ports import Transaction
@@ -72,6 +79,9 @@ def _tasks_of(
         try:
             generation = tx.generations.get(task.generation_id)
         except UnknownWord:
+            kept.append(task.id)
+            continue
+        if task.status is TaskStatus.UNKNOWN:
             kept.append(task.id)
             continue
         if generation is None or not generation.live:

@@ -5,9 +5,9 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from supervisor.core.errors import SpecUnreadable
+from supervisor.core.errors import SpecUnreadable, UnknownWord
 from supervisor.core.events import owner_of
-from supervisor.core.model import Generation, SpecVersion
+from supervisor.core.model import Generation, SpecVersion, TaskStatus
 from supervisor.core.observed import Limits, Observed, StreamState, WorkerView
 from supervisor.core.preconditions import AnyVersion
 from supervisor.core.spec import SupervisorSpec
@@ -31,6 +31,9 @@ def observe(supervisor_id: str, sources: Sources, now: datetime) -> Observed | N
     """Return what is known of one supervisor now; None if its id was never used.
 
     Kafka and the workers are asked for what they last said: nothing here waits for either.
+
+    Raises:
+        SpecUnreadable, UnknownWord: a newer release wrote what would be decided on.
     """
     with sources.store.reading() as tx:
         current = tx.specs.newest(supervisor_id)
@@ -58,6 +61,9 @@ def observe(supervisor_id: str, sources: Sources, now: datetime) -> Observed | N
             ),
         )
         used = tx.tasks.slots_in_use()
+    for task in (*seen.tasks, *seen.last_attempts.values()):
+        if task.status is TaskStatus.UNKNOWN:
+            raise UnknownWord(f"task {task.id}: {task.reason}")
     stream = StreamState()
     if current.spec is not None:
         stream = sources.streams.state(supervisor_id, current.spec)

@@ -24,6 +24,7 @@ from supervisor.core.errors import (
     StaleCommit,
     StateMoved,
     TaskNotFound,
+    UnknownWord,
 )
 from supervisor.core.log_fields import fields_of_task
 from supervisor.core.model import (
@@ -102,6 +103,8 @@ class Publishing:
             if task is None:
                 raise TaskNotFound(task_id)
             _check_authority(task, token, request)
+            if task.status is TaskStatus.UNKNOWN:
+                raise UnknownWord(f"task {task.id}: {task.reason}")
             # The offsets first: on PostgreSQL each statement sees what is committed by then.  Who
             # sees them moved by another replica's publish must then see that publish as well.
             committed = tx.offsets.of(task.supervisor_id)
