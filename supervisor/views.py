@@ -18,7 +18,7 @@ from supervisor.core.intervals import Interval
 from supervisor.core.lag import Lag
 from supervisor.core.model import GapKind, SpecVersion, Task, TaskStatus
 from supervisor.core.observed import Observed
-from supervisor.core.states import SupervisorState, rows_unreadable, spec_unreadable
+from supervisor.core.states import SupervisorState, unread_state
 from supervisor.declared import declared_in, last_spec
 from supervisor.known_tables import known_tables, require_table
 from supervisor.leadership import Leadership
@@ -100,12 +100,11 @@ class Views:
             try:
                 seen = observe(row.supervisor_id, self.sources, self.clock.now())
             except SpecUnreadable as error:
-                found.append(SupervisorRow(error.supervisor_id, error, spec_unreadable(error)))
+                found.append(SupervisorRow(error.supervisor_id, error, unread_state(error)))
                 continue
             except UnknownWord as error:
                 if isinstance(row, SpecVersion) and row.spec is not None:
-                    state = rows_unreadable(error)
-                    found.append(SupervisorRow(row.supervisor_id, row.spec, state))
+                    found.append(SupervisorRow(row.supervisor_id, row.spec, unread_state(error)))
                 continue
             if seen is not None and seen.current.spec is not None:
                 found.append(SupervisorRow(row.supervisor_id, seen.current.spec, self._state(seen)))
@@ -120,10 +119,8 @@ class Views:
         """
         try:
             return self._state(self._seen(supervisor_id))
-        except SpecUnreadable as error:
-            return spec_unreadable(error)
-        except UnknownWord as error:
-            return rows_unreadable(error)
+        except (SpecUnreadable, UnknownWord) as error:
+            return unread_state(error)
 
     def last_states(self) -> dict[str, SupervisorState]:
         """Return the state of each supervisor as its last pass found it; none where none leads."""

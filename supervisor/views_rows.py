@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from supervisor.core.errors import SpecUnreadable, UnknownWord
 from supervisor.core.model import Generation, SpecVersion
 from supervisor.core.spec import SupervisorSpec
-from supervisor.core.states import SupervisorState, spec_unreadable
+from supervisor.core.states import SupervisorState, unread_state
 from supervisor.ports import Transaction
 
 
@@ -23,7 +23,7 @@ class SupervisorRow:
 def unreadable_states(newest: Iterable[SpecVersion | SpecUnreadable]) -> dict[str, SupervisorState]:
     """Return the state of each supervisor whose newest spec cannot be read here."""
     unread = (each for each in newest if isinstance(each, SpecUnreadable))
-    return {each.supervisor_id: spec_unreadable(each) for each in unread}
+    return {each.supervisor_id: unread_state(each) for each in unread}
 
 
 def live_in(tx: Transaction, data_source: str) -> tuple[list[Generation], list[str]]:

@@ -89,16 +89,10 @@ def roll_up(seen: Observed, slots: SlotNeed | None) -> SupervisorState:
     return _running(seen, slots)
 
 
-def spec_unreadable(error: SpecUnreadable) -> SupervisorState:
-    """Return the state of a supervisor whose spec only another release can read."""
-    state = State.UNHEALTHY_SUPERVISOR
-    return SupervisorState(state, "UNREADABLE_SPEC", healthy=False, why=str(error))
-
-
-def rows_unreadable(error: UnknownWord) -> SupervisorState:
-    """Return the state of a supervisor of which a newer release wrote more than its spec."""
-    state = State.UNHEALTHY_SUPERVISOR
-    return SupervisorState(state, "UNREADABLE_ROWS", healthy=False, why=str(error))
+def unread_state(error: SpecUnreadable | UnknownWord) -> SupervisorState:
+    """Return the state of a supervisor of which only a newer release can read the spec or rows."""
+    detailed = "UNREADABLE_SPEC" if isinstance(error, SpecUnreadable) else "UNREADABLE_ROWS"
+    return SupervisorState(State.UNHEALTHY_SUPERVISOR, detailed, healthy=False, why=str(error))
 
 
 def _still_publishing(seen: Observed, slots: SlotNeed | None) -> str:

@@ -41,8 +41,8 @@ def test_a_task_that_is_kept_goes_on_as_it_was_ordered(site: Site) -> None:
 
 
 def _orders(site: Site, new: Order, *others: str) -> None:
-    orders = tuple(KeptOrder(task_id=each, order=new) for each in ("task-1", *others))
-    site.overlord.list(kept=("task-1",), kept_orders=orders)
+    named = ("task-1", *others)
+    site.overlord.list(kept=tuple(KeptOrder(task_id=each, order=new) for each in named))
 
 
 def test_a_task_that_is_kept_is_handed_off_by_orders_alone(site: Site) -> None:
