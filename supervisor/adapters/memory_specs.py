@@ -52,6 +52,10 @@ class MemorySpecs:
         versions = self._rows.get_row(supervisor_id)
         return versions[-1] if versions else None
 
+    def newest_stored(self, supervisor_id: str) -> SpecVersion | SpecUnreadable | None:
+        """Return as `newest`: what is in memory, this release has written."""
+        return self.newest(supervisor_id)
+
     def version(self, supervisor_id: str, version: int) -> SpecVersion | None:
         """Return one version."""
         versions = self._rows.get_row(supervisor_id) or ()
@@ -68,6 +72,10 @@ class MemorySpecs:
     def history(self, supervisor_id: str, limit: int | None = None) -> list[SpecVersion]:
         """Return the versions of one id, newest first."""
         return list(reversed(self._rows.get_row(supervisor_id) or ()))[:limit]
+
+    def history_stored(self, supervisor_id: str) -> list[SpecVersion | SpecUnreadable]:
+        """Return as `history`: what is in memory, this release has written."""
+        return [*self.history(supervisor_id)]
 
     def forget(self, supervisor_id: str, up_to: int) -> None:
         """Delete versions up to `up_to`; a newer one, stored meanwhile, stays."""
