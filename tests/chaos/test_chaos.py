@@ -20,7 +20,6 @@ pytestmark = [pytest.mark.chaos, pytest.mark.kafka, pytest.mark.pg]
 SEED = 5
 
 
-@pytest.mark.timeout(900)
 def test_no_record_is_lost_or_doubled_wherever_a_process_dies(
     broker: Broker, postgresql_database: str, tmp_path: Path
 ) -> None:

@@ -47,7 +47,9 @@ NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 P0 = TopicPartition("clicks", 0)
 P1 = TopicPartition("clicks", 1)
 IDS = {"clicks": "id-1"}
-DEADLINE_S = 20.0
+DEADLINE_S = 120.0
+AT_ONCE_S = 10.0
+"""What waits for work that is held takes `DEADLINE_S`."""
 
 LIVELY = Tuning(linger=timedelta(0), batch_rows_min=1)
 """Reads what there is at once."""
