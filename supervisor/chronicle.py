@@ -6,9 +6,17 @@ from functools import cached_property
 
 from supervisor.core.bounds import is_completed
 from supervisor.core.cursors import page_of, read_cursor
-from supervisor.core.errors import SpecUnreadable, SupervisorNotFound
+from supervisor.core.errors import SpecUnreadable, SupervisorNotFound, UnknownWord
 from supervisor.core.lag import LAG_KEPT
-from supervisor.core.operations import Operation, OperationNotFound, judge_operation, number_of
+from supervisor.core.operations import (
+    NOT_KNOWN,
+    Operation,
+    OperationNotFound,
+    OperationState,
+    Progress,
+    judge_operation,
+    number_of,
+)
 from supervisor.feed import Feed
 from supervisor.ports import Clock, Store, Transaction
 from supervisor.ports_watched import StoredState
@@ -81,7 +89,7 @@ class Chronicle:
         """
         before = read_cursor(GENERATIONS, cursor)
         with self.store.reading() as tx:
-            if tx.specs.newest(supervisor_id) is None:
+            if tx.specs.newest_stored(supervisor_id) is None:
                 raise SupervisorNotFound(supervisor_id)
             found = tx.generations.page(supervisor_id, limit + 1, before=before)
             shown, following = page_of([(g.ordinal, g) for g in found], limit, GENERATIONS)
@@ -136,7 +144,7 @@ class Chronicle:
         """
         until = end or self.clock.now()
         with self.store.reading() as tx:
-            if tx.specs.newest(supervisor_id) is None:
+            if tx.specs.newest_stored(supervisor_id) is None:
                 raise SupervisorNotFound(supervisor_id)
             found = tx.watched.lag(supervisor_id, start or until - LAG_KEPT, until)
         return lag_history(supervisor_id, found, step)
@@ -148,7 +156,10 @@ class Chronicle:
 
 
 def _judged(tx: Transaction, operation: Operation) -> OperationView:
-    facts = tx.operations.facts(operation)
+    try:
+        facts = tx.operations.facts(operation)
+    except UnknownWord:
+        return operation_view(operation, Progress(OperationState.RUNNING, NOT_KNOWN))
     try:
         newest = tx.specs.newest(operation.supervisor_id)
     except SpecUnreadable:  # the list goes on; this one is not done while nobody decides

@@ -257,7 +257,7 @@ class Compacting:
         views = {view.id: view for view in self.workers.views()}
         now = self.clock.now()
         with self.store.reading() as tx:
-            rows = tx.compactions.live()
+            rows = [row for row in tx.compactions.live() if row.live]
         led_since = now - self.workers.led_for()
         lost = [(row, why) for row in rows if (why := _lost(row, views, now, led_since))]
         for row, why in lost:
@@ -273,14 +273,14 @@ class Compacting:
         """
         free = [view for view in self.workers.views() if view.takes_tasks]
         with self.store.reading() as tx:
-            waits = any(not row.worker_id for row in tx.compactions.live())
+            waits = any(row.live and not row.worker_id for row in tx.compactions.live())
         if not (free and waits):
             return
         taken_out: list[Compaction] = []
         with self.store.leading(self.term()) as tx:
             rows = tx.compactions.live()
             busy = {row.worker_id for row in rows}
-            waiting = iter([row for row in rows if not row.worker_id])
+            waiting = iter([row for row in rows if row.live and not row.worker_id])
             for view in free:
                 if view.id not in busy:
                     taken_out += self._assign_one(tx, waiting, view)

@@ -15,13 +15,14 @@ def last_spec(tx: Transaction, supervisor_id: str) -> SupervisorSpec:
 
     Raises:
         SupervisorNotFound: there never was one.
+        SpecUnreadable: this release cannot read it.
     """
-    # A tombstone follows a spec: two rows are enough.
-    specs = (version.spec for version in tx.specs.history(supervisor_id, 2))
-    found = next((spec for spec in specs if spec is not None), None)
-    if found is None:
+    found = tx.specs.newest(supervisor_id)
+    if found is not None and found.terminated:  # a tombstone follows a spec
+        found = tx.specs.version(supervisor_id, found.version - 1)
+    if found is None or found.spec is None:
         raise SupervisorNotFound(supervisor_id)
-    return found
+    return found.spec
 
 
 def declared_in(

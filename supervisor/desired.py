@@ -1,23 +1,34 @@
 """What a worker should run, from the rows alone: the answer to its sync."""
 
 import hashlib
+from collections.abc import Mapping
 from datetime import timedelta
 
 from supervisor.core.compaction import Compaction
 from supervisor.core.data_source import is_errors_table
-from supervisor.core.errors import SpecUnreadable, UnknownWord
-from supervisor.core.model import Generation, GenerationState, Segment, Task
+from supervisor.core.errors import SpecUnreadable, SupervisorNotFound, UnknownWord
+from supervisor.core.model import (
+    CommittedOffset,
+    Generation,
+    GenerationState,
+    Segment,
+    Task,
+    TaskStatus,
+)
 from supervisor.core.spec import SupervisorSpec, ingest_spec
+from supervisor.declared import last_spec
 from supervisor.ports import Transaction
 from tasks.contract import (
     CompactionInput,
     DesiredCompaction,
     DesiredTask,
+    KeptOrder,
     Order,
     RunState,
     SyncResponse,
 )
 from tasks.ingest_spec import DEFAULT_FORMAT, FileFormat
+from tasks.offsets import TopicPartition
 
 
 def desired_state(
@@ -26,40 +37,19 @@ def desired_state(
     """Return every task and compaction that the worker should run, in one consistent view.
 
     What is not listed is to be stopped.  A task whose spec or range cannot be read here, for a
-    newer release wrote it, is kept as it is: its worker goes on, and every other task is served.
+    newer release wrote it, is kept: its worker goes on, and every other task is served.  It has
+    orders as well once a spec that can be read, or a tombstone, has followed its own.
     The revision is a digest of the answer without the term, so that a new leader who wants the same
     wakes nobody.
     """
-    assigned = tx.tasks.active(worker_id=worker_id)
-    tasks: list[DesiredTask] = []
-    kept: list[str] = []
-    specs: dict[tuple[str, int], SupervisorSpec] = {}
-    for task in assigned:
-        try:
-            generation = tx.generations.get(task.generation_id)
-        except UnknownWord:
-            kept.append(task.id)
-            continue
-        if generation is None or not generation.live:
-            continue
-        key = (task.supervisor_id, generation.spec_version)
-        if key not in specs:
-            try:
-                row = tx.specs.version(*key)
-            except SpecUnreadable:
-                kept.append(task.id)
-                continue
-            if row is None or row.spec is None:
-                continue
-            specs[key] = row.spec
-        order = _order(generation, term, pause_lease)
-        tasks.append(_desired(tx, task, generation, specs[key], order))
+    tasks, kept, orders = _tasks_of(tx, worker_id, term, pause_lease)
     compactions = [
         found for row in tx.compactions.live(worker_id=worker_id) if (found := _compaction(tx, row))
     ]
     disabled = not tx.workers.takes_tasks(worker_id)
     digest = hashlib.sha256(b"disabled" if disabled else b"")
-    for wanted in tasks:
+    ordered: list[DesiredTask | KeptOrder] = [*tasks, *orders]
+    for wanted in ordered:
         order = wanted.order.model_copy(update={"term": 0})
         digest.update(wanted.model_copy(update={"order": order}).to_json().encode())
     for compaction in compactions:
@@ -73,7 +63,45 @@ def desired_state(
         compactions=tuple(compactions),
         disabled=disabled,
         kept=tuple(kept),
+        kept_orders=tuple(orders),
     )
+
+
+def _tasks_of(
+    tx: Transaction, worker_id: str, term: int, pause_lease: timedelta
+) -> tuple[list[DesiredTask], list[str], list[KeptOrder]]:
+    """Return what is listed, what is kept, and the orders of those kept that have some."""
+    tasks: list[DesiredTask] = []
+    kept: list[str] = []
+    orders: list[KeptOrder] = []
+    specs: dict[tuple[str, int], SupervisorSpec] = {}
+    for task in tx.tasks.active(worker_id=worker_id):
+        try:
+            generation = tx.generations.get(task.generation_id)
+        except UnknownWord:
+            kept.append(task.id)
+            continue
+        if task.status is TaskStatus.UNKNOWN:
+            kept.append(task.id)
+            continue
+        if generation is None or not generation.live:
+            continue
+        order = _order(generation, term, pause_lease)
+        key = (task.supervisor_id, generation.spec_version)
+        if key not in specs:
+            try:
+                row = tx.specs.version(*key)
+            except SpecUnreadable:
+                kept.append(task.id)
+                if not isinstance(tx.specs.newest_stored(task.supervisor_id), SpecUnreadable):
+                    turn = _has_its_turn(tx.offsets.of(task.supervisor_id), generation)
+                    orders.append(KeptOrder(task_id=task.id, order=order, turn=turn))
+                continue
+            if row is None or row.spec is None:
+                continue
+            specs[key] = row.spec
+        tasks.append(_desired(tx, task, generation, specs[key], order))
+    return tasks, kept, orders
 
 
 def _compaction(tx: Transaction, row: Compaction) -> DesiredCompaction | None:
@@ -96,11 +124,9 @@ def _compaction(tx: Transaction, row: Compaction) -> DesiredCompaction | None:
 def _format_of(tx: Transaction, supervisor_id: str) -> FileFormat:
     """Return how its newest spec, also one that was ended, wants files written."""
     try:
-        versions = tx.specs.history(supervisor_id, 2)
-    except SpecUnreadable:
+        return last_spec(tx, supervisor_id).tuning_config.index_spec.contract()
+    except (SpecUnreadable, SupervisorNotFound):
         return DEFAULT_FORMAT  # any format is read: a table of other supervisors is not held up
-    found = next((version.spec for version in versions if version.spec is not None), None)
-    return DEFAULT_FORMAT if found is None else found.tuning_config.index_spec.contract()
 
 
 def inputs_of(tx: Transaction, row: Compaction) -> list[Segment] | None:
@@ -118,9 +144,6 @@ def _desired(
     order: Order,
 ) -> DesiredTask:
     committed = tx.offsets.of(task.supervisor_id)
-    turn = generation.end is not None and all(
-        committed[p].next_offset == offset for p, offset in generation.start.items()
-    )
     ends = spec.io_config.ends
     return DesiredTask(
         task_id=task.id,
@@ -136,7 +159,16 @@ def _desired(
         bound=None if ends is None else {p: ends[p] for p in generation.start},
         topic_ids={p.topic: committed[p].topic_id for p in generation.start},
         order=order,
-        turn=turn,
+        turn=_has_its_turn(committed, generation),
+    )
+
+
+def _has_its_turn(
+    committed: Mapping[TopicPartition, CommittedOffset], generation: Generation
+) -> bool:
+    """Whether its end is fixed and every predecessor is published."""
+    return generation.end is not None and all(
+        committed[p].next_offset == offset for p, offset in generation.start.items()
     )
 
 

@@ -20,7 +20,7 @@ from supervisor.ports_probe import Probe, Probed, SourceUnreadable
 from supervisor.sampling import Sampling
 from supervisor.service import Service, new_token
 from supervisor.signals import Broadcast
-from supervisor.spec_judge import changes_to
+from supervisor.spec_judge import changes_to, is_ended
 
 
 @dataclass(frozen=True)
@@ -97,13 +97,13 @@ class DryRun:
             return Verdict(errors=error.errors)
         spec = read.spec
         with self.store.reading() as tx:
-            newest = tx.specs.newest(spec.id)
+            newest = tx.specs.newest_stored(spec.id)
             ranges = self.service.foresee(tx, newest, spec)
             read = with_mixed_types(tx, newest, read)
             allowed_before(tx, spec.id, allowed)
             taken = name_taken(tx, spec)
         expected.check(spec.id, newest)
-        exists = newest is not None and newest.spec is not None
+        exists = newest is not None and not is_ended(newest)
         found = Verdict(warnings=read.warnings, spec=spec, exists=exists)
         if taken:
             return replace(found, errors=tuple(taken))

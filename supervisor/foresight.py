@@ -6,6 +6,7 @@ from supervisor.core.column_types import mixed_types
 from supervisor.core.foreseen import Foreseen, foresee
 from supervisor.core.model import SpecVersion
 from supervisor.core.observed import Limits, Observed, StreamState
+from supervisor.core.preconditions import AnyVersion
 from supervisor.core.spec import ingest_spec
 from supervisor.core.spec_reader import ReadSpec
 from supervisor.observe import specs_of
@@ -35,10 +36,11 @@ def foresight(tx: Transaction, version: SpecVersion, stream: StreamState) -> For
     )
 
 
-def with_mixed_types(tx: Transaction, newest: SpecVersion | None, read: ReadSpec) -> ReadSpec:
+def with_mixed_types(tx: Transaction, newest: AnyVersion | None, read: ReadSpec) -> ReadSpec:
     """Return a spec with warnings of columns that its table has with another type.
 
-    A range that is being read has the types of the spec it was begun with, and is published later.
+    A range that is being read has the types of the spec it was begun with, and is published later;
+    nobody knows them if that spec cannot be read here.
     """
     sets = tx.segments.column_sets(read.spec.data_source)
     live = tx.generations.live(read.spec.id)

@@ -1,12 +1,15 @@
 """Look: read the ports once into one snapshot, `now` included.  Decides nothing."""
 
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from supervisor.core.errors import SpecUnreadable, UnknownWord
 from supervisor.core.events import owner_of
-from supervisor.core.model import Generation, SpecVersion
+from supervisor.core.model import Generation, SpecVersion, TaskStatus
 from supervisor.core.observed import Limits, Observed, StreamState, WorkerView
+from supervisor.core.preconditions import AnyVersion
 from supervisor.core.spec import SupervisorSpec
 from supervisor.ports import Store, Streams, Transaction, Workers
 
@@ -28,6 +31,9 @@ def observe(supervisor_id: str, sources: Sources, now: datetime) -> Observed | N
     """Return what is known of one supervisor now; None if its id was never used.
 
     Kafka and the workers are asked for what they last said: nothing here waits for either.
+
+    Raises:
+        SpecUnreadable, UnknownWord: a newer release wrote what would be decided on.
     """
     with sources.store.reading() as tx:
         current = tx.specs.newest(supervisor_id)
@@ -55,6 +61,9 @@ def observe(supervisor_id: str, sources: Sources, now: datetime) -> Observed | N
             ),
         )
         used = tx.tasks.slots_in_use()
+    for task in (*seen.tasks, *seen.last_attempts.values()):
+        if task.status is TaskStatus.UNKNOWN:
+            raise UnknownWord(f"task {task.id}: {task.reason}")
     stream = StreamState()
     if current.spec is not None:
         stream = sources.streams.state(supervisor_id, current.spec)
@@ -68,12 +77,17 @@ def _with_slots(view: WorkerView, used: dict[str, int]) -> WorkerView:
 
 
 def specs_of(
-    tx: Transaction, current: SpecVersion, generations: Iterable[Generation]
+    tx: Transaction, current: AnyVersion, generations: Iterable[Generation]
 ) -> dict[int, SupervisorSpec]:
-    """Return the specs of versions that generations are bound to, and of the newest."""
-    found = {} if current.spec is None else {current.version: current.spec}
+    """Return the specs of versions that generations are bound to, and of the newest.
+
+    Those that this release cannot read are left out.
+    """
+    spec = current.spec if isinstance(current, SpecVersion) else None
+    found = {} if spec is None else {current.version: spec}
     for version in sorted({g.spec_version for g in generations} - found.keys()):
-        row = tx.specs.version(current.supervisor_id, version)
-        if row is not None and row.spec is not None:
-            found[version] = row.spec
+        with suppress(SpecUnreadable):
+            row = tx.specs.version(current.supervisor_id, version)
+            if row is not None and row.spec is not None:
+                found[version] = row.spec
     return found

@@ -24,8 +24,8 @@ class Ownership:
     def ever_of_supervisor(self, supervisor_id: str) -> frozenset[str]:
         """Return every table that a supervisor was ever to feed."""
         with self.store.reading() as tx:
-            found = tx.specs.history(supervisor_id)
-        return frozenset(v.spec.data_source for v in found if v.spec is not None)
+            found = tx.specs.history_stored(supervisor_id)
+        return frozenset(table for each in found if (table := _table_of(each)) is not None)
 
     def of_supervisors(self) -> dict[str, str]:
         """Return supervisor -> table, of those that are not terminated."""
@@ -75,12 +75,13 @@ class Ownership:
 
 def tables_of(newest: Iterable[SpecVersion | SpecUnreadable]) -> dict[str, str]:
     """Return supervisor -> the table that its newest spec names; tombstones are left out."""
-    found = {}
-    for each in newest:
-        named = each if isinstance(each, SpecUnreadable) else each.spec
-        if named is not None and named.data_source is not None:
-            found[each.supervisor_id] = named.data_source
-    return found
+    found = ((each.supervisor_id, _table_of(each)) for each in newest)
+    return {supervisor_id: table for supervisor_id, table in found if table is not None}
+
+
+def _table_of(version: SpecVersion | SpecUnreadable) -> str | None:
+    named = version if isinstance(version, SpecUnreadable) else version.spec
+    return None if named is None else named.data_source
 
 
 Allowed = Callable[[str], None]

@@ -77,6 +77,10 @@ class Specs(Protocol):
         """
         ...
 
+    def newest_stored(self, supervisor_id: str) -> SpecVersion | SpecUnreadable | None:
+        """Return as `newest`; in the place of what cannot be read, the reason."""
+        ...
+
     def version(self, supervisor_id: str, version: int) -> SpecVersion | None:
         """Return one version.
 
@@ -102,6 +106,10 @@ class Specs(Protocol):
         Raises:
             SpecUnreadable: this release cannot read one of them.
         """
+        ...
+
+    def history_stored(self, supervisor_id: str) -> list[SpecVersion | SpecUnreadable]:
+        """Return as `history`; in the place of what cannot be read, the reason."""
         ...
 
     def forget(self, supervisor_id: str, up_to: int) -> None:

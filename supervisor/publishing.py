@@ -17,7 +17,15 @@ from pathlib import PurePosixPath
 import structlog
 
 from supervisor.core.data_source import errors_table
-from supervisor.core.errors import NotAllowed, Refused, StaleCommit, StateMoved, TaskNotFound
+from supervisor.core.errors import (
+    NotAllowed,
+    Refused,
+    SpecUnreadable,
+    StaleCommit,
+    StateMoved,
+    TaskNotFound,
+    UnknownWord,
+)
 from supervisor.core.log_fields import fields_of_task
 from supervisor.core.model import (
     AuditEntry,
@@ -95,6 +103,8 @@ class Publishing:
             if task is None:
                 raise TaskNotFound(task_id)
             _check_authority(task, token, request)
+            if task.status is TaskStatus.UNKNOWN:
+                raise UnknownWord(f"task {task.id}: {task.reason}")
             # The offsets first: on PostgreSQL each statement sees what is committed by then.  Who
             # sees them moved by another replica's publish must then see that publish as well.
             committed = tx.offsets.of(task.supervisor_id)
@@ -289,7 +299,16 @@ def _segments(
 
 
 def _is_rolled_up(tx: Transaction, generation: Generation) -> bool:
-    version = tx.specs.version(generation.supervisor_id, generation.spec_version)
+    """Return whether one row of a range may be many records; unknown of an unread spec: it may.
+
+    Raises:
+        SpecUnreadable: of the newest spec as well.
+    """
+    try:
+        version = tx.specs.version(generation.supervisor_id, generation.spec_version)
+    except SpecUnreadable as error:
+        tx.specs.newest(generation.supervisor_id)  # cannot be read either: nothing is decided here
+        return error.facts.rolls_up is not False
     spec = None if version is None else version.spec
     return spec is not None and spec.data_schema.granularity_spec.rollup
 

@@ -1,11 +1,12 @@
 """Going back to an earlier version of a spec: it is stored anew as the newest one."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from supervisor.core.errors import Refused
+from supervisor.core.errors import Refused, SpecUnreadable
 from supervisor.core.model import SpecVersion
 from supervisor.core.operations import OperationKind
-from supervisor.core.preconditions import WHATEVER, Expected
+from supervisor.core.preconditions import WHATEVER, AnyVersion, Expected
 from supervisor.ownership import Allowed, everything
 from supervisor.service import Service
 from supervisor.spec_judge import Applied
@@ -14,11 +15,12 @@ from supervisor.spec_judge import Applied
 class VersionNotFound(Refused):
     """There is no spec under this number; `known` are the numbers that have one."""
 
-    def __init__(self, supervisor_id: str, version: int, history: list[SpecVersion]) -> None:
+    def __init__(self, supervisor_id: str, version: int, history: Sequence[AnyVersion]) -> None:
         """Name what there is."""
         self.supervisor_id = supervisor_id
         self.version = version
-        self.known = tuple(sorted(v.version for v in history if v.spec is not None))
+        read = (each for each in history if isinstance(each, SpecVersion))
+        self.known = tuple(sorted(each.version for each in read if each.spec is not None))
         ended = any(v.version == version for v in history)
         told = "ended the supervisor and has no spec" if ended else "does not exist"
         shown = ", ".join(map(str, self.known[-_SHOWN_MAX:])) or "none"
@@ -52,14 +54,18 @@ def roll_back(
     Raises:
         NoHistory: the id was never used.
         VersionNotFound: there is no such version, or it is a tombstone.
+        SpecUnreadable: this release cannot read that version.
         InvalidSpec: it is not acceptable any more, or changes what cannot change.
         PreconditionFailed: the newest version is not as `expected`.
         NotAllowed: the caller may not change its table, or the present one.
         LeaseLost: this overlord does not lead.
     """
-    history = service.history(supervisor_id)
     # A version never changes, so that it need not be read in the transaction that writes.
-    spec = next((v.spec for v in history if v.version == to), None)
+    history = service.history_stored(supervisor_id)
+    found = next((v for v in history if v.version == to), None)
+    if isinstance(found, SpecUnreadable):
+        raise found
+    spec = None if found is None else found.spec
     if spec is None:
         raise VersionNotFound(supervisor_id, to, history)
     document = spec.normalised()

@@ -21,7 +21,7 @@ from supervisor.core.foreseen import Foreseen
 from supervisor.core.model import AuditEntry, SpecVersion, WorkerRow
 from supervisor.core.observed import StreamState
 from supervisor.core.operations import Operation, OperationKind
-from supervisor.core.preconditions import WHATEVER, Expected
+from supervisor.core.preconditions import WHATEVER, AnyVersion, Expected
 from supervisor.core.spec import SupervisorSpec
 from supervisor.core.spec_reader import ReadSpec, read_spec
 from supervisor.desired import desired_state
@@ -41,7 +41,9 @@ from supervisor.spec_judge import (
     applied,
     changes_to,
     existing,
+    existing_stored,
     foreseen,
+    is_ended,
     unchanged,
     version_after,
 )
@@ -101,15 +103,15 @@ class Service:
         spec = read.spec
 
         def apply(tx: Transaction) -> Applied:
-            newest = tx.specs.newest(spec.id)
+            newest = tx.specs.newest_stored(spec.id)
             allowed_before(tx, spec.id, allowed)
             expected.check(spec.id, newest)
             judged = with_mixed_types(tx, newest, read)
-            if newest is not None and newest.spec == spec:
+            if isinstance(newest, SpecVersion) and newest.spec == spec:
                 return unchanged(newest, judged)
             refuse_taken_name(tx, spec)
             changes = changes_to(newest, spec)
-            is_new = newest is None or newest.terminated
+            is_new = newest is None or is_ended(newest)
             stored = self._append(
                 tx,
                 (what, spec.id, author),
@@ -131,7 +133,7 @@ class Service:
         """Return what `apply_spec` would do now, and store nothing; errors as there."""
         read = self.read(document, allowed)
         with self._store.reading() as tx:
-            newest = tx.specs.newest(read.spec.id)
+            newest = tx.specs.newest_stored(read.spec.id)
             allowed_before(tx, read.spec.id, allowed)
             refuse_taken_name(tx, read.spec)
             ranges = self.foresee(tx, newest, read.spec)
@@ -139,9 +141,7 @@ class Service:
         expected.check(read.spec.id, newest)
         return foreseen(newest, read, ranges)
 
-    def foresee(
-        self, tx: Transaction, newest: SpecVersion | None, spec: SupervisorSpec
-    ) -> Foreseen:
+    def foresee(self, tx: Transaction, newest: AnyVersion | None, spec: SupervisorSpec) -> Foreseen:
         """Return what would become of live ranges if `spec` were stored behind `newest`."""
         return self._foreseen(tx, version_after(newest, spec, self._clock.now()))
 
@@ -206,10 +206,13 @@ class Service:
         return done
 
     def terminate(self, supervisor_id: str, author: str, expected: Expected = WHATEVER) -> str:
-        """End a supervisor: a tombstone, then its tasks hand off; return the operation's id."""
+        """End a supervisor: a tombstone, then its tasks hand off; return the operation's id.
+
+        Its newest spec need not be readable here.
+        """
 
         def end(tx: Transaction) -> str:
-            newest, _ = existing(tx, supervisor_id)
+            newest = existing_stored(tx, supervisor_id)
             expected.check(supervisor_id, newest)
             wish = (OperationKind.TERMINATE, supervisor_id, author)
             return self._append(tx, wish, None, after=newest.version).operation
@@ -279,6 +282,14 @@ class Service:
         """
         with self._store.reading() as tx:
             found = tx.specs.history(supervisor_id, limit)
+        if not found:
+            raise NoHistory(supervisor_id)
+        return found
+
+    def history_stored(self, supervisor_id: str) -> list[AnyVersion]:
+        """Return as `history`; in the place of what cannot be read here, the reason."""
+        with self._store.reading() as tx:
+            found = tx.specs.history_stored(supervisor_id)
         if not found:
             raise NoHistory(supervisor_id)
         return found

@@ -4,11 +4,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from supervisor.core.changes import NO_CHANGES, Changes, compare, forbidden
-from supervisor.core.errors import InvalidSpec, SupervisorNotFound
+from supervisor.core.changes import (
+    NO_CHANGES,
+    Changes,
+    compare,
+    forbidden,
+    forbidden_after,
+    replaces,
+)
+from supervisor.core.errors import InvalidSpec, SpecUnreadable, SupervisorNotFound
 from supervisor.core.foreseen import Foreseen
 from supervisor.core.model import SpecVersion
-from supervisor.core.preconditions import etag_of
+from supervisor.core.preconditions import AnyVersion, etag_of
 from supervisor.core.restarts import Restarts, restarts_of
 from supervisor.core.spec import SupervisorSpec
 from supervisor.core.spec_exports import ExportFormat
@@ -94,32 +101,41 @@ def applied(stored: Stored, read: ReadSpec, changes: Changes) -> Applied:
     return Applied(*named, True, read.warnings, changes, etag, stored.operation, restarts)
 
 
-def foreseen(newest: SpecVersion | None, read: ReadSpec, ranges: Foreseen) -> Applied:
+def foreseen(newest: AnyVersion | None, read: ReadSpec, ranges: Foreseen) -> Applied:
     """Return what storing the spec would do now; its tag is that of the present version.
 
     Raises:
         InvalidSpec: it changes what cannot change.
     """
-    if newest is not None and newest.spec == read.spec:
+    if isinstance(newest, SpecVersion) and newest.spec == read.spec:
         return unchanged(newest, read)
     version = 1 if newest is None else newest.version + 1
-    etag = "" if newest is None or newest.spec is None else etag_of(newest)
+    etag = "" if newest is None or is_ended(newest) else etag_of(newest)
     changes = changes_to(newest, read.spec)
     restarts = restarts_of(changes, ranges)
     return Applied(read.spec.id, version, True, read.warnings, changes, etag, restarts=restarts)
 
 
-def version_after(newest: SpecVersion | None, spec: SupervisorSpec, now: datetime) -> SpecVersion:
+def is_ended(newest: AnyVersion) -> bool:
+    """Whether a newest version ends its supervisor; one that cannot be read does not."""
+    return isinstance(newest, SpecVersion) and newest.terminated
+
+
+def version_after(newest: AnyVersion | None, spec: SupervisorSpec, now: datetime) -> SpecVersion:
     """Return the version that storing `spec` would make."""
     return SpecVersion(spec.id, 1 if newest is None else newest.version + 1, now, spec)
 
 
-def changes_to(newest: SpecVersion | None, spec: SupervisorSpec) -> Changes:
-    """Return what `spec` changes.
+def changes_to(newest: AnyVersion | None, spec: SupervisorSpec) -> Changes:
+    """Return what `spec` changes; behind a version that cannot be read here, all.
 
     Raises:
         InvalidSpec: it changes what cannot change while offsets are stored (H5).
     """
+    if isinstance(newest, SpecUnreadable):
+        if errors := forbidden_after(newest, spec):
+            raise InvalidSpec(errors)
+        return replaces(newest)
     if newest is None or newest.spec is None:
         return NO_CHANGES
     if errors := forbidden(newest.spec, spec):
@@ -127,11 +143,24 @@ def changes_to(newest: SpecVersion | None, spec: SupervisorSpec) -> Changes:
     return compare(newest.spec, spec)
 
 
+def existing_stored(tx: Transaction, supervisor_id: str) -> AnyVersion:
+    """Return the newest version as it is stored, also one that cannot be read here.
+
+    Raises:
+        SupervisorNotFound: never stored, or terminated.
+    """
+    newest = tx.specs.newest_stored(supervisor_id)
+    if newest is None or is_ended(newest):
+        raise SupervisorNotFound(supervisor_id)
+    return newest
+
+
 def existing(tx: Transaction, supervisor_id: str) -> tuple[SpecVersion, SupervisorSpec]:
     """Return the newest version and its spec.
 
     Raises:
         SupervisorNotFound: never stored, or terminated.
+        SpecUnreadable: this release cannot read it.
     """
     newest = tx.specs.newest(supervisor_id)
     if newest is None or newest.spec is None:

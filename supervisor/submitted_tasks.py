@@ -11,7 +11,7 @@ from datetime import datetime
 from supervisor.core.bounds import is_completed
 from supervisor.core.errors import Refused, TaskNotFound
 from supervisor.core.model import SpecVersion, TaskStatus
-from supervisor.core.preconditions import Expected
+from supervisor.core.preconditions import AnyVersion, Expected
 from supervisor.core.spec import SupervisorSpec
 from supervisor.core.submitted import TYPE, bounded_supervisor
 from supervisor.ownership import Allowed, everything
@@ -33,7 +33,7 @@ class TaskExists(Refused):
 class _Unused(Expected):
     """Expects, where the first version is written, that there never was one: not even ended."""
 
-    def check(self, supervisor_id: str, newest: SpecVersion | None) -> None:
+    def check(self, supervisor_id: str, newest: AnyVersion | None) -> None:
         if newest is not None:
             raise TaskExists(supervisor_id)
 

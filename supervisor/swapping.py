@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import structlog
 
 from supervisor.core.compaction import Compaction, merged
-from supervisor.core.errors import NotAllowed, Refused, StateMoved
+from supervisor.core.errors import NotAllowed, Refused, StateMoved, UnknownWord
 from supervisor.core.events import QueueDead
 from supervisor.core.model import AuditEntry, Segment, TaskStatus
 from supervisor.desired import inputs_of
@@ -118,6 +118,8 @@ class Swapping:
         with self.store.leading(self.term()) as tx:
             row = existing(tx, wanted)
             _check_authority(row, token, request)
+            if row.status is TaskStatus.UNKNOWN:
+                raise UnknownWord(f"compaction {row.id}: {row.detail}")
             if row.live:
                 check_file(row, request.file)
                 self._swap(tx, row, request.file)

@@ -22,7 +22,7 @@ import structlog
 from supervisor.core.compaction import Compaction
 from supervisor.core.data_source import name_problem
 from supervisor.core.events import Event
-from supervisor.core.model import Task
+from supervisor.core.model import Task, TaskStatus
 from supervisor.core.names import could_be_writer
 from supervisor.core.observed import Liveness, WorkerView
 from supervisor.endings import KIND
@@ -49,7 +49,9 @@ def folder_of(data_source: str, writer_id: str) -> str:
 
 
 def keeps_files(writer: Writer) -> bool:
-    """Tell whether people are to look at what the task wrote."""
+    """Tell whether people, or a newer release, are to look at what was written."""
+    if writer.status is TaskStatus.UNKNOWN:
+        return True
     return isinstance(writer, Task) and writer.outcome is PublishOutcome.STALE
 
 

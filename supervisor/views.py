@@ -7,12 +7,18 @@ overlord raises LeaseLost with the leader's address.  What the rows alone tell, 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from supervisor.core.errors import SpecUnreadable, SupervisorNotFound, TaskNotFound, Unavailable
+from supervisor.core.errors import (
+    SpecUnreadable,
+    SupervisorNotFound,
+    TaskNotFound,
+    Unavailable,
+    UnknownWord,
+)
 from supervisor.core.intervals import Interval
 from supervisor.core.lag import Lag
 from supervisor.core.model import GapKind, SpecVersion, Task, TaskStatus
 from supervisor.core.observed import Observed
-from supervisor.core.states import SupervisorState, spec_unreadable
+from supervisor.core.states import SupervisorState, unread_state
 from supervisor.declared import declared_in, last_spec
 from supervisor.known_tables import known_tables, require_table
 from supervisor.leadership import Leadership
@@ -33,7 +39,7 @@ from supervisor.views_files import (
     published,
 )
 from supervisor.views_ledger import Ledger, PlansView, compactions_of, ledger_of, plans_of
-from supervisor.views_rows import SupervisorRow, unreadable_states
+from supervisor.views_rows import SupervisorRow, live_in, unreadable_states
 from supervisor.views_status import (
     StatusFacts,
     SupervisorStatus,
@@ -53,6 +59,7 @@ from supervisor.views_tasks import (
     task_payload,
     task_row,
     task_short,
+    tasks_of,
 )
 from supervisor.views_warehouse import WarehouseFiles, warehouse_files
 from supervisor.views_warnings import DIVERGED_SHOWN_FOR
@@ -93,7 +100,11 @@ class Views:
             try:
                 seen = observe(row.supervisor_id, self.sources, self.clock.now())
             except SpecUnreadable as error:
-                found.append(SupervisorRow(error.supervisor_id, error, spec_unreadable(error)))
+                found.append(SupervisorRow(error.supervisor_id, error, unread_state(error)))
+                continue
+            except UnknownWord as error:
+                if isinstance(row, SpecVersion) and row.spec is not None:
+                    found.append(SupervisorRow(row.supervisor_id, row.spec, unread_state(error)))
                 continue
             if seen is not None and seen.current.spec is not None:
                 found.append(SupervisorRow(row.supervisor_id, seen.current.spec, self._state(seen)))
@@ -108,8 +119,8 @@ class Views:
         """
         try:
             return self._state(self._seen(supervisor_id))
-        except SpecUnreadable as error:
-            return spec_unreadable(error)
+        except (SpecUnreadable, UnknownWord) as error:
+            return unread_state(error)
 
     def last_states(self) -> dict[str, SupervisorState]:
         """Return the state of each supervisor as its last pass found it; none where none leads."""
@@ -209,12 +220,7 @@ class Views:
     ) -> list[TaskRow]:
         """Return tasks as rows, newest first; `created` bounds when they were made."""
         with self.sources.store.reading() as tx:
-            found = [] if state is TaskFilter.COMPLETE else tx.tasks.active()
-            if state in {None, TaskFilter.COMPLETE}:
-                for status in (TaskStatus.SUCCESS, TaskStatus.FAILED):
-                    found += tx.tasks.find(
-                        status=status, data_source=data_source, created=created, limit=limit
-                    )
+            found = tasks_of(tx, state, data_source, limit, created)
             urls = _urls(tx)
         mine = [t for t in found if data_source is None or t.data_source == data_source]
         mine = [t for t in mine if created is None or created.holds(t.created_at)]
@@ -335,10 +341,7 @@ class Views:
             segments = tx.segments.of_data_source(data_source)
             if not segments:
                 require_table(tx, data_source)
-            feeding = [
-                each for each, of in tx.generations.live_tables().items() if of == data_source
-            ]
-            live = [g for each in sorted(feeding) for g in tx.generations.live(each)]
+            live, unread = live_in(tx, data_source)
             active = tx.tasks.active()
             urls = _urls(tx)
         sets = ColumnSets()
@@ -350,6 +353,7 @@ class Views:
                 ranges, self.journals, self.warehouse, sets, lambda: until - self.clock.monotonic()
             )
             files += told
+            missing += unread
         with self.sources.store.reading() as tx:
             declared = declared_in(tx, sets.all(), {file.supervisor_id for file in files})
         return TableFiles(

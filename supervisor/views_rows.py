@@ -3,10 +3,11 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from supervisor.core.errors import SpecUnreadable
-from supervisor.core.model import SpecVersion
+from supervisor.core.errors import SpecUnreadable, UnknownWord
+from supervisor.core.model import Generation, SpecVersion
 from supervisor.core.spec import SupervisorSpec
-from supervisor.core.states import SupervisorState, spec_unreadable
+from supervisor.core.states import SupervisorState, unread_state
+from supervisor.ports import Transaction
 
 
 @dataclass(frozen=True)
@@ -22,4 +23,17 @@ class SupervisorRow:
 def unreadable_states(newest: Iterable[SpecVersion | SpecUnreadable]) -> dict[str, SupervisorState]:
     """Return the state of each supervisor whose newest spec cannot be read here."""
     unread = (each for each in newest if isinstance(each, SpecUnreadable))
-    return {each.supervisor_id: spec_unreadable(each) for each in unread}
+    return {each.supervisor_id: unread_state(each) for each in unread}
+
+
+def live_in(tx: Transaction, data_source: str) -> tuple[list[Generation], list[str]]:
+    """Return the live ranges of a table, and why those of a supervisor cannot be told."""
+    live: list[Generation] = []
+    unread = []
+    for supervisor_id, table in sorted(tx.generations.live_tables().items()):
+        if table == data_source:
+            try:
+                live += tx.generations.live(supervisor_id)
+            except UnknownWord as error:
+                unread.append(f"{supervisor_id}: {error}")
+    return live, unread

@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 
 from pydantic.alias_generators import to_camel
 
+from supervisor.core.intervals import Interval
 from supervisor.core.model import Generation, Publication, Task, TaskStatus
 from supervisor.core.partition_names import by_name, checkpoints, names_topics
 from supervisor.core.spec import SupervisorSpec
@@ -17,7 +18,7 @@ TASK_TYPE = "index_kafka"
 UNBOUNDED = 9_223_372_036_854_775_807
 """Druid's end offset of a task whose end is not fixed."""
 EPOCH = "1970-01-01T00:00:00.000Z"
-
+_ALL_ENDED = (TaskStatus.SUCCESS, TaskStatus.FAILED, TaskStatus.UNKNOWN)
 
 StatsLeaf = dict[str, dict[str, object]]
 """`{"movingAverages": ..., "totals": ...}` of one task."""
@@ -95,6 +96,24 @@ class ParseError(Wire):
     offset: int
 
 
+def tasks_of(
+    tx: Transaction,
+    state: TaskFilter | None,
+    data_source: str | None,
+    limit: int,
+    created: Interval | None,
+) -> list[Task]:
+    """Return what a list of tasks is made from; those that nobody here can judge if all are asked.
+
+    Active ones are of all tables and times.
+    """
+    found = [] if state is TaskFilter.COMPLETE else tx.tasks.active()
+    ended = {None: _ALL_ENDED, TaskFilter.COMPLETE: _ALL_ENDED[:2]}.get(state, ())
+    for status in ended:
+        found += tx.tasks.find(status=status, data_source=data_source, created=created, limit=limit)
+    return list({task.id: task for task in found}.values())
+
+
 def task_row(task: Task, urls: Mapping[str, str], *, reported: bool) -> TaskRow:
     """Return one row; `urls` maps worker -> address."""
     created = iso_utc(task.created_at)
@@ -133,8 +152,9 @@ def task_short(task: Task, urls: Mapping[str, str]) -> TaskShort:
 
 
 def error_of(task: Task) -> str | None:
-    """Return why a task failed; None: it did not."""
-    return task.reason if task.status is TaskStatus.FAILED else None
+    """Return why a task failed, or cannot be judged here; None: it did not."""
+    judged = task.status is not TaskStatus.FAILED and task.status is not TaskStatus.UNKNOWN
+    return None if judged else task.reason
 
 
 def _duration_ms(task: Task) -> int:

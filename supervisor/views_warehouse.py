@@ -18,7 +18,7 @@ from pathlib import PurePosixPath
 
 from supervisor.core.compaction import Compaction
 from supervisor.core.exports import Export, NotExportable, copies_of, files_of, log_of
-from supervisor.core.model import NamedFile, Task
+from supervisor.core.model import NamedFile, Task, TaskStatus
 from supervisor.declared import declared_of
 from supervisor.export_events import sequence_of
 from supervisor.ports import Transaction
@@ -54,7 +54,8 @@ class WarehouseFiles(Wire):
     pending: list[str]
     """Folders of ended tasks and compactions that the event queue has not settled yet."""
     kept: list[str]
-    """Folders of tasks whose publish was judged stale: they are for people to look at."""
+    """Folders that are left alone: of tasks whose publish was judged stale, for people to look at,
+    and of what a newer release alone can judge."""
     condemned: list[str]
     """Files whose segments are deleted, and which the event queue has not deleted yet."""
     exports: list[str]
@@ -68,9 +69,12 @@ class WarehouseFiles(Wire):
 def warehouse_files(tx: Transaction, warehouse: str) -> WarehouseFiles:
     """Read everything in one transaction that gives one view."""
     unsettled = tx.tasks.unsettled_folders()
-    stale = [task for task in unsettled if task.outcome is PublishOutcome.STALE]
-    kept = {task.id for task in stale}
     compactions = tx.compactions.unsettled()
+    kept: list[Task | Compaction] = [
+        *(task for task in unsettled if task.outcome is PublishOutcome.STALE or _unknown(task)),
+        *(each for each in compactions if _unknown(each)),
+    ]
+    left = {each.id for each in kept}
     files, condemned, exports = tx.segments.named_files(), _condemned(tx), tx.exports.all()
     return WarehouseFiles(
         warehouse=warehouse,
@@ -78,11 +82,11 @@ def warehouse_files(tx: Transaction, warehouse: str) -> WarehouseFiles:
         writing=_folders([*tx.tasks.active(), *(each for each in compactions if each.live)]),
         pending=_folders(
             [
-                *(task for task in unsettled if task.id not in kept),
-                *(each for each in compactions if not each.live),
+                *(task for task in unsettled if task.id not in left),
+                *(each for each in compactions if not each.live and each.id not in left),
             ]
         ),
-        kept=_folders(stale),
+        kept=_folders(kept),
         condemned=condemned,
         exports=sorted(log_of(each) for each in exports),
         copies=list(_copies(tx, exports)),
@@ -109,6 +113,10 @@ def _copies(tx: Transaction, exports: Iterable[Export]) -> Iterator[WarehouseCop
 def _copied(paths: Iterable[str], exports: Iterable[Export]) -> list[str]:
     tables = {export.data_source for export in exports}
     return sorted(copies_of(path) for path in paths if path.partition("/")[0] in tables)
+
+
+def _unknown(writer: Task | Compaction) -> bool:
+    return writer.status is TaskStatus.UNKNOWN
 
 
 def _folders(writers: Iterable[Task | Compaction]) -> list[str]:

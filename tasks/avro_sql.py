@@ -9,6 +9,7 @@ none, and a name that Spark or SQL reads in a way of its own cannot be there.  N
 lists of doubles, but of records of one double each, whose bytes are the same: Avro 1.12.0, which
 Spark 4.0 ships, rounds lists of doubles to single precision (AVRO-4110).
 
+A text that is no UTF-8 makes its record none: its JSON would have another text in its place.
 Numbers stay exact; NaN and the infinities are texts, for JSON has no word for them; bytes are
 base64 or text; a map's keys are sorted, for Avro's order is that of whatever was read before.
 """
@@ -69,6 +70,39 @@ def from_avro_sql(record: Record, value: str) -> str:
 def json_sql(record: Record, place: str, written: Written) -> str:
     """Return the SQL of the JSON text of a decoded record at `place`, which is not null."""
     return _Writer(written).json(record, place)
+
+
+def no_text_sql(record: Record, place: str) -> str:
+    """Return the SQL of whether a text in a decoded record at `place` is no UTF-8; never null."""
+    found = _no_text(record, place, count())
+    return "false" if found is None else f"coalesce({found}, false)"
+
+
+def _no_text(kind: AvroType, place: str, names: Iterator[int]) -> str | None:
+    """Return it of a value; None: there is no text in it."""
+    match kind:
+        case Scalar(kind="string"):
+            return f"NOT is_valid_utf8({place})"
+        case Array(items=items):
+            each = f"y{next(names)}"
+            inner = _no_text(items, each, names)
+            return inner and f"exists({place}, {each} -> {inner})"
+        case Map(values=values):
+            key, each = f"y{next(names)}", f"y{next(names)}"
+            keys = f"exists(map_keys({place}), {key} -> NOT is_valid_utf8({key}))"
+            inner = _no_text(values, each, names)
+            held = inner and f"exists(map_values({place}), {each} -> {inner})"
+            return f"({keys} OR {held})" if held else keys
+        case Union() if len(kind.valued) == 1:
+            return _no_text(kind.valued[0], place, names)
+        case Union():
+            places = ((each, f"{place}.member{n}") for n, each in enumerate(kind.valued))
+        case Record(fields=fields):
+            places = ((each, f"{place}.f{n}") for n, (_, each) in enumerate(fields))
+        case _:
+            return None
+    found = [inner for each, at in places if (inner := _no_text(each, at, names))]
+    return f"({' OR '.join(found)})" if found else None
 
 
 def _told(kind: AvroType, names: Iterator[int]) -> object:

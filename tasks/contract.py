@@ -266,6 +266,15 @@ class CompactedFile(Wire):
     file: SegmentFile
 
 
+class KeptOrder(Wire):
+    """What a task should do now whose spec the overlord cannot send: it has it from before."""
+
+    task_id: str
+    order: Order
+    turn: Truth = False
+    """As in `DesiredTask`."""
+
+
 class SyncResponse(Wire):
     """What the worker should run, whole."""
 
@@ -281,6 +290,8 @@ class SyncResponse(Wire):
     """Ids of tasks that go on with what they were ordered last: the overlord cannot read their
     spec, and so neither lists nor ends them.  Left out if there are none, as ever but then: a
     worker from before refuses an answer that has some, and goes on with all that it runs."""
+    kept_orders: tuple[KeptOrder, ...] = Field(default=(), exclude_if=lambda found: not found)
+    """Of those of `kept` for which the overlord decides: a newer spec, or none, has followed."""
 
 
 class RejectsFile(Wire):

@@ -39,6 +39,7 @@ _NAMES_SHOWN = 5
 _KEPT = 64
 _EDITION_MAX = descriptor_pb2.EDITION_2023
 """The newest that the runtime in Spark reads."""
+_VERIFY = descriptor_pb2.FeatureSet.Utf8Validation.VERIFY
 _OWN_SPACE = "google.protobuf."
 _NAMES_OF_ALL = (
     *("any", "api", "descriptor", "duration", "empty", "field_mask", "source_context", "struct"),
@@ -204,7 +205,27 @@ def _raw(name: str, files: Mapping[str, FileDescriptorProto]) -> bytes:
     file.ClearField("source_code_info")
     if file.edition > _EDITION_MAX:
         raise ProtobufSchemaError(f"{_shown(name)} is of an edition after 2023")
+    _check_texts(file)
     return file.SerializeToString(deterministic=True)
+
+
+def _check_texts(file: FileDescriptorProto) -> None:
+    """Let a text that is no UTF-8 make its message none, whatever the file says of it.
+
+    Else Java would replace what is none of it, and the row would have a text that nobody sent.
+    """
+    if file.syntax != "editions":
+        file.options.java_string_check_utf8 = True
+        return
+    file.options.features.utf8_validation = _VERIFY
+    waiting, fields = [*file.message_type], [*file.extension]
+    while waiting:
+        message = waiting.pop()
+        waiting += message.nested_type
+        fields += [*message.field, *message.extension]
+    for each in fields:
+        if each.options.features.HasField("utf8_validation"):
+            each.options.features.utf8_validation = _VERIFY
 
 
 def _ordered(home: str, files: Mapping[str, FileDescriptorProto]) -> list[str]:

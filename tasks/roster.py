@@ -13,7 +13,7 @@ from threading import Lock
 
 import structlog
 
-from tasks.contract import DesiredTask, FailureCode, TaskReport
+from tasks.contract import DesiredTask, FailureCode, KeptOrder, TaskReport
 from tasks.journal import Journal, JournalDamaged, JournalFolder
 from tasks.kafka_client import refused_hosts
 from tasks.machine import begin, refuse
@@ -85,7 +85,16 @@ class Roster:
                 self._take(task)
             self._reap()
 
-    def tell(self, desired: Sequence[DesiredTask]) -> None:
+    def direct(self, orders: Sequence[KeptOrder]) -> None:
+        """Pass on the newest orders of tasks that run with the spec they have."""
+        with self._lock:
+            for kept in orders:
+                runner = self.find(kept.task_id)
+                if runner is not None and kept.task_id not in self._leaving:
+                    news = {"order": kept.order, "turn": kept.turn}
+                    runner.desire(runner.desired.model_copy(update=news))
+
+    def tell(self, desired: Sequence[DesiredTask | KeptOrder]) -> None:
         """Pass on orders alone: what an answer that was overtaken is still good for."""
         for task in desired:
             if (runner := self.find(task.task_id)) is not None:

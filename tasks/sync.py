@@ -190,12 +190,13 @@ class Sync:
             # Requests under way may have been answered before this one: they count less.
             self._newest = (response.term, self._sequence)
             self._roster.apply(response.tasks, response.kept)
+            self._roster.direct(response.kept_orders)
             self._roster.disabled = response.disabled
             self._compactor.apply(response.compactions)
             self._sampling.apply(response.samples)
             self._known = response.revision
         elif response.revision != self._known:
-            self._roster.tell(response.tasks)
+            self._roster.tell((*response.tasks, *response.kept_orders))
             self._ask_again = True
             self._changed.notify_all()
 

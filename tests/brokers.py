@@ -28,7 +28,7 @@ __all__ = [
     "start_test_broker",
 ]
 
-_TIMEOUT_S = 60.0
+_TIMEOUT_S = 120.0
 
 
 @dataclass(frozen=True)

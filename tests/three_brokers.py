@@ -73,7 +73,7 @@ class ThreeBrokers:
             self._children[number] = Child(self.nodes[number].spec())
             self._children[number].start()
         for number in numbers:
-            wait_until(self.nodes[number].is_ready, within_s=120)
+            wait_until(self.nodes[number].is_ready)
 
     def kill(self, number: int) -> None:
         """End one as a crash would."""

@@ -4,8 +4,11 @@ import time
 from collections.abc import Callable
 from threading import Event
 
+HANGS_AFTER_S = 240.0
+"""A deadline only ends a test that hangs. It states no speed, so that a loaded machine keeps it."""
 
-def wait_until(condition: Callable[[], bool], within_s: float = 30.0) -> None:
+
+def wait_until(condition: Callable[[], bool], within_s: float = HANGS_AFTER_S) -> None:
     """Return when the condition holds.
 
     Raises:

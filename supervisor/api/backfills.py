@@ -1,4 +1,4 @@
-"""resetToLatestAndBackfill, on Druid's path.  Source: druid-supervisor.md 1.1, 11.
+"""resetToLatestAndBackfill, on Druid's path.  Source: Druid 33's API reference.
 
 Druid's answer is `{id, backfillSupervisorId}`; the other members tell what became of it.
 """

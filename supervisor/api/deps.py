@@ -35,7 +35,7 @@ WORKERS_HEADER = "X-Tidegate-Token"
 
 @dataclass(frozen=True)
 class ApiParts:
-    """What the routes call; wired in app.py."""
+    """What the routes call; wired in overlord.py."""
 
     service: Service
     publishing: Publishing

@@ -1,4 +1,4 @@
-"""Druid's verbs for all supervisors at once.  Source: druid-supervisor.md 1.1."""
+"""Druid's verbs for all supervisors at once.  Source: Druid 33's API reference."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""Druid's early handoff of task groups.  Source: druid-supervisor.md 1.1."""
+"""Druid's early handoff of task groups.  Source: Druid 33's API reference."""
 
 from http import HTTPStatus
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""Reset and reset to given offsets, on Druid's paths.  Source: druid-supervisor.md 1.1, 11.
+"""Reset and reset to given offsets, on Druid's paths.  Source: Druid 33's API reference.
 
 Druid's answer is `{"id"}` and means "queued"; here it is done, and the answer tells what it did.
 """

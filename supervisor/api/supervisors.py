@@ -1,4 +1,4 @@
-"""Druid's supervisor routes.  Source: druid-supervisor.md 1.1."""
+"""Druid's supervisor routes.  Source: Druid 33's API reference."""
 
 import json
 from http import HTTPStatus

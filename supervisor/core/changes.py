@@ -14,7 +14,7 @@ from types import MappingProxyType
 
 from pydantic import JsonValue
 
-from supervisor.core.errors import FieldError
+from supervisor.core.errors import FieldError, SpecUnreadable
 from supervisor.core.kafka_properties import client_of
 from supervisor.core.spec import SupervisorSpec
 from supervisor.core.spec_fields import pointer_part
@@ -134,6 +134,40 @@ def compare(old: SupervisorSpec, new: SupervisorSpec) -> Changes:
             effect = Effect.RESTART_TASKS
         found.append(Change(field, before, after, effect))
     return Changes(tuple(found))
+
+
+def replaces(old: SpecUnreadable) -> Changes:
+    """Return what a spec changes that follows one which cannot be read: nobody knows, so all."""
+    by = f"Tidegate {old.release}" if old.release else "another release"
+    read = f"version {old.version}, which only {by} can read"
+    return Changes((Change("/spec", read, "this spec", Effect.RESTART_TASKS),))
+
+
+def forbidden_after(old: SpecUnreadable, new: SupervisorSpec) -> list[FieldError]:
+    """Return as `forbidden`, from what is known of the old spec; what is not known may not change.
+
+    Without its table or its topics nobody can say that they stay.
+    """
+    facts, will = old.facts, new.io_config
+    bounds = will.model_dump(mode="json").get("boundedStreamConfig")
+    pairs = [
+        ("/spec/dataSchema/dataSource", facts.data_source, new.data_source),
+        ("/spec/ioConfig/topic", facts.topic, will.topic),
+        ("/spec/ioConfig/topicPattern", facts.topic_pattern, will.topic_pattern),
+        ("/spec/ioConfig/boundedStreamConfig", facts.bounds, bounds),
+    ]
+    if facts.topic is None and facts.topic_pattern is None:
+        pairs.append(("/spec/ioConfig", None, will.stream))
+    return [
+        FieldError(
+            pointer,
+            f"cannot change from {before!r}, which version {old.version} has, while offsets are "
+            "stored; that version cannot be read here",
+            "give the spec another id, or terminate this supervisor first",
+        )
+        for pointer, before, after in pairs
+        if before != after
+    ]
 
 
 def forbidden(old: SupervisorSpec, new: SupervisorSpec) -> list[FieldError]:

@@ -1,5 +1,8 @@
 """Which ranges are given up unpublished: after a reset, a broken spec, a tombstone (P16).
 
+So is one whose spec a newer one has followed, that this release cannot read, once no task of it
+lives: none could be started.
+
 One whose predecessor was given up while it opened goes the same way.
 
 Nothing else is ever discarded (P15).  What is given up takes every later range that shares a
@@ -32,7 +35,9 @@ def _reason(view: View, generation: Generation) -> str | None:
         return why
     if view.replicas(generation):
         return None  # whoever lives may still publish it
-    return _broken_spec(view, generation) or _after_the_tombstone(view, generation)
+    if why := _after_the_tombstone(view, generation) or _unreadable_spec(view, generation):
+        return why
+    return _broken_spec(view, generation)
 
 
 def _reset(view: View, generation: Generation) -> str | None:
@@ -67,6 +72,17 @@ def _broken_spec(view: View, generation: Generation) -> str | None:
     return (
         f"{failed} tasks failed with spec version {generation.spec_version}: the range is read "
         f"again from its start with version {current.version}"
+    )
+
+
+def _unreadable_spec(view: View, generation: Generation) -> str | None:
+    """No replacement can be started with what cannot be read; the newer spec reads it again."""
+    current = view.seen.current
+    if current.terminated or view.readable(generation):
+        return None
+    return (
+        f"no replica lives, and spec version {generation.spec_version} cannot be read here: the "
+        f"range is read again from its start with version {current.version}"
     )
 
 

@@ -10,6 +10,9 @@ A bug is outside the tree, and nobody catches it by name.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
+
+from supervisor.core.spec_facts import SpecFacts
 
 
 class SupervisorError(Exception):
@@ -168,8 +171,8 @@ class UnknownWord(Unavailable):
 class SpecUnreadable(Unavailable):
     """A stored spec that this release cannot read; a newer one, which wrote it, can.
 
-    `release` is the release that wrote it, None if that is not known; `data_source` is the table
-    that it names, None if it names none.
+    `release` is the release that wrote it, None if that is not known; `created_at` is when it was
+    stored; `facts` is what of it is known here all the same.
     """
 
     def __init__(
@@ -178,21 +181,30 @@ class SpecUnreadable(Unavailable):
         version: int,
         release: str | None,
         errors: Sequence[FieldError],
-        data_source: str | None = None,
+        *,
+        created_at: datetime,
+        facts: SpecFacts,
     ) -> None:
         """Build the text from the facts."""
         self.supervisor_id = supervisor_id
         self.version = version
         self.release = release
         self.errors = tuple(errors)
-        self.data_source = data_source
+        self.created_at = created_at
+        self.facts = facts
         by = f"Tidegate {release}" if release else "another release of Tidegate"
         why = "; ".join(f"{e.pointer or '/'}: {e.message}" for e in self.errors[:3])
         super().__init__(
             f"version {version} of the spec of {supervisor_id} was written by {by} and cannot be "
-            f"read here ({why}): its tasks go on with what they were ordered last, and nothing is "
-            "decided for it before an overlord of that release, or a newer one, leads"
+            f"read here ({why}). While it is the newest, its tasks go on with what they were "
+            "ordered last, and nothing is decided for it: POST a spec that this release reads, "
+            "terminate it, or let an overlord of that release, or of a newer one, lead"
         )
+
+    @property
+    def data_source(self) -> str | None:
+        """The table that it names; None: it names none where specs name theirs."""
+        return self.facts.data_source
 
 
 class MetadataBusy(Unavailable):

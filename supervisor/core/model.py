@@ -97,6 +97,8 @@ class GenerationState(StrEnum):
     PUBLISHED = "PUBLISHED"
     EMPTY = "EMPTY"
     DISCARDED = "DISCARDED"
+    UNKNOWN = "UNKNOWN"
+    """A newer release wrote it: shown in lists, and an error to whoever decides; never stored."""
 
 
 OPEN_STATES = frozenset({GenerationState.READING, GenerationState.PAUSING})
@@ -154,11 +156,13 @@ class Generation:
 
 
 class TaskStatus(StrEnum):
-    """Druid's words for how a task stands."""
+    """Druid's words for how a task stands, and one for what this release does not know."""
 
     RUNNING = "RUNNING"
     SUCCESS = "SUCCESS"
     FAILED = "FAILED"
+    UNKNOWN = "UNKNOWN"
+    """A newer release wrote the row, which is shown and left alone: never stored."""
 
 
 @dataclass(frozen=True)

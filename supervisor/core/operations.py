@@ -51,6 +51,8 @@ class OperationKind(StrEnum):
     RESET = "reset"
     RESET_OFFSETS = "reset-offsets"
     RESET_TO_LATEST_AND_BACKFILL = "reset-to-latest-and-backfill"
+    UNKNOWN = "unknown"
+    """A newer release stored it: never stored."""
 
 
 class OperationState(StrEnum):
@@ -59,6 +61,10 @@ class OperationState(StrEnum):
     RUNNING = "running"
     DONE = "done"
     SUPERSEDED = "superseded"
+
+
+NOT_KNOWN = "an overlord of a newer release, which can judge it"
+"""What an operation waits for whose rows have words that this release does not know."""
 
 
 @dataclass(frozen=True)
@@ -140,6 +146,8 @@ def judge_operation(operation: Operation, facts: OperationFacts) -> Progress:
             if not operation.disturbs:
                 return _done(operation.at)
             return _bounded(facts, _runs(operation, facts))
+        case OperationKind.UNKNOWN:
+            return Progress(OperationState.RUNNING, NOT_KNOWN)
         case _:
             assert_never(operation.kind)
 

@@ -8,10 +8,13 @@ import hashlib
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TypeAlias
 
-from supervisor.core.errors import Refused
+from supervisor.core.errors import Refused, SpecUnreadable
 from supervisor.core.model import SpecVersion
 
+AnyVersion: TypeAlias = SpecVersion | SpecUnreadable
+"""A version as it lies in the rows, also one that this release cannot read."""
 ANY = "*"
 """Whatever there is, as long as there is something."""
 TAGS_MAX = 100
@@ -24,7 +27,7 @@ _LIST = re.compile(rf"\s*{_TAG}\s*(?:,\s*{_TAG}\s*)*")
 class PreconditionFailed(Refused):
     """The newest version is not the one that the caller knows; `version` None: there is none."""
 
-    def __init__(self, supervisor_id: str, present: SpecVersion | None, told: str) -> None:
+    def __init__(self, supervisor_id: str, present: AnyVersion | None, told: str) -> None:
         """Say what there is now, and what to do."""
         super().__init__(f"[{supervisor_id}] {told}")
         self.supervisor_id = supervisor_id
@@ -42,13 +45,14 @@ class Expected:
     match: frozenset[str] | None = None
     none_match: frozenset[str] | None = None
 
-    def check(self, supervisor_id: str, newest: SpecVersion | None) -> None:
+    def check(self, supervisor_id: str, newest: AnyVersion | None) -> None:
         """Compare with what is stored; a terminated supervisor has no spec.
 
         Raises:
             PreconditionFailed: it is not as expected.
         """
-        present = None if newest is None or newest.spec is None else newest
+        ended = isinstance(newest, SpecVersion) and newest.terminated
+        present = None if ended else newest
         if self.match is not None and not _names(self.match, present):
             raise PreconditionFailed(supervisor_id, present, _unmatched(present))
         if self.none_match is not None and present is not None and _names(self.none_match, present):
@@ -67,7 +71,7 @@ WHATEVER = Expected()
 """Of a request without either header."""
 
 
-def etag_of(version: SpecVersion) -> str:
+def etag_of(version: AnyVersion) -> str:
     """Return the tag of a version, in its quotes.
 
     The time is in it because versions begin at 1 again once a supervisor was forgotten.
@@ -91,11 +95,11 @@ def read_tags(values: Iterable[str], *, weak: bool) -> frozenset[str] | None:
     return frozenset(tag.removeprefix("W/") if weak else tag for tag in tags)
 
 
-def _names(tags: frozenset[str], present: SpecVersion | None) -> bool:
+def _names(tags: frozenset[str], present: AnyVersion | None) -> bool:
     return present is not None and (ANY in tags or etag_of(present) in tags)
 
 
-def _unmatched(present: SpecVersion | None) -> str:
+def _unmatched(present: AnyVersion | None) -> str:
     if present is None:
         return "has no spec that If-Match could name: leave the header out to create it"
     return (

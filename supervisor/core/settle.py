@@ -33,8 +33,16 @@ def settle_tasks(view: View) -> Iterator[EndTask]:
         elif replica.liveness is Liveness.LOST:
             why = f"worker {task.worker_id} is lost"
             yield EndTask(task.id, succeeded=False, why=why, lost=True)
+        elif not view.readable(generation) and _runs_nowhere(replica):
+            why = f"worker {task.worker_id} does not run it, and cannot be given its spec here"
+            yield EndTask(task.id, succeeded=False, why=why, lost=True)
         elif (stalled := _stalled(view, generation, replica)) is not None:
             yield EndTask(task.id, succeeded=False, why=stalled, alert=True)
+
+
+def _runs_nowhere(replica: ReplicaView) -> bool:
+    """Its worker was started anew, say: it waits for a spec that this release cannot send."""
+    return replica.liveness is Liveness.ALIVE and replica.report is None
 
 
 def _stalled(view: View, generation: Generation, replica: ReplicaView) -> str | None:
@@ -44,7 +52,7 @@ def _stalled(view: View, generation: Generation, replica: ReplicaView) -> str | 
     if generation.open:
         rule, limit = "progress timeout", view.seen.limits.progress_timeout
     else:
-        rule, limit = "completionTimeout", view.terms(generation).io_config.completion_timeout
+        rule, limit = "completionTimeout", view.completion_timeout(generation)
     stalled = replica.report.stalled_for
     if stalled <= limit:
         return None

@@ -27,6 +27,8 @@ from tasks.kafka_client import KafkaClient
 from tasks.offsets import TopicPartition
 from tasks.wire import Wire
 
+COMPLETION_TIMEOUT = timedelta(minutes=30)
+"""Druid's default."""
 _TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
 _INTERNAL = ("__", "tidegate.")
 """How the names of topics begin that no pattern matches: Kafka's own, and Tidegate's."""
@@ -67,7 +69,7 @@ class KafkaIoConfig(Wire):
     period: LongDuration = timedelta(seconds=30)
     use_earliest_offset: Flag = False
     """Where to begin without committed offsets; partitions found later begin at the earliest."""
-    completion_timeout: LongDuration = timedelta(minutes=30)
+    completion_timeout: LongDuration = COMPLETION_TIMEOUT
     stop_task_count: Annotated[Whole, Field(ge=1, le=1_000)] | None = None
     """Groups handed off at once; None: all that are due."""
     late_message_rejection_period: LongDuration | None = None

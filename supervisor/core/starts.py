@@ -54,7 +54,9 @@ class Starts:
         short = [
             self._short(generation)
             for generation in self._seen.generations
-            if generation.id not in self._closing and may_start(self._seen, generation)
+            if generation.id not in self._closing
+            and self._view.readable(generation)
+            and may_start(self._seen, generation)
         ]
         self.needed = sum(len(one.missing) for one in short if not one.publishing)
         for one in short:

@@ -8,7 +8,8 @@
 | UNHEALTHY_SUPERVISOR | no | OFFSETS_UNREADABLE, LOST_CONTINUITY, TOPIC_GONE |
 | UNHEALTHY_SUPERVISOR | no | NO_SUCH_PARTITION, BOUNDS_MISMATCHED |
 | UNHEALTHY_SUPERVISOR | no | SCHEMA_REGISTRY_UNAVAILABLE |
-| UNHEALTHY_SUPERVISOR, whatever else is true | no | EVENT_QUEUE_DEAD, UNREADABLE_SPEC |
+| UNHEALTHY_SUPERVISOR, whatever else is true | no | EVENT_QUEUE_DEAD |
+| UNHEALTHY_SUPERVISOR, whatever else is true | no | UNREADABLE_SPEC, UNREADABLE_ROWS |
 | UNHEALTHY_TASKS | no | |
 """
 
@@ -18,7 +19,7 @@ from enum import StrEnum
 from supervisor.core.actions import SlotNeed
 from supervisor.core.bounds import is_completed, mismatched, missing_partitions
 from supervisor.core.continuity import unreadable
-from supervisor.core.errors import SpecUnreadable
+from supervisor.core.errors import SpecUnreadable, UnknownWord
 from supervisor.core.events import repair_of
 from supervisor.core.idleness import is_idle
 from supervisor.core.lost_topics import changed_topic, gone_topics
@@ -60,7 +61,7 @@ def roll_up(seen: Observed, slots: SlotNeed | None) -> SupervisorState:
 
     Source: Druid's SupervisorStateManager; NO_CAPACITY, TOPIC_CHANGED, OFFSETS_UNREADABLE,
     LOST_CONTINUITY, NO_SUCH_PARTITION, BOUNDS_MISMATCHED, SCHEMA_REGISTRY_UNAVAILABLE,
-    EVENT_QUEUE_DEAD and UNREADABLE_SPEC are additions.
+    EVENT_QUEUE_DEAD, UNREADABLE_SPEC and UNREADABLE_ROWS are additions.
     """
     if (dead := _dead_queue(seen)) is not None:
         return dead
@@ -88,10 +89,10 @@ def roll_up(seen: Observed, slots: SlotNeed | None) -> SupervisorState:
     return _running(seen, slots)
 
 
-def spec_unreadable(error: SpecUnreadable) -> SupervisorState:
-    """Return the state of a supervisor whose spec only another release can read."""
-    state = State.UNHEALTHY_SUPERVISOR
-    return SupervisorState(state, "UNREADABLE_SPEC", healthy=False, why=str(error))
+def unread_state(error: SpecUnreadable | UnknownWord) -> SupervisorState:
+    """Return the state of a supervisor of which only a newer release can read the spec or rows."""
+    detailed = "UNREADABLE_SPEC" if isinstance(error, SpecUnreadable) else "UNREADABLE_ROWS"
+    return SupervisorState(State.UNHEALTHY_SUPERVISOR, detailed, healthy=False, why=str(error))
 
 
 def _still_publishing(seen: Observed, slots: SlotNeed | None) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import cached_property
 
 from supervisor.core.bounds import mismatched
@@ -12,6 +13,7 @@ from supervisor.core.observed import Liveness, Observed
 from supervisor.core.placement import layout
 from supervisor.core.ranges import led_to
 from supervisor.core.spec import SupervisorSpec
+from supervisor.core.spec_io import COMPLETION_TIMEOUT
 from tasks.offsets import TopicPartition
 
 
@@ -149,10 +151,23 @@ class View:
             return current
         return self.seen.specs[generation.spec_version]
 
+    def readable(self, generation: Generation) -> bool:
+        """Whether this release can read the spec that a generation is bound to.
+
+        If not, no task of it can be started here; those that run have their spec from before.
+        """
+        return generation.spec_version in self.seen.specs
+
+    def completion_timeout(self, generation: Generation) -> timedelta:
+        """How long a task that finishes may stand still; of an unread spec, as the newest says."""
+        newest = self.seen.current.spec
+        spec = self.terms(generation) if self.readable(generation) else newest
+        return COMPLETION_TIMEOUT if spec is None else spec.io_config.completion_timeout
+
     def outdated(self, generation: Generation) -> str | None:
         """Return the first field for which the newest spec asks for other tasks; None: for none.
 
-        Empty if its own version is not known any more.  taskCount is not told: see `fits`.
+        Empty if its own version cannot be read here.  taskCount is not told: see `fits`.
         """
         return self._outdated.get(generation.spec_version, "")
 

@@ -67,10 +67,31 @@ class OneOf(TypeDecorator[Word]):
         except ValueError as error:
             if self._otherwise is not None:
                 return self._otherwise
-            raise UnknownWord(
-                f"the metadata database holds {value!r} as {self.words.__name__}, which this "
-                "release does not know: a newer one wrote it"
-            ) from error
+            raise UnknownWord(unknown(self.words, value)) from error
+
+
+class AnyOf(TypeDecorator[str]):
+    """A word of a closed set, stored as its value and read as it is stored: see `known`."""
+
+    impl: _Impl = String
+    cache_ok: bool | None = True
+
+    def process_bind_param(self, value: str | None, _dialect: Dialect) -> str | None:
+        """Write the value: psycopg would write an enum's name."""
+        return None if value is None else str(value)
+
+
+def known(words: type[Word], value: str) -> Word | None:
+    """Return what a stored word means; None: a newer release wrote it."""
+    return words(value) if value in {*words} else None
+
+
+def unknown(words: type[StrEnum], value: str) -> str:
+    """Return what is said of a stored word that this release does not know."""
+    return (
+        f"the metadata database holds {value!r} as {words.__name__}, which this release does not "
+        "know: a newer one wrote it"
+    )
 
 
 class FreeText(TypeDecorator[str]):

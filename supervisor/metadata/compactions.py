@@ -9,6 +9,7 @@ from supervisor.core.compaction import Compaction, CompactionRule, Share
 from supervisor.core.happenings import compaction_begun, compaction_ended
 from supervisor.core.intervals import Interval
 from supervisor.core.model import TaskStatus
+from supervisor.metadata.columns import known, unknown
 from supervisor.metadata.rows import chunks, insert_unless_taken
 from supervisor.metadata.tables_compaction import compaction_rules, compactions
 from supervisor.ports_happenings import Tell
@@ -180,6 +181,7 @@ def _share(document: Mapping[str, object]) -> Share:
 
 
 def _compaction(row: RowMapping) -> Compaction:
+    status = known(TaskStatus, row["status"])
     return Compaction(
         id=row["id"],
         data_source=row["data_source"],
@@ -190,13 +192,13 @@ def _compaction(row: RowMapping) -> Compaction:
         shares=tuple(_share(each) for each in row["shares"]),
         reason=row["reason"],
         created_at=row["created_at"],
-        status=row["status"],
+        status=status or TaskStatus.UNKNOWN,
         worker_id=row["worker_id"],
         incarnation=row["incarnation"],
         token=row["token"],
         assigned_at=row["assigned_at"],
         ended_at=row["ended_at"],
-        detail=row["detail"],
+        detail=row["detail"] if status else unknown(TaskStatus, row["status"]),
         blamed=row["blamed"],
         folder_deleted_at=row["folder_deleted_at"],
     )

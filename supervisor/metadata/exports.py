@@ -8,7 +8,11 @@ from supervisor.metadata.rows import insert_unless_taken
 from supervisor.metadata.tables import exports
 
 _AT = exports.c
-_ALL = select(exports).order_by(_AT.data_source, _AT.format)
+_ALL = (
+    select(exports)
+    .where(_AT.format.in_([*ExportFormat]))  # what a newer release writes, it looks after
+    .order_by(_AT.data_source, _AT.format)
+)
 
 
 class SqlExports:

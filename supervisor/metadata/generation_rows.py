@@ -6,7 +6,9 @@ from datetime import datetime
 from sqlalchemy import RowMapping
 
 from supervisor.core.actions import OpenGeneration
+from supervisor.core.errors import UnknownWord
 from supervisor.core.model import Generation, GenerationState
+from supervisor.metadata.columns import known, unknown
 from tasks.offsets import TopicPartition
 
 
@@ -49,8 +51,17 @@ def new_partitions(supervisor_id: str, action: OpenGeneration) -> list[dict[str,
     ]
 
 
-def read_generation(row: RowMapping, ranges: Iterable[RowMapping]) -> Generation:
-    """Return a generation from its row and those of its partitions."""
+def read_generation(
+    row: RowMapping, ranges: Iterable[RowMapping], *, to_show: bool = False
+) -> Generation:
+    """Return a generation from its row and those of its partitions.
+
+    Raises:
+        UnknownWord: a newer release wrote its state; not `to_show`, where it is UNKNOWN then.
+    """
+    state = known(GenerationState, row["state"])
+    if state is None and not to_show:
+        raise UnknownWord(unknown(GenerationState, row["state"]))
     start, end, epochs = {}, {}, {}
     for part in ranges:
         partition = TopicPartition(part["topic"], part["partition"])
@@ -68,7 +79,7 @@ def read_generation(row: RowMapping, ranges: Iterable[RowMapping]) -> Generation
         partition_count=row["partition_count"],
         group=row["group_number"],
         spec_version=row["spec_version"],
-        state=row["state"],
+        state=state or GenerationState.UNKNOWN,
         start=start,
         # By the generation's own row: the partitions may have been read a moment later.
         end=None if row["end_fixed_at"] is None else end,
@@ -77,7 +88,7 @@ def read_generation(row: RowMapping, ranges: Iterable[RowMapping]) -> Generation
         sequence=row["sequence"],
         asked=row["asked"] or "",
         reset_epochs=epochs,
-        handoff_why=row["handoff_why"],
+        handoff_why=row["handoff_why"] if state else unknown(GenerationState, row["state"]),
         must_end=row["must_end"],
         paused_at=row["paused_at"],
         end_fixed_at=row["end_fixed_at"],

@@ -170,7 +170,7 @@ class SqlGenerations:
             .order_by(_AT.ordinal.desc())
             .limit(limit)
         )
-        return self._found(_Query(_AT.id.in_(newest)))[::-1]
+        return self._found(_Query(_AT.id.in_(newest)), to_show=True)[::-1]
 
     def finished(self, generation_id: str, now: datetime) -> None:
         """Note when a replica first asked to publish a live one; again, it keeps the first time."""
@@ -312,7 +312,7 @@ class SqlGenerations:
     def _exists(self, generation_id: str) -> bool:
         return self._db.execute(_EXISTS, {"wanted": generation_id}).one_or_none() is not None
 
-    def _found(self, query: _Query, **values: object) -> list[Generation]:
+    def _found(self, query: _Query, *, to_show: bool = False, **values: object) -> list[Generation]:
         rows = self._db.execute(query.ranges, values).mappings().all()
         if not rows:
             return []
@@ -320,7 +320,7 @@ class SqlGenerations:
         for part in self._db.execute(query.parts, values).mappings():
             if part["generation_id"] in ranges:  # else it was opened between the two queries
                 ranges[part["generation_id"]].append(part)
-        return [read_generation(row, ranges[row["id"]]) for row in rows]
+        return [read_generation(row, ranges[row["id"]], to_show=to_show) for row in rows]
 
     def _change(self, *conditions: ColumnElement[bool], **values: object) -> _Changed | None:
         return self._db.execute(

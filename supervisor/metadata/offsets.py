@@ -31,9 +31,11 @@ _OF_SUPERVISOR = (
 )
 
 _GAP = offset_gaps.c
-_SIZES = select(
-    _GAP.supervisor_id, _GAP.kind, func.sum(_GAP.end - _GAP.first).label("size")
-).group_by(_GAP.supervisor_id, _GAP.kind)
+_SIZES = (
+    select(_GAP.supervisor_id, _GAP.kind, func.sum(_GAP.end - _GAP.first).label("size"))
+    .where(_GAP.kind.in_([*GapKind]))  # numbers of our own kinds are not held up by another's
+    .group_by(_GAP.supervisor_id, _GAP.kind)
+)
 
 
 class SqlOffsets:

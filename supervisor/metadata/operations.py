@@ -5,6 +5,7 @@ from dataclasses import replace
 from sqlalchemy import Connection, RowMapping, delete, func, insert, select
 
 from supervisor.core.operations import Operation, OperationFacts, OperationKind, discarded_by
+from supervisor.metadata.columns import known
 from supervisor.metadata.generations import SqlGenerations
 from supervisor.metadata.tables import generations, supervisor_specs
 from supervisor.metadata.tables_chronicle import operations
@@ -102,7 +103,7 @@ class SqlOperations:
 def _read(row: RowMapping) -> Operation:
     return Operation(
         row["supervisor_id"],
-        OperationKind(row["kind"]),
+        known(OperationKind, row["kind"]) or OperationKind.UNKNOWN,
         row["asked_by"],
         row["at"],
         spec_version=row["spec_version"],

@@ -10,6 +10,7 @@ from supervisor.core.errors import FieldError, MetadataBusy, SpecUnreadable, Sta
 from supervisor.core.happenings import spec_told
 from supervisor.core.model import SpecVersion
 from supervisor.core.spec import SupervisorSpec
+from supervisor.core.spec_facts import facts_of
 from supervisor.metadata.rows import insert_unless_taken
 from supervisor.metadata.tables import supervisor_specs
 from supervisor.ports_happenings import Tell
@@ -37,8 +38,8 @@ _ALL_NEWEST = (
 class SqlSpecs:
     """See `ports.Specs`.
 
-    A stored spec that this release cannot read is `SpecUnreadable` where it is asked for by id;
-    where all are asked for it stops none of the others.
+    A stored spec that this release cannot read is `SpecUnreadable` where it is needed; where all
+    are asked for, it stops none of the others.
     """
 
     def __init__(self, connection: Connection, tell: Tell) -> None:
@@ -90,6 +91,11 @@ class SqlSpecs:
         """Return the newest version, tombstones included; None if the id was never used."""
         return next(iter(self._found(_NEWEST, of_supervisor=supervisor_id)), None)
 
+    def newest_stored(self, supervisor_id: str) -> SpecVersion | SpecUnreadable | None:
+        """Return as `newest`; in the place of what cannot be read, the reason."""
+        rows = self._db.execute(_NEWEST, {"of_supervisor": supervisor_id}).mappings()
+        return next((_read_or_not(row) for row in rows), None)
+
     def version(self, supervisor_id: str, version: int) -> SpecVersion | None:
         """Return one version."""
         one = self._found(_VERSION, of_supervisor=supervisor_id, number=version)
@@ -106,6 +112,11 @@ class SqlSpecs:
     def history(self, supervisor_id: str, limit: int | None = None) -> list[SpecVersion]:
         """Return the versions of one id, newest first."""
         return self._found(_HISTORY.limit(limit), of_supervisor=supervisor_id)
+
+    def history_stored(self, supervisor_id: str) -> list[SpecVersion | SpecUnreadable]:
+        """Return as `history`; in the place of what cannot be read, the reason."""
+        rows = self._db.execute(_HISTORY, {"of_supervisor": supervisor_id}).mappings()
+        return [_read_or_not(row) for row in rows]
 
     def forget(self, supervisor_id: str, up_to: int) -> None:
         """Delete versions up to `up_to`; a newer one, stored meanwhile, stays."""
@@ -149,12 +160,6 @@ def _spec_of(row: RowMapping) -> SupervisorSpec | None:
                 FieldError("".join(f"/{part}" for part in one["loc"]), one["msg"])
                 for one in error.errors(include_url=False, include_input=False)
             ],
-            _table_named(row["spec"]),
+            created_at=row["created_at"],
+            facts=facts_of(row["spec"]),
         ) from error
-
-
-def _table_named(document: object) -> str | None:
-    """Return the table that a document names where specs of every release have it."""
-    schema = document.get("dataSchema") if isinstance(document, dict) else None
-    named = schema.get("dataSource") if isinstance(schema, dict) else None
-    return named if isinstance(named, str) else None

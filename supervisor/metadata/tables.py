@@ -33,13 +33,14 @@ import supervisor.metadata.tables_chronicle
 import supervisor.metadata.tables_compaction
 import supervisor.metadata.tables_events
 import supervisor.metadata.tables_keys  # noqa: F401 -- they add their tables
-from supervisor.core.model import GapKind, GenerationState, TaskStatus
+from supervisor.core.model import GapKind
 from supervisor.core.spec_exports import ExportFormat
 from supervisor.metadata.columns import (
     BIG_ID,
     DOCUMENT,
     METADATA,
     NAME,
+    AnyOf,
     FreeText,
     MaskedDocument,
     MaskedText,
@@ -47,7 +48,6 @@ from supervisor.metadata.columns import (
     OneOf,
     UtcTime,
 )
-from tasks.contract import PublishOutcome
 
 __all__ = ["METADATA"]
 
@@ -107,7 +107,7 @@ generations = Table(
     Column("partition_count", Integer, nullable=False),
     Column("group_number", Integer, nullable=False),
     Column("spec_version", Integer, nullable=False),
-    Column("state", OneOf(GenerationState), nullable=False),
+    Column("state", AnyOf, nullable=False),
     Column("opened_at", UtcTime, nullable=False),
     Column("timer_started_at", UtcTime, nullable=False),
     Column("sequence", BigInteger, nullable=False),
@@ -164,12 +164,12 @@ tasks = Table(
     Column("worker_id", NAME, nullable=False),
     Column("incarnation", BigInteger, nullable=False),
     Column("token", String, nullable=False),
-    Column("status", OneOf(TaskStatus), nullable=False),
+    Column("status", AnyOf, nullable=False),
     Column("created_at", UtcTime, nullable=False, index=True),
     Column("reason", MaskedText, nullable=False),
     Column("ended_at", UtcTime, comment="null: active"),
     Column("taken_up", Boolean, nullable=False),
-    Column("outcome", OneOf(PublishOutcome)),
+    Column("outcome", AnyOf),
     Column("published", Boolean, nullable=False),
     Column("folder_deleted_at", UtcTime),
     Column("lost", Boolean, comment="ended through no fault of its own; null: no"),

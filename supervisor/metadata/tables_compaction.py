@@ -2,15 +2,14 @@
 
 from sqlalchemy import BigInteger, Boolean, Column, Index, Integer, String, Table, text
 
-from supervisor.core.model import TaskStatus
 from supervisor.metadata.columns import (
     BIG_ID,
     DOCUMENT,
     METADATA,
     NAME,
+    AnyOf,
     FreeText,
     MaskedText,
-    OneOf,
     UtcTime,
 )
 
@@ -31,7 +30,7 @@ compactions = Table(
     Column("shares", DOCUMENT, nullable=False),
     Column("reason", MaskedText, nullable=False),
     Column("created_at", UtcTime, nullable=False),
-    Column("status", OneOf(TaskStatus), nullable=False),
+    Column("status", AnyOf, nullable=False),
     Column("worker_id", NAME, nullable=False, comment="empty: it waits for one"),
     Column("incarnation", BigInteger, nullable=False),
     Column("token", String, nullable=False),

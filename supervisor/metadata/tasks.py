@@ -2,14 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from itertools import pairwise
 
 from sqlalchemy import (
     ColumnElement,
     Connection,
     RowMapping,
     Select,
+    and_,
     bindparam,
     func,
+    or_,
     select,
     tuple_,
     update,
@@ -19,6 +22,7 @@ from supervisor.core.errors import StateMoved
 from supervisor.core.happenings import task_ended, task_started
 from supervisor.core.intervals import Interval
 from supervisor.core.model import OPEN_STATES, Task, TaskStatus, TaskTotals
+from supervisor.metadata.columns import known, unknown
 from supervisor.metadata.rows import chunks, insert_unless_taken
 from supervisor.metadata.tables import generations, tasks
 from supervisor.ports_happenings import Tell
@@ -81,6 +85,13 @@ _LAST_ENDED = tuple(
     .limit(bindparam("most"))
     for status in (TaskStatus.SUCCESS, TaskStatus.FAILED)  # each is one range of the index
 )
+_WORDS = sorted({*TaskStatus} - {TaskStatus.UNKNOWN})
+_UNKNOWN = or_(
+    _AT.status < _WORDS[0],
+    *(and_(_AT.status > low, _AT.status < high) for low, high in pairwise(_WORDS)),
+    _AT.status > _WORDS[-1],
+)
+"""Not one of ours, as ranges of the index."""
 _ENDED = ("status", "reason", "ended_at", "lost", "counters", "position")
 _END = (
     update(tasks)
@@ -145,9 +156,12 @@ class SqlTasks:
         limit: int = 100,
     ) -> list[Task]:
         """Return tasks, newest first; `created` bounds when their rows were made."""
-        asked = {_AT.status: status, _AT.data_source: data_source, _AT.supervisor_id: supervisor_id}
+        asked = {_AT.data_source: data_source, _AT.supervisor_id: supervisor_id}
+        unknown_ones = status is TaskStatus.UNKNOWN
+        of_status = [_UNKNOWN] if unknown_ones else [_AT.status == status] if status else []
         return self._found(
             select(tasks)
+            .where(*of_status)
             .where(*(column == value for column, value in asked.items() if value is not None))
             .where(*_created_within(created))
             .order_by(_AT.created_at.desc(), _AT.id.desc())
@@ -260,8 +274,20 @@ def _totals(totals: TaskTotals | None) -> dict[str, object]:
     return {"counters": totals.counters.model_dump(), "position": totals.position}
 
 
+def _judged(row: RowMapping) -> dict[str, object]:
+    """Return what the words of a row mean; one that is unknown is told in the reason."""
+    status, outcome = known(TaskStatus, row["status"]), None
+    why = unknown(TaskStatus, row["status"]) if status is None else ""
+    if row["outcome"] is not None:
+        outcome = known(PublishOutcome, row["outcome"])
+        why = why or (unknown(PublishOutcome, row["outcome"]) if outcome is None else "")
+    if why:
+        return {"status": TaskStatus.UNKNOWN, "outcome": outcome, "reason": why}
+    return {"status": status, "outcome": outcome}
+
+
 def _read(row: RowMapping) -> Task:
-    found = {**row, "lost": bool(row["lost"])}
+    found = {**row, "lost": bool(row["lost"])} | _judged(row)
     counters, position = found.pop("counters"), found.pop("position")
     if counters is None:
         return Task(**found)

@@ -1,14 +1,17 @@
 """The JSON text of Avro records: what is no record of its schema has none.
 
-That is also what ends early or has bytes left over.
+That is also what ends early or has bytes left over, or has a text that is no UTF-8.  Of such a
+text Java makes one with U+FFFD in it, which few others have: only those are looked at closely.
 """
 
 from pyspark.sql import DataFrame
 
 from tasks.avro_schema import Record
-from tasks.avro_sql import MARK, Written, from_avro_sql, json_sql
+from tasks.avro_sql import MARK, Written, from_avro_sql, json_sql, no_text_sql
 from tasks.ingest.schemas import Answers
 from tasks.ingest_spec import AvroFormat
+
+_REPLACED = "\N{REPLACEMENT CHARACTER}"
 
 
 def avro_as_json(frame: DataFrame, spec: AvroFormat, known: Answers, body: str) -> DataFrame:
@@ -23,5 +26,12 @@ def avro_as_json(frame: DataFrame, spec: AvroFormat, known: Answers, body: str) 
         f"WHEN _a{number}.e <=> X'{MARK.hex()}' THEN {json_sql(record, f'_a{number}.v', written)}"
         for number, record in records.items()
     )
-    text = f"CASE {cases} END AS _j" if cases else "CAST(NULL AS STRING) AS _j"
-    return frame.selectExpr("*", *decoded).selectExpr("*", text)
+    if not cases:
+        return frame.selectExpr("*", "CAST(NULL AS STRING) AS _j")
+    mended = " ".join(
+        f"WHEN _id = {number} THEN {no_text_sql(record, f'_a{number}.v')}"
+        for number, record in records.items()
+    )
+    told = f"CASE WHEN contains(_t, '{_REPLACED}') AND CASE {mended} END THEN NULL ELSE _t END"
+    written_out = frame.selectExpr("*", *decoded).selectExpr("*", f"CASE {cases} END AS _t")
+    return written_out.selectExpr("*", f"{told} AS _j")

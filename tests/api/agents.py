@@ -88,11 +88,16 @@ class Agent:
         self.obey(SyncResponse.from_json(response.content))
 
     def obey(self, answer: SyncResponse) -> None:
-        """Run what is listed, and nothing else."""
+        """Run what is listed or kept, and nothing else."""
         self.known, self.compactions = answer.revision, answer.compactions
         self.samples = answer.samples
-        held = {}
-        for wanted in answer.tasks:
+        held = {k: self.held[k] for k in answer.kept if k in self.held}
+        ordered = [
+            held[k.task_id].wanted.model_copy(update={"order": k.order, "turn": k.turn})
+            for k in answer.kept_orders
+            if k.task_id in held
+        ]
+        for wanted in (*answer.tasks, *ordered):
             now = self.held.get(wanted.task_id)
             now = now or _Held(wanted, TaskPhase.READING, dict(wanted.start), 0)
             now.wanted, now.sequence = wanted, wanted.order.sequence

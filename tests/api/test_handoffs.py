@@ -1,4 +1,4 @@
-"""Early handoff as Druid has it.  Source: druid-supervisor.md 1.1, `taskGroups/handoff`."""
+"""Early handoff as Druid has it.  Source: Druid 33's `taskGroups/handoff`."""
 
 import pytest
 

@@ -18,12 +18,13 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from supervisor.api.edge import INTERNAL_SIZE_BYTES_MAX, PUBLISH_SIZE_BYTES_MAX, Bodies
 from supervisor.core.access import ANYONE, Kind, Role
+from supervisor.metadata.migrate import migrate
 from tasks.contract import OffsetSpan, PublishOutcome, PublishRequest, SegmentFile
 from tasks.overlord_http import HttpOverlord
 from tasks.ports import OverlordRefused
 from tests.api.guarded import Guarded, a_guarded_world, grants_of
 from tests.api.test_events import serving
-from tests.api.world import NOON, SUPERVISORS, TOPIC, World, task_ids
+from tests.api.world import NOON, SUPERVISORS, TOPIC, World, a_world, task_ids
 
 DEADLINE_S = 30.0
 HOURS, PARTITIONS = 90 * 24, 100
@@ -69,10 +70,22 @@ def _hour(whole: SegmentFile, number: int) -> SegmentFile:
     )
 
 
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.pg)])
+def stored(request: pytest.FixtureRequest, tmp_path: Path, migrated: Path) -> Iterator[World]:
+    """An overlord that leads, on each kind of database."""
+    url = None
+    if request.param == "postgresql":
+        url = str(request.getfixturevalue("postgresql_database"))
+        migrate(url)
+    with a_world(tmp_path, migrated, url=url) as made:
+        yield made
+
+
 def test_a_range_of_ninety_days_by_hours_and_a_hundred_partitions_is_published(
-    world: World,
+    stored: World,
 ) -> None:
     """Goal: a worker is not refused for the number of its files and partitions."""
+    world = stored
     agents = world.start(partitions=PARTITIONS, task_count=1, replicas=1)
     [(agent, task_id)] = task_ids(agents)
     agent.read(task_id, FIRST + HOURS * RECORDS)

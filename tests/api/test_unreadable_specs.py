@@ -4,11 +4,12 @@ import pytest
 
 from tasks.contract import SyncResponse
 from tests.api.agents import Agent
-from tests.api.world import SUPERVISORS, TOPIC, World, spec_document
+from tests.api.world import SUPERVISORS, TOPIC, Json, World, spec_document
 from tests.conformance.databases import execute
 from tests.waiting import wait_until
 
 OTHER = "views"
+ROLLBACK = f"/api/v1/supervisors/{TOPIC}/rollback"
 
 
 def _of_another_release(world: World) -> None:
@@ -177,3 +178,125 @@ def test_a_range_in_a_state_of_a_newer_release_stops_no_other_supervisor(
     assert last.seen.now >= before
     files = world.client.get(f"/api/v1/datasources/{OTHER}/files")
     assert files.status_code == 200, files.text
+
+
+# ---------------------------------------------------------------- what may follow it
+
+
+def _readable(topic: str = TOPIC) -> Json:
+    """A spec of the same table that this release reads."""
+    return spec_document(task_count=1, lateMessageRejectionPeriod="PT5M", topic=topic)
+
+
+def _publish_all(agents: list[Agent]) -> None:
+    for agent in agents:
+        for task_id in sorted(agent.held):
+            if agent.held[task_id].wanted.order.end is not None:
+                assert agent.publish(task_id).json()["outcome"] in {
+                    "committed",
+                    "already-published",
+                }
+
+
+def _read(agents: list[Agent], records: int) -> None:
+    for agent in agents:
+        for task_id, held in agent.held.items():
+            if held.wanted.supervisor_id == TOPIC:
+                agent.read(task_id, records)
+        agent.sync()
+
+
+def test_a_spec_that_is_read_here_follows_it_and_nothing_is_read_again(
+    world: World, agents: list[Agent]
+) -> None:
+    """Goal: who is left with a newer release's spec need not wait for that release."""
+    for partition in range(2):
+        world.streams.append(TOPIC, partition, 5)
+    _read(agents, 5)
+    answer = world.post(SUPERVISORS, _readable())
+
+    assert answer.status_code == 200, answer.text
+    posted = answer.json()
+    assert (posted["version"], posted["restarted"]) == (2, True)
+    [change] = posted["changes"]
+    assert (change["field"], change["effect"]) == ("/spec", "restart-tasks")
+    assert "version 1, which only Tidegate 0.9.0 can read" in change["from"]
+    world.settle()
+    world.round(agents)
+    _publish_all(agents)
+    world.round(agents)
+
+    operation = world.get_object(f"/api/v1/operations/{posted['operationId']}")
+    assert operation["state"] == "done", operation
+    payload = world.payload()
+    assert payload["detailedState"] == "RUNNING", payload["detailedState"]
+    with world.store.reading() as tx:
+        assert {row.next_offset for row in tx.offsets.of(TOPIC).values()} == {5}
+        assert {g.spec_version for g in tx.generations.live(TOPIC)} == {2}
+
+
+def test_it_can_be_terminated_and_what_was_read_is_published(
+    world: World, agents: list[Agent]
+) -> None:
+    _read(agents, 5)
+    answer = world.post(f"{SUPERVISORS}/{TOPIC}/terminate", {})
+
+    assert answer.status_code == 200, answer.text
+    world.settle()
+    world.round(agents)
+    _publish_all(agents)
+    world.round(agents)
+    assert world.get(SUPERVISORS) == [OTHER]
+    with world.store.reading() as tx:
+        assert {row.next_offset for row in tx.offsets.of(TOPIC).values()} == {5}
+        assert tx.generations.live(TOPIC) == []
+        assert tx.tasks.active(TOPIC) == []
+    operation = world.get_object(f"/api/v1/operations/{answer.headers['Tidegate-Operation']}")
+    assert operation["state"] == "done", operation
+
+
+@pytest.mark.usefixtures("agents")
+@pytest.mark.parametrize(
+    "path",
+    [f"{SUPERVISORS}/{TOPIC}/{verb}" for verb in ("suspend", "resume", "reset")] + [ROLLBACK],
+)
+def test_what_needs_its_spec_says_what_to_do_instead(world: World, path: str) -> None:
+    answer = world.post(path, {"version": 1})
+
+    assert answer.status_code == 503, answer.text
+    assert answer.json()["type"] == "/problems/spec-unreadable"
+    assert "POST a spec that this release reads, terminate it, or let" in answer.json()["detail"]
+
+
+@pytest.mark.usefixtures("agents")
+def test_a_dry_run_says_what_would_follow_it(world: World) -> None:
+    verdict = world.post("/api/v1/supervisors/validate?connect=false", _readable()).json()
+
+    assert verdict["valid"] is True, verdict
+    assert "1 task group hands off" in verdict["restartsWhat"]
+
+
+@pytest.mark.usefixtures("agents")
+def test_another_topic_or_table_cannot_follow_it(world: World) -> None:
+    """Goal: its offsets and files belong to what it read, which is known at its usual place."""
+    answer = world.post(SUPERVISORS, _readable(topic=OTHER))
+
+    assert answer.status_code == 400, answer.text
+    [error] = answer.json()["errors"]
+    assert error["pointer"] == "/spec/ioConfig/topic"
+    assert "'clicks', which version 1 has" in error["message"]
+
+
+@pytest.mark.usefixtures("agents")
+def test_its_precondition_is_judged_by_its_number_and_time(world: World) -> None:
+    headers = {"If-Match": '"1-0000000000000000"'}
+    refused = world.client.post(SUPERVISORS, json=_readable(), headers=headers)
+    assert refused.status_code == 412, refused.text
+    tag = refused.json()["etag"]
+
+    done = world.client.post(SUPERVISORS, json=_readable(), headers={"If-Match": tag})
+
+    assert done.status_code == 200, done.text
+    assert world.client.get(f"{SUPERVISORS}/{TOPIC}").status_code == 200
+    back = world.post(ROLLBACK, {"version": 2})
+    assert back.status_code == 200, back.text

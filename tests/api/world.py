@@ -195,13 +195,15 @@ def a_world(
     rules: Rules = RULES,
     reach: Reach = _idle,
     access: Asked = None,
+    url: str | None = None,
 ) -> Iterator[World]:
     """Build an overlord over a copy of `migrated`; its loop runs until the block ends.
 
-    With `access` callers are asked who they are; argon2 has its smallest parameters then.
+    With `access` callers are asked who they are; argon2 has its smallest parameters then.  With
+    `url` it is over that database, migrated, and `World.database` has no rows.
     """
     database = Path(shutil.copy(migrated, folder / "metadata.db"))
-    store = SqlStore(f"sqlite:///{database}", lease_ttl=timedelta(seconds=60))
+    store = SqlStore(url or f"sqlite:///{database}", lease_ttl=timedelta(seconds=60))
     clock, changed = ManualClock(NOON), Broadcast()
     leadership, streams = Leadership(store, clock, holder="one", url=URL, ttl=DAY), LookedAt(clock)
     registry = _registry_of(clock, leadership)

@@ -20,7 +20,6 @@ PUBLICATIONS = 6
 """Three ranges of each of two groups."""
 
 
-@pytest.mark.timeout(600)
 def test_handoffs_and_publishing_need_no_control_port(
     broker: Broker, postgresql_database: str, tmp_path: Path
 ) -> None:

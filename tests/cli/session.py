@@ -132,7 +132,7 @@ def _overlord(folder: Path) -> Iterator[str]:
             stderr=log,
         )
     try:
-        wait_until(lambda: _leads(url), within_s=120)
+        wait_until(lambda: _leads(url))
         yield url
     finally:
         process.send_signal(signal.SIGTERM)

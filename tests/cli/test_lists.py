@@ -10,7 +10,7 @@ TASKS = "/druid/indexer/v1/tasks"
 
 
 def test_tasks_are_asked_for_by_state_and_table(tidegate: Tidegate, server: Overlord) -> None:
-    """Source: druid-http/task-list.json."""
+    """Source: the list of tasks of Druid 33."""
     row = {
         "id": "index_kafka_clicks_0123456789abcde_abcdefgh",
         "createdTime": "2026-11-21T03:15:33.634Z",

@@ -236,7 +236,7 @@ def test_suspend_and_resume_say_what_is_now(tidegate: Tidegate, server: Overlord
 def test_an_unknown_supervisor_is_told_in_the_overlords_words(
     tidegate: Tidegate, server: Overlord
 ) -> None:
-    """Source: druid-supervisor.md 1.1: unknown id is 404, text/plain."""
+    """Source: Druid 33: an unknown id is a 404 of text/plain."""
     told = "Cannot find any supervisor with id: [x]"
     server.on("GET", f"{BASE}/x/status", Reply(told, 404, "text/plain"))
 
@@ -307,7 +307,7 @@ def test_status_shows_offsets_lag_and_the_next_publish(
 
 
 def test_status_of_plain_druid_is_shown_too(tidegate: Tidegate, server: Overlord) -> None:
-    """Source: druid-http/supervisor-status-pending.json."""
+    """Source: the status of a pending supervisor of Druid 33."""
     told = {"id": "s", "payload": {"dataSource": "s", "state": "PENDING", "activeTasks": []}}
     server.on("GET", f"{BASE}/s/status", Reply(told))
 
@@ -317,7 +317,7 @@ def test_status_of_plain_druid_is_shown_too(tidegate: Tidegate, server: Overlord
 
 
 def test_health_is_the_exit_code(tidegate: Tidegate, server: Overlord) -> None:
-    """Source: druid-supervisor.md 1.1: 503 with {"healthy": false}."""
+    """Source: Druid 33: 503 with {"healthy": false}."""
     server.on("GET", f"{BASE}/good/health", Reply({"healthy": True}))
     server.on("GET", f"{BASE}/bad/health", Reply({"healthy": False}, 503))
 

@@ -24,7 +24,7 @@ from supervisor.metadata.store import SqlStore, SqlTransaction
 from supervisor.metadata.tables import leader_term
 from supervisor.ports import ActingStore, Transaction
 from supervisor.ports_events import Heard
-from tests.conformance.stories import LEASE_TTL, take_lease
+from tests.conformance.stories import SHORT_TTL, take_lease
 
 SOURCES = Path(supervisor.__file__).parent
 Dump = dict[str, list[str]]
@@ -58,7 +58,7 @@ class Overtaken:
 
     def __post_init__(self) -> None:
         """Let the rival connect."""
-        self.rival = SqlStore(self.url, lease_ttl=LEASE_TTL)
+        self.rival = SqlStore(self.url, lease_ttl=SHORT_TTL)
 
     def forget(self) -> None:
         """Forget that something was overtaken."""

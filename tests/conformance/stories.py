@@ -11,7 +11,10 @@ from tasks.contract import OffsetSpan, SegmentFile
 from tasks.ingest_spec import Column
 from tasks.offsets import Offsets, TopicPartition
 
-LEASE_TTL = timedelta(seconds=6)
+LEASE_TTL = timedelta(seconds=30)
+"""A session may idle for a third of it: the machine may have other work in a transaction."""
+SHORT_TTL = timedelta(seconds=6)
+"""For tests that wait for its lock and statement timeouts."""
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
 HOUR = timedelta(hours=1)

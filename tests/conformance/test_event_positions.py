@@ -168,7 +168,7 @@ def test_truncating_again_changes_nothing(leader: Leader) -> None:
 
 
 def test_numbers_are_not_given_again_when_all_rows_are_gone(leader: Leader) -> None:
-    """Source: the event queue's reference, trap 1."""
+    """Source: Pravega's PDP-51, the last processed position is durable."""
     add(leader, *"ab")
     process(leader, 2)
     _truncate(leader, 2)

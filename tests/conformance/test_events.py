@@ -149,7 +149,7 @@ def test_a_queue_that_was_drained_takes_events_again(leader: Leader) -> None:
 
 
 def test_a_durable_queue_has_no_limit_and_may_get_a_consumer_later(leader: Leader) -> None:
-    """Source: the event queue's reference, section 3."""
+    """Source: Pravega's PDP-51, what `add` refuses."""
     durable = replace(FULL, mode=QueueMode.DURABLE)
     with leader.writes() as tx:
         for key in range(9):

@@ -45,7 +45,7 @@ def test_the_locks_of_a_frozen_writer_are_given_back(postgresql_database: str, w
         frozen = subprocess.Popen(command)
         try:
             process = psutil.Process(frozen.pid)
-            wait_until(lambda: process.status() == psutil.STATUS_STOPPED, within_s=30)
+            wait_until(lambda: process.status() == psutil.STATUS_STOPPED)
             looking.execute("SET lock_timeout = '15s'")
             with looking.transaction():
                 looking.execute("LOCK TABLE held IN ACCESS EXCLUSIVE MODE")

@@ -8,7 +8,8 @@ import pytest
 
 from supervisor.core.divergence import Divergence, Verdict
 from supervisor.core.errors import MetadataBusy, StateMoved
-from tasks.contract import RejectSample, RejectsFile
+from supervisor.metadata.rows import AT_ONCE
+from tasks.contract import OffsetSpan, RejectSample, RejectsFile
 from tasks.digests import digest_of
 from tasks.ingest_spec import Column
 from tests.conformance.stories import (
@@ -49,6 +50,25 @@ def test_a_publication_is_read_back_whole(ready: Leader) -> None:
         assert tx.segments.publications(CLICKS) == [whole]
         assert tx.segments.of_data_source("table") == files[::-1]
         assert tx.segments.of_supervisor(CLICKS) == files[::-1]
+
+
+def test_many_spans_are_read_back_whole_and_are_taken_once(ready: Leader) -> None:
+    """Goal: what goes to the database in one text is what goes there value by value."""
+    base = segment("table/a", NOON)
+    spans = tuple(
+        OffsetSpan(topic=topic, partition=n, first=2**53 + n, last=2**62, rows=n + 1)
+        for topic in ("topic", "t.o_p-i")
+        for n in range(AT_ONCE)
+    )
+    file = replace(base, file=base.file.model_copy(update={"spans": spans}))
+    with ready.writes() as tx:
+        tx.segments.add(publication(), [file])
+
+    with ready.reads() as tx:
+        [found] = tx.segments.of_data_source("table")
+    assert found == file
+    with pytest.raises(StateMoved), ready.writes() as tx:
+        tx.segments.add(publication(), [file])
 
 
 def test_a_table_has_the_columns_of_its_used_files(ready: Leader) -> None:

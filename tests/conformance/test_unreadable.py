@@ -1,17 +1,23 @@
 """Rows of a newer release: what cannot be read here stops nothing that can be."""
 
+from datetime import timedelta
+
 import pytest
 
+from supervisor.core.compaction import Compaction
 from supervisor.core.errors import SpecUnreadable, UnknownWord
 from supervisor.core.exports import Export
 from supervisor.core.happenings import Happening, HappeningKind
-from supervisor.core.model import SpecVersion
+from supervisor.core.intervals import Interval
+from supervisor.core.model import SpecVersion, TaskStatus
 from supervisor.core.spec_exports import ExportFormat
 from supervisor.export_events import follow
 from supervisor.known_tables import known_tables
 from supervisor.metadata.store import SqlStore
+from supervisor.ownership import Ownership
+from supervisor.task_output import keeps_files
 from tests.conformance.databases import execute
-from tests.conformance.stories import CLICKS, NOON, P0, Leader, opening, take_lease
+from tests.conformance.stories import CLICKS, NOON, P0, Leader, attempt, opening, take_lease
 from tests.core.snapshots import spec
 
 
@@ -51,6 +57,24 @@ def test_a_list_holds_the_reason_in_the_place_of_what_cannot_be_read(
     found = (unreadable.supervisor_id, unreadable.version, unreadable.release)
     assert found == ("newer", 1, "0.9.0")
     assert unreadable.data_source == "clicks"
+
+
+def test_one_row_is_the_reason_where_it_cannot_be_read(leader: Leader, database_url: str) -> None:
+    """Goal: what may follow it is judged by its number, its time, and what is known of it."""
+    _stored(leader, database_url)
+    with leader.writes() as tx:
+        newest = tx.specs.newest_stored("newer")
+        assert isinstance(newest, SpecUnreadable)
+        assert (newest.version, newest.created_at) == (1, NOON)
+        assert (newest.facts.topic, newest.facts.bounds) == ("clicks", None)
+        assert newest.facts.rolls_up is False
+        added = tx.specs.append("newer", None, NOON, "", after=1)
+        assert tx.specs.newest_stored("newer") == added
+        assert tx.specs.newest_stored("unused") is None
+        history = tx.specs.history_stored("newer")
+    assert [each.version for each in history] == [2, 1]
+    assert isinstance(history[1], SpecUnreadable)
+    assert Ownership(leader.store).ever_of_supervisor("newer") == {"clicks"}
 
 
 def test_no_export_is_switched_off_by_another_spec_of_the_table(
@@ -107,3 +131,52 @@ def test_a_state_of_a_newer_release_is_an_error_that_names_it(
     execute(database_url, "UPDATE generations SET state = 'OF_THE_FUTURE'")
     with leader.reads() as tx, pytest.raises(UnknownWord, match="OF_THE_FUTURE"):
         tx.generations.get("g1")
+
+
+def test_an_ended_task_of_a_newer_release_is_found_among_no_others(
+    leader: Leader, database_url: str
+) -> None:
+    leader.opens(opening("g1", 1, {P0: 0}))
+    with leader.writes() as tx:
+        for number, name in enumerate(("a", "b", "c")):
+            tx.tasks.start(attempt(name, replica=number))
+    execute(database_url, "UPDATE tasks SET status = 'OF_THE_FUTURE' WHERE id = 'b'")
+    execute(database_url, "UPDATE tasks SET outcome = 'of-the-future' WHERE id = 'c'")
+
+    with leader.reads() as tx:
+        assert [each.id for each in tx.tasks.find(status=TaskStatus.UNKNOWN)] == ["b"]
+        assert [each.id for each in tx.tasks.find(status=TaskStatus.RUNNING)] == ["c", "a"]
+        found = tx.tasks.rows_of(["a", "b", "c"])
+    assert not keeps_files(found["a"])
+    for name in ("b", "c"):
+        assert found[name].status is TaskStatus.UNKNOWN
+        assert "of-the-future" in found[name].reason.lower().replace("_", "-")
+        assert keeps_files(found[name])
+
+
+def test_a_compaction_of_a_newer_release_is_left_alone(leader: Leader, database_url: str) -> None:
+    with leader.writes() as tx:
+        hour = Interval(NOON, NOON + timedelta(hours=1))
+        tx.compactions.add(
+            Compaction("c1", "table", CLICKS, hour, (), (), (), reason="", created_at=NOON)
+        )
+    execute(database_url, "UPDATE compactions SET status = 'OF_THE_FUTURE'")
+    with leader.reads() as tx:
+        [row] = tx.compactions.live()
+        assert row == tx.compactions.page(10)[0][1]
+    assert row.status is TaskStatus.UNKNOWN
+    assert not row.live
+    assert "OF_THE_FUTURE" in row.detail
+    assert keeps_files(row)
+
+
+def test_an_export_of_a_newer_release_is_its_own_business(
+    leader: Leader, database_url: str
+) -> None:
+    with leader.writes() as tx:
+        tx.exports.put(Export("clicks", ExportFormat.DELTA, enabled=True))
+        tx.exports.put(Export("views", ExportFormat.DELTA, enabled=True))
+    execute(database_url, "UPDATE exports SET format = 'x' WHERE data_source = 'clicks'")
+    with leader.reads() as tx:
+        assert [each.data_source for each in tx.exports.all()] == ["views"]
+        assert tx.exports.of("clicks") == []

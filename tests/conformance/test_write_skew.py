@@ -57,7 +57,7 @@ from tests.conformance.databases import execute
 from tests.conformance.keys_story import keys_are_used
 from tests.conformance.overtaken import Overtaken, uses_of_leading
 from tests.conformance.people_story import People
-from tests.conformance.stories import LEASE_TTL
+from tests.conformance.stories import SHORT_TTL
 from tests.conformance.watching_story import notes
 from tests.core.snapshots import HOUR, TOPIC, spec
 from tests.service.exports import NoCopies, Shelf
@@ -189,7 +189,7 @@ class Story:
 @pytest.fixture
 def story(postgresql_url: str) -> Iterator[Story]:
     """Nothing has been overtaken yet."""
-    sql = SqlStore(postgresql_url, lease_ttl=LEASE_TTL)
+    sql = SqlStore(postgresql_url, lease_ttl=SHORT_TTL)
     store = Overtaken(sql, postgresql_url)
     yield Story(store, World(store, spec(task_count=2, replicas=2)))
     store.close()
@@ -383,7 +383,7 @@ class _Unlocked(SqlStore):
 
 def test_a_store_that_does_not_lock_the_term_is_found_out(postgresql_url: str) -> None:
     """Goal: the story above can fail."""
-    careless = _Unlocked(postgresql_url, lease_ttl=LEASE_TTL)
+    careless = _Unlocked(postgresql_url, lease_ttl=SHORT_TTL)
     store = Overtaken(careless, postgresql_url)
     world = World(store, spec())
     term = world.leadership.term

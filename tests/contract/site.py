@@ -121,12 +121,12 @@ def _seed(cluster: Cluster, bootstrap: str, topic: str) -> None:
     for table in (CLICKS, VIEWS, GONE):
         cluster.apply(spec(bootstrap, topic, table))
     halves = {"0": RECORDS // 2, "1": RECORDS // 2}
-    wait_until(lambda: cluster.has_read(GONE, halves), within_s=180)
+    wait_until(lambda: cluster.has_read(GONE, halves))
     cluster.post(GONE, "terminate")
     cluster.apply(_changed(bootstrap, topic))
-    wait_until(lambda: cluster.has_read(CLICKS, halves), within_s=180)
+    wait_until(lambda: cluster.has_read(CLICKS, halves))
     _ask(cluster, "POST", f"{SUPERVISORS}/{CLICKS}/taskGroups/handoff", {"taskGroupIds": [0]})
-    wait_until(lambda: bool(cluster.files(GONE)) and bool(cluster.files(CLICKS)), within_s=180)
+    wait_until(lambda: bool(cluster.files(GONE)) and bool(cluster.files(CLICKS)))
     _ask(cluster, "PUT", f"/api/v1/datasources/{CLICKS}/retention", {"keepFor": "P3650D"})
     _ask(cluster, "PUT", f"/api/v1/datasources/{CLICKS}/compaction", {})
     _ask(cluster, "POST", f"{SUPERVISORS}/{VIEWS}/suspend")

@@ -205,7 +205,7 @@ def test_a_topic_and_a_pattern_cannot_be_exchanged() -> None:
 
 
 def test_a_pattern_is_answered_by_get_as_druid_does_and_may_be_posted_again() -> None:
-    """Source: druid-supervisor.md 2.6; `stream` is the pattern then."""
+    """Source: Druid's operator settings; `stream` is the pattern then."""
     read = spec(changed(f"{IO}/topicPattern", "samples-.*", changed(f"{IO}/topic", REMOVED)))
 
     answered = read.normalised()["ioConfig"]

@@ -120,7 +120,7 @@ def test_a_replica_that_is_gone_counts_no_more(phase: TaskPhase, liveness: Liven
 
 
 def test_without_a_word_the_limit_is_druids() -> None:
-    """Source: druid-supervisor.md 2.4; null is 20,000,000."""
+    """Source: Druid's tuningConfig; null is 20,000,000."""
     assert ROWS_TOTAL == 20_000_000
     assert begun(plan(two_groups(spec(), rows(T1, ROWS_TOTAL - 1)))) == {}
     assert list(begun(plan(two_groups(spec(), rows(T1, ROWS_TOTAL))))) == [EVEN_GROUP.id]

@@ -43,7 +43,7 @@ def test_it_matches_what_pythons_engine_matches(pattern: str, name: str) -> None
     ],
 )
 def test_the_whole_name_has_to_match(pattern: str, name: str, matches: bool) -> None:
-    """Source: druid-supervisor.md 2.3."""
+    """Source: Druid's topicPattern."""
     assert TopicPattern(pattern).matches(name) is matches
 
 

@@ -112,7 +112,7 @@ def test_what_it_made_before_it_was_told_to_stop_is_all_there(broker: Broker) ->
         return ends[1] > 500
 
     try:
-        wait_until(has_some, within_s=60)
+        wait_until(has_some)
         consumer.close()
         run.send_signal(signal.SIGTERM)
         said, _ = run.communicate(timeout=60)

@@ -44,7 +44,6 @@ def test_a_durable_queue_outlives_the_process_that_filled_it(
     assert handler.keys == numbers(0, 100)
 
 
-@pytest.mark.timeout(240)
 def test_ten_thousand_events_through_a_process_that_is_killed_every_200_ms(
     database_url: str, tmp_path: Path
 ) -> None:

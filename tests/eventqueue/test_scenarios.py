@@ -1,6 +1,6 @@
 """What is promised of a queue, on every backing.
 
-Source: eventqueue reference, acceptance scenarios; their numbers stand in each docstring.
+Source: the Q scenarios of the page of faults; each docstring cites its own.
 """
 
 from datetime import timedelta

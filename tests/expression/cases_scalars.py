@@ -1,6 +1,6 @@
 """What operators and functions of one value answer.
 
-Source: Druid's docs/querying/math-expr.md, and the facts of its FunctionTest and EvalTest.
+Source: Druid's documentation of expressions, and the facts of its FunctionTest and EvalTest.
 """
 
 import math

@@ -1,7 +1,7 @@
 """Functions of a double's exponent and bits, against Python's, over numbers where they may err.
 
 Goal: exact to the last bit, in rows (where Spark generates code) and as constants.
-Source: Java's `Math` and `Double`, which Druid's math-expr.md names.
+Source: Java's `Math` and `Double`, which Druid's documentation of expressions names.
 """
 
 import math

@@ -100,7 +100,14 @@ def wanted_of(kind: type[Message], value: bytes) -> Found:
         return "not-protobuf", None
     if not message.IsInitialized():
         return "not-protobuf", None
-    return None, _object(message)
+    try:
+        return None, _object(message)
+    except _NoTextError:
+        return "not-protobuf", None
+
+
+class _NoTextError(Exception):
+    """A string of proto2 is no UTF-8: the library lets it be."""
 
 
 def _object(message: Message) -> dict[str, object]:
@@ -129,8 +136,8 @@ def _one(field: FieldDescriptor, value: object) -> object:
     match value:
         case Message():
             return _message(value)
-        case bytes() if field.type == field.TYPE_STRING:  # of proto2, and no UTF-8
-            return value.decode(errors="replace")
+        case bytes() if field.type == field.TYPE_STRING:
+            raise _NoTextError
         case bytes():
             return base64.b64encode(value).decode()
         case float():

@@ -63,7 +63,6 @@ def _fill(spark: SparkRuntime) -> int:
     raise AssertionError("unreachable: the expressions have no end")
 
 
-@pytest.mark.timeout(300)
 def test_it_forgets_before_its_states_fill_an_eighth_of_the_heap(spark: SparkRuntime) -> None:
     """Goal: a worker that samples and changes specs for weeks does not run out of memory."""
     assert _fill(spark) <= _bound(spark)

@@ -23,10 +23,10 @@ from supervisor.dev.processes import Child, ChildFailed, ChildSpec
 from tasks.runtime.jars import SPARK
 from tests.bare_path import bare_path
 from tests.brokers import shared_jars, shared_jars_dir
-from tests.waiting import wait_until
+from tests.waiting import HANGS_AFTER_S, wait_until
 
-START_WITHIN_S = 120.0
-ASK_TIMEOUT_S = 15.0
+START_WITHIN_S = HANGS_AFTER_S
+ASK_TIMEOUT_S = 60.0
 SUPERVISORS = "/druid/indexer/v1/supervisor"
 _ROOT = Path(__file__).parents[2]
 
@@ -84,7 +84,7 @@ class Cluster:
         """Start it and wait until it leads."""
         self.spawn("overlord")
         self.await_healthy("overlord")
-        wait_until(self.leads, within_s=30)
+        wait_until(self.leads)
 
     def start_worker(self, name: str = "w1") -> None:
         """Start a worker with a folder of its own and wait until it serves."""
@@ -150,7 +150,7 @@ class Cluster:
         """End a child in good order and return its exit code."""
         child = self.children.pop(name)
         child.signal(signal.SIGTERM)
-        wait_until(lambda: not child.alive(), within_s=40)
+        wait_until(lambda: not child.alive())
         return child.exit_code()
 
     def kill(self, name: str) -> None:

@@ -58,7 +58,7 @@ def stop_worker(cluster: Cluster) -> None:
     child = cluster.children["w1"]
     child.signal(signal.SIGSTOP)
     seen = psutil.Process(child.pid)
-    wait_until(lambda: seen.status() == psutil.STATUS_STOPPED, within_s=30)
+    wait_until(lambda: seen.status() == psutil.STATUS_STOPPED)
 
 
 @dataclass(frozen=True)

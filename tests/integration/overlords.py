@@ -17,10 +17,10 @@ import httpx
 from supervisor.dev.ports import LOOPBACK, free_port
 from supervisor.dev.processes import Child, ChildSpec
 from supervisor.metadata.store import SqlStore
-from tests.waiting import wait_until
+from tests.waiting import HANGS_AFTER_S, wait_until
 
 SUPERVISORS = "/druid/indexer/v1/supervisor"
-START_WITHIN_S = 60.0
+START_WITHIN_S = HANGS_AFTER_S
 
 
 @dataclass

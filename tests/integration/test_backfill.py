@@ -18,7 +18,6 @@ pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 TOPIC, BEFORE, LATER = "caught-up-beside", 6_000, 1_000
 
 
-@pytest.mark.timeout(600)
 def test_each_record_is_read_by_one_of_the_two(broker: Broker, tmp_path: Path) -> None:
     """Goal: over ranges that are published, read and not read at all when it is asked for."""
     create_topic(broker.bootstrap, TOPIC, partitions=2)
@@ -38,7 +37,7 @@ def test_each_record_is_read_by_one_of_the_two(broker: Broker, tmp_path: Path) -
         ends = ends_of(broker.bootstrap, TOPIC)
         wait_until(lambda: cluster.has_read(TOPIC, ends), within_s=300)
         cluster.post(TOPIC, "suspend")
-        wait_until(lambda: cluster.is_suspended_and_quiet(TOPIC), within_s=200)
+        wait_until(lambda: cluster.is_suspended_and_quiet(TOPIC))
         wait_until(lambda: cluster.status(own)["state"] == "COMPLETED", within_s=300)
         verified = {name: cluster.tidegate("verify", name) for name in (TOPIC, own)}
         ids = ids_in_files(cluster.files(TOPIC))

@@ -19,7 +19,6 @@ THERE, LATER = 6_000, 6_000
 START, END, MORE = 100, 3_500, 4_500
 
 
-@pytest.mark.timeout(400)
 def test_a_range_is_read_once_whatever_happens_meanwhile(broker: Broker, tmp_path: Path) -> None:
     """Goal: exactly the offsets that were asked for, over handoffs and kill -9 of the worker.
 
@@ -30,25 +29,25 @@ def test_a_range_is_read_once_whatever_happens_meanwhile(broker: Broker, tmp_pat
     produce(broker.bootstrap, topic, (record(n) for n in range(THERE)))
     with running(Cluster(tmp_path, light=True)) as cluster:
         cluster.apply(_bounded(broker.bootstrap, topic, END))
-        wait_until(lambda: len(cluster.publications(topic)) >= 1, within_s=60)
+        wait_until(lambda: len(cluster.publications(topic)) >= 1)
         before = cluster.status(topic)
         cluster.kill("w1")
         with streaming(broker.bootstrap, topic, rate_per_s=2_000, total=LATER):
             cluster.start_worker("w1")
-            wait_until(lambda: cluster.status(topic)["state"] == "COMPLETED", within_s=120)
+            wait_until(lambda: cluster.status(topic)["state"] == "COMPLETED")
         first = ids_in_files(cluster.files(topic))
         done = cluster.status(topic)
         cluster.stop("overlord")
         cluster.start_overlord()
-        wait_until(lambda: cluster.status(topic)["state"] == "COMPLETED", within_s=30)
+        wait_until(lambda: cluster.status(topic)["state"] == "COMPLETED")
         cluster.apply(_bounded(broker.bootstrap, topic, END))
         again = cluster.status(topic)
         verified = cluster.tidegate("verify", topic)
 
         produce(broker.bootstrap, topic, (record(n, "m") for n in range(LATER)))
         cluster.apply(_bounded(broker.bootstrap, topic, MORE))
-        wait_until(lambda: _stands_at(cluster, topic, MORE), within_s=60)
-        wait_until(lambda: cluster.status(topic)["state"] == "COMPLETED", within_s=30)
+        wait_until(lambda: _stands_at(cluster, topic, MORE))
+        wait_until(lambda: cluster.status(topic)["state"] == "COMPLETED")
         second = ids_in_files(cluster.files(topic))
 
     assert before["state"] == "RUNNING", "its end was not there yet"

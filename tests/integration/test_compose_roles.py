@@ -27,7 +27,7 @@ from tests.compose import Compose, Service, read_compose, read_image
 from tests.postgres import Server, postgres
 from tests.waiting import wait_until
 
-pytestmark = [pytest.mark.pg, pytest.mark.kafka, pytest.mark.spark, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.pg, pytest.mark.kafka, pytest.mark.spark]
 
 HEALTHY_WITHIN_S = 240.0
 ASK_TIMEOUT_S = 10.0
@@ -178,7 +178,7 @@ def _start_kafka(stack: ExitStack, compose: Compose, place: Place) -> None:
     (folder / "server.properties").write_text(properties)
     child = _started(stack, broker.spec())
     port = int(place.address("kafka", 9092).rpartition(":")[2])
-    wait_until(lambda: accepts(port) or not child.alive(), within_s=120)
+    wait_until(lambda: accepts(port) or not child.alive())
     assert child.alive(), tail(child.log)
 
 

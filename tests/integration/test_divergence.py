@@ -32,11 +32,11 @@ def test_of_two_replicas_that_differ_one_publishes_and_an_alert_is_raised(
         # Until it is seen: of some ranges one replica still reads when the other publishes.
         with streaming(broker.bootstrap, topic, rate_per_s=500):
             cluster.apply(spec(broker.bootstrap, topic, replicas=2, task_duration="PT5S"))
-            wait_until(lambda: _differing(cluster, topic) != [], within_s=90)
+            wait_until(lambda: _differing(cluster, topic) != [])
         ends = ends_of(broker.bootstrap, topic)
-        wait_until(lambda: cluster.has_read(topic, ends), within_s=60)
+        wait_until(lambda: cluster.has_read(topic, ends))
         cluster.post(topic, "suspend")
-        wait_until(lambda: cluster.is_suspended_and_quiet(topic), within_s=60)
+        wait_until(lambda: cluster.is_suspended_and_quiet(topic))
         # A replica that was just asking to publish may come late, and is told of then.
         wait_until(lambda: _is_counted(cluster, topic))
 

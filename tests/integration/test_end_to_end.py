@@ -11,7 +11,6 @@ from tests.waiting import wait_until
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 
 
-@pytest.mark.timeout(600)
 def test_every_record_becomes_one_row_over_several_handoffs(
     broker: Broker, cluster: Cluster
 ) -> None:
@@ -22,9 +21,9 @@ def test_every_record_becomes_one_row_over_several_handoffs(
         cluster.apply(spec(broker.bootstrap, topic, task_duration="PT10S"))
         wait_until(lambda: sent.is_set() and _handoffs(cluster, topic) >= 3, within_s=240)
     ends = ends_of(broker.bootstrap, topic)
-    wait_until(lambda: cluster.has_read(topic, ends), within_s=90)
+    wait_until(lambda: cluster.has_read(topic, ends))
     cluster.post(topic, "suspend")
-    wait_until(lambda: cluster.is_suspended_and_quiet(topic), within_s=90)
+    wait_until(lambda: cluster.is_suspended_and_quiet(topic))
 
     in_table = ids_in_files(cluster.files(topic))
     verified = cluster.tidegate("verify", topic)

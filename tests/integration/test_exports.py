@@ -37,7 +37,6 @@ GRACE = {"TIDEGATE_SEGMENT_GRACE": "PT20S"}
 """Compacted files are deleted within the test; an onlooker has this long to read a version."""
 
 
-@pytest.mark.timeout(900)
 def test_exports_follow_what_spark_writes_through_kills_and_compaction(
     broker: Broker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -54,11 +53,11 @@ def test_exports_follow_what_spark_writes_through_kills_and_compaction(
         with Onlooker(cluster, TOPIC) as onlooker:
             _publish_and_compact(cluster, broker.bootstrap)
         _roll_up(cluster, broker.bootstrap)
-        wait_until(lambda: all(len(locations(cluster, table)) == 2 for table in BOTH), 60)
-        wait_until(lambda: _named(cluster) == _listed(cluster), within_s=120)
-        wait_until(cluster.is_settled, within_s=90)
+        wait_until(lambda: all(len(locations(cluster, table)) == 2 for table in BOTH))
+        wait_until(lambda: _named(cluster) == _listed(cluster))
+        wait_until(cluster.is_settled)
         # What the database names no more is deleted by an event of its own, a moment later.
-        wait_until(lambda: _on_disk(cluster) == _listed(cluster), within_s=60)
+        wait_until(lambda: _on_disk(cluster) == _listed(cluster))
         listed = _listed(cluster)
         places = {table: locations(cluster, table) for table in BOTH}
         publications = cluster.publications(TOPIC)
@@ -82,20 +81,20 @@ def _publish_and_compact(cluster: Cluster, bootstrap: str) -> None:
     """Read while records come, die twice, compact while it goes on and once more at the end."""
     with streaming(bootstrap, TOPIC, rate_per_s=150, make=record):
         cluster.apply(asked(bootstrap, TOPIC))
-        wait_until(lambda: not cluster.children["overlord"].alive(), within_s=180)
+        wait_until(lambda: not cluster.children["overlord"].alive())
         cluster.children.pop("overlord")
         cluster.start_overlord()
         before = len(cluster.publications(TOPIC))
-        wait_until(lambda: len(cluster.publications(TOPIC)) > before, within_s=120)
+        wait_until(lambda: len(cluster.publications(TOPIC)) > before)
         cluster.kill("w1")
         cluster.start_worker("w1")
         cluster.http.post(f"/api/v1/datasources/{TOPIC}/compact", json={})
-        wait_until(lambda: "SUCCESS" in statuses(cluster, TOPIC), within_s=180)
+        wait_until(lambda: "SUCCESS" in statuses(cluster, TOPIC))
         before = len(cluster.publications(TOPIC))
-        wait_until(lambda: len(cluster.publications(TOPIC)) > before, within_s=120)
+        wait_until(lambda: len(cluster.publications(TOPIC)) > before)
     _finish(cluster, TOPIC, bootstrap)
     compact_all(cluster, TOPIC)
-    wait_until(lambda: len(locations(cluster, TOPIC)) == 2, within_s=60)
+    wait_until(lambda: len(locations(cluster, TOPIC)) == 2)
 
 
 def _roll_up(cluster: Cluster, bootstrap: str) -> None:
@@ -106,9 +105,9 @@ def _roll_up(cluster: Cluster, bootstrap: str) -> None:
 def _finish(cluster: Cluster, table: str, bootstrap: str) -> None:
     """Have all that the topic holds published, and no more."""
     ends = ends_of(bootstrap, TOPIC)
-    wait_until(lambda: cluster.has_read(table, ends), within_s=120)
+    wait_until(lambda: cluster.has_read(table, ends))
     cluster.post(table, "suspend")
-    wait_until(lambda: cluster.is_suspended_and_quiet(table), within_s=120)
+    wait_until(lambda: cluster.is_suspended_and_quiet(table))
 
 
 def _listed(cluster: Cluster) -> set[Path]:

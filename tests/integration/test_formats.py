@@ -23,13 +23,13 @@ from tests.integration.journals import Struck, journal_in, journal_path, kill_at
 from tests.integration.oracle import ends_of
 from tests.integration.rolled_up import ROLLED_UP, SCHEMA, totals_in, totals_of
 from tests.registries import FakeRegistry, fake_registry
-from tests.waiting import wait_until
+from tests.waiting import HANGS_AFTER_S, wait_until
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 RECORDS = int(os.environ.get("TIDEGATE_TEST_RECORDS", "4000"))
 """Of each format; by hand 100,000."""
 PART = RECORDS // 4
-WITHIN_S = 120 + RECORDS / 100
+WITHIN_S = HANGS_AFTER_S + RECORDS / 100
 PATIENT = {"TIDEGATE_WORKER_TIMEOUT": "PT3M"}
 """Else the tasks of a worker that starts slowly are replaced, rightly: these go on."""
 SAMPLES, SAMPLE_CHARS = 8, 500

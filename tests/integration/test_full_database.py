@@ -89,6 +89,5 @@ def _recovers(small: Path, folder: Path) -> None:
 
 if can_mount():
 
-    @pytest.mark.timeout(300)
     def test_a_full_disk_of_the_database_is_told_and_survived(small: Path, tmp_path: Path) -> None:
         _recovers(small, tmp_path)

@@ -21,11 +21,11 @@ from supervisor.dev.broker import Broker
 from tests.brokers import create_topic, new_broker, produce
 from tests.integration.cluster import SUPERVISORS, Cluster, running
 from tests.integration.oracle import ends_of, ids_in_files, ids_in_topic, record, spec
-from tests.waiting import wait_until
+from tests.waiting import HANGS_AFTER_S, wait_until
 
-pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 
-WITHIN_S = 90
+WITHIN_S = HANGS_AFTER_S
 BIG = 3_000_000
 
 
@@ -142,7 +142,7 @@ def test_transactions_end_in_progress_whatever_they_leave_in_the_log(site: Site)
     produce(site.bootstrap, topic, (record(n, "after") for n in range(20)), partition=0)
     site.apply(topic)
     site.reads(topic, stable)
-    wait_until(lambda: site.cluster.status(topic)["unstable"] == {"0": 25}, within_s=30)
+    wait_until(lambda: site.cluster.status(topic)["unstable"] == {"0": 25})
     assert site.cluster.status(topic)["latestOffsets"] == stable
 
     site.publish(topic)
@@ -191,7 +191,7 @@ def test_records_of_several_megabytes_and_holes_of_compaction_are_read(site: Sit
         assert not producer.flush(60)
         return ids_in_topic(site.bootstrap, topic)["r-0"] == 0
 
-    wait_until(compacted, within_s=60)
+    wait_until(compacted)
     producer.produce(topic, record(7, "last"), key="last", partition=0)
     assert not producer.flush(60)
     site.apply(topic)

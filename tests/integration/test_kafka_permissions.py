@@ -105,7 +105,6 @@ def _wanted(broker: StrictBroker) -> dict[str, JsonValue]:
     return wanted
 
 
-@pytest.mark.timeout(600)
 def test_a_right_that_is_revoked_and_given_again_costs_no_record_and_no_restart(
     strict: StrictBroker, tmp_path: Path
 ) -> None:
@@ -116,19 +115,19 @@ def test_a_right_that_is_revoked_and_given_again_costs_no_record_and_no_restart(
         pids = {name: child.pid for name, child in cluster.children.items()}
         with streaming(strict.bootstrap, TOPIC, rate_per_s=100):
             cluster.apply(_wanted(strict))
-            wait_until(lambda: bool(cluster.publications(TOPIC)), within_s=90)
+            wait_until(lambda: bool(cluster.publications(TOPIC)))
             strict.revoke()
-            wait_until(lambda: cluster.status(TOPIC)["healthy"] is False, within_s=90)
+            wait_until(lambda: cluster.status(TOPIC)["healthy"] is False)
             shut_out = cluster.status(TOPIC)
             before = len(cluster.publications(TOPIC))
             strict.permit()
-            wait_until(lambda: cluster.status(TOPIC)["healthy"] is True, within_s=90)
-            wait_until(lambda: len(cluster.publications(TOPIC)) > before + 1, within_s=90)
+            wait_until(lambda: cluster.status(TOPIC)["healthy"] is True)
+            wait_until(lambda: len(cluster.publications(TOPIC)) > before + 1)
         ends = ends_of(strict.bootstrap, TOPIC)
-        wait_until(lambda: cluster.has_read(TOPIC, ends), within_s=90)
+        wait_until(lambda: cluster.has_read(TOPIC, ends))
         status = cluster.status(TOPIC)
         cluster.post(TOPIC, "suspend")
-        wait_until(lambda: cluster.is_suspended_and_quiet(TOPIC), within_s=90)
+        wait_until(lambda: cluster.is_suspended_and_quiet(TOPIC))
         in_table = ids_in_files(cluster.files(TOPIC))
         after = {name: child.pid for name, child in cluster.children.items()}
 

@@ -42,12 +42,12 @@ def test_after_kills_and_the_grace_time_the_warehouse_holds_what_is_named(
             cluster.apply(wanted)
             _lose_a_worker(cluster, topic)
             _kill_at_random(cluster, topic)
-            wait_until(lambda: all(cluster.serves(name) for name in NAMES), within_s=90)
+            wait_until(lambda: all(cluster.serves(name) for name in NAMES))
         ends = ends_of(broker.bootstrap, topic)
-        wait_until(lambda: cluster.leads() and cluster.has_read(topic, ends), within_s=120)
+        wait_until(lambda: cluster.leads() and cluster.has_read(topic, ends))
         cluster.post(topic, "suspend")
-        wait_until(lambda: cluster.is_suspended_and_quiet(topic), within_s=90)
-        wait_until(cluster.is_settled, within_s=90)
+        wait_until(lambda: cluster.is_suspended_and_quiet(topic))
+        wait_until(cluster.is_settled)
 
         files = cluster.tidegate("verify", "--files", "--strict")
         rows = cluster.tidegate("verify", topic)
@@ -64,7 +64,7 @@ def _lose_a_worker(cluster: Cluster, topic: str) -> None:
     """Let one stay away until its tasks are given up: else all may be gone on with."""
     _waits_until_more_is_read(cluster, topic)
     cluster.kill("w1")
-    wait_until(lambda: "FAILED" in _statuses(cluster.tasks(topic)), within_s=60)
+    wait_until(lambda: "FAILED" in _statuses(cluster.tasks(topic)))
     cluster.spawn("w1")
 
 

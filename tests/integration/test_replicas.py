@@ -23,7 +23,6 @@ from tests.waiting import wait_until
 pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.pg]
 
 
-@pytest.mark.timeout(600)
 def test_of_two_replicas_one_publishes_and_both_succeed(
     broker: Broker, postgresql_database: str, tmp_path: Path
 ) -> None:
@@ -36,18 +35,18 @@ def test_of_two_replicas_one_publishes_and_both_succeed(
         flow = streaming(broker.bootstrap, topic, rate_per_s=2_000, total=30_000, bad_every=100)
         with flow as sent:
             cluster.apply(wanted)
-            wait_until(lambda: sent.is_set() and len(cluster.publications(topic)) >= 2, 180)
+            wait_until(lambda: sent.is_set() and len(cluster.publications(topic)) >= 2)
         ends = ends_of(broker.bootstrap, topic)
-        wait_until(lambda: cluster.has_read(topic, ends), within_s=90)
+        wait_until(lambda: cluster.has_read(topic, ends))
         cluster.post(topic, "suspend")
-        wait_until(lambda: cluster.is_suspended_and_quiet(topic), within_s=90)
+        wait_until(lambda: cluster.is_suspended_and_quiet(topic))
 
         tasks = cluster.tasks(topic)
         publications = cluster.publications(topic)
         files = cluster.files(topic)
         in_table = ids_in_files(files)
         in_errors = bad_in_files(cluster.files(f"{topic}__errors"))
-        wait_until(lambda: _folders(cluster, topic) == _winners(publications), within_s=90)
+        wait_until(lambda: _folders(cluster, topic) == _winners(publications))
         verified = cluster.tidegate("verify", topic)
         compared = cluster.compared(topic)
 

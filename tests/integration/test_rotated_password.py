@@ -53,7 +53,6 @@ def _wanted(broker: SecuredBroker) -> dict[str, JsonValue]:
     return wanted
 
 
-@pytest.mark.timeout(600)
 def test_a_changed_password_costs_no_record_and_no_restart(
     secured: SecuredBroker, tmp_path: Path
 ) -> None:
@@ -65,21 +64,21 @@ def test_a_changed_password_costs_no_record_and_no_restart(
         pids = {name: child.pid for name, child in cluster.children.items()}
         with streaming(secured.bootstrap, TOPIC, rate_per_s=100):
             cluster.apply(_wanted(secured))
-            wait_until(lambda: bool(cluster.publications(TOPIC)), within_s=90)
+            wait_until(lambda: bool(cluster.publications(TOPIC)))
             secured.set_password("another one")
             secured.stop()  # who is logged in stays so until the connection is gone
             secured.start()
-            wait_until(lambda: "uthentication" in str(cluster.status(TOPIC)["why"]), within_s=90)
+            wait_until(lambda: "uthentication" in str(cluster.status(TOPIC)["why"]))
             shut_out = cluster.status(TOPIC)
             before = len(cluster.publications(TOPIC))
             held.write_text("another one")
-            wait_until(lambda: cluster.status(TOPIC)["healthy"] is True, within_s=90)
-            wait_until(lambda: len(cluster.publications(TOPIC)) > before + 1, within_s=90)
+            wait_until(lambda: cluster.status(TOPIC)["healthy"] is True)
+            wait_until(lambda: len(cluster.publications(TOPIC)) > before + 1)
         ends = ends_of(secured.bootstrap, TOPIC)
-        wait_until(lambda: cluster.has_read(TOPIC, ends), within_s=90)
+        wait_until(lambda: cluster.has_read(TOPIC, ends))
         status = cluster.status(TOPIC)
         cluster.post(TOPIC, "suspend")
-        wait_until(lambda: cluster.is_suspended_and_quiet(TOPIC), within_s=90)
+        wait_until(lambda: cluster.is_suspended_and_quiet(TOPIC))
         in_table = ids_in_files(cluster.files(TOPIC))
         after = {name: child.pid for name, child in cluster.children.items()}
 

@@ -69,7 +69,6 @@ def in_table(cluster: Cluster, table: str) -> dict[Place, dict[str, object]]:
     return found
 
 
-@pytest.mark.timeout(300)
 def test_a_sample_shows_what_the_table_and_the_quarantine_then_hold(
     broker: Broker, cluster: Cluster
 ) -> None:
@@ -83,10 +82,10 @@ def test_a_sample_shows_what_the_table_and_the_quarantine_then_hold(
     judged = cluster.http.post(VALIDATE, json=wanted, timeout=60).json()
     assert not (cluster.warehouse / topic).exists()
     cluster.apply(wanted)
-    wait_until(lambda: cluster.has_read(topic, ends_of(broker.bootstrap, topic)), within_s=90)
+    wait_until(lambda: cluster.has_read(topic, ends_of(broker.bootstrap, topic)))
     while_reading = sampled(cluster, wanted, rows=5_000)
     cluster.post(topic, "suspend")
-    wait_until(lambda: cluster.is_suspended_and_quiet(topic), within_s=90)
+    wait_until(lambda: cluster.is_suspended_and_quiet(topic))
 
     listed = cluster.tidegate("quarantine", "list", topic, "-o", "json")
     refused = json.loads(listed.stdout)["records"]
@@ -104,7 +103,6 @@ def test_a_sample_shows_what_the_table_and_the_quarantine_then_hold(
     assert sum(p["latest"] for p in found["partitions"]) == RECORDS
 
 
-@pytest.mark.timeout(300)
 def test_the_newest_records_of_an_unknown_topic_are_shown_as_they_are(
     broker: Broker, cluster: Cluster
 ) -> None:

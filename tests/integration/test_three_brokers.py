@@ -66,10 +66,9 @@ class _Looks:
 def _publishes_twice(cluster: Cluster) -> None:
     """The second range was opened, and so read, after this was called."""
     before = len(cluster.publications(TOPIC))
-    wait_until(lambda: len(cluster.publications(TOPIC)) > before + 1, within_s=90)
+    wait_until(lambda: len(cluster.publications(TOPIC)) > before + 1)
 
 
-@pytest.mark.timeout(600)
 def test_a_broker_that_dies_costs_no_record_no_task_and_no_hand(tmp_path: Path) -> None:
     """Goal: with two of three left lag goes back to 0, and the third changes nothing either."""
     with (
@@ -79,21 +78,21 @@ def test_a_broker_that_dies_costs_no_record_no_task_and_no_hand(tmp_path: Path) 
         create_topic(three.bootstrap, TOPIC, partitions=3)
         with streaming(three.bootstrap, TOPIC, rate_per_s=100):
             cluster.apply(spec(three.bootstrap, TOPIC, task_duration="PT5S"))
-            wait_until(lambda: bool(cluster.publications(TOPIC)), within_s=90)
+            wait_until(lambda: bool(cluster.publications(TOPIC)))
             led = three.leader(TOPIC, 0)
             looks = _Looks(three.bootstrap)
             assert looks.answer()
             three.kill(led)
-            wait_until(looks.answer, within_s=30)
-            wait_until(lambda: three.leader(TOPIC, 0) not in {led, -1}, within_s=60)
+            wait_until(looks.answer)
+            wait_until(lambda: three.leader(TOPIC, 0) not in {led, -1})
             _publishes_twice(cluster)
             of_two = cluster.status(TOPIC)
             three.start(led)
             _publishes_twice(cluster)
         ends = ends_of(three.bootstrap, TOPIC)
-        wait_until(lambda: cluster.has_read(TOPIC, ends), within_s=90)
+        wait_until(lambda: cluster.has_read(TOPIC, ends))
         cluster.post(TOPIC, "suspend")
-        wait_until(lambda: cluster.is_suspended_and_quiet(TOPIC), within_s=90)
+        wait_until(lambda: cluster.is_suspended_and_quiet(TOPIC))
         in_table = ids_in_files(cluster.files(TOPIC))
         in_topic = ids_in_topic(three.bootstrap, TOPIC)
         failed = [task for task in cluster.tasks(TOPIC) if task["status"] == "FAILED"]

@@ -64,7 +64,7 @@ def _versions(url: str) -> list[tuple[str, int]]:
 
 
 def _until_it_leads(overlord: Overlord, since: float) -> float:
-    wait_until(overlord.leads, within_s=60)
+    wait_until(overlord.leads)
     return time.monotonic() - since
 
 

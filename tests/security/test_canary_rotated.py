@@ -21,7 +21,7 @@ from tests.integration.cluster import SUPERVISORS, Cluster, running
 from tests.integration.oracle import ends_of, ids_in_files, ids_in_topic, record, spec
 from tests.security.answers import all_answers
 from tests.security.brokers import PASSWORD, USER, SecuredBroker
-from tests.waiting import wait_until
+from tests.waiting import HANGS_AFTER_S, wait_until
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 
@@ -31,7 +31,7 @@ SECRETS = {KEPT: "TIDEGATE_SECRET_KEPT", FAILING: "TIDEGATE_SECRET_FAILING"}
 NEW = 'canary-51d8 "newer\\ word'
 WRONG = 'canary-90ab "never\\ right'
 RECORDS = 1_000
-WITHIN_S = 120
+WITHIN_S = HANGS_AFTER_S
 _ADMIN_S = 30
 
 
@@ -91,7 +91,6 @@ class Site:
         wait_until(lambda: self.cluster.has_read(topic, ends), within_s=WITHIN_S)
 
 
-@pytest.mark.timeout(900)
 def test_no_password_is_shown_and_no_task_fails_when_it_changes(
     guarded: SecuredBroker, tmp_path: Path
 ) -> None:

@@ -46,7 +46,7 @@ def _at(tx: Transaction, number: int = 0) -> int:
 def test_the_swap_alone_takes_ranges_in_their_order_only(
     sql: SqlStore, order: tuple[int, ...]
 ) -> None:
-    """Source: R5, P22; faults.md 6.1: the statement alone, against every order of the ranges."""
+    """Source: R5, P22, M11: the statement alone, against every order of the ranges."""
     committed = 0
     for number in order:
         first, end = _TILES[number]

@@ -44,9 +44,9 @@ def test_a_new_leader_exports_what_is_behind_and_follows_what_happens_then(
 
     with running(settings, database) as overlord:
         views = overlord.api.views
-        wait_until(lambda: {e.state for e in views.exports(TOPIC)} == {ExportState.EQUAL}, 30)
+        wait_until(lambda: {e.state for e in views.exports(TOPIC)} == {ExportState.EQUAL})
         assert rows_in(overlord) == [files[first] + files[second]] * 2
 
         overlord.api.lifetimes.segments.mark_unused(TOPIC, Selection(ids=[gone]), "somebody")
-        wait_until(lambda: not (settings.warehouse / first).exists(), 30)
+        wait_until(lambda: not (settings.warehouse / first).exists())
         assert rows_in(overlord) == [files[second]] * 2

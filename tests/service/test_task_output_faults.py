@@ -1,6 +1,6 @@
 """Cleaning up while the storage fails: events are retried, wait, or are set aside; none is lost.
 
-Source: scenarios Q15 and Q16 of the event queues' reference.
+Source: Q15, Q16.
 """
 
 from dataclasses import replace

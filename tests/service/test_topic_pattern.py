@@ -47,7 +47,7 @@ def world_of(store: Store, wanted: SupervisorSpec) -> World:
 
 
 def test_all_matching_topics_are_read_and_no_other(store: Store) -> None:
-    """Source: druid-supervisor.md 2.3: the whole name has to match."""
+    """Source: Druid's topicPattern: the whole name has to match."""
     world = world_of(store, pattern(2))
     world.write(READ)
     for _ in range(3):
@@ -74,7 +74,7 @@ def test_all_topics_begin_at_once_and_at_the_latest_if_the_spec_says_so(store: S
 
 
 def test_a_topic_that_appears_later_is_read_from_its_earliest_record(store: Store) -> None:
-    """Source: druid-supervisor.md 2.3: new matching topics are picked up."""
+    """Source: Druid's topicPattern: new matching topics are picked up."""
     world = world_of(store, pattern(earliest=False))
     for _ in range(3):
         turn(world)

@@ -26,6 +26,7 @@ from tasks.contract import (
     CompactionReport,
     Counters,
     DesiredTask,
+    KeptOrder,
     OffsetSpan,
     PublishAnswer,
     PublishOutcome,
@@ -129,8 +130,11 @@ class Hand:
     """Compactions that the overlord last heard of."""
 
     def obey(self, answer: SyncResponse) -> None:
-        """Run what is listed, and nothing else."""
-        held = {}
+        """Run what is listed or kept, and nothing else."""
+        held = {k: self.held[k] for k in answer.kept if k in self.held}
+        for kept in answer.kept_orders:
+            if kept.task_id in held:
+                held[kept.task_id].obey(_with(held[kept.task_id].wanted, kept))
         for wanted in answer.tasks:
             replica = self.held.get(wanted.task_id) or Replica(wanted, dict(wanted.start))
             replica.obey(wanted)
@@ -141,6 +145,10 @@ class Hand:
         """Let the overlord hear of every task."""
         self.heard = {task_id: held.report() for task_id, held in self.held.items()}
         self.liveness = Liveness.ALIVE
+
+
+def _with(wanted: DesiredTask, kept: KeptOrder) -> DesiredTask:
+    return wanted.model_copy(update={"order": kept.order, "turn": kept.turn})
 
 
 @dataclass

@@ -13,6 +13,7 @@ from tasks.contract import (
     Counters,
     DesiredCompaction,
     DesiredTask,
+    KeptOrder,
     OffsetSpan,
     Order,
     PublishAnswer,
@@ -46,7 +47,9 @@ NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 P0 = TopicPartition("clicks", 0)
 P1 = TopicPartition("clicks", 1)
 IDS = {"clicks": "id-1"}
-DEADLINE_S = 20.0
+DEADLINE_S = 120.0
+AT_ONCE_S = 10.0
+"""What waits for work that is held takes `DEADLINE_S`."""
 
 LIVELY = Tuning(linger=timedelta(0), batch_rows_min=1)
 """Reads what there is at once."""
@@ -277,7 +280,8 @@ class MemoryOverlord:
         self.published: list[PublishRequest] = []
         self.compacted: list[tuple[str, CompactedFile]] = []
         """(token, request) of each that was asked for."""
-        self.kept, self.disabled = tuple[str, ...](), False
+        self.kept, self.kept_orders = tuple[str, ...](), tuple[KeptOrder, ...]()
+        self.disabled = False
         self.samples: tuple[DesiredSample, ...] = ()
         self.sampled: list[tuple[str, SampleAnswer]] = []
         """(token, answer) of each that was heard."""
@@ -290,18 +294,17 @@ class MemoryOverlord:
         with self._changed:
             self.requests.append(request)
             self._changed.notify_all()
-            wait_s = request.wait.total_seconds()
-            self._changed.wait_for(lambda: self._is_news(request), wait_s)
+            self._changed.wait_for(lambda: self._is_news(request), request.wait.total_seconds())
             self._fail()
-            tasks = tuple(self.tasks.values())
             return SyncResponse(
                 term=self.term,
                 revision=self._name(),
-                tasks=tasks,
+                tasks=tuple(self.tasks.values()),
                 compactions=self.compactions,
                 disabled=self.disabled,
                 samples=self.samples,
                 kept=self.kept,
+                kept_orders=self.kept_orders,
             )
 
     def publish(self, task: DesiredTask, request: PublishRequest) -> PublishAnswer:
@@ -339,10 +342,11 @@ class MemoryOverlord:
             self._revision += 1
             self._changed.notify_all()
 
-    def list(self, *tasks: DesiredTask, kept: tuple[str, ...] = ()) -> None:
-        """Replace the list of desired tasks, and of those that go on as they are."""
+    def list(self, *tasks: DesiredTask, kept: tuple[str | KeptOrder, ...] = ()) -> None:
+        """Replace the list of desired tasks, and of those that go on, with an order or as ever."""
         with self._changed:
-            self.kept = kept
+            self.kept_orders = tuple(each for each in kept if isinstance(each, KeptOrder))
+            self.kept = tuple(each if isinstance(each, str) else each.task_id for each in kept)
             self.tasks = {task.task_id: task for task in tasks}
             self._revision += 1
             self._changed.notify_all()
@@ -350,12 +354,8 @@ class MemoryOverlord:
     def send(self, task_id: str, new: Order, *, turn: bool = False) -> None:
         """Change what one listed task should do."""
         update = {"order": new, "turn": turn}
-        self.list(
-            *(
-                task.model_copy(update=update) if task.task_id == task_id else task
-                for task in self.tasks.values()
-            )
-        )
+        tasks = {**self.tasks, task_id: self.tasks[task_id].model_copy(update=update)}
+        self.list(*tasks.values())
 
     def fail(self, failure: Exception | None) -> None:
         with self._changed:

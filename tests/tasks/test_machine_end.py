@@ -28,7 +28,7 @@ from tests.tasks.memory import MemoryLog, at, desired, order, pause
 
 
 def test_an_end_implies_resume_and_what_is_left_is_read_at_once() -> None:
-    """Source: faults A6; DESIGN §3 step 4."""
+    """Source: faults A6."""
     b = bench(5, tuning=Tuning(linger=timedelta(hours=1), batch_rows_min=1_000_000))
     b.run()
     b.deliver(Ordered(b.now, pause(2)))

@@ -99,7 +99,7 @@ def test_beyond_loopback_task_ids_are_told_to_who_has_the_workers_token(
     ],
 )
 def test_a_task_answers_as_a_task_of_druid_does(api: httpx.Client, path: str, body: object) -> None:
-    """Source: reference answers of Druid 33, chat-*.json."""
+    """Source: answers of Druid 33 to the same requests."""
     answer = api.get(f"{CHAT}/task-1/{path}")
 
     assert (answer.status_code, answer.json()) == (200, body)
@@ -122,7 +122,7 @@ def test_the_journal_lists_files_that_are_not_published_yet(api: httpx.Client, s
 
 
 def test_a_task_that_nobody_serves_is_asked_for_later(api: httpx.Client) -> None:
-    """Source: chat-unknown-task.json; faults C8: a 400 made Druid kill the task."""
+    """Source: Druid 33's answer for an unknown task; faults C8: a 400 made Druid kill the task."""
     answer = api.get(f"{CHAT}/no-such-task/status")
 
     assert answer.status_code == 503
@@ -170,7 +170,7 @@ def test_a_request_meant_for_another_task_has_no_effect(api: httpx.Client) -> No
 
 
 def test_a_pause_answers_with_the_offsets(api: httpx.Client, runner: TaskRunner) -> None:
-    """Source: chat-pause.json."""
+    """Source: Druid 33's answer to a pause."""
     answer = api.post(f"{CHAT}/task-1/pause", params=ranked(2, leaseSeconds=30))
 
     assert (answer.status_code, answer.json()) == (200, {"0": 5})

@@ -379,21 +379,3 @@ def test_a_worker_ends_with_a_thread_that_it_cannot_do_without(site: Site, ended
 
     wait_until(lambda: site.code == 1)
     assert site.journals() == {"task-1"}
-
-
-def test_a_task_that_is_kept_goes_on_as_it_was_ordered(site: Site) -> None:
-    """Goal: an overlord that cannot read its spec neither ends it nor loses what it journaled."""
-    site.overlord.list(desired("task-1"), desired("task-2"))
-    site.start()
-    site.overlord.wait_report("task-1", lambda r: r.position == at(5))
-
-    site.overlord.list(desired("task-2"), kept=("task-1",))
-    site.log.stable = at(9)
-
-    site.overlord.wait_report("task-1", lambda r: r.position == at(9))
-    site.end()
-    site.start()  # its process began anew: it waits for its order, and its journal with it
-    site.overlord.wait_report("task-2", lambda r: r.position == at(9))
-    assert site.journals() == {"task-1", "task-2"}
-    site.overlord.list(desired("task-2"))
-    wait_until(lambda: site.journals() == {"task-2"})

@@ -23,7 +23,7 @@ def site(tmp_path: Path) -> Iterator[Site]:
 
 
 def test_a_worker_says_that_it_is_enabled_until_an_overlord_says_otherwise(site: Site) -> None:
-    """Source: druid-http, workers: `{"host:port": true}`."""
+    """Source: Druid 33's list of workers: `{"host:port": true}`."""
     worker = site.start()
     address = worker.url.removeprefix("http://")
     assert httpx.get(f"{worker.url}{BASE}/enabled").json() == {address: True}

@@ -38,7 +38,7 @@ WIDTH_MAX = 130
 PAGES = tuple(
     path
     for path in project_files()
-    if path in {"README.md", "SECURITY.md", "CHANGELOG.md"}
+    if path in {"README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"}
     or (path.startswith("docs/") and path.endswith(".md"))
 )
 REFERENCE = tuple(path for path in PAGES if path.startswith("docs/reference/"))
@@ -99,10 +99,11 @@ def broken_links(page: str, text: str) -> list[str]:
 
 
 def _anchors(page: Path) -> set[str]:
-    """Return the anchors of a page's headings, as GitHub makes them."""
+    """Return a page's anchors: those that it gives, and of headings those that GitHub makes."""
     prose = _FENCE.sub("", page.read_text(encoding="utf-8"))
     heads = re.findall(r"^#+ (.+)$", prose, re.MULTILINE)
-    return {re.sub(r"[^\w -]", "", head.lower()).replace(" ", "-") for head in heads}
+    given = set(re.findall(r'<a id="([\w-]+)"></a>', prose))
+    return given | {re.sub(r"[^\w -]", "", head.lower()).replace(" ", "-") for head in heads}
 
 
 def tidegate_calls(text: str) -> Iterator[list[str]]:

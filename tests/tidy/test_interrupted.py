@@ -19,11 +19,11 @@ import psutil
 import pytest
 
 from tests.tidy.sources import ROOT
-from tests.waiting import wait_until
+from tests.waiting import HANGS_AFTER_S, wait_until
 
 ENDS_WITHIN_S = 10.0
 """From the signal to the end of the last process."""
-STARTS_WITHIN_S = 120.0
+STARTS_WITHIN_S = HANGS_AFTER_S
 _MARK = "TIDEGATE_TEST_INTERRUPTED"
 _AS_FROM_A_SHELL = (
     "import os, signal, sys\n"
