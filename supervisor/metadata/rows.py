@@ -62,8 +62,8 @@ def _insert_all(connection: Connection, table: Table, rows: Sequence[Row]) -> No
     """Insert a list; a long one of plain rows goes to PostgreSQL as JSON, for it to take apart.
 
     As values, each would be a parameter by a name of its own.  Of 216,000 rows of seven columns the
-    driver looks for 1.5 million names in the texts of the statements, with the term locked: that
-    took ten times as long as this way.
+    driver looks for 1.5 million names in the texts of the statements, with the term locked: 10.5 s,
+    where this way takes 0.9 s.
     """
     postgresql = connection.dialect.name == "postgresql"
     if not (postgresql and len(rows) > AT_ONCE and _is_plain(table)):
