@@ -27,7 +27,7 @@ def unreadable_states(newest: Iterable[SpecVersion | SpecUnreadable]) -> dict[st
 
 
 def live_in(tx: Transaction, data_source: str) -> tuple[list[Generation], list[str]]:
-    """Return the live ranges of a table, and why those of a supervisor cannot be told."""
+    """Return the live ranges of a table, and why a supervisor's cannot be listed."""
     live: list[Generation] = []
     unread = []
     for supervisor_id, table in sorted(tx.generations.live_tables().items()):

@@ -61,8 +61,9 @@ def insert_unless_taken(connection: Connection, *rows: tuple[Table, Sequence[Row
 def _insert_all(connection: Connection, table: Table, rows: Sequence[Row]) -> None:
     """Insert a list; a long one of plain rows goes to PostgreSQL as JSON, for it to take apart.
 
-    As values, each would be a parameter by a name of its own: the driver takes 25 seconds to find
-    216,000 rows of seven in the texts of the statements, and the term is locked all the while.
+    As values, each would be a parameter by a name of its own.  Of 216,000 rows of seven columns the
+    driver looks for 1.5 million names in the texts of the statements, with the term locked: 10.5 s,
+    where this way takes 0.9 s.
     """
     postgresql = connection.dialect.name == "postgresql"
     if not (postgresql and len(rows) > AT_ONCE and _is_plain(table)):

@@ -275,7 +275,7 @@ def _totals(totals: TaskTotals | None) -> dict[str, object]:
 
 
 def _judged(row: RowMapping) -> dict[str, object]:
-    """Return what the words of a row mean; one that is unknown is told in the reason."""
+    """Return what the words of a row mean; the reason names an unknown one."""
     status, outcome = known(TaskStatus, row["status"]), None
     why = unknown(TaskStatus, row["status"]) if status is None else ""
     if row["outcome"] is not None:

@@ -32,6 +32,6 @@ def avro_as_json(frame: DataFrame, spec: AvroFormat, known: Answers, body: str) 
         f"WHEN _id = {number} THEN {no_text_sql(record, f'_a{number}.v')}"
         for number, record in records.items()
     )
-    told = f"CASE WHEN contains(_t, '{_REPLACED}') AND CASE {mended} END THEN NULL ELSE _t END"
+    text = f"CASE WHEN contains(_t, '{_REPLACED}') AND CASE {mended} END THEN NULL ELSE _t END"
     written_out = frame.selectExpr("*", *decoded).selectExpr("*", f"CASE {cases} END AS _t")
-    return written_out.selectExpr("*", f"{told} AS _j")
+    return written_out.selectExpr("*", f"{text} AS _j")
