@@ -1,6 +1,5 @@
 """What follows a spec that only another release can read: nothing is lost, and nothing doubled."""
 
-import shutil
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -18,6 +17,7 @@ from tests.core.snapshots import HOUR, MINUTE, TOPIC, other_spec, spec
 from tests.service.promises import assert_promises
 from tests.service.publishers import committed
 from tests.service.world import World
+from tests.sqlite_memory import empty_file
 
 RECORDS = 5
 
@@ -85,8 +85,8 @@ class Yard:
 
 
 @pytest.fixture
-def yard(migrated: Path, tmp_path: Path) -> Iterator[Yard]:
-    file = shutil.copy(migrated, tmp_path / "metadata.db")
+def yard(tmp_path: Path) -> Iterator[Yard]:
+    file = empty_file(tmp_path / "metadata.db")
     store = SqlStore(f"sqlite:///{file}", lease_ttl=timedelta(seconds=6))
     yield Yard(store, f"sqlite:///{file}")
     store.close()
