@@ -10,7 +10,7 @@ from alembic import context
 from sqlalchemy import Connection, TypeDecorator
 
 from supervisor.metadata.migrate import migrating
-from supervisor.metadata.tables import METADATA
+from supervisor.metadata.schema.tables import METADATA
 
 
 def _run(connection: Connection) -> None:

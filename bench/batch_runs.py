@@ -13,15 +13,15 @@ from bench import bare
 from bench.machine import cpu_seconds
 from bench.records import Filled
 from bench.result import Spread, spread
-from supervisor.core.spec import ingest_spec
-from supervisor.core.spec_reader import read_spec
+from supervisor.core.spec.reader import read_spec
+from supervisor.core.spec.spec import ingest_spec
 from supervisor.dev.sample import sample_spec
-from tasks.contract import DesiredCompaction
+from tasks.contract.ingest_spec import IngestSpec
+from tasks.contract.messages import DesiredCompaction
+from tasks.contract.offsets import TopicPartition
 from tasks.ingest.engine import SparkEngine
-from tasks.ingest_spec import IngestSpec
-from tasks.offsets import TopicPartition
 from tasks.ports import BatchJob, JournalEntry, MergeJob, MergeResult
-from tasks.spark_session import SparkRuntime
+from tasks.spark.session import SparkRuntime
 
 ENGINE, BARE, ENGINE_MERGED, BARE_SORTED = "engine", "bare", "engine merged", "bare sorted"
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from bench.batch_runs import BARE, ENGINE, BatchBench, Timed
 from bench.records import Filled
-from tasks.contract import CompactionInput, DesiredCompaction
+from tasks.contract.messages import CompactionInput, DesiredCompaction
 from tasks.ports import MergeResult
 
 FILES = 20

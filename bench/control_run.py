@@ -13,27 +13,27 @@ from pathlib import Path
 
 from bench.result import Spread, spread
 from supervisor.adapters.clock import SystemClock
-from supervisor.adapters.journals_http import HttpJournals
-from supervisor.adapters.memory_streams import MemoryStreams
-from supervisor.core.actions import OpenGeneration
-from supervisor.core.model import Task, TaskStatus, WorkerRow
-from supervisor.core.names import generation_id
-from supervisor.core.observed import Limits, Observed
-from supervisor.core.plan import plan
-from supervisor.core.spec import SupervisorSpec
-from supervisor.core.spec_reader import read_spec
+from supervisor.adapters.kafka.memory import MemoryStreams
+from supervisor.adapters.workers.journals import HttpJournals
+from supervisor.control.leadership import Leadership
+from supervisor.control.loop import Loop
+from supervisor.control.observe import Sources, observe
+from supervisor.control.state_recorder import Watching
+from supervisor.control.worker_registry import WorkerRegistry
+from supervisor.core.model.rows import Task, TaskStatus, WorkerRow
+from supervisor.core.planning.actions import OpenGeneration
+from supervisor.core.planning.observed import Limits, Observed
+from supervisor.core.planning.plan import plan
+from supervisor.core.spec.reader import read_spec
+from supervisor.core.spec.spec import SupervisorSpec
+from supervisor.core.values.ids import generation_id
 from supervisor.dev.sample import sample_spec
-from supervisor.leadership import Leadership
-from supervisor.loop import Loop
 from supervisor.metadata.migrate import migrate
 from supervisor.metadata.store import SqlStore
-from supervisor.observe import Sources, observe
-from supervisor.ports import Transaction
-from supervisor.registry import WorkerRegistry
-from supervisor.views import Views
-from supervisor.watching import Watching
-from tasks.contract import SyncRequest, TaskPhase, TaskReport
-from tasks.offsets import TopicPartition
+from supervisor.ports.store import Transaction
+from supervisor.services.queries import Views
+from tasks.contract.messages import SyncRequest, TaskPhase, TaskReport
+from tasks.contract.offsets import TopicPartition
 
 GROUPS = 4
 _TASKS_PER_WORKER = 40

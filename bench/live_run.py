@@ -25,10 +25,10 @@ from bench.machine import load_average, resident_bytes
 from bench.records import PARTITIONS, fill
 from bench.result import Spread, spread
 from bench.watch import Seen, Watch
-from supervisor.core.model import Generation
+from supervisor.core.model.rows import Generation
 from supervisor.dev.sample import sample_spec
 from supervisor.metadata.store import SqlStore
-from tests.brokers import create_topic
+from tests.environment.brokers import create_topic
 from tests.integration.cluster import Cluster, running
 from tests.waiting import wait_until
 

@@ -8,24 +8,24 @@ from datetime import UTC, datetime, timedelta
 from bench.control_run import open_store
 from bench.result import Spread, spread
 from supervisor.adapters.clock import SystemClock
-from supervisor.core.actions import FixEnd, OpenGeneration
-from supervisor.core.events import QueueConfig
-from supervisor.core.model import Task, TaskStatus
-from supervisor.core.names import generation_id
-from supervisor.endings import Endings
-from supervisor.leadership import Leadership
-from supervisor.loop import Loop
+from supervisor.control.end_task import Endings
+from supervisor.control.leadership import Leadership
+from supervisor.control.loop import Loop
+from supervisor.control.publish import Publishing
+from supervisor.control.wakeups import Broadcast
+from supervisor.core.model.rows import Task, TaskStatus
+from supervisor.core.planning.actions import FixEnd, OpenGeneration
+from supervisor.core.queue.events import QueueConfig
+from supervisor.core.values.ids import generation_id
 from supervisor.metadata.store import SqlStore
-from supervisor.publishing import Publishing
-from supervisor.signals import Broadcast
-from tasks.contract import (
+from tasks.contract.messages import (
     Counters,
     OffsetSpan,
     PublishOutcome,
     PublishRequest,
     SegmentFile,
 )
-from tasks.offsets import TopicPartition
+from tasks.contract.offsets import TopicPartition
 
 _TABLE, _TOPIC, _TOPIC_ID, _TOKEN = "clicks", "clicks", "id-1", "bench"
 _PARTITIONS = 4

@@ -13,14 +13,14 @@ from bench.control_run import open_store
 from bench.publish_run import History
 from bench.result import Spread, spread
 from supervisor.adapters.clock import SystemClock
-from supervisor.core.events import Event, QueueConfig
-from supervisor.core.model import Task, TaskStatus, TaskTotals
-from supervisor.endings import Endings
+from supervisor.control.end_task import Endings
+from supervisor.core.model.rows import Task, TaskStatus, TaskTotals
+from supervisor.core.queue.events import Event, QueueConfig
 from supervisor.eventqueue.handling import Context, Done, Handled
 from supervisor.eventqueue.meters import Meters
 from supervisor.eventqueue.queues import EventQueues
 from supervisor.metadata.store import SqlStore
-from supervisor.ports import Transaction
+from supervisor.ports.store import Transaction
 
 _WARM_UP = 40
 _CLOSERS = 64

@@ -17,7 +17,7 @@ from threading import Event
 
 import psutil
 
-from tests.brokers import create_topic
+from tests.environment.brokers import create_topic
 from tests.integration.cluster import Cluster, running
 from tests.integration.oracle import spec, streaming
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from supervisor.dev.sample import sample_record
-from tests.brokers import create_topic, produce
+from tests.environment.brokers import create_topic, produce
 
 Record = Mapping[str, str | int | float]
 """One sample click."""

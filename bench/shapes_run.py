@@ -8,10 +8,10 @@ from bench import bare
 from bench.batch_runs import BARE, ENGINE, BatchBench, Timed
 from bench.records import Filled
 from bench.shapes import Document, Shape
-from supervisor.core.spec import ingest_spec
-from supervisor.core.spec_reader import read_spec
+from supervisor.core.spec.reader import read_spec
+from supervisor.core.spec.spec import ingest_spec
 from supervisor.dev.sample import sample_spec
-from tasks.ingest_spec import IngestSpec
+from tasks.contract.ingest_spec import IngestSpec
 
 
 @dataclass(frozen=True)

@@ -22,9 +22,9 @@ from bench.shapes import Shape
 from bench.shapes_run import Shaped, measure_shape
 from supervisor.dev.broker import Broker
 from tasks.runtime.jars import FORMATS, SPARK
-from tasks.spark_session import SparkOptions, start_spark
-from tests.brokers import shared_jars, shared_java, start_test_broker
-from tests.postgres import postgres
+from tasks.spark.session import SparkOptions, start_spark
+from tests.environment.brokers import shared_jars, shared_java, start_test_broker
+from tests.environment.postgres import postgres
 
 _SMALL_ROWS = 1_000
 _BEYOND_ROWS = 20_000

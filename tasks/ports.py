@@ -1,7 +1,8 @@
 """What an ingestion task needs of the world: an engine that reads and writes, Kafka, the overlord.
 
-The engine is PySpark in the product (`tasks/ingest/`); the loop around it (`tasks/worker.py`,
-`tasks/machine.py`) knows only these Protocols, so that it runs without a JVM in tests.
+The engine is PySpark in the product (`tasks/ingest/`); the loop around it
+(`tasks/worker/worker.py`, `tasks/machine/machine.py`) knows only these Protocols, so that it runs
+without a JVM in tests.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,7 +11,10 @@ from typing import Protocol
 
 from pydantic import Field
 
-from tasks.contract import (
+from tasks.contract.digests import PATTERN
+from tasks.contract.ingest_spec import Column, IngestSpec
+from tasks.contract.kafka_client import KafkaClient
+from tasks.contract.messages import (
     CompactedFile,
     Counters,
     DesiredCompaction,
@@ -25,14 +29,11 @@ from tasks.contract import (
     SyncRequest,
     SyncResponse,
 )
-from tasks.digests import PATTERN
-from tasks.ingest_spec import Column, IngestSpec
-from tasks.kafka_client import KafkaClient
-from tasks.offsets import Offsets
-from tasks.registry import Registry
-from tasks.sample_contract import DesiredSample, SampleAnswer
-from tasks.secret_source import without_secrets
-from tasks.wire import Instant, Wire, WireOffsets
+from tasks.contract.offsets import Offsets
+from tasks.contract.registry import Registry
+from tasks.contract.sample import DesiredSample, SampleAnswer
+from tasks.contract.wire import Instant, Wire, WireOffsets
+from tasks.runtime.secrets import without_secrets
 
 
 class TaskError(Exception):
@@ -123,7 +124,7 @@ class JournalEntry(Wire):
     kinds: dict[str, int] = Field(default_factory=dict)
     """What values of these were, where that makes their types; 0: null in every row so far."""
     digest: str | None = Field(default=None, pattern=PATTERN)
-    """What its records came to (`tasks.digests`); None: from before there were digests."""
+    """What its records came to (`tasks.contract.digests`); None: from before there were digests."""
     chunk_rows: dict[str, int] = Field(default_factory=dict)
     """Start of a time chunk -> rows of it in `files`, of the fullest 1,000; none: not counted."""
 
@@ -175,7 +176,8 @@ class Engine(Protocol):
 
         Raises:
             BatchCancelled: `cancel` was called; the batch's files are gone.
-            NoSpace: the disk is full (`tasks/folders.py`); nothing is left, a repeat may succeed.
+            NoSpace: the disk is full (`tasks/durable_files.py`); nothing is left, a repeat may
+            succeed.
             TaskError: the range cannot be read, or its rows not be written.
         """
         ...

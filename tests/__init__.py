@@ -1,4 +1,5 @@
-"""The tests: `core/` first (what is decided), then `simulation/` (what must hold).
+"""The tests: `supervisor/core/` first (what is decided), then `simulation/` (what must hold).
 
-Folders go by what they need: pure, conformance, edges, integration, chaos, migration, tidy.
+`supervisor/` and `tasks/` mirror the product, a folder per folder of its own; the others go by
+what they need: conformance, integration, chaos, migration, security, tidy.
 """

@@ -13,11 +13,11 @@ from xdist.remote import Producer
 from xdist.scheduler.loadscope import LoadScopeScheduling
 
 from supervisor.dev.broker import Broker
-from tasks.secret_source import known_secrets
-from tasks.spark_session import SparkRuntime
-from tests.brokers import start_test_broker
-from tests.postgres import Server, postgres
-from tests.sparks import start_test_spark
+from tasks.runtime.secrets import known_secrets
+from tasks.spark.session import SparkRuntime
+from tests.environment.brokers import start_test_broker
+from tests.environment.postgres import Server, postgres
+from tests.environment.sparks import start_test_spark
 
 settings.register_profile("dev", max_examples=30, deadline=None)
 settings.register_profile("ci", max_examples=300, deadline=None, print_blob=True)
@@ -27,32 +27,33 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.__stderr__))
 
 _FIRST = (
-    "ingest/",
+    "tasks/ingest/",
     "simulation/test_seeds.py",
-    "integration/test_restarts.py",
-    "integration/test_worker_faults.py",
-    "integration/test_dev.py",
+    "integration/faults/test_restarts.py",
+    "integration/faults/test_worker_faults.py",
+    "integration/deployment/test_dev.py",
     "chaos/test_chaos.py",
 )
 """What takes minutes: begun last, it would keep one process busy while the others rest.
 
-All that share one Spark are the longest of all; `ingest/` brings the others of its word along.
+All that share one Spark are the longest of all; `tasks/ingest/` brings the others of its word.
 """
 _APART = ("simulation/test_seeds.py",)
 """Each test of it counts as a file."""
 _ON_ONE_CLUSTER = (
-    "integration/test_bad_input.py",
-    "integration/test_end_to_end.py",
-    "integration/test_kafka_as_it_is.py",
-    "integration/test_sampler.py",
-    "integration/test_sizes.py",
-    "integration/test_task_logs.py",
-    "integration/test_topic_pattern.py",
+    "integration/data/test_bad_input.py",
+    "integration/supervisors/test_end_to_end.py",
+    "integration/faults/test_kafka_as_it_is.py",
+    "integration/data/test_sampler.py",
+    "integration/data/test_sizes.py",
+    "integration/supervisors/test_task_logs.py",
+    "integration/data/test_topic_pattern.py",
 )
 _SHARING = {
-    "ingest/": "spark",
-    "times/": "spark",
-    "expression/": "spark",
+    "tasks/ingest/": "spark",
+    "tasks/rows/time/": "spark",
+    "tasks/rows/expression/": "spark",
+    "tasks/spark/": "spark",
     **dict.fromkeys(_ON_ONE_CLUSTER, "cluster"),
 }
 """Files that share a Spark or a cluster: one process runs all of a word."""

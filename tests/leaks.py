@@ -1,6 +1,6 @@
 """Texts of libraries that show what they were given, with canaries where the secrets are."""
 
-from tasks.kafka_client import SecretRef
+from tasks.contract.kafka_client import SecretRef
 
 __all__ = ["BY_NAME", "BY_VALUE", "CANARY", "REFERENCE", "SECRET", "VARIABLE"]
 

@@ -6,7 +6,7 @@
 
 `Needs` is what each route declares of permissions; without it the overlord does not start.
 
-Everything that is not a route's own answer is a problem (`problems.py`).
+Everything that is not a route's own answer is a problem (`http/problems.py`).
 """
 
 from collections.abc import Sequence
@@ -16,48 +16,37 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 
-from supervisor.api import (
-    audit,
+from supervisor.api.http.access import open_paths, secured
+from supervisor.api.http.authenticate import Authenticate
+from supervisor.api.http.deps import ApiParts
+from supervisor.api.http.edge import Bodies, Names, SecurityHeaders
+from supervisor.api.http.idempotency import OncePerKey
+from supervisor.api.http.leader import to_the_leader
+from supervisor.api.http.methods import methods_of
+from supervisor.api.http.problems import render_bug, render_error, render_http, render_invalid
+from supervisor.api.http.requests import Requests
+from supervisor.api.openapi.answers import answered
+from supervisor.api.openapi.bodies import with_bodies
+from supervisor.api.openapi.document import described
+from supervisor.api.openapi.links import linked
+from supervisor.api.routes.cluster import audit, events, metrics, queues, status
+from supervisor.api.routes.supervisors import (
     backfills,
-    compaction,
-    datasources,
+    bulk,
     dry_run,
-    events,
     explain,
-    exports,
-    for_all,
     generations,
     handoffs,
-    internal,
     lag,
-    metrics,
     operations,
-    quarantine,
-    queues,
     resets,
     rollback,
     sampler,
-    segments,
-    status,
     supervisors,
-    task_verbs,
-    tasks,
-    workers,
 )
-from supervisor.api.access import open_paths, secured
-from supervisor.api.answers import answered
-from supervisor.api.authenticate import Authenticate
-from supervisor.api.bodies import with_bodies
-from supervisor.api.deps import ApiParts
-from supervisor.api.edge import Bodies, Names, SecurityHeaders
-from supervisor.api.idempotency import OncePerKey
-from supervisor.api.leader import to_the_leader
-from supervisor.api.links import linked
-from supervisor.api.methods import methods_of
-from supervisor.api.openapi import described
-from supervisor.api.problems import render_bug, render_error, render_http, render_invalid
-from supervisor.api.requests import Requests
-from supervisor.core.errors import LeaseLost, SupervisorError
+from supervisor.api.routes.tables import compaction, datasources, exports, quarantine, segments
+from supervisor.api.routes.tasks import internal, task_verbs, tasks, workers
+from supervisor.core.values.errors import LeaseLost, SupervisorError
 
 __all__ = ["ApiParts", "build_routes", "create_api"]
 
@@ -68,7 +57,7 @@ ROUTERS = (
     handoffs.router,
     resets.router,
     backfills.router,
-    for_all.router,
+    bulk.router,
     rollback.router,
     tasks.router,
     task_verbs.router,

@@ -1,7 +1,7 @@
 """The command `tidegate`, and what becomes of an error: one line, and an exit code.
 
-See `problems.py` for the exit codes.  A command that fails in a way that nobody foresaw says so
-in one line; TIDEGATE_DEBUG=1 shows where.
+See `shell/problems.py` for the exit codes.  A command that fails in a way that nobody foresaw says
+so in one line; TIDEGATE_DEBUG=1 shows where.
 """
 
 import contextvars
@@ -13,43 +13,33 @@ from typing import Annotated
 
 import typer
 
-from supervisor.cli import (
-    access,
-    compaction,
-    config,
-    exports,
-    metadata,
-    quarantine,
-    queues,
-    segments,
-    supervisors,
-    tasks,
-    workers,
-)
-from supervisor.cli.apply import apply
-from supervisor.cli.audit import audit
-from supervisor.cli.completion import completion
-from supervisor.cli.doctor import doctor
-from supervisor.cli.dry_run import diff
-from supervisor.cli.forget import forget
-from supervisor.cli.groups import TopLevel
-from supervisor.cli.handoff import handoff
-from supervisor.cli.init import init
-from supervisor.cli.options import present_name
-from supervisor.cli.output import say, show_error, show_text
-from supervisor.cli.problems import FAILED, exit_code
-from supervisor.cli.profiles import use_profile
-from supervisor.cli.query import query
-from supervisor.cli.reset import reset
-from supervisor.cli.rollback import rollback
-from supervisor.cli.sample import sample
-from supervisor.cli.serve import dev, overlord
-from supervisor.cli.task_logs import logs
-from supervisor.cli.verbs import resume, suspend, terminate
-from supervisor.cli.verify import verify
-from supervisor.cli.watch import explain, watch
-from supervisor.core.errors import SupervisorError
-from tasks.secret_source import without_secrets
+from supervisor.cli.cluster import access, config, metadata, queues, tasks, workers
+from supervisor.cli.cluster.audit import audit
+from supervisor.cli.cluster.doctor import doctor
+from supervisor.cli.cluster.serve import dev, overlord
+from supervisor.cli.cluster.task_logs import logs
+from supervisor.cli.shell.completion import completion
+from supervisor.cli.shell.groups import TopLevel
+from supervisor.cli.shell.options import present_name
+from supervisor.cli.shell.output import say, show_error, show_text
+from supervisor.cli.shell.problems import FAILED, exit_code
+from supervisor.cli.shell.profiles import use_profile
+from supervisor.cli.supervisor import supervisors
+from supervisor.cli.supervisor.apply import apply
+from supervisor.cli.supervisor.dry_run import diff
+from supervisor.cli.supervisor.forget import forget
+from supervisor.cli.supervisor.handoff import handoff
+from supervisor.cli.supervisor.init import init
+from supervisor.cli.supervisor.reset import reset
+from supervisor.cli.supervisor.rollback import rollback
+from supervisor.cli.supervisor.sample import sample
+from supervisor.cli.supervisor.verbs import resume, suspend, terminate
+from supervisor.cli.supervisor.watch import explain, watch
+from supervisor.cli.table import compaction, exports, quarantine, segments
+from supervisor.cli.table.query import query
+from supervisor.cli.table.verify import verify
+from supervisor.core.values.errors import SupervisorError
+from tasks.runtime.secrets import without_secrets
 
 _INTERRUPTED = 130
 

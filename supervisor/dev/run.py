@@ -23,12 +23,12 @@ from pydantic import JsonValue
 
 from supervisor.dev.broker import Broker
 from supervisor.dev.demo import Demo
+from supervisor.dev.options import DevOptions
 from supervisor.dev.ports import LOOPBACK, free_port, is_free
 from supervisor.dev.processes import ChildFailed, ChildSpec, ProcessGroup
 from supervisor.dev.sample import TOPIC, sample_spec
-from supervisor.dev_options import DevOptions
-from supervisor.settings import OVERLORD_PORT, Settings
-from supervisor.setup import SetupProblem
+from supervisor.settings.problems import SetupProblem
+from supervisor.settings.settings import OVERLORD_PORT, Settings
 from tasks.runtime.errors import JarsError, RuntimePartError
 from tasks.runtime.jars import FORMATS, KAFKA, SPARK, Part, ensure_jars
 from tasks.runtime.java import Java, find_java

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from enum import Enum, auto
 from typing import assert_never
 
-from supervisor.core.events import (
+from supervisor.core.queue.events import (
     Damage,
     Event,
     QueueConfig,
@@ -23,7 +23,7 @@ from supervisor.core.events import (
     damage_of,
     decode,
 )
-from supervisor.core.waits import is_ahead
+from supervisor.core.values.skewed_waits import is_ahead
 from supervisor.eventqueue.handling import Answer, Done, Fail, Later, Retry
 
 

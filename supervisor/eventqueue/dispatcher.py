@@ -14,11 +14,11 @@ from typing import TypeVar
 
 import structlog
 
-from supervisor.core.errors import LeaseLost, SupervisorError
-from supervisor.core.events import QueueName
+from supervisor.core.queue.events import QueueName
+from supervisor.core.values.errors import LeaseLost, SupervisorError
 from supervisor.eventqueue.decide import backoff
 from supervisor.eventqueue.processor import EventProcessor
-from supervisor.ports import Clock
+from supervisor.ports.store import Clock
 
 log = structlog.get_logger()
 

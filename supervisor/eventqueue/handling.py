@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from supervisor.core.events import Event
-from supervisor.ports import Store, Transaction
+from supervisor.core.queue.events import Event
+from supervisor.ports.store import Store, Transaction
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from supervisor.core.events import QueueName
+from supervisor.core.queue.events import QueueName
 
 BATCH_BOUNDS_S = (0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 30.0, 60.0, 300.0)
 """Upper bounds, inclusive, of the buckets of batch times; a last bucket takes the rest."""

@@ -11,9 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from supervisor.core.cursors import read_place, write_cursor
-from supervisor.core.errors import Refused
-from supervisor.core.events import (
+from supervisor.core.model.rows import AuditEntry
+from supervisor.core.queue.events import (
     EmptyEvent,
     Event,
     EventTooLarge,
@@ -27,11 +26,12 @@ from supervisor.core.events import (
     decode,
     unsound,
 )
-from supervisor.core.model import AuditEntry
-from supervisor.core.waits import is_ahead
+from supervisor.core.values.cursors import read_place, write_cursor
+from supervisor.core.values.errors import Refused
+from supervisor.core.values.skewed_waits import is_ahead
 from supervisor.eventqueue.meters import Meters
 from supervisor.eventqueue.shown import QueueView, Totals, look
-from supervisor.ports import Clock, Store, Transaction
+from supervisor.ports.store import Clock, Store, Transaction
 
 DAMAGED = "damaged: "
 """How the reason of an event begins whose row was not sound: it is never replayed."""

@@ -17,8 +17,7 @@ from typing import assert_never
 
 import structlog
 
-from supervisor.core.errors import LeaseLost, StateMoved, SupervisorError
-from supervisor.core.events import (
+from supervisor.core.queue.events import (
     Damage,
     Event,
     FailedEvent,
@@ -29,6 +28,7 @@ from supervisor.core.events import (
     QueueState,
     StoredEvent,
 )
+from supervisor.core.values.errors import LeaseLost, StateMoved, SupervisorError
 from supervisor.eventqueue.decide import (
     Ahead,
     Batch,
@@ -43,7 +43,7 @@ from supervisor.eventqueue.decide import (
 )
 from supervisor.eventqueue.handling import Context, Handled, Handler, nothing
 from supervisor.eventqueue.meters import Meters
-from supervisor.ports import Clock, Store, Transaction
+from supervisor.ports.store import Clock, Store, Transaction
 
 log = structlog.get_logger()
 

@@ -16,13 +16,13 @@ from datetime import datetime, timedelta
 
 import structlog
 
-from supervisor.core.events import QueueConfig, QueueMode, QueueName
+from supervisor.core.queue.events import QueueConfig, QueueMode, QueueName
 from supervisor.eventqueue.decide import looked_at
 from supervisor.eventqueue.dispatcher import Dispatcher
 from supervisor.eventqueue.handling import Handler
 from supervisor.eventqueue.meters import Meters
 from supervisor.eventqueue.processor import EventProcessor, Kit
-from supervisor.ports import Clock, Store
+from supervisor.ports.store import Clock, Store
 
 log = structlog.get_logger()
 

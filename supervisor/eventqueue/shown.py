@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from supervisor.core.events import (
+from supervisor.core.queue.events import (
     QueueConfig,
     QueueMode,
     QueueName,
@@ -16,7 +16,7 @@ from supervisor.core.events import (
     repair_of,
 )
 from supervisor.eventqueue.meters import Meter
-from supervisor.ports import Transaction
+from supervisor.ports.store import Transaction
 
 
 @dataclass(frozen=True)

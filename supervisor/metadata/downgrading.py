@@ -16,10 +16,10 @@ from alembic.config import Config
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection
 
-from supervisor.core.errors import DowngradeRefused
-from supervisor.core.model import Lease
-from supervisor.metadata.lease import SqlLease
+from supervisor.core.model.rows import Lease
+from supervisor.core.values.errors import DowngradeRefused
 from supervisor.metadata.migrate import migrating, newest, scripts, stored_revisions
+from supervisor.metadata.repositories.lease import SqlLease
 
 LOOK_S = 0.2
 _HOLDER = "tidegate metadata downgrade"

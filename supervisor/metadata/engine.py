@@ -17,7 +17,7 @@ from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import ArgumentError
 from sqlalchemy.pool import ConnectionPoolEntry, NullPool, QueuePool
 
-from supervisor.core.errors import MetadataBusy, MetadataUnavailable, SupervisorError
+from supervisor.core.values.errors import MetadataBusy, MetadataUnavailable, SupervisorError
 
 WRITES = "tidegate_writes"
 """Execution option of a connection whose next transaction writes."""

@@ -2,7 +2,7 @@
 
 from sqlalchemy import Connection, select
 
-from supervisor.metadata.tables import installation
+from supervisor.metadata.schema.tables import installation
 
 
 class SqlInstallation:

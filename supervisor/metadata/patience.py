@@ -19,7 +19,7 @@ import psycopg
 from psycopg.abc import PQGen
 from sqlalchemy import Connection, Engine, event
 
-from supervisor.core.errors import MetadataUnavailable
+from supervisor.core.values.errors import MetadataUnavailable
 
 PING_S = 0.6
 """For the empty question that begins every use of a pooled connection."""

@@ -20,35 +20,45 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
-from supervisor.core.errors import (
+from supervisor.core.history.lifecycle_events import Happening
+from supervisor.core.values.errors import (
     KeyTakenOver,
     LeaseLost,
     MetadataBusy,
     MetadataUnavailable,
     SupervisorError,
 )
-from supervisor.core.happenings import Happening
-from supervisor.metadata.access import SqlAccess
-from supervisor.metadata.audit import SqlAudit
-from supervisor.metadata.compactions import SqlCompactions
 from supervisor.metadata.engine import WRITES, Bounds, create_engine, optimize
-from supervisor.metadata.events import SqlEvents
-from supervisor.metadata.exports import SqlExports
-from supervisor.metadata.generations import SqlGenerations
-from supervisor.metadata.happenings import KEPT, SqlHappenings
 from supervisor.metadata.installation import SqlInstallation
-from supervisor.metadata.keys import SqlKeys
-from supervisor.metadata.lease import SqlLease, require_term
-from supervisor.metadata.offsets import SqlOffsets
-from supervisor.metadata.operations import SqlOperations
-from supervisor.metadata.plans import SqlPlans
-from supervisor.metadata.retention import SqlRetention
-from supervisor.metadata.segments import SqlSegments
-from supervisor.metadata.specs import SqlSpecs
-from supervisor.metadata.tasks import SqlTasks
-from supervisor.metadata.watched import SqlWatched
-from supervisor.metadata.workers import SqlWorkers
-from supervisor.ports import (
+from supervisor.metadata.repositories.access import SqlAccess
+from supervisor.metadata.repositories.audit import SqlAudit
+from supervisor.metadata.repositories.compactions import SqlCompactions
+from supervisor.metadata.repositories.events import SqlEvents
+from supervisor.metadata.repositories.exports import SqlExports
+from supervisor.metadata.repositories.generations import SqlGenerations
+from supervisor.metadata.repositories.happenings import KEPT, SqlHappenings
+from supervisor.metadata.repositories.keys import SqlKeys
+from supervisor.metadata.repositories.lease import SqlLease, require_term
+from supervisor.metadata.repositories.offsets import SqlOffsets
+from supervisor.metadata.repositories.operations import SqlOperations
+from supervisor.metadata.repositories.plans import SqlPlans
+from supervisor.metadata.repositories.retention import SqlRetention
+from supervisor.metadata.repositories.segments import SqlSegments
+from supervisor.metadata.repositories.specs import SqlSpecs
+from supervisor.metadata.repositories.tasks import SqlTasks
+from supervisor.metadata.repositories.watched import SqlWatched
+from supervisor.metadata.repositories.workers import SqlWorkers
+from supervisor.ports.access import Access
+from supervisor.ports.compaction import Compactions
+from supervisor.ports.exports import Exports
+from supervisor.ports.generations import Generations, OffsetsTable
+from supervisor.ports.idempotency import Keys
+from supervisor.ports.lifecycle import Happenings
+from supervisor.ports.operations import OperationsTable
+from supervisor.ports.queue_events import Events, Heard
+from supervisor.ports.segments import Retention, Segments
+from supervisor.ports.state_history import Watched
+from supervisor.ports.store import (
     Audit,
     Installation,
     LeaseTable,
@@ -58,16 +68,6 @@ from supervisor.ports import (
     Transaction,
     WorkersTable,
 )
-from supervisor.ports_access import Access
-from supervisor.ports_compaction import Compactions
-from supervisor.ports_events import Events, Heard
-from supervisor.ports_exports import Exports
-from supervisor.ports_happenings import Happenings
-from supervisor.ports_keys import Keys
-from supervisor.ports_operations import OperationsTable
-from supervisor.ports_ranges import Generations, OffsetsTable
-from supervisor.ports_segments import Retention, Segments
-from supervisor.ports_watched import Watched
 
 Measured = Callable[[str, str, float], None]
 _OUTCOMES: dict[type[SupervisorError], str] = {

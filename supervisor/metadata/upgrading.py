@@ -13,7 +13,7 @@ from alembic.script import ScriptDirectory
 from alembic.util import CommandError
 from sqlalchemy import Connection
 
-from supervisor.core.errors import SchemaTooNew
+from supervisor.core.values.errors import SchemaTooNew
 from supervisor.metadata.migrate import newest
 
 

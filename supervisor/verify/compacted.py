@@ -33,8 +33,8 @@ from supervisor.verify.files import (
 from supervisor.verify.ledger import CompactedFile
 from supervisor.verify.pieces import Part, Pieces
 from supervisor.verify.verdict import Finding, FindingKind
-from tasks.contract import OffsetSpan
-from tasks.offsets import TopicPartition
+from tasks.contract.messages import OffsetSpan
+from tasks.contract.offsets import TopicPartition
 
 _NOBODYS = -1
 """Number of the share of rows that are of none."""

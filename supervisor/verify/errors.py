@@ -19,8 +19,8 @@ from supervisor.verify.ledger import LedgerPublication
 from supervisor.verify.pieces import Part, Pieces
 from supervisor.verify.runs import NOTHING, Runs
 from supervisor.verify.verdict import Finding, FindingKind
-from tasks.contract import SegmentFile
-from tasks.offsets import TopicPartition
+from tasks.contract.messages import SegmentFile
+from tasks.contract.offsets import TopicPartition
 
 
 def read_errors(

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from supervisor.verify.dropped import LetGo
 from supervisor.verify.runs import NOTHING, Runs
-from tasks.offsets import TopicPartition
+from tasks.contract.offsets import TopicPartition
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,8 @@ from supervisor.verify.ledger import LedgerPublication
 from supervisor.verify.pieces import Part, Pieces
 from supervisor.verify.runs import Runs
 from supervisor.verify.verdict import Finding, FindingKind
-from tasks.contract import OffsetSpan, RejectsFile, SegmentFile
-from tasks.offsets import TopicPartition
+from tasks.contract.messages import OffsetSpan, RejectsFile, SegmentFile
+from tasks.contract.offsets import TopicPartition
 
 OFFSET, PARTITION, TOPIC = "__offset", "__partition", "__topic"
 _RAW_PLACE = ("topic", "partition", "offset")

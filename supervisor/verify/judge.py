@@ -28,7 +28,7 @@ from supervisor.verify.verdict import (
     Verification,
     worst,
 )
-from tasks.offsets import TopicPartition
+from tasks.contract.offsets import TopicPartition
 
 
 def judge(

@@ -7,14 +7,14 @@ from typing import Literal
 
 from pydantic import ConfigDict, Field
 
-from supervisor.core.data_source import errors_table
-from supervisor.core.names import ordinal_of
+from supervisor.core.values.ids import ordinal_of
+from supervisor.core.values.table_names import errors_table
 from supervisor.verify.dropped import LetGo
 from supervisor.verify.facts import DeclaredGap
-from tasks.contract import OffsetSpan, RejectsFile, SegmentFile
-from tasks.kafka_client import KafkaClient
-from tasks.offsets import TopicPartition
-from tasks.wire import Instant, Wire, WireOffsets
+from tasks.contract.kafka_client import KafkaClient
+from tasks.contract.messages import OffsetSpan, RejectsFile, SegmentFile
+from tasks.contract.offsets import TopicPartition
+from tasks.contract.wire import Instant, Wire, WireOffsets
 
 BREAKS_SHOWN = 10
 """Reasons of declared breaks that a verification tells."""

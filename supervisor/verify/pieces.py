@@ -8,7 +8,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from supervisor.verify.runs import NOTHING, Runs
-from tasks.offsets import TopicPartition
+from tasks.contract.offsets import TopicPartition
 
 
 @dataclass(frozen=True)

@@ -30,10 +30,10 @@ from confluent_kafka.admin import AdminClient
 from confluent_kafka.admin._config import ConfigEntry, ConfigResource
 from confluent_kafka.admin._topic import TopicDescription
 
-from supervisor.core.errors import StreamUnavailable
+from supervisor.core.values.errors import StreamUnavailable
 from supervisor.verify.runs import RunBuilder, Runs
-from tasks.kafka_client import KafkaClient, ReadSecret, librdkafka_properties
-from tasks.offsets import TopicPartition
+from tasks.contract.kafka_client import KafkaClient, ReadSecret, librdkafka_properties
+from tasks.contract.offsets import TopicPartition
 
 SILENCE = timedelta(seconds=60)
 """So long may Kafka say nothing at all before the verification is given up."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from supervisor.verify.runs import Runs
-from tasks.offsets import TopicPartition
+from tasks.contract.offsets import TopicPartition
 
 RUNS_SHOWN_MAX = 10
 """A finding lists so many runs of offsets; `records` counts them all."""

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from supervisor.setup import SetupProblem
+from supervisor.settings.problems import SetupProblem
 from supervisor.verify.compacted import Compacted, read_compacted
 from supervisor.verify.errors import read_errors
 from supervisor.verify.facts import PublishedRange
@@ -13,9 +13,9 @@ from supervisor.verify.judge import facts_by_partition, judge
 from supervisor.verify.ledger import Ledger
 from supervisor.verify.topic import TopicRead, read_topic
 from supervisor.verify.verdict import Finding, FindingKind, Verification
-from tasks.kafka_client import SecretRef
-from tasks.offsets import TopicPartition
-from tasks.secret_source import NoSecret, secret_text
+from tasks.contract.kafka_client import SecretRef
+from tasks.contract.offsets import TopicPartition
+from tasks.runtime.secrets import NoSecret, secret_text
 
 Progress = Callable[[int], None]
 

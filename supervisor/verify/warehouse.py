@@ -19,7 +19,7 @@ from threading import Event
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from supervisor.setup import SetupProblem
+from supervisor.settings.problems import SetupProblem
 from supervisor.verify.inventory import (
     Claim,
     ClaimedFile,

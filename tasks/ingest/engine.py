@@ -23,11 +23,12 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 
-from tasks.contract import DesiredCompaction, RejectsFile, SegmentFile
-from tasks.discovery import Found, columns_of, kinds_new, typed_of, unsettled
-from tasks.ingest.append import put_together
-from tasks.ingest.chunks import Chunks
-from tasks.ingest.columns import (
+from tasks.contract.ingest_spec import BadRecords, Discovery
+from tasks.contract.kafka_client import ReadSecret, java_properties
+from tasks.contract.messages import DesiredCompaction, RejectsFile, SegmentFile
+from tasks.contract.offsets import Offsets, count
+from tasks.ingest.decode.chunks import Chunks
+from tasks.ingest.decode.columns import (
     ColumnBook,
     columns_in,
     digested,
@@ -37,10 +38,23 @@ from tasks.ingest.columns import (
     judged,
     peeked,
 )
-from tasks.ingest.compact import Compaction, checked, combine, compaction_of
-from tasks.ingest.entries import entry_of
-from tasks.ingest.failures import judge
-from tasks.ingest.files import (
+from tasks.ingest.decode.java_clock import chunks_of
+from tasks.ingest.decode.numbers import NumberBook
+from tasks.ingest.decode.observed import Observed
+from tasks.ingest.formats.parse import reasons_of
+from tasks.ingest.formats.schemas import SchemaBook, Schemas
+from tasks.ingest.merge.append import put_together
+from tasks.ingest.merge.compact import Compaction, checked, combine, compaction_of
+from tasks.ingest.merge.merge import Rewrite, as_segments, check_rewritten, order_of
+from tasks.ingest.merge.quarantine import bad_ones, keep_raw, merge_raw, number_kept, range_of
+from tasks.ingest.merge.rollup import Rollup, roll_up
+from tasks.ingest.merge.sizes import PART_ROWS_MIN, fullest, may_stay, target_of
+from tasks.ingest.spark.failures import judge
+from tasks.ingest.spark.jobs import Jobs, Run
+from tasks.ingest.spark.source import Range, read_range
+from tasks.ingest.warm import warm_up
+from tasks.ingest.write.entries import entry_of
+from tasks.ingest.write.files import (
     data_paths,
     describe,
     local_folder,
@@ -48,23 +62,10 @@ from tasks.ingest.files import (
     remove_folder,
     sync_folders,
 )
-from tasks.ingest.java_clock import chunks_of
-from tasks.ingest.jobs import Jobs, Run
-from tasks.ingest.merge import Rewrite, as_segments, check_rewritten, order_of
-from tasks.ingest.numbers import NumberBook
-from tasks.ingest.observed import Observed
-from tasks.ingest.parse import reasons_of
-from tasks.ingest.quarantine import bad_ones, keep_raw, merge_raw, number_kept, range_of
-from tasks.ingest.rejects import as_runs, joined, read_rejects, write_rejects
-from tasks.ingest.rollup import Rollup, roll_up
-from tasks.ingest.schemas import SchemaBook, Schemas
-from tasks.ingest.sizes import PART_ROWS_MIN, fullest, may_stay, target_of
-from tasks.ingest.source import Range, read_range
-from tasks.ingest.warm import warm_up
-from tasks.ingest.write import ROWS_PER_FILE, check_rows, write_rows
-from tasks.ingest_spec import BadRecords, Discovery
-from tasks.kafka_client import ReadSecret, java_properties
-from tasks.offsets import Offsets, count
+from tasks.ingest.write.rejects import as_runs, joined, read_rejects, write_rejects
+from tasks.ingest.write.write import ROWS_PER_FILE, check_rows, write_rows
+from tasks.kafka.private_key import with_open_key
+from tasks.kafka.schema_registry import RegistryClient
 from tasks.ports import (
     BatchCancelled,
     BatchJob,
@@ -76,10 +77,9 @@ from tasks.ports import (
     SchemasUnavailable,
     TaskError,
 )
-from tasks.private_key import with_open_key
-from tasks.row_plan import measured, metric_columns
-from tasks.schema_source import RegistryClient
-from tasks.spark_session import COMPACTING_POOL, FINISHING_POOL, LIVE_POOL, SparkRuntime
+from tasks.rows.discovery import Found, columns_of, kinds_new, typed_of, unsettled
+from tasks.rows.row_plan import measured, metric_columns
+from tasks.spark.session import COMPACTING_POOL, FINISHING_POOL, LIVE_POOL, SparkRuntime
 
 _PEEK_ROWS = 1_000
 """Records per partition that are looked at before the first batch of a table without columns."""

@@ -19,16 +19,20 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, Observation
 from pyspark.sql import functions as fn
 
-from tasks.discovery import Found, columns_of, kinds_new, typed_of, unsettled
-from tasks.ingest.columns import found_so_far, grown, judged
-from tasks.ingest.failures import judge
-from tasks.ingest.jobs import Jobs, Run
-from tasks.ingest.observed import told_sql
-from tasks.ingest.places import numbers_of
-from tasks.ingest.reasons import RejectReason
-from tasks.ingest.schemas import SchemaBook, Schemas
-from tasks.ingest.source import read_range
-from tasks.ingest.sql import (
+from tasks.contract.ingest_spec import Column, ColumnType, Discovery, IngestSpec, Metric
+from tasks.contract.kafka_client import ReadSecret, java_properties
+from tasks.contract.offsets import Offsets, TopicPartition
+from tasks.contract.sample import DesiredSample, SampleAnswer, SampledRecord
+from tasks.contract.sample_ranges import parts
+from tasks.ingest.decode.columns import found_so_far, grown, judged
+from tasks.ingest.decode.observed import told_sql
+from tasks.ingest.formats.reasons import RejectReason
+from tasks.ingest.formats.schemas import SchemaBook, Schemas
+from tasks.ingest.spark.failures import judge
+from tasks.ingest.spark.jobs import Jobs, Run, await_metric
+from tasks.ingest.spark.places import numbers_of
+from tasks.ingest.spark.source import read_range
+from tasks.ingest.spark.sql import (
     ASKED_COLUMN,
     IS_ROW,
     REASON_COLUMN,
@@ -37,16 +41,11 @@ from tasks.ingest.sql import (
     Told,
     told_by,
 )
-from tasks.ingest.write import await_metric
-from tasks.ingest_spec import Column, ColumnType, Discovery, IngestSpec, Metric
-from tasks.kafka_client import ReadSecret, java_properties
-from tasks.offsets import Offsets, TopicPartition
+from tasks.kafka.private_key import UnusableKey, with_open_key
 from tasks.ports import BatchCancelled, SchemaSource
-from tasks.private_key import UnusableKey, with_open_key
-from tasks.row_plan import counted_apart, measured
-from tasks.sample_contract import DesiredSample, SampleAnswer, SampledRecord
-from tasks.sample_ranges import parts
-from tasks.spark_session import SAMPLING_POOL, SparkRuntime
+from tasks.rows.discovery import Found, columns_of, kinds_new, typed_of, unsettled
+from tasks.rows.row_plan import counted_apart, measured
+from tasks.spark.session import SAMPLING_POOL, SparkRuntime
 
 INPUT_CHARS = 65_536
 """Longest text kept of a record."""

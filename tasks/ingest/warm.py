@@ -8,15 +8,15 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from tasks.ingest.chunks import Chunks
-from tasks.ingest.decode import decode
-from tasks.ingest.files import data_paths, describe
-from tasks.ingest.merge import Rewrite, rewrite
-from tasks.ingest.parse import reasons_of
-from tasks.ingest.sizes import Target
-from tasks.ingest.write import write_rows
-from tasks.ingest_spec import Column, Granularity, RowSpec
-from tasks.offsets import TopicPartition
+from tasks.contract.ingest_spec import Column, Granularity, RowSpec
+from tasks.contract.offsets import TopicPartition
+from tasks.ingest.decode.chunks import Chunks
+from tasks.ingest.decode.decode import decode
+from tasks.ingest.formats.parse import reasons_of
+from tasks.ingest.merge.merge import Rewrite, rewrite
+from tasks.ingest.merge.sizes import Target
+from tasks.ingest.write.files import data_paths, describe
+from tasks.ingest.write.write import write_rows
 
 _ROUNDS = 3
 _ROWS = 2_000

@@ -1,1 +1,3 @@
-"""Chaos with real processes: read `points.py` (where they die), `run.py` (a run), `oracle.py`."""
+"""Chaos with real processes: read `points.py` (where they die), `runs/run.py` (a run),
+`judges/oracle.py`.
+"""

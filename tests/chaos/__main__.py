@@ -25,15 +25,15 @@ from pathlib import Path
 
 from supervisor.dev.ports import LOOPBACK
 from tasks.runtime.jars import KAFKA
-from tests.brokers import shared_jars, shared_java
-from tests.chaos.amount import Wanted
-from tests.chaos.fleet import ProxiedBroker, Shape
-from tests.chaos.report import write
-from tests.chaos.rereads import BRIEF_PART, Part
-from tests.chaos.schedule import KILLS, Kind, kinds_of, schedule
-from tests.chaos.story import Story, tell
-from tests.chaos.walk import LONG, SHORT
-from tests.postgres import postgres
+from tests.chaos.judges.amount import Wanted
+from tests.chaos.judges.report import write
+from tests.chaos.judges.rereads import BRIEF_PART, Part
+from tests.chaos.processes.fleet import ProxiedBroker, Shape
+from tests.chaos.runs.schedule import KILLS, Kind, kinds_of, schedule
+from tests.chaos.runs.story import Story, tell
+from tests.chaos.runs.walk import LONG, SHORT
+from tests.environment.brokers import shared_jars, shared_java
+from tests.environment.postgres import postgres
 
 _FAULTS_MAX = 100_000
 _KILLS = 200

@@ -7,12 +7,12 @@ from typing import cast
 
 import pytest
 
-from tests.chaos.books import Books
-from tests.chaos.fleet import Fleet, Shape
-from tests.chaos.oracle import Oracle
-from tests.chaos.producer import Ledger, Stream
-from tests.chaos.run import Run
-from tests.chaos.still import Still
+from tests.chaos.judges.books import Books
+from tests.chaos.judges.oracle import Oracle
+from tests.chaos.processes.fleet import Fleet, Shape
+from tests.chaos.processes.producer import Ledger, Stream
+from tests.chaos.processes.still import Still
+from tests.chaos.runs.run import Run
 
 
 @pytest.fixture

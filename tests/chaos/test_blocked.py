@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 from supervisor.dev.broker import Broker
-from tests.brokers import create_topic
-from tests.chaos.books import Books
-from tests.chaos.finish import finish
-from tests.chaos.fleet import Fleet, Shape
-from tests.chaos.oracle import Oracle
-from tests.chaos.producer import streaming
-from tests.chaos.run import Run
+from tests.chaos.judges.books import Books
+from tests.chaos.judges.oracle import Oracle
+from tests.chaos.processes.fleet import Fleet, Shape
+from tests.chaos.processes.producer import streaming
+from tests.chaos.runs.finish import finish
+from tests.chaos.runs.run import Run
+from tests.environment.brokers import create_topic
 
 pytestmark = [pytest.mark.chaos, pytest.mark.kafka, pytest.mark.pg]
 TOPIC = "control-ports-blocked"

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from supervisor.dev.broker import Broker
-from tests.chaos.amount import Wanted
-from tests.chaos.fleet import Shape
-from tests.chaos.rereads import BRIEF_PART
-from tests.chaos.schedule import BRIEF
-from tests.chaos.story import Story, tell
-from tests.chaos.walk import SHORT
+from tests.chaos.judges.amount import Wanted
+from tests.chaos.judges.rereads import BRIEF_PART
+from tests.chaos.processes.fleet import Shape
+from tests.chaos.runs.schedule import BRIEF
+from tests.chaos.runs.story import Story, tell
+from tests.chaos.runs.walk import SHORT
 
 pytestmark = [pytest.mark.chaos, pytest.mark.kafka, pytest.mark.pg]
 SEED = 5

@@ -10,11 +10,11 @@ from urllib.parse import urlsplit
 import psycopg
 import pytest
 
-from tests.chaos.measure import Faults, Reads
-from tests.chaos.oracle import judge
-from tests.chaos.producer import Ledger
-from tests.chaos.proxy import FaultProxy, Mode
-from tests.chaos.schedule import KILLS, Kind, schedule
+from tests.chaos.judges.measure import Faults, Reads
+from tests.chaos.judges.oracle import judge
+from tests.chaos.processes.producer import Ledger
+from tests.chaos.processes.proxy import FaultProxy, Mode
+from tests.chaos.runs.schedule import KILLS, Kind, schedule
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.chaos

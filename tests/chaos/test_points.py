@@ -11,10 +11,10 @@ from typing import get_args
 import psutil
 import pytest
 
-from supervisor.core.actions import Action
-from tasks.contract import TaskPhase
-from tasks.failpoints import EXIT_CODE, FailpointsError, nothing, parse, reach_of
-from tasks.signals import Effect
+from supervisor.core.planning.actions import Action
+from tasks.contract.messages import TaskPhase
+from tasks.machine.events import Effect
+from tasks.runtime.failpoints import EXIT_CODE, FailpointsError, nothing, parse, reach_of
 from tests.chaos.points import POINTS, ROWS
 from tests.waiting import wait_until
 
@@ -92,16 +92,16 @@ def test_only_a_process_environment_arms_a_failpoint() -> None:
         for package in ("supervisor", "tasks")
         for path in (_ROOT / package).rglob("*.py")
         if any(
-            isinstance(node, ast.ImportFrom) and node.module == "tasks.failpoints"
+            isinstance(node, ast.ImportFrom) and node.module == "tasks.runtime.failpoints"
             for node in ast.walk(ast.parse(path.read_text()))
         )
     ]
-    assert sorted(readers) == ["supervisor/startup.py", "tasks/process.py"]
+    assert sorted(readers) == ["supervisor/app/process.py", "tasks/worker/process.py"]
 
 
 _PROGRAM = """
 import os, sys
-from tasks.failpoints import reach_of
+from tasks.runtime.failpoints import reach_of
 reach = reach_of(os.environ)
 for turn in range(3):
     reach("here")

@@ -22,7 +22,7 @@ from pathlib import Path
 from pydantic import JsonValue
 
 from supervisor.dev.ports import LOOPBACK
-from tests.brokers import create_topic, produce, shared_cache_dir, start_test_broker
+from tests.environment.brokers import create_topic, produce, shared_cache_dir, start_test_broker
 from tests.integration.cluster import Cluster, running
 from tests.integration.oracle import ends_of, ids_in_files, ids_in_topic, record, spec
 

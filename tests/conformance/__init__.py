@@ -1,4 +1,4 @@
 """One story per rule of the metadata ports, told to SQLite and to PostgreSQL.
 
-Read first: `conftest.py` (who listens), then `test_transactions.py`.
+Read first: `conftest.py` (who listens), then `metadata/test_transactions.py`.
 """

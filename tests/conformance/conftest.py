@@ -7,9 +7,9 @@ import pytest
 
 from supervisor.metadata.migrate import migrate
 from supervisor.metadata.store import SqlStore
-from supervisor.ports import Store
+from supervisor.ports.store import Store
 from tests.conformance.stories import LEASE_TTL, Leader, take_lease
-from tests.postgres import Server, postgres_server
+from tests.environment.postgres import Server, postgres_server
 from tests.sqlite_memory import empty_file
 
 __all__ = ["postgres_server"]

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from typing import Protocol
 
-from supervisor.core.idempotency import Claim, StoredAnswer
-from supervisor.idempotency import Asked, Idempotency
-from tests.conformance.overtaken import Overtaken
-from tests.service.world import World
+from supervisor.core.values.idempotency import Claim, StoredAnswer
+from supervisor.services.access.idempotency import Asked, Idempotency
+from tests.conformance.metadata.overtaken import Overtaken
+from tests.supervisor.world import World
 
 
 class Told(Protocol):

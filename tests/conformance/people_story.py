@@ -3,18 +3,18 @@
 from collections.abc import Callable
 from typing import Protocol
 
-from supervisor.loop import Loop
-from supervisor.ports import Store
-from supervisor.registry import WorkerRegistry
-from supervisor.signals import Broadcast
-from supervisor.task_stops import TaskStops
-from supervisor.worker_stands import WorkerStands
-from tests.core.snapshots import HOUR, TOPIC
-from tests.service.world import ENDINGS, World
+from supervisor.control.loop import Loop
+from supervisor.control.wakeups import Broadcast
+from supervisor.control.worker_registry import WorkerRegistry
+from supervisor.ports.store import Store
+from supervisor.services.tasks.stop_task import TaskStops
+from supervisor.services.tasks.workers import WorkerStands
+from tests.supervisor.core.snapshots import HOUR, TOPIC
+from tests.supervisor.world import ENDINGS, World
 
 
 class Story(Protocol):
-    """What is needed of the story in `test_write_skew.py`."""
+    """What is needed of the story in `metadata/test_write_skew.py`."""
 
     world: World
 

@@ -4,12 +4,12 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from supervisor.core.actions import FixEnd, OpenGeneration
-from supervisor.core.model import Generation, Publication, Segment, Task, TaskStatus
-from supervisor.ports import Store, Transaction
-from tasks.contract import OffsetSpan, SegmentFile
-from tasks.ingest_spec import Column
-from tasks.offsets import Offsets, TopicPartition
+from supervisor.core.model.rows import Generation, Publication, Segment, Task, TaskStatus
+from supervisor.core.planning.actions import FixEnd, OpenGeneration
+from supervisor.ports.store import Store, Transaction
+from tasks.contract.ingest_spec import Column
+from tasks.contract.messages import OffsetSpan, SegmentFile
+from tasks.contract.offsets import Offsets, TopicPartition
 
 LEASE_TTL = timedelta(seconds=30)
 """A session may idle for a third of it: the machine may have other work in a transaction."""

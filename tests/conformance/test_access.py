@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from supervisor.core.access import DeniedTry, Grant, Kind, Principal, Role
-from supervisor.ports import Store
-from supervisor.ports_access import DENIED_KEPT
+from supervisor.core.values.permissions import DeniedTry, Grant, Kind, Principal, Role
+from supervisor.ports.access import DENIED_KEPT
+from supervisor.ports.store import Store
 from tests.conformance.stories import HOUR, NOON
 
 GRANTS = (Grant(Role.VIEWER, "*"), Grant(Role.ADMIN, "web-*"))

@@ -15,11 +15,11 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from supervisor.core.errors import SupervisorError
-from supervisor.core.model import GenerationState, TaskStatus
+from supervisor.core.model.rows import GenerationState, TaskStatus
+from supervisor.core.values.errors import SupervisorError
 from supervisor.metadata.store import SqlStore
-from supervisor.ports import Transaction
-from tasks.offsets import Offsets, OffsetsError
+from supervisor.ports.store import Transaction
+from tasks.contract.offsets import Offsets, OffsetsError
 from tests.conformance.stories import (
     CLICKS,
     LEASE_TTL,
@@ -33,7 +33,7 @@ from tests.conformance.stories import (
     opening,
     take_lease,
 )
-from tests.postgres import Server
+from tests.environment.postgres import Server
 from tests.sqlite_memory import SqliteInMemory
 
 Answer = object

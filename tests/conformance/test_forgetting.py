@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import datetime
 
-from supervisor.core.model import (
+from supervisor.core.model.rows import (
     GapKind,
     GenerationState,
     OffsetGap,
@@ -11,8 +11,8 @@ from supervisor.core.model import (
     Task,
     TaskStatus,
 )
-from supervisor.ports import Transaction
-from tasks.contract import PublishOutcome
+from supervisor.ports.store import Transaction
+from tasks.contract.messages import PublishOutcome
 from tests.conformance.stories import (
     CLICKS,
     HOUR,
@@ -28,7 +28,7 @@ from tests.conformance.stories import (
     publication,
     segment,
 )
-from tests.core.snapshots import spec
+from tests.supervisor.core.snapshots import spec
 
 EVERYTHING = 1_000
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from supervisor.core.errors import StateMoved
-from supervisor.core.model import Generation, GenerationState
+from supervisor.core.model.rows import Generation, GenerationState
+from supervisor.core.values.errors import StateMoved
 from tests.conformance.stories import (
     CLICKS,
     HOUR,

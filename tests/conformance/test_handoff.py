@@ -4,9 +4,9 @@ from datetime import datetime
 
 import pytest
 
-from supervisor.core.errors import StateMoved
-from supervisor.core.model import GenerationState
-from tasks.offsets import OffsetsError
+from supervisor.core.model.rows import GenerationState
+from supervisor.core.values.errors import StateMoved
+from tasks.contract.offsets import OffsetsError
 from tests.conformance.stories import (
     CLICKS,
     HOUR,
@@ -149,7 +149,7 @@ def test_the_successor_opens_in_the_transaction_that_fixes_the_end(reading: Lead
 def test_a_generation_ends_once_and_where_the_diagram_says(
     reading: Leader, moves: int, allowed: set[GenerationState], state: GenerationState
 ) -> None:
-    """Source: the diagram in supervisor/core/model.py."""
+    """Source: the diagram in supervisor/core/model/rows.py."""
     if moves > 0:
         _pause(reading, 0)
     if moves > 1:

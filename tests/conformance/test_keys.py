@@ -9,11 +9,17 @@ from datetime import timedelta
 import pytest
 
 from supervisor.adapters.manual_clock import ManualClock
-from supervisor.core.errors import KeyTakenOver, MetadataBusy
-from supervisor.core.idempotency import KEPT, RUNS, Claim, StoredAnswer
-from supervisor.core.model import AuditEntry
-from supervisor.idempotency import AnswerLost, Asked, Idempotency, KeyInUse, KeyReused
-from supervisor.ports import ActingStore
+from supervisor.core.model.rows import AuditEntry
+from supervisor.core.values.errors import KeyTakenOver, MetadataBusy
+from supervisor.core.values.idempotency import KEPT, RUNS, Claim, StoredAnswer
+from supervisor.ports.store import ActingStore
+from supervisor.services.access.idempotency import (
+    AnswerLost,
+    Asked,
+    Idempotency,
+    KeyInUse,
+    KeyReused,
+)
 from tests.conformance.stories import NOON, Leader, take_lease
 
 ASKED = Asked("ann", "key-1", "digest")

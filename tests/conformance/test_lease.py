@@ -10,11 +10,11 @@ from threading import Event
 import pytest
 
 from supervisor.adapters.clock import SystemClock
-from supervisor.core.errors import LeaseLost, MetadataBusy
-from supervisor.core.model import Lease
-from supervisor.leadership import RENEWALS_PER_TTL, Leadership
+from supervisor.control.leadership import RENEWALS_PER_TTL, Leadership
+from supervisor.core.model.rows import Lease
+from supervisor.core.values.errors import LeaseLost, MetadataBusy
 from supervisor.metadata.store import SqlStore
-from supervisor.ports import Store
+from supervisor.ports.store import Store
 from tests.conformance.stories import NOON, take_lease
 from tests.waiting import wait_until
 

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from supervisor.core.errors import StaleCommit
-from supervisor.core.model import CommittedOffset, GapKind, OffsetGap
-from tasks.offsets import OffsetsError, TopicPartition
+from supervisor.core.model.rows import CommittedOffset, GapKind, OffsetGap
+from supervisor.core.values.errors import StaleCommit
+from tasks.contract.offsets import OffsetsError, TopicPartition
 from tests.conformance.stories import (
     CLICKS,
     HOUR,

@@ -1,9 +1,9 @@
 """Spec versions: append-only, the newest counts, a tombstone ends a supervisor."""
 
-from supervisor.core.spec import SupervisorSpec
-from supervisor.core.spec_reader import read_spec
+from supervisor.core.spec.reader import read_spec
+from supervisor.core.spec.spec import SupervisorSpec
 from tests.conformance.stories import CLICKS, HOUR, NOON, Leader
-from tests.core.spec_documents import changed, created
+from tests.supervisor.core.spec.spec_documents import changed, created
 
 
 def _spec(task_count: int = 2) -> SupervisorSpec:

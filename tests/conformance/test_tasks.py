@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from supervisor.core.errors import StateMoved
-from supervisor.core.intervals import Interval
-from supervisor.core.model import TaskStatus, TaskTotals
-from tasks.contract import Counters, PublishOutcome
+from supervisor.core.model.rows import TaskStatus, TaskTotals
+from supervisor.core.values.errors import StateMoved
+from supervisor.core.values.intervals import Interval
+from tasks.contract.messages import Counters, PublishOutcome
 from tests.conformance.stories import (
     CLICKS,
     HOUR,

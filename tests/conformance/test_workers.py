@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from supervisor.core.model import WorkerRow
+from supervisor.core.model.rows import WorkerRow
 from tests.conformance.stories import HOUR, NOON, P0, Leader, attempt, opening
 
 

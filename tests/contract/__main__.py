@@ -23,9 +23,9 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from tests.brokers import start_test_broker
 from tests.contract.ask import Asked, Wish, ask
 from tests.contract.site import Site, serving
+from tests.environment.brokers import start_test_broker
 
 CASES = 10_000
 _SHARE = {True: 0.6, False: 0.4}

@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx
 from pydantic import BaseModel, ConfigDict, Field
 
-from supervisor.api.access import api_routes
+from supervisor.api.http.access import api_routes
 from supervisor.api.server import build_routes
 from tests.contract.hooks import BROKER
 from tests.contract.rules import (

@@ -1,5 +1,5 @@
 """The world of the API's tests, for what schemathesis found."""
 
-from tests.api.conftest import migrated, world
+from tests.supervisor.api.conftest import migrated, world
 
 __all__ = ["migrated", "world"]

@@ -9,9 +9,9 @@ from typing import Any
 
 import schemathesis
 
-from supervisor.api.idempotency import HEADER
-from supervisor.api.preconditions import STRONG, WEAK
-from supervisor.core.idempotency import is_key
+from supervisor.api.http.idempotency import HEADER
+from supervisor.api.http.preconditions import STRONG, WEAK
+from supervisor.core.values.idempotency import is_key
 
 BROKER = "TIDEGATE_CONTRACT_BROKER"
 TAGS = {"if-match": re.compile(STRONG), "if-none-match": re.compile(WEAK)}

@@ -9,9 +9,9 @@ from pathlib import Path
 import httpx
 from pydantic import JsonValue
 
-from supervisor.api.deps import WORKERS_HEADER
+from supervisor.api.http.deps import WORKERS_HEADER
 from supervisor.dev.ports import LOOPBACK
-from tests.brokers import create_topic, produce
+from tests.environment.brokers import create_topic, produce
 from tests.integration.cluster import SUPERVISORS, Cluster, running
 from tests.waiting import wait_until
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.api.world import SUPERVISORS, TOPIC, World, spec_document
+from tests.supervisor.api.world import SUPERVISORS, TOPIC, World, spec_document
 
 TABLE = f"/api/v1/datasources/{TOPIC}"
 BEYOND = 2**63

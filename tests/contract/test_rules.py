@@ -6,7 +6,7 @@ from typing import cast
 
 import pytest
 
-from supervisor.api.answers import ANSWERS
+from supervisor.api.openapi.answers import ANSWERS
 from supervisor.api.server import build_routes
 from tests.contract.ask import routes
 from tests.contract.rules import BOUNDED, MOVED, REFUSED, REPORTS, UNAVAILABLE, UNPROVED, statuses

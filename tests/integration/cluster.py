@@ -21,8 +21,8 @@ from pydantic import JsonValue
 from supervisor.dev.ports import LOOPBACK, free_port
 from supervisor.dev.processes import Child, ChildFailed, ChildSpec
 from tasks.runtime.jars import SPARK
-from tests.bare_path import bare_path
-from tests.brokers import shared_jars, shared_jars_dir
+from tests.environment.bare_path import bare_path
+from tests.environment.brokers import shared_jars, shared_jars_dir
 from tests.waiting import HANGS_AFTER_S, wait_until
 
 START_WITHIN_S = HANGS_AFTER_S
@@ -116,7 +116,9 @@ class Cluster:
 
     def _spawn(self, name: str, role: str, port: int, own: dict[str, str]) -> None:
         light = self.light and role == "worker"
-        program = ("tests.chaos.light_worker",) if light else ("supervisor.cli.main", role)
+        program = (
+            ("tests.chaos.processes.light_worker",) if light else ("supervisor.cli.main", role)
+        )
         child = Child(
             ChildSpec(
                 name=name,

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from confluent_kafka import Consumer, TopicPartition
 from pydantic import JsonValue
 
-from tests.brokers import produce, read_all
+from tests.environment.brokers import produce, read_all
 
 
 def ids_in_topic(bootstrap: str, topic: str) -> Counter[str]:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.postgres import Server, postgres_server
+from tests.environment.postgres import Server, postgres_server
 
 __all__ = ["postgres_server"]
 

@@ -6,12 +6,12 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import inspect, text
 
-from supervisor.core.errors import DowngradeRefused, LeaseLost
+from supervisor.core.values.errors import DowngradeRefused, LeaseLost
 from supervisor.metadata.downgrading import downgrade, lost_by
 from supervisor.metadata.migrate import migrate, migrating, newest, stored_revisions
 from supervisor.metadata.store import SqlStore
 from tests.conformance.stories import LEASE_TTL, NOON, take_lease
-from tests.core.snapshots import spec
+from tests.supervisor.core.snapshots import spec
 
 EARLIER = "0013"
 TTL = timedelta(milliseconds=300)

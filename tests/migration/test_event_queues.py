@@ -6,7 +6,7 @@ from datetime import datetime
 import pytest
 from sqlalchemy import MetaData, Table, insert, inspect, text
 
-from supervisor.core.events import Event, QueueConfig, QueueName, damage_of, decode
+from supervisor.core.queue.events import Event, QueueConfig, QueueName, damage_of, decode
 from supervisor.metadata.migrate import migrate, migrating
 from supervisor.metadata.store import SqlStore
 from tests.conformance.stories import HOUR, LEASE_TTL, MINUTE, NOON, take_lease

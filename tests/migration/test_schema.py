@@ -12,10 +12,10 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import inspect, text
 
-from supervisor.core.errors import MetadataUnavailable, SchemaTooNew
+from supervisor.core.values.errors import MetadataUnavailable, SchemaTooNew
 from supervisor.metadata.migrate import migrate, migrating, newest, scripts
+from supervisor.metadata.schema.tables import METADATA
 from supervisor.metadata.store import SqlStore
-from supervisor.metadata.tables import METADATA
 from tests.conformance.stories import LEASE_TTL, take_lease
 from tests.migration.command import alembic
 

@@ -20,7 +20,7 @@ from cryptography.hazmat.primitives.serialization import (
 from supervisor.dev.broker import Broker
 from supervisor.dev.ports import LOOPBACK, free_port
 from tasks.runtime.jars import KAFKA
-from tests.brokers import shared_jars, shared_java
+from tests.environment.brokers import shared_jars, shared_java
 
 __all__ = ["PASSWORD", "USER", "SecuredBroker", "key_of"]
 

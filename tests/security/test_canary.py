@@ -9,7 +9,7 @@ import psutil
 import pytest
 from pydantic import JsonValue
 
-from tests.brokers import create_topic, produce
+from tests.environment.brokers import create_topic, produce
 from tests.integration.cluster import SUPERVISORS, Cluster
 from tests.integration.oracle import ends_of, ids_in_files, ids_in_topic, record, spec
 from tests.security.answers import all_answers

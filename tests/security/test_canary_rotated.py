@@ -15,8 +15,8 @@ import pytest
 from confluent_kafka.admin import AdminClient
 from pydantic import JsonValue
 
-from tasks.masking import forms_of
-from tests.brokers import create_topic, produce
+from tasks.contract.masking import forms_of
+from tests.environment.brokers import create_topic, produce
 from tests.integration.cluster import SUPERVISORS, Cluster, running
 from tests.integration.oracle import ends_of, ids_in_files, ids_in_topic, record, spec
 from tests.security.answers import all_answers

@@ -11,25 +11,25 @@ import pyarrow.parquet as pq
 import pytest
 from pydantic import JsonValue
 
-from supervisor.adapters.kafka import KafkaStreams
-from supervisor.adapters.kafka_probe import KafkaProbe
+from supervisor.adapters.kafka.probe import KafkaProbe
+from supervisor.adapters.kafka.streams import KafkaStreams
 from supervisor.adapters.manual_clock import ManualClock
-from supervisor.core.kafka_properties import client_of
-from supervisor.core.observed import StreamState, StreamTrouble
+from supervisor.core.planning.observed import StreamState, StreamTrouble
+from supervisor.core.spec.sections.kafka_properties import client_of
 from supervisor.dev.ports import LOOPBACK
-from supervisor.ports_probe import SourceUnreadable
-from tasks.contract import FailureCode
-from tasks.ingest.source import read_range
-from tasks.kafka_client import SecretRef, java_properties
-from tasks.offsets import TopicPartition
+from supervisor.ports.topic_probe import SourceUnreadable
+from tasks.contract.kafka_client import SecretRef, java_properties
+from tasks.contract.messages import FailureCode
+from tasks.contract.offsets import TopicPartition
+from tasks.ingest.spark.source import read_range
+from tasks.kafka.private_key import UnusableKey, with_open_key
+from tasks.kafka.stream import KafkaStream
 from tasks.ports import StreamUnavailable, TaskError
-from tasks.private_key import UnusableKey, with_open_key
-from tasks.spark_session import SparkRuntime
-from tasks.stream import KafkaStream
-from tests.brokers import create_topic, produce
-from tests.core.snapshots import NOON
-from tests.core.snapshots import spec as spec_of_clicks
+from tasks.spark.session import SparkRuntime
+from tests.environment.brokers import create_topic, produce
 from tests.security.brokers import PASSWORD, USER, SecuredBroker, key_of
+from tests.supervisor.core.snapshots import NOON
+from tests.supervisor.core.snapshots import spec as spec_of_clicks
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 TOPIC = "guarded"

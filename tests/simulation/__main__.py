@@ -11,9 +11,9 @@ from importlib import import_module
 from multiprocessing import get_context
 
 from tests.simulation import corpus
+from tests.simulation.faults.tables import ROWS, WANTED_ROWS
 from tests.simulation.measured import Branches, measured
 from tests.simulation.run import Outcome, run_seed
-from tests.simulation.tables import ROWS, WANTED_ROWS
 
 FULL_SEEDS = 5_000
 """With so many seeds each row of the tables A and B has to be hit often enough."""

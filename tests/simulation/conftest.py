@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.simulation.broken import Broken
-from tests.simulation.checkers import after_event
+from tests.simulation.checkers.broken import Broken
+from tests.simulation.checkers.invariants import after_event
 from tests.sqlite_memory import template
 
 

@@ -10,18 +10,22 @@ from pathlib import Path
 from types import MappingProxyType
 
 ROOT = Path(__file__).parents[2]
-ROOTS = ("supervisor.core.plan", "supervisor.core.publish", "tasks.machine")
+ROOTS = (
+    "supervisor.core.planning.plan",
+    "supervisor.core.planning.publish",
+    "tasks.machine.machine",
+)
 OTHERS: Mapping[str, str] = MappingProxyType(
     {
-        "supervisor.core.access": "who may do what; a row takes its author's form from it",
-        "supervisor.core.errors": "texts for users; nothing is decided by them",
-        "supervisor.core.events": "rules of the queue; the planner takes the form of a row from it",
-        "supervisor.core.kafka_properties": "judges documents, once, when they are posted",
-        "supervisor.core.spec": "reads documents; tests/core and the fuzz tests judge it",
-        "supervisor.core.spec_fields": "reads documents",
-        "supervisor.core.spec_io": "reads documents",
-        "tasks.contract": "forms of messages, and how they are read from text",
-        "tasks.ingest_spec": "reads the part of a document that engines go by",
+        "supervisor.core.values.permissions": "who may do what; a row has its author's form of it",
+        "supervisor.core.values.errors": "texts for users; nothing is decided by them",
+        "supervisor.core.queue.events": "rules of the queue; the planner has a row's form from it",
+        "supervisor.core.spec.sections.kafka_properties": "judges documents when they are posted",
+        "supervisor.core.spec.spec": "reads documents; its own tests and the fuzz tests judge it",
+        "supervisor.core.values.field_types": "reads documents",
+        "supervisor.core.spec.sections.io_config": "reads documents",
+        "tasks.contract.messages": "forms of messages, and how they are read from text",
+        "tasks.contract.ingest_spec": "reads the part of a document that engines go by",
         "tasks.ports": "forms and protocols",
     }
 )

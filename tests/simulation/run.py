@@ -11,15 +11,15 @@ from functools import cache
 
 import structlog
 
-from tests.simulation import checkers
-from tests.simulation.faults import draw
-from tests.simulation.kernel import Kernel
-from tests.simulation.outside import Outside
-from tests.simulation.quick import quick_copies
-from tests.simulation.secret import secret_in_place
-from tests.simulation.store import remembered_answers
-from tests.simulation.user import User
-from tests.simulation.world import World
+from tests.simulation.checkers import invariants
+from tests.simulation.faults.faults import draw
+from tests.simulation.faults.outside import Outside
+from tests.simulation.processes.quick import quick_copies
+from tests.simulation.processes.user import User
+from tests.simulation.world.kernel import Kernel
+from tests.simulation.world.secret import secret_in_place
+from tests.simulation.world.store import remembered_answers
+from tests.simulation.world.world import World
 
 QUIET_MAX_S = 400.0
 """Lag has to be 0 within this after the last fault (I11)."""
@@ -136,7 +136,7 @@ class _Run:
             world.late = world.kernel.now >= swarm.faults_for_s
         self._calm_down(user)
         if not self.violations:
-            self.violations += checkers.at_end(world)
+            self.violations += invariants.at_end(world)
 
     def _is_young(self) -> bool:
         """Whether too little has happened yet."""
@@ -184,7 +184,7 @@ class _Run:
     def _observe(self) -> None:
         if self.world.changed and not self.violations:
             self.world.changed = False
-            self.violations += checkers.after_event(self.world)
+            self.violations += invariants.after_event(self.world)
 
 
 @contextmanager

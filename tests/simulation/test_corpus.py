@@ -6,10 +6,10 @@ from random import Random
 import pytest
 
 from tests.simulation import corpus
-from tests.simulation.broken import LATER, Broken
-from tests.simulation.checkers import after_event
-from tests.simulation.faults import draw
-from tests.simulation.world import World
+from tests.simulation.checkers.broken import LATER, Broken
+from tests.simulation.checkers.invariants import after_event
+from tests.simulation.faults.faults import draw
+from tests.simulation.world.world import World
 
 ROOT = Path(__file__).parents[2]
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tasks.offsets import reached
+from tasks.contract.offsets import reached
 from tests.simulation import __main__ as command
 from tests.simulation.deciding import OTHERS, ROOTS, deciding, found_from
 from tests.simulation.measured import Branches
@@ -12,10 +12,13 @@ from tests.simulation.run import Outcome
 
 
 def test_every_part_of_the_planner_the_judgement_and_the_machine_is_measured() -> None:
-    parts = "plan publish steps view starts due bounds milestone changes observed handoff moves"
-    core = {f"supervisor/core/{part}.py" for part in parts.split()}
-    tasks = {f"tasks/{part}.py" for part in ("machine", "orders", "offsets", "reading", "signals")}
-    assert core | tasks <= set(deciding())
+    parts = "plan publish view milestone observed offset_moves"
+    rules = "generations starts due bounds handoff"
+    core = {f"supervisor/core/planning/{part}.py" for part in parts.split()}
+    core |= {f"supervisor/core/planning/rules/{rule}.py" for rule in rules.split()}
+    tasks = {f"tasks/machine/{part}.py" for part in ("machine", "orders", "reading", "events")}
+    others = {"supervisor/core/spec/changes.py", "tasks/contract/offsets.py"}
+    assert core | tasks | others <= set(deciding())
 
 
 def test_what_is_not_measured_is_imported_by_what_is_and_has_a_reason() -> None:
@@ -43,4 +46,4 @@ def test_the_command_fails_if_too_few_branches_are_taken(
     assert command.main(["--seeds", "0", "--coverage"]) == 1
     told = capsys.readouterr().out
     assert "at least 90 % are wanted" in told
-    assert "supervisor/core/due.py" in told
+    assert "supervisor/core/planning/rules/due.py" in told

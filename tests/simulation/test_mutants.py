@@ -9,8 +9,8 @@ from types import FunctionType, ModuleType
 
 import pytest
 
-from supervisor import publishing
-from supervisor.core import publish
+from supervisor.control import publish as publishing
+from supervisor.core.planning import publish
 from tests.simulation import mutants
 from tests.simulation.mutants import (
     MUTANTS,
@@ -117,7 +117,11 @@ def test_every_fault_that_was_proposed_is_planted() -> None:
 
 def test_a_fault_that_changes_a_stand_in_of_the_simulation_says_so() -> None:
     """Goal: nobody takes a fault of the simulation's own disk or Kafka for one of the product."""
-    stand_ins = ("tests.simulation.engine", "tests.simulation.kafka", "tests.simulation.disk")
+    stand_ins = (
+        "tests.simulation.processes.engine",
+        "tests.simulation.world.kafka",
+        "tests.simulation.world.disk",
+    )
     for mutant in MUTANTS:
         spy = _Spy()
         mutant.plant(spy)

@@ -7,8 +7,8 @@ import pytest
 
 from tests.simulation import __main__ as command
 from tests.simulation.command import simulate
+from tests.simulation.faults.tables import ROWS, WANTED_ROWS, of_overlord, of_worker
 from tests.simulation.run import Outcome, run_seed
-from tests.simulation.tables import ROWS, WANTED_ROWS, of_overlord, of_worker
 
 TRACED = (3, 13)
 

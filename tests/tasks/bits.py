@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from functools import reduce
 from operator import xor
 
-from tasks.offsets import Offsets
+from tasks.contract.offsets import Offsets
 
 
 def bits_of(records: Iterable[object]) -> int:

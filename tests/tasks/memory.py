@@ -7,7 +7,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from threading import Condition
 
-from tasks.contract import (
+from tasks.contract.digests import digest_of
+from tasks.contract.ingest_spec import IngestSpec, TimestampSpec, Tuning
+from tasks.contract.kafka_client import KafkaClient
+from tasks.contract.messages import (
     CompactedFile,
     CompactionReport,
     Counters,
@@ -25,10 +28,8 @@ from tasks.contract import (
     SyncResponse,
     TaskReport,
 )
-from tasks.digests import digest_of
-from tasks.ingest_spec import IngestSpec, TimestampSpec, Tuning
-from tasks.kafka_client import KafkaClient
-from tasks.offsets import TopicPartition
+from tasks.contract.offsets import TopicPartition
+from tasks.contract.sample import DesiredSample, SampleAnswer
 from tasks.ports import (
     BatchCancelled,
     BatchJob,
@@ -40,7 +41,6 @@ from tasks.ports import (
     StreamUnavailable,
     StreamView,
 )
-from tasks.sample_contract import DesiredSample, SampleAnswer
 from tests.tasks.bits import places
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)

@@ -2,8 +2,8 @@
 
 from datetime import timedelta
 
-from tasks.contract import CompactionInput, DesiredCompaction, OffsetSpan, SegmentFile
-from tasks.sample_contract import BYTES_MAX, DesiredSample
+from tasks.contract.messages import CompactionInput, DesiredCompaction, OffsetSpan, SegmentFile
+from tasks.contract.sample import BYTES_MAX, DesiredSample
 from tests.tasks.memory import NOON, at, desired
 
 

@@ -10,17 +10,17 @@ from typing import cast
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tasks.discovery import Found
-from tasks.ingest import append as product
-from tasks.ingest.compact import Compaction
+from tasks.contract.offsets import TopicPartition, count
+from tasks.ingest.decode.observed import Kept, Observed, Reject
 from tasks.ingest.engine import SparkEngine
-from tasks.ingest.merge import Rewrite
-from tasks.ingest.observed import Kept, Observed, Reject
-from tasks.ingest.reasons import RejectReason
-from tasks.ingest.schemas import Schemas
-from tasks.offsets import TopicPartition, count
+from tasks.ingest.formats.reasons import RejectReason
+from tasks.ingest.formats.schemas import Schemas
+from tasks.ingest.merge import append as product
+from tasks.ingest.merge.compact import Compaction
+from tasks.ingest.merge.merge import Rewrite
 from tasks.ports import BatchJob
-from tasks.spark_session import SparkRuntime
+from tasks.rows.discovery import Found
+from tasks.spark.session import SparkRuntime
 from tests.tasks.bits import places
 from tests.tasks.memory import NOON
 

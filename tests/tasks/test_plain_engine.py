@@ -6,15 +6,23 @@ from pathlib import Path
 
 import pytest
 
-from tasks.contract import FailureCode
-from tasks.discovery import Found
-from tasks.folders import NoSpace
-from tasks.ingest.compact import Compaction
-from tasks.ingest.observed import Observed
-from tasks.ingest.schemas import Schemas
-from tasks.offsets import TopicPartition
+from tasks.contract.messages import FailureCode
+from tasks.contract.offsets import TopicPartition
+from tasks.durable_files import NoSpace
+from tasks.ingest.decode.observed import Observed
+from tasks.ingest.formats.schemas import Schemas
+from tasks.ingest.merge.compact import Compaction
 from tasks.ports import BatchCancelled, BatchJob, TaskError
-from tests.ingest.compactions import Row, at, bag, folders_below, order_of, published, rows_in
+from tasks.rows.discovery import Found
+from tests.tasks.ingest.merge.compactions import (
+    Row,
+    at,
+    bag,
+    folders_below,
+    order_of,
+    published,
+    rows_in,
+)
 from tests.tasks.memory import desired
 from tests.tasks.plain_engine import PlainEngine
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tasks.contract import KeptOrder, Order, TaskPhase
+from tasks.contract.messages import KeptOrder, Order, TaskPhase
 from tests.tasks.memory import at, desired, order, pause
-from tests.tasks.worker_site import Site
+from tests.tasks.worker.worker_site import Site
 from tests.waiting import wait_until
 
 

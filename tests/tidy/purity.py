@@ -8,42 +8,7 @@ from collections.abc import Iterator
 
 from tests.tidy.sources import Finding, nodes_of
 
-PURE_FOLDERS = ("supervisor/core/", "tasks/expression/")
-PURE_FILES = (
-    "tasks/arrays.py",
-    "tasks/avro_schema.py",
-    "tasks/avro_sql.py",
-    "tasks/contract.py",
-    "tasks/digests.py",
-    "tasks/discovery.py",
-    "tasks/filter_sql.py",
-    "tasks/filters.py",
-    "tasks/ingest_spec.py",
-    "tasks/java_regex.py",
-    "tasks/joda.py",
-    "tasks/json_path.py",
-    "tasks/kafka_client.py",
-    "tasks/machine.py",
-    "tasks/masking.py",
-    "tasks/orders.py",
-    "tasks/pacing.py",
-    "tasks/period.py",
-    "tasks/progress.py",
-    "tasks/protobuf_schema.py",
-    "tasks/reading.py",
-    "tasks/registry.py",
-    "tasks/row_plan.py",
-    "tasks/sample_contract.py",
-    "tasks/sample_ranges.py",
-    "tasks/signals.py",
-    "tasks/sql.py",
-    "tasks/task_state.py",
-    "tasks/tiling.py",
-    "tasks/wire.py",
-    "tasks/offsets.py",
-    "tasks/zone_names.py",
-    "tasks/zones.py",
-)
+PURE_FOLDERS = ("supervisor/core/", "tasks/contract/", "tasks/machine/", "tasks/rows/")
 _MODULES = frozenset(
     [
         "asyncio",
@@ -83,7 +48,7 @@ _DRAWN = frozenset({"uuid1", "uuid4"})
 
 def is_pure(path: str) -> bool:
     """Whether the file at `path` promises to decide and do nothing else."""
-    return path.endswith(".py") and (path.startswith(PURE_FOLDERS) or path in PURE_FILES)
+    return path.endswith(".py") and path.startswith(PURE_FOLDERS)
 
 
 def impurities(path: str, text: str) -> Iterator[Finding]:

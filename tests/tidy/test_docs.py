@@ -13,25 +13,25 @@ import typer
 from fastapi.routing import APIRoute
 from typer.core import TyperCommand, TyperGroup
 
-from supervisor.cli import reference
+from scripts import reference
 from supervisor.cli.main import app
-from supervisor.core import spec_tables as tables
-from supervisor.core.happenings import HappeningKind
-from supervisor.core.model import GenerationState, TaskStatus
-from supervisor.core.observed import Liveness
-from supervisor.core.spec_reader import read_spec
-from supervisor.core.states import State
-from supervisor.metadata.tables import METADATA
-from supervisor.settings import Settings
+from supervisor.core.history.lifecycle_events import HappeningKind
+from supervisor.core.model.rows import GenerationState, TaskStatus
+from supervisor.core.planning.observed import Liveness
+from supervisor.core.planning.states import State
+from supervisor.core.spec import druid_fields as tables
+from supervisor.core.spec.reader import read_spec
+from supervisor.metadata.schema.tables import METADATA
+from supervisor.settings.settings import Settings
 from supervisor.verify.inventory import FileFindingKind, Place
 from supervisor.verify.verdict import FindingKind, Verdict
-from tasks.chat import create_app
-from tasks.contract import FailureCode, PublishOutcome, TaskPhase
-from tasks.ingest.reasons import RejectReason
-from tasks.ingest.rejects import SCHEMA
-from tasks.roster import Roster
-from tasks.task_logs import TaskLogs
-from tasks.worker_routes import add_worker_routes
+from tasks.contract.messages import FailureCode, PublishOutcome, TaskPhase
+from tasks.ingest.formats.reasons import RejectReason
+from tasks.ingest.write.rejects import SCHEMA
+from tasks.worker.http.control_api import create_app
+from tasks.worker.http.routes import add_worker_routes
+from tasks.worker.roster import Roster
+from tasks.worker.task_logs import TaskLogs
 from tests.tidy.sources import ROOT, project_files
 
 WIDTH_MAX = 130
@@ -193,7 +193,7 @@ def test_a_command_that_is_not_taken_is_caught(line: str) -> None:
 def test_the_generated_parts_are_up_to_date(page: str) -> None:
     text = text_of(page)
 
-    assert reference.regenerated(text) == text, "run: python -m supervisor.cli.reference"
+    assert reference.regenerated(text) == text, "run: python -m scripts.reference"
 
 
 def test_the_json_schema_is_up_to_date(tmp_path: Path) -> None:
@@ -220,7 +220,7 @@ def test_each_generator_has_its_place_and_its_page_says_how_to_run_it() -> None:
             placed[name] = text_of(page).partition("\n")[0]
 
     assert placed.keys() == reference.GENERATORS.keys()
-    assert all("python -m supervisor.cli.reference" in first for first in placed.values())
+    assert all("python -m scripts.reference" in first for first in placed.values())
 
 
 @pytest.mark.parametrize(
@@ -247,7 +247,7 @@ def test_states_are_those_of_the_code(heading: str, number: int, kind: type[Enum
 
 def test_details_are_those_of_the_code() -> None:
     rows = columns(text_of("docs/reference/states.md"), "Supervisor: `detailedState`")
-    code = (ROOT / "supervisor/core/states.py").read_text(encoding="utf-8")
+    code = (ROOT / "supervisor/core/planning/states.py").read_text(encoding="utf-8")
     words = set(re.findall(r'"([A-Z]+(?:_[A-Z]+)+)"', code)) - {s.value for s in State}
 
     assert {row[0] for row in rows} == words

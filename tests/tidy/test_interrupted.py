@@ -37,7 +37,7 @@ import sys
 from pathlib import Path
 from threading import Event
 
-from tests.brokers import start_test_broker
+from tests.environment.brokers import start_test_broker
 
 STUBBORN = (
     "import signal, threading\\n"
@@ -171,8 +171,8 @@ def checkout(run: Run) -> Path:
         shutil.copy(ROOT / "scripts" / name, root / "scripts")
     (root / ".venv").symlink_to(ROOT / ".venv")
     (root / "scripts/setup").touch()
-    packages = ("tasks/__init__", "tasks/runtime/__init__", "tests/__init__")
-    for module in (*packages, JARS, "tests/class_archive"):
+    packages = [f"{p}/__init__" for p in ("tasks", "tasks/runtime", "tests", "tests/environment")]
+    for module in (*packages, JARS, "tests/environment/class_archive"):
         file = root / f"{module}.py"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.touch()

@@ -16,9 +16,9 @@ LIBRARIES = frozenset(
     ("module", "wanted"),
     [
         pytest.param("supervisor.cli.main", {"typer"}, id="a command"),
-        pytest.param("supervisor.app", {"fastapi", "sqlalchemy"}, id="an overlord"),
+        pytest.param("supervisor.app.server", {"fastapi", "sqlalchemy"}, id="an overlord"),
         pytest.param(
-            "supervisor.app_worker", {"fastapi", "numpy", "pyarrow", "pyspark"}, id="a worker"
+            "supervisor.app.worker", {"fastapi", "numpy", "pyarrow", "pyspark"}, id="a worker"
         ),
         pytest.param("supervisor.dev.run", set(), id="what starts all of them"),
     ],

@@ -89,10 +89,10 @@ def test_citations_are_found_and_nothing_else(path: str, text: str, codes: set[s
 
 
 def test_what_leads_nowhere_is_caught() -> None:
-    text = "by (Z9, P99); `supervisor/core/plan.py`, `supervisor/no.py`, `test_of_nothing`"
+    text = "by (Z9, P99); `supervisor/core/planning/plan.py`, `supervisor/no.py`, `test_of_nothing`"
 
     assert _unknown(rule_codes.codes_of_page(text)) == ["P99"]
-    assert rule_codes.paths_named(text) == {"supervisor/core/plan.py", "supervisor/no.py"}
+    assert rule_codes.paths_named(text) == {"supervisor/core/planning/plan.py", "supervisor/no.py"}
     assert rule_codes.tests_named(text) == {"test_of_nothing"}
     assert rule_codes.pages_named('"""See no.md, https://a.b/c.md."""') == {"no.md"}
     assert rule_codes.anchors('### <a id="p1"></a>P1. A rule') == ["P1"]

@@ -9,7 +9,7 @@ from tests.tidy.rules import Rule
 _LONG = "def f():\n" + "    x = 1\n" * 50
 _FITS = "def f():\n    '''Doc.\n\n    More.\n    '''\n" + "    x = 1\n" * 49
 _PATHS: dict[Rule, str] = {
-    impurities: "supervisor/core/plan.py",
+    impurities: "supervisor/core/planning/plan.py",
     rules.package_docstrings: "tasks/__init__.py",
 }
 

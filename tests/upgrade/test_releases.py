@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 
 from supervisor.dev.broker import Broker
-from tests.brokers import create_topic
+from tests.environment.brokers import create_topic
 from tests.integration.cluster import Cluster
 from tests.integration.oracle import ends_of, ids_in_files, ids_in_topic, spec, streaming
 from tests.waiting import wait_until

@@ -1,8 +1,8 @@
 """Faults of cleaning up: what may be deleted, and when it counts as done."""
 
-from supervisor import task_output
+from supervisor.chores import task_output
+from supervisor.chores.task_output import TaskOutput
 from supervisor.eventqueue.handling import Done
-from supervisor.task_output import TaskOutput
 from tests.simulation.planted.patches import Mutant, Patches
 
 

@@ -4,14 +4,14 @@ from typing import Any
 
 from sqlalchemy import update
 
-from supervisor.leadership import Leadership
-from supervisor.metadata import lease
-from supervisor.metadata.generations import SqlGenerations
-from supervisor.metadata.tables import generations
-from supervisor.metadata.workers import SqlWorkers
-from supervisor.service import Service
-from tasks.contract import Order, RunState, SyncResponse, TaskPhase
-from tasks.offsets import furthest
+from supervisor.control.leadership import Leadership
+from supervisor.metadata.repositories import lease
+from supervisor.metadata.repositories.generations import SqlGenerations
+from supervisor.metadata.repositories.workers import SqlWorkers
+from supervisor.metadata.schema.tables import generations
+from supervisor.services.supervisors.specs import Service
+from tasks.contract.messages import Order, RunState, SyncResponse, TaskPhase
+from tasks.contract.offsets import furthest
 from tests.simulation.planted.patches import Function, Mutant, Patches
 
 
@@ -103,7 +103,7 @@ def resumed_without_an_order(patches: Patches) -> None:
     patches.method(SqlGenerations, "resume", make)
 
 
-_LEASE = "tests/service/test_leadership.py::"
+_LEASE = "tests/supervisor/control/test_leadership.py::"
 
 MUTANTS = (
     Mutant(

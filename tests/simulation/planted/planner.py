@@ -4,14 +4,15 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
-from supervisor import moves, registry
-from supervisor.core import beginnings, discards, handoff
-from supervisor.core.actions import CommitInitialOffsets, FixEnd, ResetOffsets
-from supervisor.core.moves import NewOffsets
-from supervisor.core.observed import Liveness
-from supervisor.core.view import View
-from tasks import offsets
-from tasks.contract import TaskPhase
+from supervisor.control import discard as moves
+from supervisor.control import worker_registry
+from supervisor.core.planning.actions import CommitInitialOffsets, FixEnd, ResetOffsets
+from supervisor.core.planning.observed import Liveness
+from supervisor.core.planning.offset_moves import NewOffsets
+from supervisor.core.planning.rules import beginnings, discards, handoff
+from supervisor.core.planning.view import View
+from tasks.contract import offsets
+from tasks.contract.messages import TaskPhase
 from tests.simulation.planted.patches import Mutant, Patches
 
 
@@ -161,7 +162,7 @@ def unknown_is_lost(patches: Patches) -> None:
 
         return hasty
 
-    patches.method(registry.WorkerRegistry, "_liveness", make)
+    patches.method(worker_registry.WorkerRegistry, "_liveness", make)
 
 
 MUTANTS = (
@@ -189,7 +190,7 @@ MUTANTS = (
         "a range is given up and the ranges after it are left to wait for it",
         discard_not_transitive,
         covered_by="P19 and P16 find the later ranges again by other reasons in most runs",
-        direct="tests/service/test_defences.py::test_a_discard_takes_every_later_range_with_it",
+        direct="tests/supervisor/scenarios/test_defences.py::test_a_discard_takes_every_later_range_with_it",
     ),
     Mutant(
         "earlier-pause-counts",
@@ -197,7 +198,7 @@ MUTANTS = (
         "a task that is still paused for an earlier order counts as paused for this one",
         earlier_pause_counts,
         covered_by="P14: what lies beyond the end is dropped",
-        direct="tests/core/test_defences.py::test_a_pause_of_an_earlier_order_says_nothing",
+        direct="tests/supervisor/core/planning/test_defences.py::test_a_pause_of_an_earlier_order_says_nothing",
     ),
     Mutant(
         "no-second-pause",
@@ -205,7 +206,7 @@ MUTANTS = (
         "the end is fixed though the first of the pauses may be over",
         no_second_pause,
         covered_by="P14: what lies beyond the end is dropped",
-        direct="tests/core/test_defences.py::test_after_half_a_lease_everybody_is_paused_again",
+        direct="tests/supervisor/core/planning/test_defences.py::test_after_half_a_lease_everybody_is_paused_again",
     ),
     Mutant(
         "nearest-end",
@@ -213,7 +214,7 @@ MUTANTS = (
         "the end is that of the slowest replica",
         nearest_end,
         covered_by="P14: the others drop what they read beyond it",
-        direct="tests/core/test_defences.py::test_the_end_is_that_of_the_furthest_replica",
+        direct="tests/supervisor/core/planning/test_defences.py::test_the_end_is_that_of_the_furthest_replica",
     ),
     Mutant(
         "new-partition-at-latest",

@@ -6,17 +6,17 @@ from typing import Any
 
 from sqlalchemy import update
 
-from supervisor import divergences, reconcile
-from supervisor.core import publish
-from supervisor.core.publish import Check, Judgement, PublishFacts
-from supervisor.metadata import offsets as offsets_table
-from supervisor.metadata.offsets import SqlOffsets
-from supervisor.metadata.tables import committed_offsets, tasks
-from supervisor.metadata.tasks import SqlTasks
-from supervisor.metadata.workers import SqlWorkers
-from supervisor.ports_ranges import NO_EPOCHS
-from tasks.contract import PublishAnswer, PublishOutcome, PublishRequest
-from tasks.offsets import Offsets, TopicPartition
+from supervisor.control import reconcile, replica_comparison
+from supervisor.core.planning import publish
+from supervisor.core.planning.publish import Check, Judgement, PublishFacts
+from supervisor.metadata.repositories import offsets as offsets_table
+from supervisor.metadata.repositories.offsets import SqlOffsets
+from supervisor.metadata.repositories.tasks import SqlTasks
+from supervisor.metadata.repositories.workers import SqlWorkers
+from supervisor.metadata.schema.tables import committed_offsets, tasks
+from supervisor.ports.generations import NO_EPOCHS
+from tasks.contract.messages import PublishAnswer, PublishOutcome, PublishRequest
+from tasks.contract.offsets import Offsets, TopicPartition
 from tests.simulation.planted.patches import Function, Mutant, Patches
 
 _AT = committed_offsets.c
@@ -207,10 +207,10 @@ def initial_offsets_one_by_one(patches: Patches) -> None:
 
 def digests_not_compared(patches: Patches) -> None:
     for name in ("compare_siblings", "compare_late"):
-        patches.function(divergences, name, lambda _: lambda *_args: {})
+        patches.function(replica_comparison, name, lambda _: lambda *_args: {})
 
 
-_ONE = "tests/service/test_defences.py::"
+_ONE = "tests/supervisor/scenarios/test_defences.py::"
 
 MUTANTS = (
     Mutant("no-cas", "R5, M1", "offsets are set, nothing is compared", no_cas),
@@ -236,7 +236,7 @@ MUTANTS = (
         "an attempt that was ended may publish",
         zombie_publishes,
         covered_by="the transaction is undone when the task cannot be ended any more",
-        direct="tests/core/test_defences.py::test_the_judgement_alone_refuses_an_ended_attempt",
+        direct="tests/supervisor/core/planning/test_defences.py::test_the_judgement_alone_refuses_an_ended_attempt",
     ),
     Mutant(
         "successor-fails",
@@ -256,7 +256,7 @@ MUTANTS = (
         "a predecessor that read nothing of a shared partition is not waited for",
         offsets_alone_show_the_order,
         covered_by="chance: few seeds rescale a range that is empty in one partition",
-        direct="tests/service/test_publish_order.py"
+        direct="tests/supervisor/control/test_publish_order.py"
         "::test_a_successor_waits_for_a_predecessor_that_read_nothing_of_its_partition",
     ),
     Mutant(

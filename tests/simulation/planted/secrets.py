@@ -3,14 +3,14 @@
 from dataclasses import replace
 from typing import Any
 
-from supervisor.core import kafka_properties
-from supervisor.core.kafka_names import FIELDS, SECRET_FIELDS
-from tasks.kafka_client import SecretRef, java_properties
-from tasks.runner import TaskRunner
-from tasks.signals import Broke
-from tasks.stream import environment_secret
+from supervisor.core.spec.sections import kafka_properties
+from supervisor.core.spec.sections.kafka_property_names import FIELDS, SECRET_FIELDS
+from tasks.contract.kafka_client import SecretRef, java_properties
+from tasks.kafka.stream import environment_secret
+from tasks.machine.events import Broke
+from tasks.worker.runner import TaskRunner
 from tests.simulation.planted.patches import Function, Mutant, Patches
-from tests.simulation.secret import VARIABLE
+from tests.simulation.world.secret import VARIABLE
 
 
 def failure_tells_the_properties(patches: Patches) -> None:

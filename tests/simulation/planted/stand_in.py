@@ -10,11 +10,12 @@ from typing import Any
 
 from confluent_kafka import IsolationLevel
 
-from tasks import reading, stream
-from tasks.offsets import Offsets
-from tests.simulation import engine
-from tests.simulation.kafka import DATA, Kafka, Log, Record
+from tasks.contract.offsets import Offsets
+from tasks.kafka import stream
+from tasks.machine import reading
 from tests.simulation.planted.patches import Function, Mutant, Patches
+from tests.simulation.processes import engine
+from tests.simulation.world.kafka import DATA, Kafka, Log, Record
 
 
 def lost_records_skipped(patches: Patches) -> None:
@@ -71,7 +72,7 @@ def aborted_records_published(patches: Patches) -> None:
 
 
 def _read_with(patches: Patches, options: Mapping[str, str]) -> None:
-    from tasks.ingest import source  # only here: it needs Spark
+    from tasks.ingest.spark import source  # only here: it needs Spark
 
     def make(read_options: Function) -> object:
         def other(*args: Any, **named: Any) -> dict[str, str]:  # noqa: ANN401
@@ -101,8 +102,11 @@ def by_its_program(_: Patches) -> None:
     """Do nothing: the program that the test starts plants what the environment names."""
 
 
-_FSYNC = "tests/tasks/test_durability.py::test_what_is_relied_upon_is_durable_at_that_moment"
-_INGEST = "tests/ingest/"
+_FSYNC = (
+    "tests/tasks/worker/crashes/test_durability.py"
+    "::test_what_is_relied_upon_is_durable_at_that_moment"
+)
+_INGEST = "tests/tasks/ingest/"
 
 MUTANTS = (
     Mutant(
@@ -139,7 +143,7 @@ MUTANTS = (
         read_past_the_stable_offset,
         stand_in="the last stable offset",
         real=really_uncommitted,
-        direct="tests/tasks/test_stream.py::test_records_of_an_open_transaction_are_not_stable",
+        direct="tests/tasks/kafka/test_stream.py::test_records_of_an_open_transaction_are_not_stable",
     ),
     Mutant(
         "aborted-records-published",

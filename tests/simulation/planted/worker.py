@@ -3,12 +3,13 @@
 from dataclasses import replace
 from typing import Any
 
-from tasks import machine, offsets, orders, reading
-from tasks.contract import Counters, DesiredTask, FailureCode, Order
-from tasks.offsets import Offsets
-from tasks.pacing import Limits
+from tasks.contract import offsets
+from tasks.contract.messages import Counters, DesiredTask, FailureCode, Order
+from tasks.contract.offsets import Offsets
+from tasks.machine import machine, orders, reading
+from tasks.machine.pacing import Limits
+from tasks.machine.state import Held, Reading, TaskState
 from tasks.ports import JournalEntry
-from tasks.task_state import Held, Reading, TaskState
 from tests.simulation.planted.patches import Function, Mutant, Patches
 
 
@@ -117,7 +118,7 @@ def cancelled_batch_is_skipped(patches: Patches) -> None:
     patches.function(machine, "_job_dropped", make)
 
 
-_CORE = "tests/core/test_defences.py::"
+_CORE = "tests/supervisor/core/planning/test_defences.py::"
 
 MUTANTS = (
     Mutant(

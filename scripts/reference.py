@@ -1,0 +1,320 @@
+"""The generated parts of docs/reference: `python -m scripts.reference` rewrites them.
+
+A page holds, between two marks, what the code says; the rest of it is written by people:
+
+    <!-- begin generated: settings -->
+    ...
+    <!-- end generated -->
+"""
+
+import json
+import re
+import sys
+import textwrap
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import assert_never
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from supervisor.api.http.edge import EDGE_PROBLEMS
+from supervisor.api.http.problems import PROBLEMS
+from supervisor.api.server import build_routes
+from supervisor.cli.main import app
+from supervisor.cli.shell.names import NAMES, About, Nameless, Rows
+from supervisor.core.spec import druid_fields as tables
+from supervisor.core.spec.druid_fields import Table
+from supervisor.core.spec.json_schema import PARTS, spec_schema
+from supervisor.core.spec.sections.kafka_property_names import (
+    FIELDS,
+    FIXED,
+    IDLE,
+    JAAS,
+    PROVIDER,
+    SECRET_NAMES,
+)
+from supervisor.settings.settings import as_markdown, settings_table
+from tasks.rows.expression.functions.known import ABSENT, FUNCTIONS
+
+FOLDER = Path("docs/reference")
+SCHEMA = "supervisor-spec.schema.json"
+WIDTH = 120
+"""Characters of a line of text; tables and code cannot be wrapped."""
+_BLOCK = re.compile(
+    r"(<!-- begin generated: ([a-z-]+) -->\n).*?(<!-- end generated -->)", re.DOTALL
+)
+SPEC_PARTS: Mapping[str, str] = MappingProxyType(
+    {
+        "document": "the document",
+        "spec": "spec",
+        "dataSchema": "dataSchema",
+        "timestampSpec": "timestampSpec",
+        "dimensionsSpec": "dimensionsSpec",
+        "textDimension": "a dimension of texts",
+        "numberDimension": "a dimension of numbers or arrays",
+        "jsonDimension": "a dimension of type json",
+        "autoDimension": "a dimension of type auto",
+        "countMetric": "a count",
+        "numberMetric": "a sum, an extreme, one of the numbers",
+        "textMetric": "one of the texts",
+        "sketchMetric": "an HLL sketch",
+        "thetaMetric": "a theta sketch",
+        "filteredMetric": "a filtered metric",
+        "granularitySpec": "granularitySpec",
+        "transformSpec": "transformSpec",
+        "transform": "a transform",
+        "ioConfig": "ioConfig",
+        "boundedStreamConfig": "boundedStreamConfig",
+        "idleConfig": "idleConfig",
+        "jsonFormat": "inputFormat of type json",
+        "flattenSpec": "flattenSpec",
+        "flattenField": "a field of flattenSpec",
+        "csvFormat": "inputFormat of type csv",
+        "tsvFormat": "inputFormat of type tsv",
+        "regexFormat": "inputFormat of type regex",
+        "avroFormat": "inputFormat of type avro_stream",
+        "oneSchema": "avroBytesDecoder of type schema_inline",
+        "manySchemas": "avroBytesDecoder of type multiple_schemas_inline",
+        "registry": "a decoder of type schema_registry",
+        "protobufFormat": "inputFormat of type protobuf",
+        "oneMessage": "protoBytesDecoder of type inline",
+        "kafkaFormat": "inputFormat of type kafka",
+        "tuningConfig": "tuningConfig",
+        "indexSpec": "indexSpec",
+    }
+)
+"""What the pages call the parts of a spec, in the order of the rows."""
+_HEADINGS = {
+    "text": "texts",
+    "formats": "texts",
+    "bits": "numbers",
+    "json": "nested data",
+    "documents": "nested data",
+    "time": "times",
+    "moments": "times",
+    "sizes": "numbers for people",
+}
+"""Modules of functions that are named otherwise on the page."""
+_DESCRIPTION = {"/openapi.json": {"get": {"description": "Return the description of this API."}}}
+"""The one route that the description does not have."""
+_AS_IT_IS = "\b"
+"""Begins a paragraph of a help text whose lines stay as they are."""
+Row = Sequence[str]
+
+
+def regenerated(text: str) -> str:
+    """Return a page with every generated block as the code says today.
+
+    Raises:
+        KeyError: a block has a name that no generator has.
+    """
+    return _BLOCK.sub(lambda m: f"{m[1]}{GENERATORS[m[2]]()}{m[3]}", text)
+
+
+def rewrite(folder: Path) -> list[Path]:
+    """Rewrite the pages of `folder` and return those that have changed."""
+    changed = []
+    for page in sorted(folder.glob("*.md")):
+        old = page.read_text(encoding="utf-8")
+        new = regenerated(old)
+        if new != old:
+            page.write_text(new, encoding="utf-8")
+            changed.append(page)
+    return changed
+
+
+def rewrite_schema(folder: Path) -> list[Path]:
+    """Rewrite the JSON Schema of a spec in `folder` and return it if it has changed."""
+    page, new = folder / SCHEMA, json.dumps(spec_schema(), indent=1) + "\n"
+    if page.exists() and page.read_text(encoding="utf-8") == new:
+        return []
+    page.write_text(new, encoding="utf-8")
+    return [page]
+
+
+def commands() -> Iterator[tuple[str, TyperCommand | TyperGroup]]:
+    """Yield every command with its full name: `tidegate supervisor apply`."""
+    root = typer.main.get_command(app)
+    assert isinstance(root, TyperGroup)
+    yield from _below("tidegate", root)
+
+
+def _below(name: str, group: TyperGroup) -> Iterator[tuple[str, TyperCommand | TyperGroup]]:
+    for part, found in group.commands.items():
+        if isinstance(found, TyperGroup):
+            if found.invoke_without_command:  # it is a command as well
+                yield f"{name} {part}", found
+            yield from _below(f"{name} {part}", found)
+        else:
+            assert isinstance(found, TyperCommand)
+            yield f"{name} {part}", found
+
+
+def _cli() -> str:
+    return "".join(f"\n{_command(name, found)}" for name, found in commands()) + "\n"
+
+
+def _command(name: str, found: TyperCommand | TyperGroup) -> str:
+    context = found.make_context(name, [], resilient_parsing=True)
+    params = [p for p in found.get_params(context) if p.name != "help"]
+    records = [record for p in params if (record := p.get_help_record(context)) is not None]
+    told = (found.help or "").split("\n\n")
+    usage = " ".join([name, *found.collect_usage_pieces(context)])
+    text = f"### {name}\n\n" + "".join(f"{_told(part)}\n" for part in told)
+    text += f"```text\n{usage}\n```\n"
+    rows = [(f"`{_cell(option)}`", _cell(help_)) for option, help_ in records]
+    return text + ("\n" + _table(("argument or option", "meaning"), rows) if rows else "")
+
+
+def _told(paragraph: str) -> str:
+    """Return a paragraph of a help text; its line breaks count only behind a mark of click's."""
+    if not paragraph.startswith(_AS_IT_IS):
+        return _wrapped(" ".join(paragraph.split()))
+    heading, *lines = paragraph.removeprefix(_AS_IT_IS).strip().splitlines()
+    code = "\n".join(line.strip() for line in lines)
+    return f"{heading}\n\n```bash\n{code}\n```\n"
+
+
+def _wrapped(paragraph: str) -> str:
+    return textwrap.fill(paragraph, WIDTH, break_on_hyphens=False) + "\n"
+
+
+def _names() -> str:
+    rows = []
+    for verb, naming in NAMES.items():
+        match naming:
+            case Rows(columns, takes):
+                rows.append((f"`{verb}`", _cell(" ".join(columns)), f"`{takes}`"))
+            case Nameless(instead):
+                rows.append((f"`{verb}`", "refused", f"nobody: {_cell(instead)}"))
+            case About():
+                pass  # it prints what it was given
+            case _:
+                assert_never(naming)
+    return _table(("verb", "`-o name` prints", "which is taken by"), rows)
+
+
+def _item(what: str, names: Iterable[str]) -> str:
+    text = f"- {what}: {', '.join(names)}"
+    fill = textwrap.fill(text, WIDTH, subsequent_indent="  ", break_on_hyphens=False)
+    return f"{fill}\n"
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+def _table(head: Row, rows: Sequence[Row]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def _settings() -> str:
+    return as_markdown(settings_table())
+
+
+def _routes() -> str:
+    rows = []
+    paths = build_routes().openapi()["paths"]
+    assert isinstance(paths, dict)
+    for path, operations in sorted({**paths, **_DESCRIPTION}.items()):
+        for method, operation in operations.items():
+            first = str(operation["description"]).partition("\n")[0]
+            rows.append((f"`{method.upper()}`", f"`{path}`", _cell(first)))
+    return _table(("method", "path", "what it does"), rows)
+
+
+def _problems() -> str:
+    found = {p.slug: p for p in (*PROBLEMS.values(), *EDGE_PROBLEMS)}
+    rows = [(f"`{slug}`", str(p.status), p.title) for slug, p in sorted(found.items())]
+    return _table(("slug", "status", "title"), rows)
+
+
+def _spec_tables() -> Iterator[tuple[str, Table]]:
+    return ((where, PARTS[part][0]) for part, where in SPEC_PARTS.items())
+
+
+def _unbuilt() -> str:
+    rows = []
+    for where, table in _spec_tables():
+        rows += [(f"`{n}`", where, u.instead) for n, u in table.unbuilt.items()]
+        rows += [(f"`{n}`", where, instead) for n, (_, instead) in table.switched.items()]
+    return _table(("field", "of", "what to do instead"), rows)
+
+
+def _fields() -> str:
+    rows = []
+    for where, table in _spec_tables():
+        told = {name: "ours" if name in tables.OWN else "built" for name in table.kept}
+        told |= {n: f"the same as `{other}`" for n, other in table.aliases.items()}
+        told |= {n: f"`{only}` only" for n, only in table.fixed.items()}
+        told |= dict.fromkeys(table.idle, "accepted; another value than Druid's default warns")
+        told |= {n: f"refused: {u.instead}" for n, u in table.unbuilt.items()}
+        told |= {n: f"refused if `{s}` is true: {i}" for n, (s, i) in table.switched.items()}
+        told |= {n: f"built: read as {other}" for n, other in table.older.items()}
+        rows += [(f"`{name}`", where, told[name]) for name in sorted(told)]
+    return _table(("field", "of", "here"), rows)
+
+
+def _idle() -> str:
+    named = ((where, table.idle) for where, table in _spec_tables() if table.idle)
+    return "".join(_item(where, _code(idle)) for where, idle in named)
+
+
+def _kafka() -> str:
+    rows = (
+        ("a value", _code(name for name in FIELDS if name not in SECRET_NAMES)),
+        ("a secret, by reference only", _code(SECRET_NAMES)),
+        ("where secrets lie", (f"`{PROVIDER}`", f"or the password in `{JAAS}`")),
+        ("one value allowed", (f"`{name}` = `{value}`" for name, value in FIXED.items())),
+        ("accepted, without effect", _code(sorted(IDLE))),
+    )
+    return "".join(_item(what, names) for what, names in rows)
+
+
+def _functions() -> str:
+    modules: dict[str, list[str]] = {}
+    for function in FUNCTIONS.values():
+        heading = (function.make.__module__).rpartition(".")[2]
+        modules.setdefault(_HEADINGS.get(heading, heading), []).append(f"`{function.usage}`")
+    return "".join(_item(heading, usages) for heading, usages in modules.items())
+
+
+def _absent() -> str:
+    rows = [(f"`{name}`", instead) for name, instead in sorted(ABSENT.items())]
+    return _table(("function", "what to do instead"), rows)
+
+
+def _code(names: Iterable[str]) -> Iterator[str]:
+    return (f"`{name}`" for name in names)
+
+
+GENERATORS: Mapping[str, Callable[[], str]] = MappingProxyType(
+    {
+        "commands": _cli,
+        "names": _names,
+        "settings": _settings,
+        "routes": _routes,
+        "problems": _problems,
+        "not-built": _unbuilt,
+        "druid-fields": _fields,
+        "without-effect": _idle,
+        "kafka-properties": _kafka,
+        "functions": _functions,
+        "absent-functions": _absent,
+    }
+)
+"""Name of a block -> what stands in it."""
+
+
+def main() -> int:
+    """Rewrite the pages below the working folder and say which have changed."""
+    for page in (*rewrite(FOLDER), *rewrite_schema(FOLDER)):
+        sys.stdout.write(f"{page}\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Kafka behind its ports: offsets and looks at topics; composition roots alone import it."""

@@ -1,0 +1,40 @@
+"""One look at Kafka for somebody who waits: its own client, gone with the answer."""
+
+import time
+from datetime import timedelta
+
+from confluent_kafka import KafkaException
+
+from supervisor.adapters.kafka.reading import BadProperties, Connection, NoTopic
+from supervisor.core.planning.dry_run import Probed
+from supervisor.core.spec.sections.io_config import KafkaIoConfig
+from supervisor.core.values.errors import SecretMissing
+from supervisor.ports.topic_probe import SourceUnreadable
+from tasks.contract.kafka_client import ReadSecret
+
+_LEAST_S = 0.1
+
+
+class KafkaProbe:
+    """Implements `ports_probe.Probe` with AdminClient."""
+
+    def __init__(self, read_secret: ReadSecret) -> None:
+        """Connect to nothing yet."""
+        self._read_secret = read_secret
+
+    def look(self, source: KafkaIoConfig, within: timedelta) -> Probed:
+        """Return the partitions' offsets.  Raises as `Probe.look`."""
+        until = time.monotonic() + within.total_seconds()
+        try:
+            connection = Connection(source.client, self._read_secret)
+        except (SecretMissing, BadProperties) as error:
+            raise SourceUnreadable(str(error)) from error
+        try:
+            seen = connection.read(source, lambda: max(_LEAST_S, until - time.monotonic()))
+        except NoTopic as error:
+            field = "topic" if source.topic_pattern is None else "topicPattern"
+            told = f"{error}: create one, or correct ioConfig.{field}"
+            raise SourceUnreadable(told) from error
+        except (KafkaException, TimeoutError) as error:
+            raise SourceUnreadable(connection.why(error)) from error
+        return Probed(seen.earliest, seen.latest, seen.stable)

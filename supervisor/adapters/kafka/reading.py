@@ -1,0 +1,155 @@
+"""What a Kafka holds of the topics of a spec: one reading, for all who look, however long.
+
+A client's own answers only tell that time ran out; `Connection.why` tells what it says beside them.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+
+from confluent_kafka import IsolationLevel, KafkaError, KafkaException, TopicCollection
+from confluent_kafka import TopicPartition as KafkaPartition
+from confluent_kafka.admin import (  # type: ignore[attr-defined]  # in no __all__ of its stubs
+    AdminClient,
+    ListOffsetsResultInfo,
+    OffsetSpec,
+    TopicDescription,
+)
+
+from supervisor.core.planning.observed import StreamState
+from supervisor.core.spec.sections.io_config import KafkaIoConfig
+from tasks.contract.kafka_client import (
+    NO_ANSWER_ADVICE,
+    OF_ADMIN_CLIENTS,
+    KafkaClient,
+    Overheard,
+    ReadSecret,
+    librdkafka_properties,
+)
+from tasks.contract.offsets import TopicPartition
+from tasks.runtime.secrets import without_secrets
+
+Left = Callable[[], float]
+"""How many seconds the next request may take."""
+_MARGIN_S = 1.0
+"""How much longer than a request's own timeout its future is waited for."""
+_EARLIEST = OffsetSpec.earliest()  # type: ignore[no-untyped-call]
+_LATEST = OffsetSpec.latest()  # type: ignore[no-untyped-call]
+
+
+class NoTopic(Exception):
+    """The broker answers and has no such topic."""
+
+
+class BadProperties(Exception):
+    """The client refuses what a spec says of the connection, a key that is none for one."""
+
+
+class Connection:
+    """An AdminClient, and what it says beside its answers."""
+
+    def __init__(self, client: KafkaClient, read_secret: ReadSecret) -> None:
+        """Make the client; it connects by itself.
+
+        Raises:
+            BadProperties: the client refuses them.
+            What `read_secret` raises.
+        """
+        properties = librdkafka_properties(client, read_secret)
+        self._servers = client.bootstrap_servers
+        self._overheard = Overheard()
+        more = {"log_level": "0", "error_cb": self._overheard.hear}  # a log would only repeat it
+        try:
+            self._admin = AdminClient({**properties, **OF_ADMIN_CLIENTS, **more})  # type: ignore[dict-item]  # no callbacks
+        except KafkaException as error:
+            text = f"Kafka's client refuses these properties: {_reason(error)}"
+            raise BadProperties(text) from error
+
+    def read(self, source: KafkaIoConfig, left: Left) -> StreamState:
+        """Return topic ids and offsets of every partition.
+
+        Raises:
+            NoTopic: there is none to read; what to do about it depends on who looks.
+            KafkaException, TimeoutError: no answer.
+        """
+        described = _described(self._admin, _named(self._admin, source, left), left)
+        partitions = [
+            KafkaPartition(topic, info.id)
+            for topic, description in sorted(described.items())
+            for info in description.partitions
+        ]
+        if not partitions:
+            raise NoTopic(self._none_of(source))
+        committed = IsolationLevel.READ_COMMITTED
+        return StreamState(
+            topic_ids={topic: str(each.topic_id) for topic, each in described.items()},
+            earliest=_offsets(self._admin, partitions, _EARLIEST, left),
+            latest=_offsets(self._admin, partitions, _LATEST, left),
+            stable=_offsets(self._admin, partitions, _LATEST, left, isolation=committed),
+        )
+
+    def why(self, error: KafkaException | TimeoutError) -> str:
+        """Return why a reading failed, and what to do about it."""
+        while self._admin.poll(0):
+            pass
+        reason, advice = self._overheard.why() or (_reason(error), NO_ANSWER_ADVICE)
+        reason = without_secrets(reason)
+        return f"no answer from {self._servers} ({reason}): {advice}"
+
+    def _none_of(self, source: KafkaIoConfig) -> str:
+        if source.topic_pattern is not None:
+            return f"no topic on {self._servers} matches {source.topic_pattern}"
+        return f"topic {source.topic} does not exist on {self._servers}"
+
+
+def _reason(error: KafkaException | TimeoutError) -> str:
+    found = error.args[0] if error.args else None
+    text = found.str() if isinstance(found, KafkaError) else str(error)
+    return without_secrets(text) or "within the deadline"
+
+
+def _named(admin: AdminClient, source: KafkaIoConfig, left: Left) -> list[str]:
+    """Return the names of the topics to read; of a pattern, those that there are."""
+    if source.topic is not None:
+        return [source.topic]
+    listed = admin.list_topics(timeout=left()).topics
+    return sorted(name for name in listed if source.reads(name))
+
+
+def _described(
+    admin: AdminClient, topics: Sequence[str], left: Left
+) -> Mapping[str, TopicDescription]:
+    """Describe those that exist."""
+    if not topics:
+        return {}
+    asked: Mapping[str, Future[TopicDescription]] = admin.describe_topics(
+        TopicCollection(list(topics)), request_timeout=left()
+    )
+    found = {}
+    for topic, future in asked.items():
+        try:
+            found[topic] = future.result(timeout=left() + _MARGIN_S)
+        except KafkaException as error:
+            if error.args[0].code() != KafkaError.UNKNOWN_TOPIC_OR_PART:
+                raise
+    return found
+
+
+def _offsets(
+    admin: AdminClient,
+    partitions: list[KafkaPartition],
+    which: OffsetSpec,
+    left: Left,
+    *,
+    isolation: IsolationLevel = IsolationLevel.READ_UNCOMMITTED,
+) -> dict[TopicPartition, int]:
+    futures: Mapping[KafkaPartition, Future[ListOffsetsResultInfo]] = admin.list_offsets(
+        dict.fromkeys(partitions, which), isolation_level=isolation, request_timeout=left()
+    )
+    found = {
+        TopicPartition(p.topic, p.partition): future.result(timeout=left() + _MARGIN_S).offset
+        for p, future in futures.items()
+    }
+    if unanswered := [str(p) for p, offset in found.items() if offset < 0]:
+        # It passes for a result, and for no error, where a leader is away.
+        raise TimeoutError(f"the leader of {', '.join(unanswered)} does not answer")
+    return found

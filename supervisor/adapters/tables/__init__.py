@@ -1,0 +1,1 @@
+"""The warehouse and exported tables (Delta, Iceberg); composition roots alone import it."""

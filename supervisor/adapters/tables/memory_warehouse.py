@@ -1,0 +1,114 @@
+"""A warehouse in memory, which can fail: for simulation and tests."""
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+from supervisor.core.values.errors import StorageUnavailable
+
+_TASK_DEPTH = 3
+
+
+class MemoryWarehouse:
+    """Implements `ports_warehouse.Warehouse`; the rules are those of the local one."""
+
+    def __init__(self) -> None:
+        """Begin bare."""
+        self._files: set[str] = set()
+        self._links: set[str] = set()
+        self._folders: set[str] = set()
+        self._failures = Counter[str]()
+        self._down = ""
+        self._owner: str | None = None
+
+    def write(self, path: str) -> str:
+        """Put a file there, and the folders it lies in; return its path."""
+        self.make_folder(str(PurePosixPath(path).parent))
+        self._files.add(path)
+        return path
+
+    def make_folder(self, folder: str) -> None:
+        """Make a folder and those it lies in."""
+        place = PurePosixPath(folder)
+        self._folders |= {str(f) for f in (place, *place.parents) if f.parts}
+
+    def link(self, path: str) -> None:
+        """Put a link there, to somewhere outside."""
+        self.make_folder(str(PurePosixPath(path).parent))
+        self._links.add(path)
+
+    def holds(self, path: str) -> bool:
+        """Tell whether a file, link or folder is there."""
+        return path in self._files | self._links | self._folders
+
+    def fail_deletions(self, path: str, times: int) -> None:
+        """Let the next deletions of one file fail."""
+        self._failures[path] = times
+
+    def go_down(self, why: str = "no answer") -> None:
+        """Let everything fail, until `come_back`."""
+        self._down = why
+
+    def come_back(self) -> None:
+        """Answer again; nothing was lost."""
+        self._down = ""
+
+    def available(self) -> None:
+        """Return if it is not down.
+
+        Raises:
+            StorageUnavailable: it is.
+        """
+        if self._down:
+            raise StorageUnavailable(f"the warehouse cannot be read: {self._down}")
+
+    def owner(self) -> str | None:
+        """Return the metadata database that it was marked with; None: it was not."""
+        self.available()
+        return self._owner
+
+    def mark(self, owner: str) -> None:
+        """Belong to this metadata database from now on."""
+        self.available()
+        self._owner = owner
+
+    def files_under(self, folder: str) -> list[str]:
+        """Return what is no folder below `folder`, by path."""
+        self._reach(folder)
+        return sorted(path for path in self._files | self._links if _lies_in(path, folder))
+
+    def delete_file(self, path: str) -> None:
+        """Delete a file or a link; a missing one is success."""
+        self._reach(path)
+        if self._failures[path] > 0:
+            self._failures[path] -= 1
+            raise PermissionError(f"{path} cannot be deleted")
+        self._files.discard(path)
+        self._links.discard(path)
+
+    def prune(self, folder: str) -> bool:
+        """Remove empty folders from the bottom up; tell if any was there."""
+        self._reach(folder)
+        empty = {
+            f
+            for f in self._folders
+            if (f == folder or _lies_in(f, folder)) and not self.files_under(f)
+        }
+        self._folders -= empty
+        return bool(empty)
+
+    def task_folders(self) -> Iterator[tuple[str, str]]:
+        """Yield (data source, name) of the folders in each `<data source>/data`."""
+        self.available()
+        for folder in sorted(self._folders):
+            parts = PurePosixPath(folder).parts
+            if len(parts) == _TASK_DEPTH and parts[1] == "data":
+                yield parts[0], parts[2]
+
+    def _reach(self, path: str) -> None:
+        if self._down:
+            raise OSError(f"{path}: {self._down}")
+
+
+def _lies_in(path: str, folder: str) -> bool:
+    return path.startswith(f"{folder}/")

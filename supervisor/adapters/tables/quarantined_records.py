@@ -1,0 +1,169 @@
+"""Quarantined records by DuckDB: it reads the files it is given, in little memory, one at a time.
+
+A query has one thread and `MEMORY`, and is interrupted after `TIMEOUT_S`.  Long values are cut by
+the query itself, so that a page of them is small.  DuckDB is loaded when it is first asked: an
+overlord that nobody asks does without its memory.
+"""
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from supervisor.core.tables.path_patterns import pattern_of
+from supervisor.core.values.errors import StorageUnavailable
+from supervisor.ports.quarantine import RawRecord, RecordPlace, WantedRecords
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+MEMORY = "128MB"
+TIMEOUT_S = 20.0
+AT_ONCE = 2
+"""Queries of this process; more wait, for as long as a query may last."""
+HEADERS_MAX = 100
+"""Headers of a record that are read."""
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_PLACE = 'topic, partition, "offset"'
+
+
+class DuckRecords:
+    """Implements `ports_quarantine.RawRecords`; safe to call from many threads."""
+
+    def __init__(self, warehouse: Path) -> None:
+        """Read below `warehouse`; nothing is opened yet."""
+        self._root = warehouse
+        self._free = threading.BoundedSemaphore(AT_ONCE)
+
+    def page(
+        self, paths: Sequence[str], wanted: WantedRecords, limit: int, *, bytes_max: int
+    ) -> list[RawRecord]:
+        """Return the first records, by place.
+
+        Raises:
+            StorageUnavailable: a file cannot be read, or others are being read already.
+        """
+        if not paths:
+            return []
+        where, values = _condition(wanted)
+        cut = f"[1:{int(bytes_max)}]"
+        rows = self._rows(
+            f'SELECT {_PLACE}, epoch_us("__time"), reason, key{cut}, octet_length(key), '  # noqa: S608 -- constants and numbers
+            f"value{cut}, octet_length(value), "
+            f"[h.key for h in headers[1:{HEADERS_MAX}]], "
+            f"[h.value{cut} for h in headers[1:{HEADERS_MAX}]], len(headers) "
+            f"FROM read_parquet($files, hive_partitioning = false) WHERE {where} "
+            f"ORDER BY {_PLACE} LIMIT {int(limit)}",
+            paths,
+            values,
+        )
+        return [_record(row) for row in rows]
+
+    def reasons(self, paths: Sequence[str], wanted: WantedRecords) -> dict[str, int]:
+        """Return reason -> how many records have it; raises as `page` does."""
+        if not paths:
+            return {}
+        where, values = _condition(wanted)
+        rows = self._rows(
+            "SELECT reason, count(*) FROM read_parquet($files, hive_partitioning = false) "  # noqa: S608 -- constants
+            f"WHERE {where} GROUP BY reason ORDER BY reason",
+            paths,
+            values,
+        )
+        return {str(reason): int(str(number)) for reason, number in rows}
+
+    def _rows(
+        self, sql: str, paths: Sequence[str], values: dict[str, object]
+    ) -> list[tuple[object, ...]]:
+        import duckdb
+
+        files = [pattern_of(str(self._root / path)) for path in paths]
+        with self._one_of_few(), _connection() as connection:
+            timer = threading.Timer(TIMEOUT_S, connection.interrupt)
+            timer.start()
+            try:
+                return connection.execute(sql, {"files": files, **values}).fetchall()
+            except duckdb.Error as error:
+                told = str(error).partition("\n")[0]
+                raise StorageUnavailable(f"errors files cannot be read: {told}") from error
+            finally:
+                timer.cancel()
+
+    @contextmanager
+    def _one_of_few(self) -> Iterator[None]:
+        if not self._free.acquire(timeout=TIMEOUT_S):
+            raise StorageUnavailable("others look at errors files: ask again")
+        try:
+            yield
+        finally:
+            self._free.release()
+
+
+@contextmanager
+def _connection() -> Iterator["DuckDBPyConnection"]:
+    import duckdb
+
+    connection = duckdb.connect(
+        config={
+            "threads": "1",
+            "memory_limit": MEMORY,
+            "temp_directory": "",
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
+            "allow_community_extensions": False,
+        }
+    )
+    try:
+        yield connection
+    finally:
+        connection.close()
+
+
+def _condition(wanted: WantedRecords) -> tuple[str, dict[str, object]]:
+    equal = {
+        "topic": wanted.topic,
+        "partition": wanted.partition,
+        "offset": wanted.offset,
+        "reason": wanted.reason,
+    }
+    values: dict[str, object] = {k: v for k, v in equal.items() if v is not None}
+    terms = ["true", *(f'"{name}" = ${name}' for name in values)]
+    if wanted.after is not None:
+        terms.append(f"({_PLACE}) > ($of_topic, $of_partition, $of_offset)")
+        topic, partition, offset = wanted.after
+        values |= {"of_topic": topic, "of_partition": partition, "of_offset": offset}
+    return " AND ".join(terms), values
+
+
+def _record(row: tuple[object, ...]) -> RawRecord:
+    topic, partition, offset, micros, reason, key, key_bytes, value, value_bytes, *rest = row
+    names, contents, number = rest
+    assert isinstance(partition, int)
+    assert isinstance(offset, int)
+    assert isinstance(micros, int)
+    headers = zip(_list(names), _list(contents), strict=True)
+    return RawRecord(
+        place=RecordPlace(str(topic), partition, offset),
+        time=_EPOCH + timedelta(microseconds=micros),
+        reason=str(reason),
+        key=_bytes(key),
+        key_bytes=_number(key_bytes),
+        value=_bytes(value),
+        value_bytes=_number(value_bytes),
+        headers=tuple((str(name), _bytes(content)) for name, content in headers),
+        headers_number=_number(number),
+    )
+
+
+def _list(found: object) -> list[object]:
+    return found if isinstance(found, list) else []
+
+
+def _bytes(found: object) -> bytes | None:
+    return found if isinstance(found, bytes) else None
+
+
+def _number(found: object) -> int:
+    return found if isinstance(found, int) else 0

@@ -1,0 +1,128 @@
+"""The warehouse on a file system that every process sees under the same path."""
+
+import errno
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from supervisor.core.values.errors import StorageUnavailable
+from supervisor.ports.warehouse import MARKER
+
+_DATA = "data"
+_OWN_DEPTH = 2
+"""`<data source>/data` may be a link to another disk; what lies below it is made by tasks."""
+_TOLD = (
+    "The metadata database of this name knows the files of this folder. Do not change this file:\n"
+    "another database would have all of them deleted as nobody's."
+)
+_STILL_USED = frozenset({errno.ENOTEMPTY, errno.EEXIST})
+
+
+class LocalWarehouse:
+    """Implements `ports_warehouse.Warehouse`; holds no state."""
+
+    def __init__(self, root: Path) -> None:
+        """Look at nothing yet."""
+        self._root = root
+
+    def available(self) -> None:
+        """Return if the root can be listed.
+
+        Raises:
+            StorageUnavailable: it cannot.
+        """
+        _listed(self._root)
+
+    def owner(self) -> str | None:
+        """Return the metadata database that the marker names; None: there is none."""
+        self.available()
+        try:
+            text = (self._root / MARKER).read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return None
+        except (OSError, UnicodeDecodeError) as error:
+            raise StorageUnavailable(f"{self._root / MARKER} cannot be read: {error}") from error
+        return text.partition("\n")[0].strip()
+
+    def mark(self, owner: str) -> None:
+        """Write the marker, in place of the one before, whole or not at all."""
+        half = self._root / f"{MARKER}.{os.getpid()}"
+        try:
+            with half.open("w", encoding="utf-8") as file:
+                file.write(f"{owner}\n{_TOLD}\n")
+                file.flush()
+                os.fsync(file.fileno())
+            half.replace(self._root / MARKER)
+        except OSError as error:
+            raise StorageUnavailable(f"{self._root / MARKER} cannot be written: {error}") from error
+
+    def files_under(self, folder: str) -> list[str]:
+        """Return what is no folder below `folder`, by path."""
+        top = self._at(folder)
+        if self._is_behind_link(top) or not top.is_dir():
+            return []
+        found = [
+            str(Path(place, name).relative_to(self._root))
+            for place, folders, names in os.walk(top, onerror=_raise)
+            for name in [*names, *(name for name in folders if Path(place, name).is_symlink())]
+        ]
+        return sorted(found)
+
+    def delete_file(self, path: str) -> None:
+        """Delete a file or a link; a missing one is success."""
+        file = self._at(path)
+        if not self._is_behind_link(file.parent):
+            file.unlink(missing_ok=True)
+
+    def prune(self, folder: str) -> bool:
+        """Remove empty folders from the bottom up; tell if any was there."""
+        top = self._at(folder)
+        if self._is_behind_link(top) or not top.is_dir():
+            return False
+        places = [Path(place) for place, _, _ in os.walk(top, topdown=False, onerror=_raise)]
+        return any([_removed(place) for place in places])  # noqa: C419 -- each is tried
+
+    def task_folders(self) -> Iterator[tuple[str, str]]:
+        """Yield (data source, name) of the folders in each `<data source>/data`."""
+        for table in _listed(self._root):
+            data = Path(table.path, _DATA)
+            if table.is_dir(follow_symlinks=False) and data.is_dir() and not data.is_symlink():
+                for entry in _listed(data):
+                    if entry.is_dir(follow_symlinks=False):
+                        yield table.name, entry.name
+
+    def _at(self, path: str) -> Path:
+        assert not {"", ".", ".."} & set(path.split("/")), f"{path!r} does not lie in the warehouse"
+        return self._root / path
+
+    def _is_behind_link(self, place: Path) -> bool:
+        parts = place.relative_to(self._root).parts
+        below = range(_OWN_DEPTH + 1, len(parts) + 1)
+        return any(self._root.joinpath(*parts[:depth]).is_symlink() for depth in below)
+
+
+def _listed(folder: Path) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(entries, key=lambda entry: entry.name)
+    except OSError as error:
+        told = error.strerror or str(error)
+        raise StorageUnavailable(f"the warehouse cannot be read at {folder}: {told}") from error
+
+
+def _removed(folder: Path) -> bool:
+    try:
+        folder.rmdir()
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        if error.errno in _STILL_USED:
+            return False
+        raise
+    return True
+
+
+def _raise(error: OSError) -> None:
+    # Left out, an unreadable folder would look like an empty one.
+    if not isinstance(error, FileNotFoundError):
+        raise error

@@ -1,0 +1,130 @@
+"""Copies of published files in which some columns have the type that their table has by now.
+
+    <warehouse>/<table>/widened/<digest of the file's path>/<digest of the casts>.parquet
+
+A copy is made once, whole or not at all, and goes when the file that it is of goes.  What a killed
+process has left half-written, goes when the next copy of that file is made.
+"""
+
+import fcntl
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import MappingProxyType
+from uuid import uuid4
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from supervisor.core.tables.exports import Cast, ExportedFile, ExportUnavailable
+from supervisor.core.tables.widening import cast_sql
+
+_BATCH_ROWS = 64 * 1024
+_HALF = ".half"
+"""Ends the name of a copy that is being written."""
+_ARROW: Mapping[str, pa.DataType] = MappingProxyType(
+    {
+        "double": pa.float64(),
+        "array<double>": pa.list_(pa.float64()),
+        "array<string>": pa.list_(pa.string()),
+    }
+)
+"""Type of a column that others grow to -> Arrow's; of others it is a text's."""
+
+
+class LocalCopies:
+    """See `ports_exports.Copies`."""
+
+    def __init__(self, warehouse: Path, reach: Callable[[str], None] = lambda _: None) -> None:
+        """Look at nothing yet; `reach` is told of each place passed (failpoints)."""
+        self._warehouse = warehouse
+        self._reach = reach
+
+    def size_of(self, data_source: str, file: ExportedFile) -> int | None:
+        """Return how large a copy is; None: there is none yet."""
+        try:
+            return (self._warehouse / data_source / file.path).stat().st_size
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise ExportUnavailable(f"{file.path} of {data_source}: {error}") from error
+
+    def make(self, data_source: str, file: ExportedFile) -> int:
+        """Write a copy, synced, and return how large it is."""
+        root = self._warehouse / data_source
+        place = root / file.path
+        try:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            _drop_left(place.parent)
+            self._write(root / file.source, place, file.casts)
+            for folder in (place.parent, place.parent.parent, root):
+                _sync(folder)
+            return place.stat().st_size
+        except (OSError, pa.ArrowException, duckdb.Error) as error:
+            raise ExportUnavailable(f"{file.source} of {data_source}: {error}") from error
+
+    def _write(self, source: Path, place: Path, casts: tuple[Cast, ...]) -> None:
+        half = place.with_name(f"{place.name}.{uuid4().hex}{_HALF}")
+        try:
+            with half.open("xb") as mine:
+                with suppress(OSError):  # a file system without locks: nobody drops what is left
+                    fcntl.flock(mine, fcntl.LOCK_EX)
+                _cast(source, half, casts)
+                _sync(half)
+                self._reach("export:copying")
+                half.replace(place)
+        finally:
+            half.unlink(missing_ok=True)
+
+
+def _drop_left(folder: Path) -> None:
+    """Delete what a process that was killed has left; who still writes, holds a lock."""
+    for half in folder.glob(f"*{_HALF}"):
+        with suppress(OSError), half.open("rb") as found:  # somebody writes it, or it is gone
+            fcntl.flock(found, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            half.unlink()
+
+
+def _cast(source: Path, target: Path, casts: tuple[Cast, ...]) -> None:
+    with pq.ParquetFile(source) as read, _connection() as connection:
+        schema = read.schema_arrow.remove_metadata()  # Spark's own tells the types from before
+        there = [cast for cast in casts if cast.name in schema.names]
+        for cast in there:
+            grown = pa.field(cast.name, _ARROW.get(cast.wanted, pa.string()))
+            schema = schema.set(schema.get_field_index(cast.name), grown)
+        with pq.ParquetWriter(target, schema, compression="zstd") as writer:
+            for batch in read.iter_batches(_BATCH_ROWS):
+                columns = dict(zip(batch.schema.names, batch.columns, strict=True))
+                columns |= _grown(connection, columns, there)
+                writer.write_table(pa.table(columns).cast(schema))
+
+
+def _grown(
+    connection: duckdb.DuckDBPyConnection, columns: Mapping[str, pa.Array], casts: list[Cast]
+) -> dict[str, pa.ChunkedArray]:
+    """Return name -> values as they are in the table; a copy has rows in the order of its file."""
+    if not casts:
+        return {}
+    own = pa.table({f"c{n}": columns[cast.name] for n, cast in enumerate(casts)})
+    connection.register("own", own)
+    asked = (f"{cast_sql(f'c{n}', c.was, c.wanted)} AS c{n}" for n, c in enumerate(casts))
+    cast = connection.sql(f"SELECT {', '.join(asked)} FROM own").to_arrow_table()  # noqa: S608 -- no name of a column is in it
+    connection.unregister("own")
+    return {each.name: cast[f"c{n}"] for n, each in enumerate(casts)}
+
+
+@contextmanager
+def _connection() -> Iterator[duckdb.DuckDBPyConnection]:
+    with duckdb.connect(config={"threads": 1}) as connection:  # rows stay in their order
+        connection.execute("SET enable_external_access = false")
+        yield connection
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

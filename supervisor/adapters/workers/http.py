@@ -1,0 +1,93 @@
+"""What overlords ask of workers over their control API, each on behalf of a caller who waits.
+
+A worker that is slow or sends nonsense costs its answer, never the caller: time and size are
+bounded, and no proxy or redirect leads the token elsewhere.
+"""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
+
+import httpx
+
+from supervisor.core.values.errors import WorkerUnavailable
+
+CONNECT_S = 0.5
+WHOLE_S = 5.0
+"""For a worker that sends a little, again and again."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One question about one task."""
+
+    worker_url: str
+    path: str
+    token: str
+    about: str
+    """The task and what of it, for the text of an error: `task-1: its log`."""
+    patience_s: float
+    """Of each wait: for a connection, for the answer, for the next piece of it."""
+    params: Mapping[str, int] | None = None
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a worker answered; `body` is empty unless the status is 200."""
+
+    status: int
+    headers: httpx.Headers
+    body: bytes = b""
+
+
+class WorkerHttp:
+    """One instance per kind of question, safe from many threads."""
+
+    def __init__(self, *, connections: int, bytes_max: int) -> None:
+        """Connect to nobody yet; `bytes_max` bounds each answer."""
+        self._bytes_max = bytes_max
+        self._client = httpx.Client(
+            limits=httpx.Limits(
+                max_connections=connections, max_keepalive_connections=connections // 4
+            ),
+            follow_redirects=False,
+            trust_env=False,
+        )
+
+    def close(self) -> None:
+        """Close the kept connections."""
+        self._client.close()
+
+    def get(self, asked: Asked) -> Answer:
+        """Return what the worker says.
+
+        Raises:
+            WorkerUnavailable: it did not answer in time, or with more than it may.
+        """
+        url = asked.worker_url.rstrip("/") + asked.path
+        # Not compressed: what is read is what was counted.
+        headers = {"Authorization": f"Bearer {asked.token}", "Accept-Encoding": "identity"}
+        bounds = httpx.Timeout(asked.patience_s, connect=min(CONNECT_S, asked.patience_s))
+        try:
+            with self._client.stream(
+                "GET", url, params=asked.params, headers=headers, timeout=bounds
+            ) as got:
+                if got.status_code != HTTPStatus.OK:
+                    return Answer(got.status_code, got.headers)
+                return Answer(got.status_code, got.headers, self._read(got, asked.about))
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            kind = type(error).__name__
+            raise WorkerUnavailable(
+                f"{asked.about} is at its worker, and {asked.worker_url} does not answer ({kind})"
+            ) from error
+
+    def _read(self, response: httpx.Response, about: str) -> bytes:
+        body, until = b"", time.monotonic() + WHOLE_S
+        for part in response.iter_raw():
+            body += part
+            if time.monotonic() > until:
+                raise WorkerUnavailable(f"{about} did not come within {WHOLE_S:g} s")
+            if len(body) > self._bytes_max:
+                raise WorkerUnavailable(f"{about} is longer than {self._bytes_max} bytes")
+        return body

@@ -1,0 +1,37 @@
+"""Asks workers for the journaled files of a task, over their control API."""
+
+from http import HTTPStatus
+from urllib.parse import quote
+
+from pydantic import ValidationError
+
+from supervisor.adapters.workers.http import Asked, WorkerHttp
+from supervisor.core.values.errors import WorkerUnavailable
+from tasks.contract.messages import JournalView
+
+SIZE_BYTES_MAX = 8 * 1024 * 1024
+CONNECTIONS = 64
+
+
+class HttpJournals:
+    """Implements `views_files.Journals`; one instance per process, safe from many threads."""
+
+    def __init__(self) -> None:
+        """Connect to nobody yet."""
+        self._workers = WorkerHttp(connections=CONNECTIONS, bytes_max=SIZE_BYTES_MAX)
+
+    def close(self) -> None:
+        """Close the kept connections."""
+        self._workers.close()
+
+    def journal(self, worker_url: str, task_id: str, token: str, patience_s: float) -> JournalView:
+        """Return the journaled files of one live task; see the port."""
+        path = f"/druid/worker/v1/chat/{quote(task_id, safe='')}/journal"
+        about = f"{task_id}: its journal"
+        got = self._workers.get(Asked(worker_url, path, token, about, patience_s))
+        if got.status != HTTPStatus.OK:
+            raise WorkerUnavailable(f"{task_id}: its worker answered {got.status}")
+        try:
+            return JournalView.from_json(got.body)
+        except ValidationError as error:
+            raise WorkerUnavailable(f"{task_id}: its worker sent no journal") from error

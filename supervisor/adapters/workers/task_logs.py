@@ -1,0 +1,39 @@
+"""Asks workers for the logs of tasks, over their control API."""
+
+from http import HTTPStatus
+from urllib.parse import quote
+
+from supervisor.adapters.workers.http import Asked, WorkerHttp
+from supervisor.core.values.errors import WorkerUnavailable
+from supervisor.ports.task_logs import LogPart
+
+PATIENCE_S = 0.5
+"""A worker that stands still must not hold an answer up for a second."""
+SIZE_BYTES_MAX = 2 * 1024 * 1024
+CONNECTIONS = 40
+"""As many as the API has threads: no question waits for another one's answer."""
+_START, _SIZE = "X-Tidegate-Log-Start", "X-Tidegate-Log-Size"
+_NONE = {HTTPStatus.NOT_FOUND, HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}
+
+
+class HttpTaskLogs:
+    """Implements `ports_logs.LogSource`; one instance per process, safe from many threads."""
+
+    def __init__(self) -> None:
+        """Connect to nobody yet."""
+        self._workers = WorkerHttp(connections=CONNECTIONS, bytes_max=SIZE_BYTES_MAX)
+
+    def log(self, worker_url: str, task_id: str, token: str, offset: int) -> LogPart | None:
+        """Return a piece of a task's log; see the port."""
+        path = f"/druid/worker/v1/task/{quote(task_id, safe='')}/log"
+        about = f"{task_id}: its log"
+        params = {"offset": offset}
+        got = self._workers.get(Asked(worker_url, path, token, about, PATIENCE_S, params))
+        if got.status in _NONE:
+            return None
+        if got.status != HTTPStatus.OK:
+            raise WorkerUnavailable(f"{task_id}: its worker answered {got.status}")
+        try:
+            return LogPart(got.body, int(got.headers[_START]), int(got.headers[_SIZE]))
+        except (KeyError, ValueError) as error:
+            raise WorkerUnavailable(f"{task_id}: its worker sent no log") from error

@@ -1,0 +1,1 @@
+"""Middleware of the API: limits, callers, preconditions, problems; the routes import it."""

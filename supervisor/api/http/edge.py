@@ -1,0 +1,247 @@
+"""What is refused before a route sees it, and the headers that every answer carries.
+
+Hosts: a page that has its own name resolve to this machine still sends that name (S20).  Origins:
+a page of another site may not post here.  Bodies: JSON only, bounded, read whole before a route
+runs, so that a slow or endless one costs a buffer and no thread (S18).
+
+    who calls, and where           a body has at most
+    ─────────────────────────────  ───────────────────────────────────────────────────────────────
+    anybody                        SIZE_BYTES_MAX
+    below /internal/               INTERNAL_SIZE_BYTES_MAX
+    a worker that publishes        PUBLISH_SIZE_BYTES_MAX; beyond the bound of the others one body
+                                   is in memory at a time, from its first byte to the answer
+"""
+
+import asyncio
+import re
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from http import HTTPStatus
+from urllib.parse import urlsplit
+
+import anyio
+from starlette.datastructures import MutableHeaders
+from starlette.requests import Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from supervisor.api.http.problems import SECURITY_HEADERS, Problem, answer
+from supervisor.core.values.json_bodies import SIZE_BYTES_MAX
+from supervisor.core.values.permissions import Caller, Permission
+
+BODY_TIMEOUT_S = 30.0
+INTERNAL_PATH = "/internal/"
+INTERNAL_SIZE_BYTES_MAX = 16 * 1024 * 1024
+"""A worker's word: a sync names each task with its samples."""
+PUBLISH_SIZE_BYTES_MAX = 128 * 1024 * 1024
+"""A publish names each file with its spans: 1.3 million of these, such as 90 days by hours of 600
+partitions.  Python holds several times as much while it reads one."""
+HSTS = "max-age=31536000"
+"""Only over TLS: said in the clear, anybody on the way could have said it."""
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+HOST_REFUSED = Problem(403, "host-not-allowed", "This overlord does not go by that name")
+ORIGIN_REFUSED = Problem(403, "cross-origin", "Another site may not do this")
+NOT_JSON = Problem(415, "unsupported-media-type", "The body must be JSON")
+TOO_LARGE = Problem(413, "body-too-large", "The body is too large")
+TOO_SLOW = Problem(408, "body-too-slow", "The body did not come in time")
+BAD_LENGTH = Problem(400, "bad-content-length", "Content-Length is no length")
+NUL_REFUSED = Problem(400, "nul-in-address", "The address holds a NUL")
+EDGE_PROBLEMS = (
+    *(HOST_REFUSED, ORIGIN_REFUSED, NUL_REFUSED),
+    *(NOT_JSON, TOO_LARGE, TOO_SLOW, BAD_LENGTH),
+)
+
+_PUBLISHES = re.compile(r"/internal/v1/(tasks|compactions)/[^/]+/publish")
+_SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+
+
+class _Refusal(Exception):
+    def __init__(self, problem: Problem, detail: str) -> None:
+        super().__init__(detail)
+        self.problem = problem
+
+
+class _Gone(Exception):
+    """The client left while it was sending."""
+
+
+class SecurityHeaders:
+    """Adds the same headers to every answer; a route that sets one of them keeps its own."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        """Wrap the application."""
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in SECURITY_HEADERS.items():
+                    headers.setdefault(name, value)
+                if scope["scheme"] == "https":
+                    headers.setdefault("Strict-Transport-Security", HSTS)
+            await send(message)
+
+        await self._app(scope, receive, send_with_headers)
+
+
+class Names:
+    """Lets requests through that name us, and come from our own pages or none."""
+
+    def __init__(self, app: ASGIApp, hosts: Sequence[str] = ()) -> None:
+        """`hosts` are the names beside loopback's under which clients reach us."""
+        self._app = app
+        self._hosts = frozenset(name.lower() for name in (*LOOPBACK, *hosts))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request, or refuse it."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        request = Request(scope)
+        try:
+            self._check_names(request)
+        except _Refusal as refused:
+            response = answer(refused.problem, str(refused), request.url.path)
+            await response(scope, receive, send)
+            return
+        await self._app(scope, receive, send)
+
+    def _check_names(self, request: Request) -> None:
+        host = request.headers.get("host", "").lower()
+        if host not in self._hosts and _without_port(host) not in self._hosts:
+            raise _Refusal(
+                HOST_REFUSED,
+                f"Host {host[:100]!a} is not a name of this overlord: use one of its own, or "
+                "have the operator allow it",
+            )
+        # No id and no filter has one, and PostgreSQL takes it for no text.
+        if "\0" in request.scope["path"] or "%00" in request.url.query:
+            raise _Refusal(NUL_REFUSED, "remove %00 from the path and the query")
+        origin = request.headers.get("origin")
+        if request.method not in _SAFE_METHODS and origin is not None:
+            try:
+                same = urlsplit(origin).netloc.lower() == host
+            except ValueError:
+                same = False
+            if not same:  # also with basic auth, which a browser adds by itself
+                raise _Refusal(ORIGIN_REFUSED, f"origin {origin[:100]!a} is not this overlord's")
+
+
+class Bodies:
+    """Reads bodies whole, and lets those through that are JSON and bounded.
+
+    The request's caller is known: `Authenticate` comes first.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        """Wrap the application."""
+        self._app = app
+        self._large = anyio.CapacityLimiter(1)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request, or refuse it."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        request = Request(scope)
+        async with AsyncExitStack() as place:
+            try:
+                if _has_body(request):
+                    _check_type(request)
+                    body = await self._read(request, receive, place)
+                    receive = replayed(body, receive)
+                    del body
+            except _Refusal as refused:
+                response = answer(refused.problem, str(refused), request.url.path)
+                await response(scope, receive, send)
+                return
+            except _Gone:
+                return
+            await self._app(scope, receive, send)
+
+    async def _read(self, request: Request, receive: Receive, place: AsyncExitStack) -> bytes:
+        """Return the body; `place` then holds that of a large one until it is answered."""
+        size_bytes_max = _size_bytes_max(request)
+        size_bytes = _told_length(request, size_bytes_max)
+        body, is_large = bytearray(), False
+        try:
+            async with asyncio.timeout(BODY_TIMEOUT_S):
+                while True:
+                    if not is_large and max(size_bytes, len(body)) > INTERNAL_SIZE_BYTES_MAX:
+                        is_large = True
+                        await place.enter_async_context(self._large)
+                    message = await receive()
+                    if message["type"] == "http.disconnect":
+                        raise _Gone
+                    body += message.get("body", b"")
+                    if len(body) > size_bytes_max:
+                        raise _too_large(size_bytes_max)
+                    if not message.get("more_body", False):
+                        return bytes(body)
+        except TimeoutError:
+            raise _Refusal(TOO_SLOW, f"the body did not come within {BODY_TIMEOUT_S:g} s") from None
+
+
+def _without_port(host: str) -> str:
+    """Return the name alone: `[::1]:8090` -> `::1`."""
+    if host.startswith("["):
+        return host[1:].partition("]")[0]
+    return host.partition(":")[0].removesuffix(".")
+
+
+def _has_body(request: Request) -> bool:
+    chunked = "transfer-encoding" in request.headers
+    return chunked or request.headers.get("content-length", "0") != "0"
+
+
+def _check_type(request: Request) -> None:
+    media, _, parameters = request.headers.get("content-type", "").lower().partition(";")
+    charset = parameters.replace(" ", "").replace('"', "")
+    if media.strip() != "application/json" or charset not in {"", "charset=utf-8"}:
+        raise _Refusal(NOT_JSON, "send the header Content-Type: application/json")
+    if request.headers.get("content-encoding", "identity").lower() != "identity":
+        raise _Refusal(NOT_JSON, "send the body uncompressed, without Content-Encoding")
+
+
+def _size_bytes_max(request: Request) -> int:
+    if not request.url.path.startswith(INTERNAL_PATH):
+        return SIZE_BYTES_MAX
+    caller: Caller = request.state.caller
+    if _PUBLISHES.fullmatch(request.url.path) and caller.may(Permission.WORK, None):
+        return PUBLISH_SIZE_BYTES_MAX
+    return INTERNAL_SIZE_BYTES_MAX
+
+
+def _told_length(request: Request, size_bytes_max: int) -> int:
+    told = request.headers.get("content-length", "0")
+    if not (told.isascii() and told.isdigit()):
+        raise _Refusal(BAD_LENGTH, f"Content-Length {told[:40]!a} is not a number of bytes")
+    # Digits are counted first: a number of a million digits is slow to read.
+    if len(told) > len(str(size_bytes_max)) or int(told) > size_bytes_max:
+        raise _too_large(size_bytes_max)
+    return int(told)
+
+
+def _too_large(size_bytes_max: int) -> _Refusal:
+    status = HTTPStatus(TOO_LARGE.status)
+    return _Refusal(TOO_LARGE, f"{status.phrase}: at most {size_bytes_max} bytes are taken")
+
+
+def replayed(body: bytes, receive: Receive) -> Receive:
+    """Return a `receive` that gives the whole body first, then what comes after it."""
+    given = False
+
+    async def again() -> Message:
+        nonlocal given
+        if given:
+            return await receive()
+        given = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return again

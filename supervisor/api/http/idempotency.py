@@ -1,0 +1,145 @@
+"""Idempotency-Key on every action of the public API, in one place.
+
+It stands behind what proves who calls, and behind what has read the body whole.
+An answer is stored before it leaves.  Not stored is what says nothing about the action: 5xx, a
+redirect to the leader, and a caller that was not let in.
+"""
+
+from http import HTTPStatus
+
+import structlog
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from supervisor.api.http.edge import INTERNAL_PATH, replayed
+from supervisor.api.http.leader import to_the_leader
+from supervisor.api.http.problems import RETRY_AFTER_S, InvalidRequest, render_error
+from supervisor.core.values.errors import FieldError, LeaseLost, SupervisorError
+from supervisor.core.values.idempotency import (
+    KEY_CHARACTERS_MAX,
+    Claim,
+    StoredAnswer,
+    digest_of,
+    is_key,
+)
+from supervisor.core.values.permissions import Caller
+from supervisor.services.access.idempotency import Asked, Idempotency, KeyInUse
+
+log = structlog.get_logger()
+
+HEADER = "Idempotency-Key"
+REPLAYED = "Idempotency-Replayed"
+METHODS = frozenset({"POST", "PUT", "DELETE", "PATCH"})
+ANSWER_BYTES_MAX = 1024 * 1024
+"""A longer answer is not stored: a repeat hears that it got lost."""
+_TOLD = ("content-type", "etag", "location", "tidegate-operation", "allow", "retry-after")
+_NOT_STORED = {
+    HTTPStatus.TEMPORARY_REDIRECT,
+    HTTPStatus.UNAUTHORIZED,
+    HTTPStatus.FORBIDDEN,
+    HTTPStatus.TOO_MANY_REQUESTS,
+}
+
+
+class OncePerKey:
+    """Carries out a request with a key once, and answers its repeats with the first answer."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        """Wrap the application."""
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] != "http" or not _counts(request := Request(scope, receive)):
+            await self._app(scope, receive, send)
+            return
+        keys: Idempotency = scope["app"].state.parts.keys
+        try:
+            body = await request.body()
+            begun = await run_in_threadpool(keys.begin, _asked(request, body))
+        except SupervisorError as error:
+            response = await _refused(request, error)
+            await response(scope, receive, send)
+            return
+        if isinstance(begun, StoredAnswer):
+            headers = {**begun.headers, REPLAYED: "true"}
+            await Response(begun.body, begun.status, headers)(scope, receive, send)
+            return
+        await self._act(keys, begun, scope, replayed(body, receive), send)
+
+    async def _act(
+        self, keys: Idempotency, claim: Claim, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        heard = _Heard()
+        try:
+            with keys.acting_for(claim):
+                await self._app(scope, receive, heard)
+        except Exception:
+            await _end(keys, claim, None)
+            raise
+        await _end(keys, claim, heard.answer())
+        for message in heard.messages:
+            await send(message)
+
+
+class _Heard:
+    """Holds an answer back."""
+
+    def __init__(self) -> None:
+        self.messages: list[Message] = []
+
+    async def __call__(self, message: Message) -> None:
+        self.messages.append(message)
+
+    def answer(self) -> StoredAnswer | None:
+        """Return what is to be stored."""
+        start = next((m for m in self.messages if m["type"] == "http.response.start"), None)
+        if start is None:  # its client has left
+            return None
+        status: int = start["status"]
+        body = b"".join(m.get("body", b"") for m in self.messages)
+        told = {name.decode().lower(): value.decode("latin-1") for name, value in start["headers"]}
+        if status >= HTTPStatus.INTERNAL_SERVER_ERROR or status in _NOT_STORED:
+            return None
+        if len(body) > ANSWER_BYTES_MAX:
+            return None
+        return StoredAnswer(status, {name: told[name] for name in _TOLD if name in told}, body)
+
+
+async def _end(keys: Idempotency, claim: Claim, answer: StoredAnswer | None) -> None:
+    try:
+        await run_in_threadpool(keys.end, claim, answer)
+    except SupervisorError as error:
+        # What was done is done, and its caller is to hear of it; a repeat hears that it was lost.
+        log.warning("the answer to a key is not stored", key=claim.key, error=str(error))
+
+
+def _counts(request: Request) -> bool:
+    internal = request.url.path.startswith(INTERNAL_PATH)
+    return request.method in METHODS and HEADER in request.headers and not internal
+
+
+def _asked(request: Request, body: bytes) -> Asked:
+    given = request.headers.getlist(HEADER)
+    if len(given) != 1 or not is_key(given[0]):
+        told = f"is not one key of 1 to {KEY_CHARACTERS_MAX} visible ASCII characters"
+        hint = "a UUID does, drawn anew for each action"
+        raise InvalidRequest([FieldError(f"/header/{HEADER}", told, hint)])
+    caller: Caller = request.state.caller
+    # Who was proved, whatever it says of itself; where nobody is asked, what there is.
+    claimed = (request.headers.get(name, "") for name in ("authorization", "x-druid-author"))
+    who = claimed if caller.is_anyone else ("principal", caller.name)
+    url = request.url
+    what = (request.method.encode(), url.path.encode(), url.query.encode(), body)
+    return Asked(digest_of(*(name.encode() for name in who)), given[0], digest_of(*what))
+
+
+async def _refused(request: Request, error: SupervisorError) -> Response:
+    if isinstance(error, LeaseLost):
+        return await to_the_leader(request, error)
+    response = render_error(request, error)
+    if isinstance(error, KeyInUse):
+        response.headers["Retry-After"] = RETRY_AFTER_S
+    return response

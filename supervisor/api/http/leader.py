@@ -1,0 +1,72 @@
+"""What a follower does with what only the leader can answer (P4, D5, D6).
+
+    reads of soft state ──► asked from the leader, its answer passed on
+    writes              ──► 307 with the leader's address: nothing was carried out here
+    a worker's calls    ──► 503 with the leader's address, which workers know to follow
+    nobody leads        ──► 503 with Retry-After
+
+A write is redirected and not passed on: were the answer lost between the two, nobody could tell
+whether it was carried out, and somebody would do it twice.
+"""
+
+from http import HTTPStatus
+
+import httpx
+import structlog
+from starlette.requests import Request
+from starlette.responses import Response
+
+from supervisor.api.http.edge import INTERNAL_PATH
+from supervisor.api.http.problems import PROBLEMS, answer, render_error
+from supervisor.core.values.errors import LeaseLost
+
+log = structlog.get_logger()
+
+PASSED_ON = "X-Tidegate-Passed-On"
+"""Of a read that a follower asks: two that take each other for the leader ask in no circle."""
+CONNECT_S = 0.5
+ANSWER_S = 5.0
+_READS = frozenset({"GET", "HEAD"})
+_TOLD = ("accept", "authorization", "x-druid-author")
+_HEARD = ("content-type", "retry-after")
+
+
+async def to_the_leader(request: Request, error: Exception) -> Response:
+    """Answer what was refused because another overlord leads."""
+    assert isinstance(error, LeaseLost)
+    by_worker = request.url.path.startswith(INTERNAL_PATH)
+    if error.leader is None or by_worker or PASSED_ON in request.headers:
+        return render_error(request, error)
+    there = error.leader.rstrip("/") + request.url.path
+    if request.url.query:
+        there += f"?{request.url.query}"
+    if request.method not in _READS:
+        return _redirected(request, error, there)
+    try:
+        return await _asked(request, there)
+    except httpx.HTTPError as trouble:
+        log.warning("the leader did not answer a read", url=there, error=repr(trouble))
+        return render_error(request, error)
+
+
+def _redirected(request: Request, error: LeaseLost, there: str) -> Response:
+    problem = PROBLEMS[LeaseLost]
+    moved = type(problem)(HTTPStatus.TEMPORARY_REDIRECT, problem.slug, problem.title)
+    return answer(
+        moved,
+        str(error),
+        request.url.path,
+        members={"leader": error.leader},
+        headers={"Location": there},
+    )
+
+
+async def _asked(request: Request, there: str) -> Response:
+    headers = {name: request.headers[name] for name in _TOLD if name in request.headers}
+    headers["X-Request-Id"] = request.state.request_id
+    timeout = httpx.Timeout(ANSWER_S, connect=CONNECT_S)
+    tls = request.app.state.parts.tls
+    async with httpx.AsyncClient(timeout=timeout, trust_env=False, verify=tls) as client:
+        heard = await client.request(request.method, there, headers=headers | {PASSED_ON: "1"})
+    kept = {name: heard.headers[name] for name in _HEARD if name in heard.headers}
+    return Response(heard.content, heard.status_code, kept)

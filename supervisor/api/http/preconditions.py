@@ -1,0 +1,49 @@
+"""If-Match and If-None-Match, as routes that store a spec version take them."""
+
+from collections.abc import Sequence
+from typing import Annotated
+
+from fastapi import Depends, Header
+
+from supervisor.api.http.problems import InvalidRequest
+from supervisor.core.planning.preconditions import Expected, read_tags
+from supervisor.core.values.errors import FieldError
+
+_HINT = '* or tags in their quotes, as ETag gave them: If-Match: "3-0123456789abcdef"'
+_TAG = '"[!#-~]*"'
+STRONG = f"^([*]|{_TAG}(, ?{_TAG})*)$"
+WEAK = STRONG.replace(_TAG, f"(W/)?{_TAG}")
+
+
+def _expected(
+    if_match: Annotated[
+        list[str] | None,
+        Header(
+            description="Act only on this version: the ETag of a GET, or *; else 412.",
+            json_schema_extra={"pattern": STRONG},
+        ),
+    ] = None,
+    if_none_match: Annotated[
+        list[str] | None,
+        Header(
+            description="*: act only if there is no spec; of a GET: 304 if it is known.",
+            json_schema_extra={"pattern": WEAK},
+        ),
+    ] = None,
+) -> Expected:
+    return Expected(
+        match=_tags("If-Match", if_match, weak=False),
+        none_match=_tags("If-None-Match", if_none_match, weak=True),
+    )
+
+
+def _tags(name: str, values: Sequence[str] | None, *, weak: bool) -> frozenset[str] | None:
+    if values is None:
+        return None
+    found = read_tags(values, weak=weak)
+    if found is None:
+        raise InvalidRequest([FieldError(f"/header/{name}", "is no list of ETags", _HINT)])
+    return found
+
+
+Precondition = Annotated[Expected, Depends(_expected)]

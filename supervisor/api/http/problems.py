@@ -1,0 +1,335 @@
+"""One table from errors to problems (RFC 9457), with the `error` member that Druid's clients read.
+
+Two answers are text as Druid's: an unknown supervisor or task under Druid's paths, unless the
+caller accepts problems.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, is_dataclass
+from http import HTTPStatus
+from types import MappingProxyType
+
+import structlog
+from fastapi.exceptions import RequestValidationError
+from pydantic import ConfigDict, Field
+from pydantic.alias_generators import to_camel
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+
+from supervisor.chores.forget import NotForgettable
+from supervisor.core.history.operations import OperationNotFound
+from supervisor.core.planning.backfill import NoBackfill
+from supervisor.core.planning.preconditions import PreconditionFailed
+from supervisor.core.queue.events import (
+    EmptyEvent,
+    EventTooLarge,
+    QueueDead,
+    TooManyOutstandingBytes,
+    UndecodableEvent,
+)
+from supervisor.core.tables.exports import ExportUnavailable, NotExportable
+from supervisor.core.tables.snippets import NotExported
+from supervisor.core.values.cursors import BadCursor
+from supervisor.core.values.errors import (
+    AlreadyInState,
+    CompactionNotFound,
+    DataSourceNotFound,
+    DowngradeRefused,
+    FieldError,
+    InvalidOffsets,
+    InvalidSpec,
+    KeyTakenOver,
+    LeaseLost,
+    MetadataBusy,
+    MetadataUnavailable,
+    NoHistory,
+    NotAllowed,
+    NotOffered,
+    Refused,
+    SchemaTooNew,
+    SecretMissing,
+    SegmentsMoved,
+    SpecUnreadable,
+    StaleCommit,
+    StateMoved,
+    StorageUnavailable,
+    StreamUnavailable,
+    SupervisorError,
+    SupervisorNotFound,
+    TaskNotFound,
+    TopicMissing,
+    Unavailable,
+    UnknownWord,
+    UnusableFiles,
+    WorkerFenced,
+    WorkerUnavailable,
+)
+from supervisor.core.values.permissions import TooManyRequests, Unauthenticated
+from supervisor.eventqueue.operations import (
+    FailedEventNotFound,
+    NotReplayable,
+    QueueNotDead,
+    QueueNotFound,
+)
+from supervisor.eventqueue.processor import ProcessorClosed
+from supervisor.ports.topic_probe import SourceUnreadable
+from supervisor.services.access.idempotency import AnswerLost, KeyInUse, KeyReused
+from supervisor.services.access.principals import PrincipalRefused
+from supervisor.services.supervisors.handoff import UnknownGroups
+from supervisor.services.supervisors.rollback import VersionNotFound
+from supervisor.services.supervisors.sampler import (
+    NoWorker,
+    SampleFailed,
+    SampleNotFound,
+    SampleUnanswered,
+    TooManyLooks,
+)
+from supervisor.services.tables.quarantine import RecordNotFound
+from supervisor.services.tasks.submit_task import TaskExists
+from supervisor.services.tasks.task_logs import NoTaskLog
+from supervisor.services.tasks.task_reports import NoTaskReports
+from supervisor.services.tasks.workers import WorkerNotFound
+from tasks.contract.wire import Wire
+
+log = structlog.get_logger()
+
+MEDIA_TYPE = "application/problem+json"
+RETRY_AFTER_S = "1"
+ASK_WHO = 'Bearer realm="tidegate", Basic realm="tidegate", charset="UTF-8"'
+SECURITY_HEADERS: Mapping[str, str] = MappingProxyType(
+    {
+        "Content-Security-Policy": "default-src 'self'; frame-ancestors 'none'",
+        "X-Content-Type-Options": "nosniff",
+        "Referrer-Policy": "no-referrer",
+        "Cache-Control": "no-store",
+    }
+)
+
+
+class InvalidRequest(Refused):
+    """Parameters or body do not have the form that the route takes."""
+
+    def __init__(self, errors: Sequence[FieldError]) -> None:
+        """Build the text from the errors."""
+        self.errors = tuple(errors)
+        super().__init__("; ".join(f"{e.pointer or '/'}: {e.message}" for e in self.errors))
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What one kind of error is on the wire."""
+
+    status: int
+    slug: str
+    title: str
+
+
+class ProblemField(Wire):
+    """One thing that is wrong: JSON pointer into the body, or `/query/name`."""
+
+    pointer: str
+    message: str
+    hint: str
+
+
+class ProblemDocument(Wire):
+    """The body of every error; further members are the facts of its kind."""
+
+    model_config = ConfigDict(json_schema_extra={"additionalProperties": True})
+
+    type: str = Field(examples=["/problems/invalid-spec"])
+    title: str
+    status: int
+    detail: str
+    instance: str
+    error: str
+    """The same as `detail`, under the name that Druid's clients read."""
+    errors: list[ProblemField] | None = None
+    leader: str | None = None
+
+
+PROBLEMS: Mapping[type[SupervisorError], Problem] = MappingProxyType(
+    {
+        AlreadyInState: Problem(400, "already-in-state", "The supervisor is what it should become"),
+        BadCursor: Problem(400, "bad-cursor", "This is no cursor of this list"),
+        AnswerLost: Problem(409, "idempotency-answer-lost", "The answer to this key got lost"),
+        CompactionNotFound: Problem(404, "compaction-not-found", "There is no such compaction"),
+        DataSourceNotFound: Problem(404, "data-source-not-found", "There is no such table"),
+        EmptyEvent: Problem(400, "empty-event", "An event says nothing"),
+        EventTooLarge: Problem(400, "event-too-large", "An event is larger than its queue takes"),
+        ExportUnavailable: Problem(
+            503, "export-unavailable", "An exported table could not be read or written"
+        ),
+        FailedEventNotFound: Problem(404, "failed-event-not-found", "No such event is set aside"),
+        InvalidOffsets: Problem(400, "invalid-offsets", "Reading cannot go on at these offsets"),
+        InvalidRequest: Problem(400, "invalid-request", "The request is not acceptable"),
+        InvalidSpec: Problem(400, "invalid-spec", "The spec is not acceptable"),
+        KeyInUse: Problem(409, "idempotency-key-in-use", "The first request still runs"),
+        KeyReused: Problem(422, "idempotency-key-reused", "The key stands for another request"),
+        KeyTakenOver: Problem(409, "idempotency-key-taken-over", "A repeat acts in its place"),
+        SpecUnreadable: Problem(503, "spec-unreadable", "Only another release can read the spec"),
+        UnknownWord: Problem(503, "unknown-word", "Only a newer release can read a row"),
+        LeaseLost: Problem(503, "not-the-leader", "Another overlord leads"),
+        MetadataBusy: Problem(503, "metadata-busy", "The metadata database is busy"),
+        MetadataUnavailable: Problem(
+            503, "metadata-unavailable", "The metadata database does not answer"
+        ),
+        NoBackfill: Problem(400, "no-backfill", "Nothing can be backfilled here"),
+        NoHistory: Problem(404, "no-history", "Nothing was ever stored under this id"),
+        NotAllowed: Problem(403, "not-allowed", "The caller may not do this"),
+        NoTaskLog: Problem(404, "no-task-log", "There is no log of this task"),
+        NoTaskReports: Problem(404, "no-task-reports", "Nothing is known of this task's work"),
+        NotOffered: Problem(400, "not-offered", "Tidegate does not do this"),
+        NotForgettable: Problem(409, "not-forgettable", "The supervisor still has work to do"),
+        NoWorker: Problem(503, "no-worker", "No worker is connected"),
+        NotReplayable: Problem(409, "not-replayable", "This event cannot be queued again"),
+        NotExported: Problem(409, "not-exported", "The table is not exported in this format"),
+        NotExportable: Problem(409, "not-exportable", "The table does not fit into the format"),
+        OperationNotFound: Problem(404, "operation-not-found", "There is no such operation"),
+        PreconditionFailed: Problem(412, "precondition-failed", "The spec is another version now"),
+        PrincipalRefused: Problem(400, "principal-refused", "The principal is not acceptable"),
+        ProcessorClosed: Problem(503, "queue-closed", "The event queue is closed here"),
+        QueueDead: Problem(503, "event-queue-dead", "An event queue is damaged"),
+        QueueNotDead: Problem(409, "queue-not-dead", "There is nothing to repair"),
+        QueueNotFound: Problem(404, "queue-not-found", "There is no such event queue"),
+        RecordNotFound: Problem(404, "record-not-found", "No such record is in quarantine"),
+        Refused: Problem(400, "refused", "The request cannot be carried out"),
+        SampleFailed: Problem(400, "sample-failed", "The records could not be read"),
+        SampleNotFound: Problem(404, "sample-not-found", "Nobody waits for this sample"),
+        SampleUnanswered: Problem(503, "sample-unanswered", "The worker did not answer in time"),
+        SecretMissing: Problem(400, "secret-missing", "The overlord has no such secret"),
+        DowngradeRefused: Problem(409, "downgrade-refused", "The schema stays as it is"),
+        SchemaTooNew: Problem(500, "schema-too-new", "A newer version owns the metadata"),
+        SegmentsMoved: Problem(404, "segments-moved", "Segments are listed by table"),
+        SourceUnreadable: Problem(400, "source-unreadable", "The topic cannot be read"),
+        StaleCommit: Problem(409, "stale-commit", "The offsets have moved on"),
+        StateMoved: Problem(409, "state-moved", "Somebody else was faster"),
+        StorageUnavailable: Problem(503, "storage-unavailable", "The warehouse does not answer"),
+        StreamUnavailable: Problem(503, "stream-unavailable", "Kafka does not answer"),
+        SupervisorError: Problem(500, "internal", "The overlord failed"),
+        SupervisorNotFound: Problem(404, "supervisor-not-found", "There is no such supervisor"),
+        TaskExists: Problem(400, "task-exists", "The id is taken"),
+        TaskNotFound: Problem(404, "task-not-found", "There is no such task"),
+        TopicMissing: Problem(409, "topic-missing", "Kafka has no such topic"),
+        TooManyLooks: Problem(503, "too-many-looks", "Others look at topics already"),
+        TooManyRequests: Problem(429, "too-many-requests", "The caller has to wait"),
+        TooManyOutstandingBytes: Problem(
+            503, "too-many-outstanding-bytes", "An event queue is too far behind"
+        ),
+        Unauthenticated: Problem(401, "unauthenticated", "The caller is not known"),
+        Unavailable: Problem(503, "unavailable", "Something outside does not answer"),
+        UndecodableEvent: Problem(
+            400, "undecodable-event", "This is no event that this version knows"
+        ),
+        UnknownGroups: Problem(400, "unknown-groups", "There is no such task group"),
+        UnusableFiles: Problem(400, "unusable-files", "The offered files do not fit the range"),
+        WorkerNotFound: Problem(404, "worker-not-found", "There is no such worker"),
+        VersionNotFound: Problem(404, "version-not-found", "There is no such version"),
+        WorkerFenced: Problem(409, "worker-fenced", "A newer incarnation of the worker runs"),
+        WorkerUnavailable: Problem(503, "worker-unavailable", "A worker does not answer"),
+    }
+)
+"""Every class of the tree; `tests/supervisor/api/http/test_problems.py` proves it complete."""
+
+INTERNAL = PROBLEMS[SupervisorError]
+_TEXT_LIKE_DRUID = (SupervisorNotFound, TaskNotFound)
+
+
+def answer(
+    problem: Problem,
+    detail: str,
+    path: str,
+    *,
+    members: Mapping[str, object] | None = None,
+    headers: Mapping[str, str] | None = None,
+) -> JSONResponse:
+    """Return a problem as it is sent; the standard members win over `members`."""
+    body = dict(members or {}) | {
+        "type": f"/problems/{problem.slug}",
+        "title": problem.title,
+        "status": problem.status,
+        "detail": detail,
+        "instance": path,
+        "error": detail,
+    }
+    return JSONResponse(body, problem.status, headers, MEDIA_TYPE)
+
+
+def render_error(
+    request: Request, error: Exception, more: Mapping[str, object] | None = None
+) -> Response:
+    """Answer an error of our tree; each public attribute is a member, and so is `more`, as JSON."""
+    assert isinstance(error, SupervisorError)
+    path = request.url.path
+    accepts = request.headers.get("accept", "")
+    by_druid = path.startswith("/druid/") and MEDIA_TYPE not in accepts
+    if isinstance(error, _TEXT_LIKE_DRUID) and by_druid:
+        return PlainTextResponse(str(error), HTTPStatus.NOT_FOUND)
+    problem = next(PROBLEMS[kind] for kind in type(error).__mro__ if kind in PROBLEMS)
+    members = {to_camel(k): _plain(v) for k, v in vars(error).items() if not k.startswith("_")}
+    members |= dict(more or {})
+    return answer(
+        problem,
+        str(error),
+        path,
+        members=members,
+        headers=_headers(problem, error),
+    )
+
+
+def _headers(problem: Problem, error: SupervisorError) -> dict[str, str]:
+    if isinstance(error, TooManyRequests):
+        return {"Retry-After": str(error.retry_after_s)}
+    if isinstance(error, Unauthenticated):
+        return {"WWW-Authenticate": ASK_WHO}
+    later = problem.status == HTTPStatus.SERVICE_UNAVAILABLE
+    return {"Retry-After": RETRY_AFTER_S} if later else {}
+
+
+def _plain(value: object) -> object:
+    """Return a fact as JSON takes it."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {to_camel(k): _plain(v) for k, v in asdict(value).items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value if isinstance(value, str | int | float | None) else str(value)
+
+
+def render_invalid(request: Request, error: Exception) -> Response:
+    """Answer what FastAPI found wrong with parameters or body: 400, never 422."""
+    assert isinstance(error, RequestValidationError)
+    found = [
+        FieldError(_pointer(one["loc"]), str(one["msg"]), "/openapi.json says what is taken")
+        for one in error.errors()
+    ]
+    return render_error(request, InvalidRequest(found))
+
+
+def _pointer(place: Sequence[str | int]) -> str:
+    parts = [str(part).replace("~", "~0").replace("/", "~1") for part in place]
+    if parts[:1] == ["body"]:
+        parts = parts[1:]
+    return "".join(f"/{part}" for part in parts)
+
+
+def render_http(request: Request, error: Exception) -> Response:
+    """Answer what the router refused: no such route, wrong method."""
+    assert isinstance(error, HTTPException)
+    status = HTTPStatus(error.status_code)
+    slug = {404: "no-such-route", 405: "method-not-allowed"}.get(status, "http-error")
+    detail = f"{request.method} {request.url.path}: {error.detail}"
+    problem = Problem(status, slug, status.phrase)
+    headers = dict(error.headers or {})
+    if status is HTTPStatus.METHOD_NOT_ALLOWED:
+        headers["Allow"] = request.app.state.methods_of(request.scope["path"])
+    return answer(problem, detail, request.url.path, headers=headers)
+
+
+def render_bug(request: Request, error: Exception) -> Response:
+    """Answer a bug with a plain 500: what went wrong is for the log, not for the caller."""
+    log.error("a request failed", method=request.method, path=request.url.path, exc_info=error)
+    detail = "internal error: the overlord's log tells more"
+    # Outside of the middleware that adds these to every other answer.
+    headers = {**SECURITY_HEADERS, "X-Request-Id": str(request.state.request_id)}
+    return answer(INTERNAL, detail, request.url.path, headers=headers)

@@ -1,0 +1,1 @@
+"""The description of the API beyond what FastAPI derives; `server.py` imports it."""

@@ -1,0 +1,124 @@
+"""The bodies that routes read by themselves, as JSON Schemas: a spec, a task, a sample, offsets.
+
+A schema tells names, types and forms.  What depends on more than one field, or on what there is,
+only the server says, with a 400.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import cast
+
+from supervisor.core.spec.json_schema import spec_schema
+from supervisor.core.spec.sample_request import SamplerConfig
+from supervisor.core.spec.submitted_task import TYPE
+
+Json = dict[str, object]
+_REF = "#/components/schemas/"
+_DRUID = "/druid/indexer/v1"
+_OFFSET_MAX = 2**63 - 1
+
+
+def _outline(schema: Json) -> Json:
+    """Return the outer form of a schema: where it goes deeper, an object.
+
+    The whole is docs/reference/supervisor-spec.schema.json: in here it would be most of the page.
+    """
+    properties = cast("dict[str, Json]", schema["properties"])
+    outer = {name: _ANY_OBJECT if "anyOf" in each else each for name, each in properties.items()}
+    return {**schema, "properties": outer | {"type": {"const": "kafka"}}}
+
+
+_ANY_OBJECT: Json = {"type": ["object", "null"]}
+_SPEC: Json = {"$ref": f"{_REF}SupervisorSpec"}
+_SPEC_EXAMPLE: Json = {
+    "type": "kafka",
+    "spec": {
+        "dataSchema": {
+            "dataSource": "clicks",
+            "timestampSpec": {"column": "time", "format": "iso"},
+            "dimensionsSpec": {"dimensions": ["user", {"type": "long", "name": "bytes"}]},
+            "granularitySpec": {"segmentGranularity": "HOUR", "rollup": False},
+        },
+        "ioConfig": {
+            "topic": "clicks",
+            "inputFormat": {"type": "json"},
+            "consumerProperties": {"bootstrap.servers": "localhost:9092"},
+            "taskDuration": "PT10M",
+            "useEarliestOffset": True,
+        },
+    },
+}
+_TASK: Json = {
+    "type": "object",
+    "required": ["type"],
+    "properties": {
+        "type": {"const": TYPE},
+        "id": {"type": ["string", "null"]},
+        "spec": {"type": ["object", "null"]},
+        "dataSchema": {"type": "object"},
+        "ioConfig": {"type": "object"},
+        "tuningConfig": {"type": ["object", "null"]},
+        "context": {"type": ["object", "null"]},
+    },
+    "anyOf": [{"required": ["spec"]}, {"required": ["dataSchema", "ioConfig"]}],
+}
+_SAMPLE: Json = {
+    "type": "object",
+    "required": ["type", "spec"],
+    "properties": {
+        "type": {"const": "kafka"},
+        "spec": {"type": "object"},
+        "samplerConfig": {"$ref": f"{_REF}{SamplerConfig.__name__}"},
+    },
+    "additionalProperties": False,
+}
+_OFFSET_MAPS = ("partitionOffsetMap", "partitionSequenceNumberMap")
+_OFFSET_MAP: Json = {
+    "type": "object",
+    "minProperties": 1,
+    "propertyNames": {"pattern": "^([A-Za-z0-9._-]+:)?[0-9]{1,9}$"},
+    "additionalProperties": {"type": "integer", "minimum": 0, "maximum": _OFFSET_MAX},
+}
+_OFFSETS: Json = {
+    "type": "object",
+    "required": ["type", "partitions"],
+    "properties": {
+        "type": {"const": "kafka"},
+        "partitions": {
+            "type": "object",
+            "required": ["type", "stream"],
+            "anyOf": [{"required": [name]} for name in _OFFSET_MAPS],
+            "properties": {
+                "type": {"const": "end"},
+                "stream": {"type": "string", "minLength": 1},
+                **dict.fromkeys(_OFFSET_MAPS, _OFFSET_MAP),
+            },
+        },
+    },
+}
+BODIES: Mapping[str, tuple[Json, Json | None]] = MappingProxyType(
+    {
+        f"{_DRUID}/supervisor": (_SPEC, _SPEC_EXAMPLE),
+        "/api/v1/supervisors/validate": (_SPEC, _SPEC_EXAMPLE),
+        f"{_DRUID}/task": (_TASK, None),
+        f"{_DRUID}/sampler": (_SAMPLE, None),
+        f"{_DRUID}/supervisor/{{supervisor_id}}/resetOffsets": (_OFFSETS, None),
+    }
+)
+"""Path of a POST -> schema, and an example if the route itself gives none."""
+
+
+def with_bodies(document: Json) -> Json:
+    """Tell in the description what these routes read, in place."""
+    components = cast("dict[str, Json]", document["components"])
+    schemas = components["schemas"]
+    schemas["SupervisorSpec"] = _outline(spec_schema()["$defs"]["document"])
+    schemas[SamplerConfig.__name__] = SamplerConfig.model_json_schema(mode="validation")
+    paths = cast("dict[str, dict[str, Json]]", document["paths"])
+    for path, (schema, example) in BODIES.items():
+        body = cast("Json", paths[path]["post"]["requestBody"])
+        content = cast("dict[str, Json]", body["content"])["application/json"]
+        content["schema"] = schema
+        if example is not None:
+            content["example"] = example
+    return document

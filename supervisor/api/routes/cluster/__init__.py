@@ -1,0 +1,1 @@
+"""Routes of the overlord as a whole: audit, events, metrics, queues, status."""

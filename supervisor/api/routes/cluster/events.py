@@ -1,0 +1,181 @@
+"""What happened: as a list, and as a stream of server-sent events that goes on.
+
+Last-Event-ID, ?after=  ──► what is stored after it, page by page ──► what happens from now on
+older than what is kept ──► one event `trimmed` tells the hole
+"""
+
+import asyncio
+import math
+from collections.abc import AsyncIterator
+from typing import Annotated
+
+from fastapi import APIRouter, Header, Query
+from fastapi.responses import StreamingResponse
+from starlette.concurrency import run_in_threadpool
+
+from supervisor.api.http.access import LISTED, Shown, needs
+from supervisor.api.http.deps import ApiParts, Asking, Parts
+from supervisor.api.http.problems import InvalidRequest
+from supervisor.api.routes.cluster.audit import Cursor, Limit, Text
+from supervisor.core.history.lifecycle_events import Numbered
+from supervisor.core.values.errors import FieldError, Unavailable
+from supervisor.core.values.permissions import Caller, Permission
+from supervisor.views.history import EventsPage, event_view
+
+router = APIRouter(prefix="/api/v1/events", tags=["history"])
+
+HEARTBEAT_S = 15.0
+"""Proxies and clients take a silent connection for a dead one; a comment is no event."""
+LOOK_S = 1.0
+"""How soon a stream ends once the process is to end."""
+KNOWN_S = 600.0
+"""So long a stream goes on for a caller who had to prove who it is: then it is asked again, for
+it may have been revoked.  Clients connect anew by themselves, and go on behind the last event."""
+RETRY_MS = 1_000
+_ID_MAX = 2**63 - 1
+_DIGITS_MAX = 18
+
+
+@router.get("", dependencies=[needs(Permission.READ, LISTED)])
+def list_events(
+    parts: Parts,
+    asking: Asking,
+    *,
+    supervisor: Text = None,
+    limit: Limit = 100,
+    cursor: Cursor = None,
+) -> EventsPage:
+    """List what happened, newest first; of one supervisor if asked."""
+    page = parts.chronicle.events(limit, cursor, supervisor_id=supervisor)
+    shown = Shown.to(asking, parts)
+    found = [each for each in page.events if shown.supervisor(each.supervisor_id)]
+    return page.model_copy(update={"events": found})
+
+
+@router.get(
+    "/stream",
+    response_class=StreamingResponse,
+    responses={
+        200: {
+            "description": "Server-sent events: `id`, `event` (the type), `data` (as in the list)",
+            "content": {"text/event-stream": {}},
+        }
+    },
+    dependencies=[needs(Permission.READ, LISTED)],
+)
+async def stream_events(
+    parts: Parts,
+    asking: Asking,
+    *,
+    supervisor: Text = None,
+    after: Annotated[
+        int | None, Query(ge=0, le=_ID_MAX, description="Begin behind this id; 0: all there is.")
+    ] = None,
+    last_event_id: Annotated[
+        str | None,
+        Header(
+            description="The same, as browsers send it; it goes before `after`.",
+            json_schema_extra={"pattern": f"^[0-9]{{1,{_DIGITS_MAX}}}$"},
+        ),
+    ] = None,
+) -> StreamingResponse:
+    """Follow what happens, from an id or from now on; of one supervisor if asked."""
+    wanted = after if last_event_id is None else _id_of(last_event_id)
+    _, trimmed, newest = await run_in_threadpool(parts.chronicle.feed.stored, _ID_MAX)
+    begin = newest if wanted is None else wanted
+    if begin > newest:
+        hint = "begin at an id that the list tells, or leave it out"
+        raise InvalidRequest([FieldError("/query/after", f"the newest event is {newest}", hint)])
+    told = _told(parts, asking, begin, trimmed, supervisor)
+    headers = {"X-Accel-Buffering": "no"}  # a proxy that collects would hold events back
+    return StreamingResponse(told, media_type="text/event-stream", headers=headers)
+
+
+def _id_of(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) <= _DIGITS_MAX):
+        raise InvalidRequest([FieldError("/header/Last-Event-ID", "is no id of an event", "17")])
+    return int(text)
+
+
+async def _told(
+    parts: ApiParts, asking: Caller, after: int, trimmed: int, supervisor: str | None
+) -> AsyncIterator[str]:
+    feed = parts.chronicle.feed
+    clock = asyncio.get_running_loop().time
+    woken = feed.join()
+    try:
+        yield f"retry: {RETRY_MS}\n\n"
+        spoke = clock()
+        until = math.inf if asking.is_anyone else clock() + KNOWN_S
+        while not parts.changed.closed and clock() < until:
+            if after < trimmed:
+                yield _trimmed(after, trimmed)
+                after = trimmed
+            woken.clear()  # before the look: what comes after it wakes us again
+            rows, trimmed = await _next_rows(parts, after, trimmed)
+            shown = await _shown(parts, asking, rows)
+            if shown is None:
+                await _wait(woken)
+                continue
+            for row in shown:
+                if supervisor in {None, row.happening.supervisor_id}:
+                    yield _event(row)
+                    spoke = clock()
+            if rows:
+                after = rows[-1].number
+                continue
+            if after < trimmed:
+                continue
+            if clock() - spoke >= HEARTBEAT_S:
+                yield ": still here\n\n"
+                spoke = clock()
+            await _wait(woken)
+    finally:
+        feed.leave(woken)
+
+
+async def _shown(parts: ApiParts, asking: Caller, rows: list[Numbered]) -> list[Numbered] | None:
+    """Return what the caller may see; None: the database does not say at the moment."""
+    if asking.reads_all:
+        return rows
+    may = Shown.to(asking, parts)
+
+    def look() -> list[Numbered]:
+        return [row for row in rows if may.supervisor(row.happening.supervisor_id)]
+
+    try:
+        return await run_in_threadpool(look)
+    except Unavailable:
+        return None
+
+
+async def _next_rows(parts: ApiParts, after: int, trimmed: int) -> tuple[list[Numbered], int]:
+    """Return what comes next, and up to where events were dropped meanwhile."""
+    feed = parts.chronicle.feed
+    if (known := feed.remembered(after)) is not None:
+        return known, trimmed
+    try:
+        rows, trimmed, _ = await run_in_threadpool(feed.stored, after)
+    except Unavailable:
+        return [], trimmed  # the database comes back; the heartbeat tells that we are here
+    if rows and rows[0].number <= trimmed:
+        return [], trimmed
+    return rows, trimmed
+
+
+async def _wait(woken: asyncio.Event) -> None:
+    try:
+        async with asyncio.timeout(LOOK_S):
+            await woken.wait()
+    except TimeoutError:
+        return
+
+
+def _event(row: Numbered) -> str:
+    view = event_view(row)
+    return f"id: {view.id}\nevent: {view.type.value}\ndata: {view.model_dump_json()}\n\n"
+
+
+def _trimmed(after: int, trimmed: int) -> str:
+    data = f'{{"from":{after + 1},"to":{trimmed}}}'
+    return f"id: {trimmed}\nevent: trimmed\ndata: {data}\n\n"

@@ -1,0 +1,290 @@
+"""Event queues: how they stand, what was set aside, and the verbs of an operator."""
+
+import base64
+import functools
+import json
+from collections.abc import Callable
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query
+from pydantic import JsonValue
+
+from supervisor.api.http.access import LISTED, QUEUE, needs
+from supervisor.api.http.deps import Asking, Author, Parts
+from supervisor.api.routes.cluster.audit import Cursor
+from supervisor.core.queue.events import FailedEvent, QueueName
+from supervisor.core.values.permissions import Caller, Permission
+from supervisor.eventqueue.meters import Latency
+from supervisor.eventqueue.operations import Repaired, ReplayedAll
+from supervisor.eventqueue.shown import OldestEvent, QueueView
+from supervisor.services.access.ownership import Ownership
+from tasks.contract.wire import Instant, Seconds, Wire
+
+router = APIRouter(prefix="/api/v1/queues", tags=["queues"])
+
+FAILED_MAX = 1_000
+_SEQ_MAX = 2**63 - 1
+
+Limit = Annotated[int, Query(ge=1, le=FAILED_MAX, description="At most so many.")]
+Seq = Annotated[int, Path(ge=0, le=_SEQ_MAX)]
+
+
+class OldestView(Wire):
+    """The first event that waits; `kind` is empty if it cannot be decoded."""
+
+    seq: int
+    kind: str
+    key: str
+    enqueued_at: Instant
+    due_at: Instant
+
+
+class LatencyView(Wire):
+    """Seconds from `add` to done, of the newest events that this overlord handled."""
+
+    average: float
+    p99: float
+    count: int
+
+
+class QueueState(Wire):
+    """One queue as it stands; sizes in bytes, ages in seconds."""
+
+    container: str
+    name: str
+    state: str
+    mode: str
+    outstanding_events: int
+    outstanding_bytes: int
+    max_outstanding_bytes: int
+    oldest_age: Seconds | None
+    """Of the first event that waits, since it was added."""
+    oldest: OldestView | None
+    latency: LatencyView | None
+    """Absent before this overlord has handled an event of the queue."""
+    failed_iterations: int
+    """In a row, at the present position."""
+    last_error: str
+    failed_events: int
+    segments: int
+    dead_seq: int | None
+    dead_why: str
+    healthy: bool
+    why: str
+    """What is wrong; empty if nothing is."""
+
+
+class FailedRow(Wire):
+    """One event that was set aside."""
+
+    container: str
+    name: str
+    seq: int
+    key: str
+    reason: str
+    attempts: int
+    size_bytes: int
+    enqueued_at: Instant
+    failed_at: Instant
+
+
+class FailedPage(Wire):
+    """A page of events that were set aside, by queue and oldest first."""
+
+    failed: list[FailedRow]
+    next: str | None
+    """The `cursor` of the page behind this one; null: there is none."""
+
+
+class FailedView(FailedRow):
+    """One event that was set aside, with its payload: as JSON if it is some, else in base64."""
+
+    payload: JsonValue
+    payload_base64: str | None
+
+
+class Replayed(Wire):
+    """Which event was queued again."""
+
+    container: str
+    name: str
+    seq: int
+
+
+class ReplayedView(Wire):
+    """How many failed events were queued again, and how many are left."""
+
+    replayed: int
+    left: int
+
+
+class Dropped(Wire):
+    """Which event was dropped."""
+
+    container: str
+    name: str
+    seq: int
+
+
+class RepairedView(Wire):
+    """What became of the events of a dead queue."""
+
+    again: int
+    """Queued again, in their order."""
+    set_aside: int
+    """Damaged or not decodable: among the failed events now."""
+    missing: int
+    """Counted as added and nowhere to be found."""
+
+
+@router.get("", dependencies=[needs(Permission.READ, LISTED)])
+def list_queues(parts: Parts, asking: Asking) -> list[QueueState]:
+    """List the event queues and how they stand, by container and name."""
+    shown = _shown(parts, asking)
+    return [_state(view) for view in parts.queues.rows() if shown(view.row.queue)]
+
+
+def _shown(parts: Parts, asking: Caller) -> Callable[[QueueName], bool]:
+    """Return whether the caller may see a queue; each container is looked up once."""
+    if asking.reads_all:
+        return lambda _: True
+    tables = functools.cache(Ownership(parts.views.sources.store).of_container)
+
+    def shown(queue: QueueName) -> bool:
+        owners = tables(queue.container)
+        return bool(owners) and all(asking.may_read(table) for table in owners)
+
+    return shown
+
+
+@router.get("/failed", dependencies=[needs(Permission.READ, LISTED)])
+def list_all_failed_events(
+    parts: Parts, asking: Asking, limit: Limit = 100, cursor: Cursor = None
+) -> FailedPage:
+    """List the events of all queues that were set aside, by queue and oldest first."""
+    shown = _shown(parts, asking)
+    found, following = parts.queues.failed(None, limit, cursor)
+    rows = [_row(failed) for failed in found if shown(failed.queue)]
+    return FailedPage(failed=rows, next=following)
+
+
+@router.get("/{container}/{name}", dependencies=[needs(Permission.READ, QUEUE)])
+def get_queue(container: str, name: str, parts: Parts) -> QueueState:
+    """Return how one event queue stands."""
+    return _state(parts.queues.show(QueueName(container, name)))
+
+
+@router.get("/{container}/{name}/failed", dependencies=[needs(Permission.READ, QUEUE)])
+def list_failed_events(
+    container: str, name: str, parts: Parts, limit: Limit = 100, cursor: Cursor = None
+) -> FailedPage:
+    """List the events of a queue that were set aside, oldest first."""
+    found, following = parts.queues.failed(QueueName(container, name), limit, cursor)
+    return FailedPage(failed=[_row(failed) for failed in found], next=following)
+
+
+@router.get("/{container}/{name}/failed/{seq:int}", dependencies=[needs(Permission.READ, QUEUE)])
+def get_failed_event(container: str, name: str, seq: Seq, parts: Parts) -> FailedView:
+    """Return one event that was set aside, with its payload."""
+    failed = parts.queues.failed_event(QueueName(container, name), seq)
+    told, text = _payload(failed.payload)
+    return FailedView(**dict(_row(failed)), payload=told, payload_base64=text)
+
+
+@router.post("/{container}/{name}/failed/replay", dependencies=[needs(Permission.REPLAY, QUEUE)])
+def replay_failed_events(container: str, name: str, author: Author, parts: Parts) -> ReplayedView:
+    """Queue the failed events of a queue again, oldest first; what cannot be stays."""
+    done: ReplayedAll = parts.queues.replay_all(QueueName(container, name), author)
+    return ReplayedView(replayed=done.replayed, left=done.left)
+
+
+@router.post(
+    "/{container}/{name}/failed/{seq:int}/replay", dependencies=[needs(Permission.REPLAY, QUEUE)]
+)
+def replay_failed_event(
+    container: str, name: str, seq: Seq, author: Author, parts: Parts
+) -> Replayed:
+    """Queue a failed event again, at the tail and with no attempts counted."""
+    parts.queues.replay(QueueName(container, name), seq, author)
+    return Replayed(container=container, name=name, seq=seq)
+
+
+@router.delete(
+    "/{container}/{name}/failed/{seq:int}", dependencies=[needs(Permission.REPAIR, QUEUE)]
+)
+def drop_failed_event(container: str, name: str, seq: Seq, author: Author, parts: Parts) -> Dropped:
+    """Delete a failed event: its work is never done."""
+    parts.queues.drop(QueueName(container, name), seq, author)
+    return Dropped(container=container, name=name, seq=seq)
+
+
+@router.post("/{container}/{name}/repair", dependencies=[needs(Permission.REPAIR, QUEUE)])
+def repair_queue(container: str, name: str, author: Author, parts: Parts) -> RepairedView:
+    """Make a dead queue live again: sound events keep their order, damaged ones are set aside."""
+    done: Repaired = parts.queues.repair(QueueName(container, name), author)
+    return RepairedView(again=done.again, set_aside=done.set_aside, missing=done.missing)
+
+
+def _state(view: QueueView) -> QueueState:
+    row = view.row
+    return QueueState(
+        container=row.queue.container,
+        name=row.queue.name,
+        state=row.state,
+        mode=row.mode,
+        outstanding_events=row.outstanding_events,
+        outstanding_bytes=row.outstanding_bytes,
+        max_outstanding_bytes=view.max_outstanding_bytes,
+        oldest_age=None if view.oldest is None else view.oldest.age,
+        oldest=None if view.oldest is None else _oldest(view.oldest),
+        latency=None if view.meter.latency is None else _latency(view.meter.latency),
+        failed_iterations=row.failed_iterations,
+        last_error=row.last_error,
+        failed_events=view.failed_events,
+        segments=view.segments,
+        dead_seq=row.dead_seq,
+        dead_why=row.dead_why,
+        healthy=view.healthy,
+        why=view.why,
+    )
+
+
+def _oldest(oldest: OldestEvent) -> OldestView:
+    return OldestView(
+        seq=oldest.seq,
+        kind=oldest.kind,
+        key=oldest.key,
+        enqueued_at=oldest.enqueued_at,
+        due_at=oldest.due_at,
+    )
+
+
+def _latency(latency: Latency) -> LatencyView:
+    return LatencyView(average=latency.average_s, p99=latency.p99_s, count=latency.count)
+
+
+def _row(failed: FailedEvent) -> FailedRow:
+    return FailedRow(
+        container=failed.queue.container,
+        name=failed.queue.name,
+        seq=failed.seq,
+        key=failed.key,
+        reason=failed.reason,
+        attempts=failed.attempts,
+        size_bytes=len(failed.payload),
+        enqueued_at=failed.enqueued_at,
+        failed_at=failed.failed_at,
+    )
+
+
+def _payload(payload: bytes) -> tuple[JsonValue, str | None]:
+    """Return it as JSON, or as base64 text if it is none."""
+    try:
+        told: JsonValue = json.loads(payload, parse_constant=_no_constant)
+    except (ValueError, RecursionError):
+        return None, base64.b64encode(payload).decode()
+    return told, None
+
+
+def _no_constant(name: str) -> JsonValue:
+    raise ValueError(f"{name} is no JSON")

@@ -1,0 +1,1 @@
+"""Routes of supervisors and their specs: apply, explain, reset, sample, status."""

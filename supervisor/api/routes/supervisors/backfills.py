@@ -1,0 +1,85 @@
+"""resetToLatestAndBackfill, on Druid's path.  Source: Druid 33's API reference.
+
+Druid's answer is `{id, backfillSupervisorId}`; the other members tell what became of it.
+"""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Response
+from pydantic import Field
+
+from supervisor.api.http.access import SUPERVISOR, needs
+from supervisor.api.http.deps import Author, Parts
+from supervisor.api.http.preconditions import Precondition
+from supervisor.api.routes.supervisors.operations import named
+from supervisor.api.routes.supervisors.resets import DryRun, Moved, moved
+from supervisor.core.values.permissions import Permission
+from tasks.contract.wire import Wire
+
+router = APIRouter(prefix="/druid/indexer/v1/supervisor", tags=["supervisors"])
+
+TASK_COUNT_MAX = 1_000
+TaskCount = Annotated[
+    int | None,
+    Query(
+        alias="backfillTaskCount",
+        ge=1,
+        le=TASK_COUNT_MAX,
+        description="Groups that read what lies before at once; else as many as the spec has.",
+    ),
+]
+
+
+class BackfillRange(Wire):
+    """What the bounded supervisor reads of one partition."""
+
+    topic: str
+    partition: int
+    start: int = Field(alias="from")
+    to: int
+    """Exclusive."""
+
+
+class Backfilled(Moved):
+    """What became of both supervisors; `id` and `backfillSupervisorId` are Druid's.
+
+    What `partitions` tells as skipped is what `backfill` reads.
+    """
+
+    backfill_supervisor_id: str | None
+    """Null for a dry run."""
+    backfill: list[BackfillRange]
+    backfill_task_count: int
+
+
+@router.post(
+    "/{supervisor_id}/resetToLatestAndBackfill",
+    dependencies=[needs(Permission.RESET, SUPERVISOR)],
+)
+def reset_to_latest_and_backfill(
+    supervisor_id: str,
+    author: Author,
+    parts: Parts,
+    *,
+    expected: Precondition,
+    response: Response,
+    task_count: TaskCount = None,
+    dry_run: DryRun = False,
+) -> Backfilled:
+    """Go on at the latest offsets, and have a bounded supervisor read what lies before, once.
+
+    Both are one transaction: each record is read by one of the two.
+    """
+    done = parts.backfills.run(
+        supervisor_id, author, task_count, expected=expected, dry_run=dry_run
+    )
+    named(response, done.moved.operation)
+    return Backfilled(
+        **dict(moved(done.moved)),
+        backfill_supervisor_id=done.backfill_id,
+        backfill=[
+            BackfillRange(topic=p.topic, partition=p.partition, start=each.first, to=each.end)
+            for p, each in sorted(done.ranges.items())
+        ],
+        backfill_task_count=done.task_count,
+    )

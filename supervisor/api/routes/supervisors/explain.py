@@ -1,0 +1,18 @@
+"""Why a supervisor stands as it does."""
+
+from fastapi import APIRouter
+
+from supervisor.api.http.access import SUPERVISOR_EVER, needs
+from supervisor.api.http.deps import Parts
+from supervisor.core.values.permissions import Permission
+from supervisor.views.explain import Explanation, explain
+
+router = APIRouter(prefix="/api/v1/supervisors/{supervisor_id}", tags=["supervisors"])
+
+
+@router.get("/explain", dependencies=[needs(Permission.READ, SUPERVISOR_EVER)])
+def get_explanation(supervisor_id: str, parts: Parts) -> Explanation:
+    """Say in sentences how a supervisor stands and why, and what comes next."""
+    status = parts.views.status(supervisor_id)
+    plans = parts.views.plans(supervisor_id, 1).plans
+    return explain(status, parts.chronicle.state(supervisor_id), plans)

@@ -1,0 +1,210 @@
+"""Reset and reset to given offsets, on Druid's paths.  Source: Druid 33's API reference.
+
+Druid's answer is `{"id"}` and means "queued"; here it is done, and the answer tells what it did.
+"""
+
+from collections.abc import Mapping
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Response
+from pydantic import Field
+
+from supervisor.api.http.access import SUPERVISOR, needs
+from supervisor.api.http.deps import Author, Document, Parts
+from supervisor.api.http.problems import InvalidRequest
+from supervisor.api.routes.supervisors.operations import named
+from supervisor.core.model.rows import GapKind
+from supervisor.core.planning.offset_moves import Move
+from supervisor.core.spec.spec import SupervisorSpec
+from supervisor.core.values.errors import FieldError
+from supervisor.core.values.field_types import pointer_part, shown
+from supervisor.core.values.permissions import Permission
+from supervisor.services.supervisors.reset import ResetDone
+from tasks.contract.offsets import OffsetsError, TopicPartition
+from tasks.contract.wire import Wire
+
+router = APIRouter(prefix="/druid/indexer/v1/supervisor", tags=["supervisors"])
+
+OFFSETS_BODY: dict[str, object] = {
+    "requestBody": {
+        "required": True,
+        "description": "Druid's form; with topicPattern the keys are topic:partition.",
+        "content": {
+            "application/json": {
+                "schema": {"type": "object"},
+                "example": {
+                    "type": "kafka",
+                    "partitions": {
+                        "type": "end",
+                        "stream": "clicks",
+                        "partitionOffsetMap": {"0": 100},
+                    },
+                },
+            }
+        },
+    }
+}
+_OFFSET_MAX = 2**63 - 1
+_MAPS = ("partitionOffsetMap", "partitionSequenceNumberMap")
+"""Druid takes either name, and writes both."""
+
+DryRun = Annotated[
+    bool, Query(alias="dryRun", description="Tell what it would do, and change nothing.")
+]
+
+
+class MovedPartition(Wire):
+    """One partition whose committed offset was set elsewhere."""
+
+    topic: str
+    partition: int
+    start: int | None = Field(alias="from")
+    """The committed offset before; null: it had none."""
+    to: int | None
+    """Null: the partition exists no more."""
+    skipped: int
+    """Offsets that will not be read."""
+    lost: int
+    """Offsets that Kafka does not hold any more, and that were not read."""
+    repeated: int
+    """Offsets that are read, and published, once more."""
+
+
+class GivenUp(Wire):
+    """A live range that was discarded unpublished."""
+
+    generation_id: str
+    group: int
+    partitions: list[str]
+
+
+class Moved(Wire):
+    """What a reset did, or would do; `id` is Druid's."""
+
+    id: str
+    dry_run: bool
+    partitions: list[MovedPartition]
+    discarded: list[GivenUp]
+    operation_id: str | None
+    """Null for a dry run."""
+
+
+@router.post("/{supervisor_id}/reset", dependencies=[needs(Permission.RESET, SUPERVISOR)])
+def reset(
+    supervisor_id: str, author: Author, parts: Parts, response: Response, *, dry_run: DryRun = False
+) -> Moved:
+    """Forget where reading stands and begin again at the earliest or latest offsets.
+
+    Takes the topic as it is now: its id and its partitions.  What is skipped, lost or read a
+    second time is in the answer, and on record for `verify`.
+    """
+    done = parts.resets.reset(supervisor_id, author, dry_run=dry_run)
+    named(response, done.operation)
+    return moved(done)
+
+
+@router.post(
+    "/{supervisor_id}/resetOffsets",
+    openapi_extra=OFFSETS_BODY,
+    dependencies=[needs(Permission.RESET, SUPERVISOR)],
+)
+def reset_offsets(
+    supervisor_id: str,
+    document: Document,
+    author: Author,
+    parts: Parts,
+    response: Response,
+    *,
+    dry_run: DryRun = False,
+) -> Moved:
+    """Go on at the given offsets; partitions that are not named stay where they are."""
+    offsets = _offsets(document, parts.service.spec(supervisor_id))
+    done = parts.resets.reset_offsets(supervisor_id, offsets, author, dry_run=dry_run)
+    named(response, done.operation)
+    return moved(done)
+
+
+def moved(done: ResetDone) -> Moved:
+    """Return what a reset did as the routes tell it."""
+    return Moved(
+        id=done.supervisor_id,
+        dry_run=done.dry_run,
+        operation_id=done.operation,
+        partitions=[_partition(move) for move in done.moves],
+        discarded=[
+            GivenUp(generation_id=g.id, group=g.group, partitions=[str(p) for p in sorted(g.start)])
+            for g in done.discarded
+        ],
+    )
+
+
+def _partition(move: Move) -> MovedPartition:
+    return MovedPartition(
+        topic=move.partition.topic,
+        partition=move.partition.partition,
+        start=move.start,
+        to=move.to,
+        skipped=move.count(GapKind.SKIPPED),
+        lost=move.count(GapKind.LOST),
+        repeated=move.count(GapKind.REPEATED),
+    )
+
+
+def _offsets(document: Mapping[str, object], spec: SupervisorSpec) -> dict[TopicPartition, int]:
+    """Read Druid's body.
+
+    Raises:
+        InvalidRequest: with each place that is wrong.
+    """
+    if document.get("type") != spec.type:
+        raise _refused("/type", f"must be {spec.type}", f'"{spec.type}"')
+    partitions = document.get("partitions")
+    if not isinstance(partitions, dict):
+        raise _refused("/partitions", "must be an object", "type, stream and partitionOffsetMap")
+    if partitions.get("type") != "end":
+        raise _refused(
+            "/partitions/type", "must be end: offsets are the next ones to read", '"end"'
+        )
+    stream = spec.io_config.stream
+    if partitions.get("stream") != stream:
+        told = f"{shown(partitions.get('stream'))} is not what {spec.id} reads"
+        raise _refused("/partitions/stream", told, f'"{stream}"')
+    given = [name for name in _MAPS if name in partitions] or [_MAPS[0]]
+    first, *others = [_map(f"/partitions/{name}", partitions.get(name), spec) for name in given]
+    if any(other != first for other in others):
+        told = f"says other offsets than {given[0]}"
+        raise _refused(f"/partitions/{given[-1]}", told, "one of both, or the same in both")
+    return first
+
+
+def _map(at: str, named: object, spec: SupervisorSpec) -> dict[TopicPartition, int]:
+    if not isinstance(named, dict) or not named:
+        raise _refused(at, "names no partition", '{"0": 100}')
+    return {_key(at, key, spec): _value(at, key, value) for key, value in named.items()}
+
+
+def _key(at: str, key: str, spec: SupervisorSpec) -> TopicPartition:
+    topic = spec.io_config.topic
+    if topic is not None:  # Druid's form for one topic: the number alone
+        if key.isascii() and key.isdigit():
+            return TopicPartition(topic, int(key))
+        raise _no_partition(at, key, "the partition's number")
+    try:
+        return TopicPartition.parse(key)
+    except OffsetsError:
+        raise _no_partition(at, key, "topic:partition") from None
+
+
+def _no_partition(at: str, key: str, form: str) -> InvalidRequest:
+    return _refused(f"{at}/{pointer_part(key)}", f"{shown(key)} names no partition", form)
+
+
+def _value(at: str, key: str, value: object) -> int:
+    if type(value) is not int or not 0 <= value <= _OFFSET_MAX:
+        told = f"{shown(value)} is not an offset"
+        raise _refused(f"{at}/{pointer_part(key)}", told, "a whole number, 0 or more")
+    return value
+
+
+def _refused(pointer: str, message: str, hint: str) -> InvalidRequest:
+    return InvalidRequest([FieldError(pointer, message, hint)])

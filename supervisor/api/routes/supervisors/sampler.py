@@ -1,0 +1,88 @@
+"""Looking before posting: Druid's sampler, and what workers answer to it."""
+
+import asyncio
+
+from fastapi import APIRouter
+from starlette.concurrency import run_in_threadpool
+
+from supervisor.api.http.access import SPEC, needs
+from supervisor.api.http.deps import ApiParts, Document, Parts, Token
+from supervisor.api.http.problems import InvalidRequest
+from supervisor.core.planning.dry_run import Probed
+from supervisor.core.spec.sample_request import SampleRequest, read_sample
+from supervisor.core.values.errors import FieldError
+from supervisor.core.values.permissions import Permission
+from supervisor.services.supervisors.sampler import SampleFailed, SampleUnanswered
+from supervisor.views.sample import SampleView, sample_view
+from tasks.contract.sample import SampleAnswer
+from tasks.contract.wire import Wire
+from tasks.runtime.secrets import without_secrets
+
+router = APIRouter(tags=["sampler"])
+
+GRACE_S = 1.0
+"""An answer that is under way when the time is over may still arrive."""
+SAMPLER_BODY: dict[str, object] = {
+    "requestBody": {
+        "required": True,
+        "description": (
+            "`type` (kafka), `spec` (a supervisor spec with its own `type`, of which dataSource, "
+            "timestampSpec, dimensionsSpec and inputFormat may be left out) and `samplerConfig` "
+            "(`numRows` up to 5000, 200 by default; `timeoutMs` up to 60000, 10000 by default; "
+            "`maxBytesInMemory`, `maxClientResponseBytes`)."
+        ),
+        "content": {"application/json": {"schema": {"type": "object"}}},
+    }
+}
+
+
+class Taken(Wire):
+    """The answer was heard."""
+
+    taken: bool = True
+
+
+@router.post(
+    "/druid/indexer/v1/sampler",
+    response_model_exclude_unset=True,
+    openapi_extra=SAMPLER_BODY,
+    dependencies=[needs(Permission.APPLY, SPEC)],
+)
+async def sample(document: Document, parts: Parts) -> SampleView:
+    """Read some records of a topic and show the rows that a task would make of them."""
+    request = read_sample(document)
+    return await sampled(parts, request)
+
+
+@router.post("/internal/v1/samples/{sample_id}", dependencies=[needs(Permission.WORK)])
+def answer_sample(sample_id: str, body: SampleAnswer, token: Token, parts: Parts) -> Taken:
+    """Take what a worker read for whoever waits."""
+    if sample_id != body.sample_id:
+        raise InvalidRequest(
+            [FieldError("/sampleId", f"is {body.sample_id}, the path {sample_id}")]
+        )
+    parts.looking.sampling.answered(sample_id, token, body)
+    return Taken()
+
+
+async def sampled(
+    parts: ApiParts, request: SampleRequest, seen: Probed | None = None
+) -> SampleView:
+    """Ask a worker for a sample and wait for it; no thread waits meanwhile.
+
+    Raises:
+        SampleUnanswered: it did not come in time.
+        SampleFailed: the worker could not read the records.
+        And what `Sampling.begin` raises.
+    """
+    asked = await run_in_threadpool(parts.looking.sampling.begin, request, seen)
+    try:
+        waited = asyncio.wrap_future(asked.answer)
+        found = await asyncio.wait_for(waited, asked.left_s() + GRACE_S)
+    except TimeoutError:
+        raise SampleUnanswered(asked.worker_id, request.within) from None
+    finally:
+        parts.looking.sampling.end(asked)
+    if found.failure:
+        raise SampleFailed(without_secrets(found.failure))
+    return sample_view(request, found)

@@ -1,0 +1,344 @@
+"""Druid's supervisor routes.  Source: Druid 33's API reference."""
+
+import json
+from http import HTTPStatus
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Response
+from fastapi.responses import JSONResponse
+from pydantic import Field, JsonValue
+
+from supervisor.api.http.access import (
+    HISTORY,
+    LISTED,
+    SPEC,
+    SUPERVISOR,
+    SUPERVISOR_EVER,
+    applying,
+    needs,
+)
+from supervisor.api.http.deps import Asking, Author, Document, Parts
+from supervisor.api.http.preconditions import Precondition
+from supervisor.api.routes.supervisors.operations import named
+from supervisor.core.model.rows import SpecVersion
+from supervisor.core.planning.preconditions import etag_of
+from supervisor.core.planning.restarts import Restarts
+from supervisor.core.spec.changes import Effect
+from supervisor.core.values.errors import SpecUnreadable
+from supervisor.core.values.permissions import Caller, Permission
+from supervisor.services.access.ownership import Ownership
+from supervisor.services.supervisors.admission import Applied, Stored
+from supervisor.views.dry_run import DryRunView, dry_run_view
+from supervisor.views.rows import SupervisorRow
+from supervisor.views.status import SupervisorStatus
+from supervisor.views.tasks import ParseError, StatsLeaf
+from tasks.contract.wire import Wire, iso_utc
+
+router = APIRouter(prefix="/druid/indexer/v1/supervisor", tags=["supervisors"])
+
+SPEC_BODY: dict[str, object] = {
+    "requestBody": {
+        "required": True,
+        "description": "A Kafka supervisor spec, as Druid's: nested, flat, or as GET answers it.",
+        "content": {"application/json": {"schema": {"type": "object"}}},
+    }
+}
+
+
+DryRunAsked = Annotated[
+    bool,
+    Query(alias="dryRun", description="Change nothing: answer what it would do, as validate does."),
+]
+Skip = Annotated[
+    bool,
+    Query(
+        alias="skipRestartIfUnmodified",
+        description="Druid's; here it is always so: a spec that says the same restarts nothing.",
+    ),
+]
+
+
+class PostedChange(Wire):
+    """One field that differs from the version before."""
+
+    field: str
+    """JSON pointer into the nested form of the spec."""
+    old: JsonValue = Field(alias="from")
+    new: JsonValue = Field(alias="to")
+    effect: Effect
+
+
+class Posted(Wire):
+    """What a POST of a spec did; `id`, `modified` and `restarted` are Druid's."""
+
+    id: str
+    modified: bool
+    """False: the stored spec says the same, and no version was added."""
+    restarted: bool
+    """Something that ran is handed off for it; false for a change that is hot, and at first."""
+    changes: tuple[PostedChange, ...] = ()
+    """What differs from the version before; absent if nothing does, or there was none."""
+    version: int
+    warnings: tuple[str, ...] = ()
+    """What has no effect, and columns that become another type; absent if there is nothing."""
+    operation_id: str | None = None
+    """`GET /api/v1/operations/{id}` tells when it is done; absent if nothing was stored."""
+
+
+class Named(Wire):
+    """Druid's answer to a verb that has only the id to tell; `operationId` is an addition."""
+
+    id: str
+    operation_id: str
+
+
+class Health(Wire):
+    """Druid's answer; 503 if it is false."""
+
+    healthy: bool
+
+
+class HistoryRow(Wire):
+    """One stored version: a spec as GET answers it, or a tombstone (`"type": "noop"`)."""
+
+    spec: dict[str, object]
+    version: str
+    """When it was stored, as in Druid."""
+    version_number: int
+    """Counts from 1, as in the answer to a POST."""
+
+
+@router.post(
+    "",
+    response_model_exclude_unset=True,
+    openapi_extra=SPEC_BODY,
+    dependencies=[needs(Permission.APPLY, SPEC)],
+)
+def post_spec(
+    document: Document,
+    author: Author,
+    asking: Asking,
+    parts: Parts,
+    *,
+    expected: Precondition,
+    response: Response,
+    dry_run: DryRunAsked = False,
+    skip_restart_if_unmodified: Skip = True,  # noqa: ARG001 -- it is always so
+) -> Posted | DryRunView:
+    """Create a supervisor, or give it a new spec version unless the newest says the same."""
+    allowed = applying(asking)
+    if dry_run:
+        judged = parts.looking.dry_run.judge(document, expected=expected, allowed=allowed)
+        return dry_run_view(judged)
+    done = parts.service.apply_spec(document, author, expected, allowed=allowed)
+    return Posted.model_validate(posted(done, response))
+
+
+def posted(done: Applied, response: Response) -> dict[str, object]:
+    """Return the members of `Posted`, and fill in the headers that go with them.
+
+    What there is nothing to say of is left out.
+    """
+    if done.etag:
+        response.headers["ETag"] = done.etag
+    named(response, done.operation)
+    told: dict[str, object] = {
+        "id": done.supervisor_id,
+        "modified": done.modified,
+        "restarted": done.restarts is not Restarts.NONE,
+        "version": done.version,
+    }
+    if done.changes.fields:
+        told["changes"] = [
+            PostedChange(field=c.field, old=c.old, new=c.new, effect=c.effect)
+            for c in done.changes.fields
+        ]
+    if done.warnings:
+        told["warnings"] = done.warnings
+    if done.operation is not None:
+        told["operation_id"] = done.operation
+    return told
+
+
+@router.get("", dependencies=[needs(Permission.READ, LISTED)])
+def list_supervisors(
+    parts: Parts,
+    asking: Asking,
+    *,
+    full: bool = False,
+    state: bool = False,
+    system: bool = False,
+) -> list[str] | list[dict[str, object]]:
+    """List the ids, or rows: `full` with specs, `state` without, `system` with specs as text."""
+    if not (full or state or system):
+        if asking.reads_all:
+            return parts.service.supervisor_ids()
+        tables = Ownership(parts.views.sources.store).of_supervisors()
+        return [found for found, table in tables.items() if asking.may_read(table)]
+    return [
+        _row(row, full=full, system=system)
+        for row in parts.views.rows()
+        if asking.reads_all or asking.may_read(row.spec.data_source or "")
+    ]
+
+
+def _row(row: SupervisorRow, *, full: bool, system: bool) -> dict[str, object]:
+    found: dict[str, object] = {
+        "id": row.id,
+        "dataSource": row.spec.data_source,
+        "state": row.state.state,
+        "detailedState": row.state.detailed,
+        "healthy": row.state.healthy,
+    }
+    if isinstance(row.spec, SpecUnreadable):
+        return found | {"suspended": False, "why": row.state.why}
+    found["suspended"] = row.spec.suspended
+    if full:
+        found["spec"] = row.spec.normalised()
+    elif system:
+        text = json.dumps(row.spec.normalised(), separators=(",", ":"))
+        found |= {"type": row.spec.type, "source": row.spec.io_config.stream, "specString": text}
+    return found
+
+
+@router.get("/history", dependencies=[needs(Permission.READ, LISTED)])
+def get_histories(parts: Parts, asking: Asking) -> dict[str, list[HistoryRow]]:
+    """Return every stored version by id, newest first, terminated supervisors included."""
+    shown = {k: _readable(found, asking) for k, found in parts.service.histories().items()}
+    return {k: _history(versions) for k, versions in shown.items() if versions}
+
+
+@router.get(
+    "/{supervisor_id}",
+    response_model=dict[str, object],
+    responses={304: {"description": "If-None-Match names the newest version"}},
+    dependencies=[needs(Permission.READ, SUPERVISOR)],
+)
+def get_spec(supervisor_id: str, parts: Parts, expected: Precondition) -> Response:
+    """Return the newest spec with its defaults written out, and its version as ETag."""
+    newest, spec = parts.service.newest(supervisor_id)
+    headers = {"ETag": etag_of(newest)}
+    if expected.knows(newest):
+        return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
+    return JSONResponse(spec.normalised(), headers=headers)
+
+
+@router.get(
+    "/{supervisor_id}/status",
+    response_model_exclude_unset=True,
+    dependencies=[needs(Permission.READ, SUPERVISOR)],
+)
+def get_status(supervisor_id: str, parts: Parts) -> SupervisorStatus:
+    """Return state, tasks, offsets and lag, and why it stands so."""
+    return parts.views.status(supervisor_id)
+
+
+@router.get(
+    "/{supervisor_id}/health",
+    response_model=Health,
+    responses={503: {"model": Health, "description": "Unhealthy"}},
+    dependencies=[needs(Permission.READ, SUPERVISOR)],
+)
+def get_health(supervisor_id: str, parts: Parts) -> JSONResponse:
+    """Answer 200 if the supervisor is healthy, 503 if not."""
+    healthy = parts.views.state(supervisor_id).healthy
+    status = HTTPStatus.OK if healthy else HTTPStatus.SERVICE_UNAVAILABLE
+    return JSONResponse({"healthy": healthy}, status)
+
+
+@router.get("/{supervisor_id}/stats", dependencies=[needs(Permission.READ, SUPERVISOR)])
+def get_stats(supervisor_id: str, parts: Parts) -> dict[str, dict[str, StatsLeaf]]:
+    """Return group -> task -> counters of the live tasks, and how fast they grow."""
+    return parts.views.stats(supervisor_id)
+
+
+@router.get("/{supervisor_id}/parseErrors", dependencies=[needs(Permission.READ, SUPERVISOR_EVER)])
+def get_parse_errors(supervisor_id: str, parts: Parts) -> list[ParseError]:
+    """Return samples of the records that became no row, newest first."""
+    return parts.views.parse_errors(supervisor_id)
+
+
+@router.get("/{supervisor_id}/history", dependencies=[needs(Permission.READ, HISTORY)])
+def get_history(
+    supervisor_id: str,
+    parts: Parts,
+    asking: Asking,
+    count: Annotated[int | None, Query(ge=1)] = None,
+) -> list[HistoryRow]:
+    """Return the stored versions, newest first; `count` of them, else all."""
+    # All are read: a tombstone names the tables of the specs before it.
+    return _history(_readable(parts.service.history(supervisor_id), asking))[:count]
+
+
+def _readable(versions: list[SpecVersion], asking: Caller) -> list[SpecVersion]:
+    """Return what the caller may read; tombstones, if that is anything."""
+    found = [v for v in versions if v.spec is None or asking.may_read(v.spec.data_source)]
+    return found if any(v.spec is not None for v in found) or asking.reads_all else []
+
+
+def _history(versions: list[SpecVersion]) -> list[HistoryRow]:
+    tables = sorted({v.spec.data_source for v in versions if v.spec is not None})
+    return [
+        HistoryRow(
+            spec=_tombstone(tables) if v.spec is None else v.spec.normalised(),
+            version=iso_utc(v.created_at),
+            version_number=v.version,
+        )
+        for v in versions
+    ]
+
+
+def _tombstone(data_sources: list[str]) -> dict[str, object]:
+    return {
+        "type": "noop",
+        "id": None,
+        "dataSources": data_sources,
+        "suspended": False,
+        "source": "noop",
+    }
+
+
+@router.post("/{supervisor_id}/suspend", dependencies=[needs(Permission.SUSPEND, SUPERVISOR)])
+def suspend(
+    supervisor_id: str, author: Author, parts: Parts, expected: Precondition, response: Response
+) -> dict[str, object]:
+    """Start nothing new; groups that read now hand off and publish what they have."""
+    return _told(parts.service.suspend(supervisor_id, author, expected), response)
+
+
+@router.post("/{supervisor_id}/resume", dependencies=[needs(Permission.SUSPEND, SUPERVISOR)])
+def resume(
+    supervisor_id: str, author: Author, parts: Parts, expected: Precondition, response: Response
+) -> dict[str, object]:
+    """Go on where it stopped."""
+    return _told(parts.service.resume(supervisor_id, author, expected), response)
+
+
+def _told(stored: Stored, response: Response) -> dict[str, object]:
+    version = stored.version
+    assert version.spec is not None
+    response.headers["ETag"] = etag_of(version)
+    named(response, stored.operation)
+    return version.spec.normalised()
+
+
+@router.post("/{supervisor_id}/terminate", dependencies=[needs(Permission.TERMINATE, SUPERVISOR)])
+def terminate(
+    supervisor_id: str, author: Author, parts: Parts, expected: Precondition, response: Response
+) -> Named:
+    """End a supervisor: its tasks hand off and publish, its history and its table stay."""
+    operation = parts.service.terminate(supervisor_id, author, expected)
+    named(response, operation)
+    return Named(id=supervisor_id, operation_id=operation)
+
+
+@router.post(
+    "/{supervisor_id}/shutdown",
+    deprecated=True,
+    dependencies=[needs(Permission.TERMINATE, SUPERVISOR)],
+)
+def shutdown(
+    supervisor_id: str, author: Author, parts: Parts, expected: Precondition, response: Response
+) -> Named:
+    """Do what terminate does, under Druid's older name."""
+    return terminate(supervisor_id, author, parts, expected, response)

@@ -1,0 +1,1 @@
+"""Routes of tables: files, compaction, exports, quarantine, segments."""

@@ -1,0 +1,105 @@
+"""Compaction: the rule of a table, what was and is being compacted, and asking for it now."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from pydantic import AfterValidator, Field
+
+from supervisor.api.http.access import COMPACTION, DATA_SOURCE, LISTED, needs
+from supervisor.api.http.deps import Asking, Author, Parts
+from supervisor.api.routes.cluster.audit import Cursor, Limit
+from supervisor.core.values.intervals import FORM, PATTERN, parse_interval
+from supervisor.core.values.permissions import Permission
+from supervisor.views.compaction import (
+    CompactionRuleView,
+    Compactions,
+    CompactionsPage,
+    CompactionView,
+    Wanted,
+    WantedRule,
+    compaction_view,
+    compaction_views,
+    rule_view,
+)
+
+router = APIRouter(prefix="/api/v1", tags=["compaction"])
+
+TABLE = "/datasources/{data_source}"
+SHOWN = 100
+
+
+def _interval(text: str) -> str:
+    parse_interval(text)
+    return text
+
+
+class WantedNow(Wanted):
+    """What to compact at once."""
+
+    interval: Annotated[str, AfterValidator(_interval)] | None = Field(
+        default=None,
+        description=f"Only chunks wholly inside: {FORM}.",
+        examples=["2026-01-01/2026-01-02"],
+        json_schema_extra={"pattern": PATTERN},
+    )
+
+
+@router.get(f"{TABLE}/compaction", dependencies=[needs(Permission.READ, DATA_SOURCE)])
+def get_rule(data_source: str, parts: Parts) -> CompactionRuleView:
+    """Tell how a table is compacted by itself."""
+    return rule_view(data_source, parts.compacting.rule(data_source))
+
+
+@router.put(f"{TABLE}/compaction", dependencies=[needs(Permission.COMPACT, DATA_SOURCE)])
+def put_rule(
+    data_source: str, wanted: WantedRule, author: Author, parts: Parts
+) -> CompactionRuleView:
+    """Compact a table by itself from now on."""
+    target = wanted.target(parts.compacting.file_sizes(data_source))
+    skip = wanted.skip_offset_from_latest
+    return rule_view(data_source, parts.compacting.set_rule(data_source, target, skip, author))
+
+
+@router.delete(f"{TABLE}/compaction", dependencies=[needs(Permission.COMPACT, DATA_SOURCE)])
+def drop_rule(data_source: str, author: Author, parts: Parts) -> CompactionRuleView:
+    """Compact a table only when it is asked for; what is being compacted goes on."""
+    parts.compacting.drop_rule(data_source, author)
+    return rule_view(data_source, parts.compacting.rule(data_source))
+
+
+@router.post(f"{TABLE}/compact", dependencies=[needs(Permission.COMPACT, DATA_SOURCE)])
+def compact(data_source: str, wanted: WantedNow, author: Author, parts: Parts) -> Compactions:
+    """Begin to compact the small files of a table; answer with what was begun."""
+    within = None if wanted.interval is None else parse_interval(wanted.interval)
+    target = wanted.target(parts.compacting.file_sizes(data_source))
+    return compaction_views(parts.compacting.compact(data_source, target, author, within))
+
+
+@router.get("/compactions", dependencies=[needs(Permission.READ, LISTED)])
+def list_compactions(
+    parts: Parts,
+    asking: Asking,
+    data_source: Annotated[
+        str | None, Query(alias="dataSource", description="Only those of this table.")
+    ] = None,
+    limit: Limit = SHOWN,
+    cursor: Cursor = None,
+) -> CompactionsPage:
+    """List compactions, newest first."""
+    found, following = parts.compacting.page(data_source, limit, cursor)
+    shown = compaction_views([row for row in found if asking.may_read(row.data_source)])
+    return CompactionsPage(compactions=shown.compactions, next=following)
+
+
+@router.get("/compactions/{compaction}", dependencies=[needs(Permission.READ, COMPACTION)])
+def get_compaction(compaction: str, parts: Parts) -> CompactionView:
+    """Tell what became of one compaction."""
+    return compaction_view(parts.compacting.get(compaction))
+
+
+@router.post(
+    "/compactions/{compaction}/cancel", dependencies=[needs(Permission.COMPACT, COMPACTION)]
+)
+def cancel(compaction: str, author: Author, parts: Parts) -> CompactionView:
+    """Give up a compaction that waits or runs; its files stay what the table is made of."""
+    return compaction_view(parts.compacting.cancel(compaction, author))

@@ -1,0 +1,60 @@
+"""What Druid lacks: tables and their files, ledgers, plans with their reasons."""
+
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Query
+
+from supervisor.api.http.access import DATA_SOURCE, LISTED, SUPERVISOR_EVER, needs
+from supervisor.api.http.deps import Asking, Parts
+from supervisor.core.values.permissions import Permission
+from supervisor.views.files import DataSources, TableFiles
+from supervisor.views.ledger import Ledger, PlansView
+from supervisor.views.warehouse import WarehouseFiles
+
+router = APIRouter(prefix="/api/v1", tags=["tables"])
+
+PLANS_MAX = 200
+
+
+@router.get("/datasources", dependencies=[needs(Permission.READ, LISTED)])
+def list_data_sources(parts: Parts, asking: Asking) -> DataSources:
+    """List the tables."""
+    found = parts.views.data_sources().data_sources
+    return DataSources(data_sources=[table for table in found if asking.may_read(table)])
+
+
+@router.get("/datasources/{data_source}/files", dependencies=[needs(Permission.READ, DATA_SOURCE)])
+def list_files(
+    data_source: str,
+    parts: Parts,
+    include: Annotated[
+        Literal["journaled"] | None,
+        Query(description="Also what live tasks have written and not yet published."),
+    ] = None,
+) -> TableFiles:
+    """List the files that make up a table: what is not listed is no part of it."""
+    return parts.views.files(data_source, with_journaled=include is not None)
+
+
+@router.get("/files", dependencies=[needs(Permission.READ)])
+def list_warehouse(parts: Parts) -> WarehouseFiles:
+    """List what may lie in the warehouse: files by name, folders of tasks that are not settled."""
+    return parts.views.warehouse_files()
+
+
+@router.get(
+    "/supervisors/{supervisor_id}/ledger", dependencies=[needs(Permission.READ, SUPERVISOR_EVER)]
+)
+def get_ledger(supervisor_id: str, parts: Parts) -> Ledger:
+    """Return all that a supervisor has committed and published, also of a terminated one."""
+    return parts.views.ledger(supervisor_id)
+
+
+@router.get(
+    "/supervisors/{supervisor_id}/plans", dependencies=[needs(Permission.READ, SUPERVISOR_EVER)]
+)
+def get_plans(
+    supervisor_id: str, parts: Parts, limit: Annotated[int, Query(ge=1, le=PLANS_MAX)] = 50
+) -> PlansView:
+    """Return what the last passes decided and why, newest first."""
+    return parts.views.plans(supervisor_id, limit)

@@ -1,0 +1,1 @@
+"""Routes of tasks and workers, those between the planes among them."""

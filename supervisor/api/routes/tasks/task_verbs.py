@@ -1,0 +1,170 @@
+"""Druid's task routes: what is done to tasks, and what is not done here.
+
+Source: Druid's OverlordResource.  What Druid's own tasks ask for (`/action`, locks) has no
+counterpart: a supervisor is the only writer of tasks, and nothing is locked.
+"""
+
+import secrets
+from string import ascii_lowercase
+from typing import Annotated, NoReturn
+
+from fastapi import APIRouter, Body, Query
+from pydantic import Field
+
+from supervisor.api.http.access import DATA_SOURCE, LISTED, SPEC, TASK, applying, needs
+from supervisor.api.http.deps import Asking, Author, Document, Parts
+from supervisor.api.http.problems import InvalidRequest
+from supervisor.api.routes.tasks.tasks import interval_of, submitted_of
+from supervisor.core.values.errors import FieldError, NotOffered, SegmentsMoved, TaskNotFound
+from supervisor.core.values.intervals import FORM, PATTERN
+from supervisor.core.values.permissions import Permission
+from supervisor.services.access.ownership import Ownership
+from supervisor.views.tasks import TaskShort
+from tasks.contract.wire import Wire
+
+router = APIRouter(prefix="/druid/indexer/v1", tags=["tasks"])
+
+IDS_MAX = 10_000
+_SUFFIX_LETTERS = 8
+TASK_BODY: dict[str, object] = {
+    "requestBody": {
+        "required": True,
+        "description": "A task of type index_kafka with start and end offsets, as Druid's.",
+        "content": {"application/json": {"schema": {"type": "object"}}},
+    }
+}
+
+
+class TaskNamed(Wire):
+    """Druid's answer to a verb of one task."""
+
+    task: str
+
+
+class DataSourceNamed(Wire):
+    """Druid's answer to a verb of one table."""
+
+    data_source: str
+
+
+class PendingDeleted(Wire):
+    """Druid's answer to the removal of pending segments."""
+
+    num_deleted: int
+
+
+class LockFilter(Wire):
+    """Whose locks are asked for."""
+
+    datasource: str
+    priority: Annotated[int, Field(strict=True)] | None = None
+    context: dict[str, object] | None = None
+
+
+@router.post("/task/{task_id}/shutdown", dependencies=[needs(Permission.STOP_TASK, TASK)])
+def stop_task(task_id: str, author: Author, parts: Parts) -> TaskNamed:
+    """End a task as FAILED; another one reads its range.  One that has ended stays as it is."""
+    try:
+        parts.administration.tasks.stop(task_id, author)
+    except TaskNotFound:
+        submitted_of(parts).stop(task_id, author)
+    return TaskNamed(task=task_id)
+
+
+@router.post(
+    "/datasources/{data_source}/shutdownAllTasks",
+    dependencies=[needs(Permission.STOP_TASK, DATA_SOURCE)],
+)
+def stop_tasks(data_source: str, author: Author, parts: Parts) -> DataSourceNamed:
+    """End every task of a table; others read their ranges, as long as its supervisors run."""
+    parts.administration.tasks.stop_all(data_source, author)
+    return DataSourceNamed(data_source=data_source)
+
+
+@router.post("/taskStatus", dependencies=[needs(Permission.READ, LISTED)])
+def get_task_statuses(
+    task_ids: Annotated[
+        list[str],
+        Body(
+            max_length=IDS_MAX,
+            examples=[["index_kafka_a_b_c"]],
+            json_schema_extra={"minItems": 1},
+        ),
+    ],
+    parts: Parts,
+    asking: Asking,
+) -> dict[str, TaskShort]:
+    """Return id -> short status; ids that no task has are left out."""
+    if not task_ids:
+        raise InvalidRequest([FieldError("", "no task is named", "send a list of ids")])
+    found = parts.views.short_statuses(task_ids)
+    submitted = {
+        task: TaskShort(
+            id=task,
+            status=row.status.status,
+            duration=row.status.duration,
+            error_msg=row.status.error_msg,
+            location=row.status.location,
+        )
+        for task, row in submitted_of(parts).short_statuses(set(task_ids) - found.keys()).items()
+        if asking.may_read(row.status.data_source)
+    }
+    if asking.reads_all:
+        return found | submitted
+    tables = Ownership(parts.views.sources.store).of_tasks(found)
+    shown = {task: row for task, row in found.items() if asking.may_read(tables[task])}
+    return shown | submitted
+
+
+@router.get(
+    "/task/{task_id}/segments", response_model=None, dependencies=[needs(Permission.READ, TASK)]
+)
+def list_task_segments(task_id: str, parts: Parts) -> NoReturn:
+    """Answer 404, as Druid does since it removed this: the table's segments name their task."""
+    row = parts.views.task_status(task_id).status
+    raise SegmentsMoved(
+        "segments are not listed by task any more: "
+        f"GET /api/v1/datasources/{row.data_source}/segments names the task of each"
+    )
+
+
+@router.post("/task", openapi_extra=TASK_BODY, dependencies=[needs(Permission.APPLY, SPEC)])
+def post_task(document: Document, author: Author, asking: Asking, parts: Parts) -> TaskNamed:
+    """Read a given range of a topic once: a task of type `index_kafka` becomes a supervisor."""
+    submitted = submitted_of(parts)
+    suffix = "".join(secrets.choice(ascii_lowercase) for _ in range(_SUFFIX_LETTERS))
+    return TaskNamed(task=submitted.submit(document, author, suffix, applying(asking)))
+
+
+@router.post("/action", response_model=None, dependencies=[needs(Permission.SIGNED_IN)])
+def post_action() -> NoReturn:
+    """Refuse: what Druid's tasks ask of their overlord, Tidegate's ask by their own API."""
+    raise NotOffered(
+        "task actions are Druid's own protocol: what a task has done is in "
+        "/druid/indexer/v1/task/{id}/reports and .../log"
+    )
+
+
+@router.delete(
+    "/pendingSegments/{data_source}", dependencies=[needs(Permission.DELETE, DATA_SOURCE)]
+)
+def delete_pending(
+    data_source: str,
+    interval: Annotated[
+        str,
+        Query(description=FORM, json_schema_extra={"pattern": PATTERN.replace("/", "[_/]")}),
+    ],
+) -> PendingDeleted:
+    """Answer that there were none: a segment gets its row when it is published, not before."""
+    del data_source
+    interval_of(interval, "interval")
+    return PendingDeleted(num_deleted=0)
+
+
+@router.post("/lockedIntervals/v2", dependencies=[needs(Permission.SIGNED_IN)])
+def list_locked(
+    filters: Annotated[list[LockFilter], Body(max_length=IDS_MAX), Field(min_length=1)],
+) -> dict[str, list[str]]:
+    """Answer that nothing is locked: what tasks write is judged when they publish."""
+    del filters
+    return {}

@@ -1,0 +1,170 @@
+"""Druid's task routes: what there is.  Source: Druid's OverlordResource."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from fastapi.responses import PlainTextResponse, Response
+
+from supervisor.api.http.access import LISTED, TASK, needs
+from supervisor.api.http.deps import Asking, Parts
+from supervisor.api.http.problems import InvalidRequest
+from supervisor.core.values.errors import FieldError, TaskNotFound
+from supervisor.core.values.intervals import FORM, PATTERN, Interval, parse_interval
+from supervisor.core.values.permissions import Permission
+from supervisor.services.tasks.submit_task import SubmittedTasks
+from supervisor.views.tasks import TASK_TYPE, TaskFilter, TaskRow, TaskStatusView
+
+router = APIRouter(prefix="/druid/indexer/v1", tags=["tasks"])
+
+ROWS_DEFAULT, ROWS_MAX = 1_000, 10_000
+OFFSET_MAX = 2**53
+Most = Annotated[int, Query(ge=1, le=ROWS_MAX, description="At most so many rows.")]
+Type = Annotated[str | None, Query(description="Of another type than index_kafka there is none.")]
+Created = Annotated[
+    str | None,
+    Query(
+        alias="createdTimeInterval",
+        description=f"Created within: {FORM}; `_` does for `/`.",
+        examples=["2026-01-01_2026-01-02"],
+        json_schema_extra={"pattern": PATTERN.replace("/", "[_/]")},
+    ),
+]
+Offset = Annotated[
+    int,
+    Query(
+        ge=-OFFSET_MAX,
+        le=OFFSET_MAX,
+        description="From this byte on; a negative one counts from the end.",
+    ),
+]
+
+
+@router.get("/tasks", dependencies=[needs(Permission.READ, LISTED)])
+def list_tasks(
+    parts: Parts,
+    asking: Asking,
+    state: TaskFilter | None = None,
+    datasource: str | None = None,
+    *,
+    created: Created = None,
+    max: Most = ROWS_DEFAULT,  # noqa: A002 -- Druid's name
+    type: Type = None,  # noqa: A002 -- Druid's name
+) -> list[TaskRow]:
+    """List tasks, newest first."""
+    within = None if created is None else interval_of(created, "createdTimeInterval")
+    if type not in {None, TASK_TYPE}:
+        return []
+    if asking.reads_all:
+        return parts.views.tasks(state, datasource, max, within)
+    # What the caller may read, among the newest.
+    found = parts.views.tasks(state, datasource, ROWS_MAX, within)
+    return [row for row in found if asking.may_read(row.data_source)][:max]
+
+
+def interval_of(text: str, name: str) -> Interval:
+    """Read an interval of a query as Druid's clients write it, `a_b` or `a/b`.
+
+    Raises:
+        InvalidRequest: it is none.
+    """
+    try:
+        return parse_interval(text.replace("_", "/"))
+    except ValueError as error:
+        raise InvalidRequest([FieldError(f"/query/{name}", str(error), FORM)]) from None
+
+
+@router.get("/runningTasks", dependencies=[needs(Permission.READ, LISTED)])
+def list_running(
+    parts: Parts,
+    asking: Asking,
+    datasource: str | None = None,
+    *,
+    max: Most = ROWS_DEFAULT,  # noqa: A002
+    type: Type = None,  # noqa: A002
+) -> list[TaskRow]:
+    """List tasks that their workers report."""
+    return list_tasks(parts, asking, TaskFilter.RUNNING, datasource, max=max, type=type)
+
+
+@router.get("/pendingTasks", dependencies=[needs(Permission.READ, LISTED)])
+def list_pending(
+    parts: Parts,
+    asking: Asking,
+    datasource: str | None = None,
+    *,
+    max: Most = ROWS_DEFAULT,  # noqa: A002
+    type: Type = None,  # noqa: A002
+) -> list[TaskRow]:
+    """List tasks that are assigned and not yet reported by their workers."""
+    return list_tasks(parts, asking, TaskFilter.PENDING, datasource, max=max, type=type)
+
+
+@router.get("/waitingTasks", dependencies=[needs(Permission.READ, LISTED)])
+def list_waiting(
+    parts: Parts,
+    asking: Asking,
+    datasource: str | None = None,
+    *,
+    max: Most = ROWS_DEFAULT,  # noqa: A002
+    type: Type = None,  # noqa: A002
+) -> list[TaskRow]:
+    """List tasks that wait for locks: none ever does, since nothing is locked here."""
+    return list_tasks(parts, asking, TaskFilter.WAITING, datasource, max=max, type=type)
+
+
+@router.get("/completeTasks", dependencies=[needs(Permission.READ, LISTED)])
+def list_complete(
+    parts: Parts,
+    asking: Asking,
+    datasource: str | None = None,
+    *,
+    n: Most = ROWS_DEFAULT,
+    type: Type = None,  # noqa: A002
+) -> list[TaskRow]:
+    """List tasks that have ended."""
+    return list_tasks(parts, asking, TaskFilter.COMPLETE, datasource, max=n, type=type)
+
+
+@router.get("/task/{task_id}", dependencies=[needs(Permission.READ, TASK)])
+def get_task(task_id: str, parts: Parts) -> dict[str, object]:
+    """Return what a task was told to do: `{task, payload}`."""
+    try:
+        return parts.views.task(task_id)
+    except TaskNotFound:
+        return submitted_of(parts).payload(task_id)
+
+
+@router.get("/task/{task_id}/reports", dependencies=[needs(Permission.READ, TASK)])
+def get_task_reports(task_id: str, parts: Parts) -> dict[str, object]:
+    """Return what a task has counted so far, or had counted when it ended, in Druid's shapes."""
+    return parts.administration.reports.reports(task_id)
+
+
+@router.get(
+    "/task/{task_id}/log",
+    response_class=PlainTextResponse,
+    responses={503: {"description": "Its worker, which keeps it, does not answer"}},
+    dependencies=[needs(Permission.READ, TASK)],
+)
+def get_task_log(task_id: str, parts: Parts, offset: Offset = 0) -> Response:
+    """Return a piece of a task's log, as text; its worker keeps it for some time after the end.
+
+    `X-Tidegate-Log-Start` says where the piece begins, `X-Tidegate-Log-Size` how long the log is.
+    """
+    part = parts.administration.logs.log(task_id, offset)
+    headers = {"X-Tidegate-Log-Start": str(part.start), "X-Tidegate-Log-Size": str(part.size)}
+    return Response(part.content, 200, headers, "text/plain; charset=utf-8")
+
+
+@router.get("/task/{task_id}/status", dependencies=[needs(Permission.READ, TASK)])
+def get_task_status(task_id: str, parts: Parts) -> TaskStatusView:
+    """Return one task's row; a bounded supervisor is a task as well, under its own id."""
+    try:
+        return parts.views.task_status(task_id)
+    except TaskNotFound:
+        return submitted_of(parts).status(task_id)
+
+
+def submitted_of(parts: Parts) -> SubmittedTasks:
+    """Return the tasks that people submit."""
+    return SubmittedTasks(parts.views.sources.store, parts.service)

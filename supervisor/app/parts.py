@@ -1,0 +1,122 @@
+"""Settings into parts of an overlord: formats, limits, names, and who may call.
+
+Like `overlord.py`, which puts all parts together, it may name adapters.
+"""
+
+import functools
+from collections.abc import Callable
+from datetime import timedelta
+from importlib.util import find_spec
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from supervisor.adapters.passwords import Argon2Passwords
+from supervisor.core.planning.observed import Limits
+from supervisor.core.tables.exports import ExportedFile
+from supervisor.core.values.export_formats import ExportFormat
+from supervisor.core.values.throttle import Lockout, Rate
+from supervisor.metadata.engine import bounded_url
+from supervisor.ports.exports import Copies, OpenTable, TableFormat
+from supervisor.ports.store import Clock, Store
+from supervisor.services.access.authentication import AccessRules, Authentication
+from supervisor.settings.problems import SetupProblem
+from supervisor.settings.settings import Settings
+
+BURST_S = 10
+"""A caller may ask so many seconds' worth of requests at once."""
+CATALOG_WAIT = timedelta(seconds=10)
+"""How long one statement of the Iceberg catalog may take, and wait for a lock."""
+
+
+class _OnFirstUse:
+    """A table format whose library is loaded with the first export: it takes its memory."""
+
+    def __init__(self, load: Callable[[], TableFormat]) -> None:
+        self._load = functools.cache(load)
+
+    def open(self, data_source: str) -> OpenTable:
+        return self._load().open(data_source)
+
+
+class _CopiesOnFirstUse:
+    """Copies, the same: few tables have a column that grows."""
+
+    def __init__(self, load: Callable[[], Copies]) -> None:
+        self._load = functools.cache(load)
+
+    def size_of(self, data_source: str, file: ExportedFile) -> int | None:
+        return self._load().size_of(data_source, file)
+
+    def make(self, data_source: str, file: ExportedFile) -> int:
+        return self._load().make(data_source, file)
+
+
+def copies_in(warehouse: Path, reach: Callable[[str], None]) -> Copies:
+    """Return who makes copies of published files, in the types of today, below a warehouse."""
+
+    def local() -> Copies:
+        from supervisor.adapters.tables.widened_copies import LocalCopies
+
+        return LocalCopies(warehouse, reach)
+
+    return _CopiesOnFirstUse(local)
+
+
+def table_formats(warehouse: Path, metadata_url: str) -> dict[ExportFormat, TableFormat]:
+    """Return the formats whose libraries are installed, over the files of a warehouse."""
+
+    def delta() -> TableFormat:
+        from supervisor.adapters.tables.delta import DeltaFormat
+
+        return DeltaFormat(warehouse)
+
+    def iceberg() -> TableFormat:
+        from supervisor.adapters.tables.iceberg import IcebergFormat
+
+        return IcebergFormat(warehouse, bounded_url(metadata_url, CATALOG_WAIT))
+
+    found: dict[ExportFormat, TableFormat] = {}
+    if find_spec("pyiceberg"):
+        found[ExportFormat.ICEBERG] = _OnFirstUse(iceberg)
+    if find_spec("deltalake"):
+        found[ExportFormat.DELTA] = _OnFirstUse(delta)
+    return found
+
+
+def limits_of(settings: Settings) -> Limits:
+    """Return what the decisions need of the settings.
+
+    Raises:
+        SetupProblem: they contradict each other.
+    """
+    try:
+        return Limits(
+            period=settings.supervisor_period,
+            pause_lease=settings.pause_lease,
+            pause_timeout=settings.pause_timeout,
+            progress_timeout=settings.progress_timeout,
+        )
+    except ValueError as error:
+        raise SetupProblem(
+            str(error), "lower TIDEGATE_PAUSE_TIMEOUT or raise TIDEGATE_PAUSE_LEASE"
+        ) from error
+
+
+def names_of(url: str, host: str) -> tuple[str, ...]:
+    """Return the names under which clients may call; an address that means all is no name."""
+    own = {urlsplit(url).hostname or "", host} - {"", "0.0.0.0", "::"}  # noqa: S104 -- left out
+    return tuple(sorted(own))
+
+
+def authentication_of(settings: Settings, store: Store, clock: Clock) -> Authentication | None:
+    """Return what finds out who calls; None: nobody is asked."""
+    if not settings.asks_who:
+        return None
+    lockout = Lockout(settings.lockout_failures, settings.lockout.total_seconds())
+    rate = Rate(settings.rate_limit, settings.rate_limit * BURST_S)
+    return Authentication(store, clock, passwords_of(settings), AccessRules(lockout, rate))
+
+
+def passwords_of(settings: Settings) -> Argon2Passwords:
+    """Return what hashes passwords as the operator has set."""
+    return Argon2Passwords(settings.password_memory, settings.password_passes)

@@ -1,0 +1,159 @@
+"""What each of our processes does before its own work: log lines, a port, folders, failpoints."""
+
+import logging
+import os
+import socket
+import sys
+import threading
+from collections.abc import MutableMapping
+from pathlib import Path
+from types import TracebackType
+from typing import TextIO, cast
+
+import structlog
+
+from supervisor.settings.log import LogFormat
+from supervisor.settings.problems import SetupProblem
+from tasks.runtime.failpoints import FailpointsError, Reach, reach_of
+from tasks.runtime.log_stream import LossyStream
+from tasks.runtime.secrets import without_secrets
+
+
+def configure_logging(
+    *more: structlog.typing.Processor, form: LogFormat = "auto", worker: str = ""
+) -> None:
+    """Write one line per event to stderr: JSON for programs, colours for a terminal.
+
+    `more` see each event before it is written.  A line of a worker names it.  What libraries say
+    by the standard library's logging becomes a line of the same form, from warnings on, and so
+    does an error that ends a thread.  No line shows a secret.
+    """
+    stream = cast("TextIO", LossyStream(sys.stderr))
+    terminal = sys.stderr.isatty()
+    console = form == "console" or (form == "auto" and terminal)
+    renderer: structlog.typing.Processor = (
+        structlog.dev.ConsoleRenderer(colors=terminal)
+        if console
+        else structlog.processors.JSONRenderer()
+    )
+    before: list[structlog.typing.Processor] = [
+        structlog.contextvars.merge_contextvars,
+        *([_naming(worker)] if worker else ()),
+        structlog.processors.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        structlog.processors.format_exc_info,
+        _masking,
+        *more,
+    ]
+    structlog.configure(
+        processors=[*before, renderer],
+        wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
+        logger_factory=structlog.WriteLoggerFactory(stream),
+    )
+    handler = logging.StreamHandler(stream)
+    meta = structlog.stdlib.ProcessorFormatter.remove_processors_meta
+    name = structlog.stdlib.add_logger_name
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=[name, *before], processors=[meta, renderer]
+        )
+    )
+    handler.setLevel(logging.WARNING)
+    logging.getLogger().handlers = [handler]
+    sys.excepthook = _ended_process
+    threading.excepthook = _ended_thread
+
+
+def _ended_process(
+    kind: type[BaseException], error: BaseException, trace: TracebackType | None
+) -> None:
+    structlog.get_logger().critical("an error ended the process", exc_info=(kind, error, trace))
+
+
+def _ended_thread(ended: threading.ExceptHookArgs) -> None:
+    if ended.exc_value is not None and not issubclass(ended.exc_type, SystemExit):
+        error = (ended.exc_type, ended.exc_value, ended.exc_traceback)
+        name = ended.thread.name if ended.thread else ""
+        structlog.get_logger().error("an error ended a thread", thread=name, exc_info=error)
+
+
+def _masking(_: object, __: str, event: MutableMapping[str, object]) -> MutableMapping[str, object]:
+    """Mask what each fact of a line shows, before anything writes it."""
+    for key, value in event.items():
+        if not key.startswith("_"):  # of structlog's own: records of the standard library
+            event[key] = _masked(value)
+    return event
+
+
+def _masked(value: object) -> object:
+    match value:
+        case str():
+            return without_secrets(value)
+        case None | bool() | int() | float():
+            return value
+        case dict():
+            return {key: _masked(each) for key, each in value.items()}
+        case list() | tuple() | set() | frozenset():
+            return [_masked(each) for each in value]
+        case _:  # it is shown by its repr: as it is, if there is nothing to hide
+            return value if (shown := without_secrets(repr(value))) == repr(value) else shown
+
+
+def _naming(worker: str) -> structlog.typing.Processor:
+    def name(_: object, __: str, event: MutableMapping[str, object]) -> MutableMapping[str, object]:
+        event.setdefault("worker", worker)
+        return event
+
+    return name
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Bind the server's socket before anything else starts.
+
+    Raises:
+        SetupProblem: the port is taken, or the address is not this machine's.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    bound = socket.socket(family, socket.SOCK_STREAM)
+    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        bound.bind((host, port))
+    except OSError as error:
+        bound.close()
+        raise SetupProblem(
+            f"cannot listen on {host}:{port}: {error.strerror or error}",
+            "stop what listens there, or choose another with --port or TIDEGATE_PORT",
+        ) from error
+    bound.listen(socket.SOMAXCONN)
+    return bound
+
+
+def writable_folder(folder: Path, setting: str) -> Path:
+    """Make the folder and prove that it can be written.
+
+    Raises:
+        SetupProblem: it cannot.
+    """
+    probe = folder / f".tidegate-probe-{os.getpid()}"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe.write_bytes(b"")
+        probe.unlink()
+    except OSError as error:
+        raise SetupProblem(
+            f"{folder} is not writable: {error.strerror or error}",
+            f"set {setting} to a folder that this user may write",
+        ) from error
+    return folder
+
+
+def failpoints() -> Reach:
+    """Return what a process calls at the places it passes; without the variable, nothing happens.
+
+    Raises:
+        SetupProblem: the variable cannot be read.
+    """
+    try:
+        return reach_of(os.environ)
+    except FailpointsError as error:
+        raise SetupProblem(str(error), "unset it: it is for tests of failures only") from error

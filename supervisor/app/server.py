@@ -1,0 +1,223 @@
+"""The composition root: settings into a running overlord, `overlord.py` served by HTTP.
+
+The worker's is `worker.py`.
+"""
+
+import signal
+import socket
+import ssl
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import TypedDict
+
+import structlog
+import uvicorn
+
+from supervisor.adapters.clock import SystemClock
+from supervisor.adapters.tables.warehouse import LocalWarehouse
+from supervisor.api.server import create_api
+from supervisor.app.overlord import wire_overlord
+from supervisor.app.parts import passwords_of
+from supervisor.app.process import configure_logging, failpoints, listen, writable_folder
+from supervisor.app.slow_requests import ImpatientProtocol
+from supervisor.control.wakeups import Broadcast
+from supervisor.control.warehouse_owner import take_possession
+from supervisor.core.values.errors import MetadataUnavailable, SchemaTooNew
+from supervisor.metadata.migrate import migrate
+from supervisor.metadata.store import SqlStore
+from supervisor.services.access.principals import Principals
+from supervisor.settings.problems import SetupProblem
+from supervisor.settings.settings import OVERLORD_PORT, Settings
+
+log = structlog.get_logger()
+
+CONNECTIONS_MAX = 1_000
+"""Beyond so many connections and requests the next is answered with 503."""
+GRACEFUL_S = 2
+"""How long open requests may go on after SIGTERM; a long poll is simply asked again."""
+
+
+def open_store(settings: Settings) -> SqlStore:
+    """Bring the metadata database to this version's schema and open it.
+
+    Raises:
+        SetupProblem: it is newer than this version, or cannot be reached.
+    """
+    try:
+        migrate(settings.metadata_url)
+        return SqlStore(settings.metadata_url, lease_ttl=settings.lease_ttl)
+    except SchemaTooNew as error:
+        raise SetupProblem(str(error), "run the version of Tidegate that migrated it") from error
+    except MetadataUnavailable as error:
+        raise SetupProblem(
+            str(error), "check TIDEGATE_METADATA_URL and that the database is up"
+        ) from error
+
+
+def lost_by_downgrade(to: str) -> list[str]:
+    """Return what `downgrade_metadata` would lose; raises as it does."""
+    from supervisor.metadata.downgrading import lost_by  # with Alembic, which no start needs
+
+    return lost_by(to)
+
+
+def downgrade_metadata(settings: Settings, to: str) -> bool:
+    """Bring the metadata database back to schema revision `to`; False: nothing was to be done.
+
+    Raises:
+        DowngradeRefused: an overlord leads, or there is no such way.
+        MetadataBusy, MetadataUnavailable: nothing was changed.
+    """
+    from supervisor.metadata.downgrading import downgrade
+
+    return downgrade(settings.metadata_url, to, lease_ttl=settings.lease_ttl)
+
+
+class Tls(TypedDict, total=False):
+    """Of uvicorn's settings."""
+
+    ssl_certfile: str
+    ssl_keyfile: str
+
+
+def tls_of(settings: Settings) -> Tls:
+    """Return what makes uvicorn serve HTTPS; empty: nothing does.
+
+    Raises:
+        SetupProblem: certificate and key are not both there, or do not fit.
+    """
+    cert, key = settings.tls_cert, settings.tls_key
+    if cert is None and key is None:
+        if not settings.on_loopback:
+            log.warning("no TLS: passwords, tokens and data can be read on their way")
+        return {}
+    if cert is None or key is None:
+        raise SetupProblem(
+            "TLS needs a certificate and its key", "set TIDEGATE_TLS_CERT and TIDEGATE_TLS_KEY"
+        )
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(cert, key, password=lambda: b"")
+    except (OSError, ssl.SSLError) as error:
+        raise SetupProblem(
+            f"{cert} and {key} cannot be used for TLS: {error}",
+            "name a certificate with its chain, and its key without a password, both as PEM",
+        ) from error
+    return {"ssl_certfile": str(cert), "ssl_keyfile": str(key)}
+
+
+def require_admin(settings: Settings, store: SqlStore) -> None:
+    """Return if an overlord that asks who calls has somebody who may answer.
+
+    Raises:
+        SetupProblem: there is no administrator.
+    """
+    if settings.asks_who and not principals_of(settings, store).has_admin():
+        why = "TIDEGATE_AUTH=required" if settings.on_loopback else f"TIDEGATE_HOST={settings.host}"
+        raise SetupProblem(
+            f"with {why} callers are asked who they are, and nobody may administer this overlord",
+            "make an administrator: tidegate access token create admin --role admin --on '*'",
+        )
+
+
+def principals_of(settings: Settings, store: SqlStore) -> Principals:
+    """Return the verbs of `tidegate access` over a metadata database."""
+    return Principals(store, SystemClock(), passwords_of(settings))
+
+
+@contextmanager
+def open_principals(settings: Settings) -> Iterator[Principals]:
+    """Open the metadata database for `tidegate access`; no overlord need run.
+
+    Raises:
+        SetupProblem: it is newer than this version, or cannot be reached.
+    """
+    store = open_store(settings)
+    try:
+        yield principals_of(settings, store)
+    finally:
+        store.close()
+
+
+def run_overlord(settings: Settings) -> int:
+    """Serve until SIGTERM or SIGINT; return the exit code.
+
+    Raises:
+        SetupProblem: a port, folder, database or setting stands in the way.
+    """
+    configure_logging(form=settings.log_format)
+    reach = failpoints()
+    settings.allowed_brokers()
+    tls = tls_of(settings)
+    bound = listen(settings.host, settings.port or OVERLORD_PORT)
+    writable_folder(settings.data_dir, "TIDEGATE_DATA_DIR")
+    writable_folder(settings.warehouse, "TIDEGATE_WAREHOUSE")
+    store = open_store(settings)
+    require_admin(settings, store)
+    take_possession(store, LocalWarehouse(settings.warehouse.absolute()))
+    overlord = wire_overlord(settings, store, settings.url(OVERLORD_PORT), reach)
+    scheduler = overlord.start()
+    log.info("overlord", url=settings.url(OVERLORD_PORT), warehouse=str(settings.warehouse))
+    try:
+        config = uvicorn.Config(
+            create_api(overlord.api),
+            log_config=None,
+            access_log=False,
+            timeout_graceful_shutdown=GRACEFUL_S,
+            http=ImpatientProtocol,
+            ws="none",
+            limit_concurrency=CONNECTIONS_MAX,
+            proxy_headers=False,  # else a caller on this machine could name any address as its own
+            **tls,
+        )
+        return _serve(
+            uvicorn.Server(config),
+            bound,
+            overlord.api.changed,
+            lambda: overlord.ended_threads(scheduler),
+        )
+    finally:
+        overlord.stop(scheduler)
+
+
+def _serve(
+    server: uvicorn.Server,
+    bound: socket.socket,
+    polls: Broadcast,
+    ended_threads: Callable[[], list[str]],
+) -> int:
+    """Serve until SIGTERM or SIGINT; return the exit code: 1 if it ended by itself.
+
+    So it does if the server fails, or a thread that an overlord cannot do without has ended:
+    whoever started the process starts it again, which nobody does for one that only looks alive.
+
+    In a thread, for uvicorn's own handlers raise the signal again once it has stopped: the lease
+    would never be given back.
+    """
+    ended = threading.Event()
+
+    def run() -> None:
+        try:
+            server.run(sockets=[bound])
+        finally:
+            ended.set()
+
+    asked: list[int] = []
+
+    def on_signal(number: int, _: FrameType | None) -> None:
+        asked.append(number)
+        server.should_exit = True
+        polls.close()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, on_signal)
+    thread = threading.Thread(target=run, name="http", daemon=True)
+    thread.start()
+    while not ended.wait(0.2):  # a bare wait would not let the handlers run
+        if not server.should_exit and (missing := ended_threads()):
+            log.error("this overlord ends: it cannot go on without its threads", ended=missing)
+            server.should_exit = True
+            polls.close()
+    thread.join()
+    return 0 if asked else 1

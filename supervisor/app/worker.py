@@ -1,0 +1,68 @@
+"""The composition root of a worker: settings into Spark, engine and tasks.
+
+It loads nothing of the control plane but settings: what a worker does not need takes its memory.
+"""
+
+from urllib.parse import urlsplit
+
+from supervisor.app.process import configure_logging, failpoints, listen, writable_folder
+from supervisor.settings.problems import SetupProblem
+from supervisor.settings.settings import WORKER_PORT, Settings, stable_worker_id
+from tasks.runtime.errors import RuntimePartError
+from tasks.worker.options import WorkerOptions, limits_within
+from tasks.worker.process import WorkerSetup, serve
+from tasks.worker.task_logs import TaskLogs
+
+
+def worker_options(settings: Settings) -> WorkerOptions:
+    """Return who a worker is and whom it talks to.
+
+    Raises:
+        SetupProblem: the data folder cannot be written, or a setting cannot be read.
+    """
+    port = settings.port or WORKER_PORT
+    return WorkerOptions(
+        worker_id=stable_worker_id(settings),
+        data_dir=settings.data_dir.absolute(),
+        warehouse=str(settings.warehouse.absolute()),
+        overlords=settings.overlords,
+        host=settings.host,
+        port=port,
+        advertised_host=urlsplit(settings.url(port)).hostname,
+        slots=settings.worker_slots,
+        limits=limits_within(settings.progress_timeout),
+        kafka_allow=settings.allowed_brokers(),
+        registry_allow=settings.allowed_registries(),
+        token=settings.token(),
+        tls=settings.trust(),
+        lists_to_anybody=settings.on_loopback,
+    )
+
+
+def run_worker(settings: Settings) -> int:
+    """Start Spark and run tasks until SIGTERM or SIGINT; return the exit code.
+
+    Raises:
+        SetupProblem: Java, jars, a folder or a port stands in the way.
+    """
+    writable_folder(settings.data_dir, "TIDEGATE_DATA_DIR")
+    options = worker_options(settings)
+    logs = TaskLogs(options.data_dir)
+    configure_logging(logs, form=settings.log_format, worker=options.worker_id)
+    reach = failpoints()
+    writable_folder(settings.warehouse, "TIDEGATE_WAREHOUSE")
+    listen(options.host, options.port).close()  # told before Spark starts, which takes its time
+    setup = WorkerSetup(
+        options=options,
+        java=settings.java,
+        jars_dir=options.data_dir / "jars",
+        jars_folder=settings.jars,
+        spark_master=settings.spark_master,
+        spark_heap=settings.spark_heap,
+        reach=reach,
+        logs=logs,
+    )
+    try:
+        return serve(setup)
+    except RuntimePartError as error:
+        raise SetupProblem(str(error), "`tidegate doctor` looks at each part") from error

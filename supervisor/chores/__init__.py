@@ -1,0 +1,1 @@
+"""Duties of the leader, one file each; composition roots and services import them."""

@@ -1,0 +1,392 @@
+"""Compaction: which small files of a table are rewritten as one, by which worker, and when.
+
+    rule, or asked for ─► row: waits ─► given to a worker that has none ─► it writes one file
+                             └ a file was taken out ─► FAILED   ▲              │ asks to publish
+                                                        lost ───┘              ▼ compaction_commit
+
+A row is the write intent of its folder, and each attempt has a row of its own: a worker that was
+given up can write on for as long as it likes.  The chore only looks at rows and workers, and may
+run twice.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+import structlog
+
+from supervisor.chores.compaction_commit import FAILED, TAKEN_OUT, existing, put_off_if_damaged
+from supervisor.control.declared_types import declared_of
+from supervisor.control.desired_state import inputs_of
+from supervisor.control.end_task import Endings
+from supervisor.control.tables import require_table
+from supervisor.control.wakeups import Broadcast
+from supervisor.core.model.rows import AuditEntry, Segment
+from supervisor.core.planning.observed import Liveness, WorkerView
+from supervisor.core.tables.compaction import (
+    LASTS_AT_MOST,
+    Candidate,
+    Compaction,
+    CompactionRule,
+    FileSizes,
+    Target,
+    batches,
+    columns_of,
+    failed_too_often,
+    file_sizes,
+    joined,
+    shares_of,
+)
+from supervisor.core.values.cursors import page_of, read_cursor
+from supervisor.core.values.errors import SpecUnreadable
+from supervisor.core.values.field_types import format_duration
+from supervisor.core.values.ids import compaction_id
+from supervisor.core.values.intervals import Interval
+from supervisor.core.values.skewed_waits import known_since
+from supervisor.core.values.table_names import is_errors_table, rows_table
+from supervisor.ports.store import Clock, Store, Transaction, Workers
+
+log = structlog.get_logger()
+
+COMPACTIONS = "compactions"
+"""The list that cursors are of."""
+AUTHOR = "compaction rule"
+"""Who asked for what a rule began."""
+LOOKED_BACK = 1_000
+"""So many ended compactions of a table are looked at for failures."""
+AT_ONCE = 1_000
+"""So many of one table wait or run at most."""
+
+
+@dataclass(frozen=True)
+class Compacting:
+    """The verbs of people, and the chore; one instance per process."""
+
+    store: Store
+    clock: Clock
+    term: Callable[[], int]
+    workers: Workers
+    endings: Endings
+    changed: Broadcast
+    new_token: Callable[[], str]
+
+    # -- what people ask -----------------------------------------------------------------------
+
+    def rule(self, data_source: str) -> CompactionRule | None:
+        """Return the rule of a table; None: it is compacted when somebody asks.
+
+        Raises:
+            DataSourceNotFound: there is no such table.
+        """
+        with self.store.reading() as tx:
+            require_table(tx, data_source)
+            return tx.compactions.rule(data_source)
+
+    def file_sizes(self, data_source: str) -> FileSizes:
+        """Return how large files of a table are to become, if nobody says.
+
+        Raises:
+            DataSourceNotFound: there is no such table.
+        """
+        with self.store.reading() as tx:
+            require_table(tx, data_source)
+            specs = (version.spec for version in tx.specs.all_newest())
+            fed = rows_table(data_source)
+            found = [s for s in specs if s is not None and s.data_source == fed]
+        return file_sizes(spec.tuning_config for spec in found)
+
+    def set_rule(
+        self, data_source: str, target: Target, skip_latest: timedelta, author: str
+    ) -> CompactionRule:
+        """Compact a table by itself from now on.
+
+        Raises:
+            DataSourceNotFound: there is no such table.
+            LeaseLost, Unavailable: nothing was stored.
+        """
+        now = self.clock.now()
+        rule = CompactionRule(
+            data_source,
+            skip_latest,
+            target.rows,
+            target.size_bytes,
+            target.files_min,
+            author,
+            now,
+        )
+        with self.store.leading(self.term()) as tx:
+            require_table(tx, data_source)
+            tx.compactions.put_rule(rule)
+            detail = {
+                "skipOffsetFromLatest": format_duration(skip_latest),
+                "targetRows": str(target.rows),
+                "targetBytes": str(target.size_bytes),
+                "filesMin": str(target.files_min),
+            }
+            tx.audit.write(AuditEntry(now, author, "set-compaction", data_source, detail))
+        return rule
+
+    def drop_rule(self, data_source: str, author: str) -> bool:
+        """Compact a table only when asked; False: there was no rule.  What runs, goes on.
+
+        Raises:
+            DataSourceNotFound: there is no such table.
+            LeaseLost, Unavailable: nothing was changed.
+        """
+        with self.store.leading(self.term()) as tx:
+            require_table(tx, data_source)
+            dropped = tx.compactions.drop_rule(data_source)
+            if dropped:
+                entry = AuditEntry(self.clock.now(), author, "drop-compaction", data_source)
+                tx.audit.write(entry)
+        return dropped
+
+    def compact(
+        self, data_source: str, target: Target, author: str, within: Interval | None = None
+    ) -> list[Compaction]:
+        """Begin to compact what is small now, in whole chunks inside `within`; return what waits.
+
+        Raises:
+            DataSourceNotFound: there is no such table.
+            LeaseLost, Unavailable: nothing was begun.
+        """
+        with self.store.reading() as tx:
+            require_table(tx, data_source)
+            used, busy = _within(tx, data_source, within), _busy(tx, data_source)
+            found = list(batches(used, target, _view_of(tx), left_out=busy))
+        begun = self._begin(data_source, found, author)
+        self.assign()
+        return begun
+
+    def cancel(self, wanted: str, author: str) -> Compaction:
+        """Give up a compaction that waits or runs; one that has ended stays as it is.
+
+        Raises:
+            CompactionNotFound: there is none of this id.
+            LeaseLost, Unavailable: nothing was changed.
+        """
+        with self.store.leading(self.term()) as tx:
+            row = existing(tx, wanted)
+            if row.live:
+                detail, now = {"compaction": row.id}, self.clock.now()
+                self.endings.end_compaction(tx, row, FAILED, f"given up by {author}", now)
+                tx.audit.write(
+                    AuditEntry(now, author, "cancel-compaction", row.data_source, detail)
+                )
+            found = existing(tx, wanted)
+        self.changed.notify()
+        self.assign()
+        return found
+
+    def page(
+        self, data_source: str | None, limit: int, cursor: str | None = None
+    ) -> tuple[list[Compaction], str | None]:
+        """Return compactions of one table or of all, newest first, and the cursor behind them.
+
+        Raises:
+            DataSourceNotFound: there is no such table.
+            BadCursor: it is no cursor of this list.
+        """
+        before = read_cursor(COMPACTIONS, cursor)
+        with self.store.reading() as tx:
+            if data_source is not None:
+                require_table(tx, data_source)
+            found = tx.compactions.page(limit + 1, before=before, data_source=data_source)
+        return page_of(found, limit, COMPACTIONS)
+
+    def live(self) -> list[Compaction]:
+        """Return those that wait or run, oldest first."""
+        with self.store.reading() as tx:
+            return tx.compactions.live()
+
+    def get(self, wanted: str) -> Compaction:
+        """Return one.
+
+        Raises:
+            CompactionNotFound: there is none of this id.
+        """
+        with self.store.reading() as tx:
+            return existing(tx, wanted)
+
+    # -- the chore -----------------------------------------------------------------------------
+
+    def run_once(self) -> int:
+        """End what is lost, begin what rules ask for, give out what waits; return what was begun.
+
+        Raises:
+            LeaseLost, Unavailable: the next run goes on.
+        """
+        self._end_lost()
+        with self.store.reading() as tx:
+            rules = tx.compactions.rules()
+        begun = sum(len(self._follow(rule)) for rule in rules)
+        self.assign()
+        return begun
+
+    def _follow(self, rule: CompactionRule) -> list[Compaction]:
+        target = Target(rule.target_rows, rule.target_bytes, rule.files_min)
+        with self.store.reading() as tx:
+            recent = tx.compactions.recent(rule.data_source, LOOKED_BACK)
+            found = batches(
+                tx.segments.of_data_source(rule.data_source),
+                target,
+                _view_of(tx),
+                skip_latest=rule.skip_offset_from_latest,
+                left_out=failed_too_often(recent, self.clock.now()) | _busy(tx, rule.data_source),
+            )
+            chosen = list(found)
+        return self._begin(rule.data_source, chosen, AUTHOR) if chosen else []
+
+    def _begin(
+        self, data_source: str, found: Sequence[Sequence[Candidate]], author: str
+    ) -> list[Compaction]:
+        """Insert what can be: what was chosen was looked at before."""
+        begun: list[Compaction] = []
+        now = self.clock.now()
+        with self.store.leading(self.term()) as tx:
+            busy = _busy(tx, data_source)
+            for batch in found:
+                row = _row_of(tx, batch, author, now)
+                if len(begun) < AT_ONCE and busy.isdisjoint(row.inputs) and inputs_of(tx, row):
+                    begun.append(_added(tx, row))
+        if begun:
+            log.info("compactions begin", data_source=data_source, number=len(begun), author=author)
+        return begun
+
+    def _end_lost(self) -> None:
+        views = {view.id: view for view in self.workers.views()}
+        now = self.clock.now()
+        with self.store.reading() as tx:
+            rows = [row for row in tx.compactions.live() if row.live]
+        led_since = now - self.workers.led_for()
+        lost = [(row, why) for row in rows if (why := _lost(row, views, now, led_since))]
+        for row, why in lost:
+            # The job itself may have ended its worker, as a heap that is too small does: what
+            # is tried for ever would then end all others that run there, again and again.
+            self._end(row, why, blamed=True)
+
+    def assign(self) -> None:
+        """Give each worker that has none the oldest that waits; an input that is out ends it.
+
+        Raises:
+            LeaseLost, Unavailable: the next run of the chore does it.
+        """
+        free = [view for view in self.workers.views() if view.takes_tasks]
+        with self.store.reading() as tx:
+            waits = any(row.live and not row.worker_id for row in tx.compactions.live())
+        if not (free and waits):
+            return
+        taken_out: list[Compaction] = []
+        with self.store.leading(self.term()) as tx:
+            rows = tx.compactions.live()
+            busy = {row.worker_id for row in rows}
+            waiting = iter([row for row in rows if row.live and not row.worker_id])
+            for view in free:
+                if view.id not in busy:
+                    taken_out += self._assign_one(tx, waiting, view)
+        for row in taken_out:
+            self._end(row, TAKEN_OUT)
+        self.changed.notify()
+
+    def _assign_one(
+        self, tx: Transaction, waiting: Iterator[Compaction], view: WorkerView
+    ) -> list[Compaction]:
+        """Give a worker the first that can be; return those before it that have lost an input."""
+        taken_out = []
+        for row in waiting:
+            if inputs_of(tx, row) is not None:
+                now, token = self.clock.now(), self.new_token()
+                tx.compactions.assign(row.id, view.id, view.incarnation, token, now)
+                break
+            taken_out.append(row)
+        return taken_out
+
+    def _end(self, row: Compaction, why: str, *, blamed: bool = False) -> None:
+        now = self.clock.now()
+        with put_off_if_damaged(row), self.store.leading(self.term()) as tx:
+            self.endings.end_compaction(tx, row, FAILED, why, now, blamed=blamed)
+
+
+def _within(tx: Transaction, data_source: str, within: Interval | None) -> list[Segment]:
+    used = tx.segments.of_data_source(data_source)
+    files = ((segment, segment.file) for segment in used)
+    return [s for s, f in files if not within or within.contains(f.interval_start, f.interval_end)]
+
+
+def _view_of(tx: Transaction) -> Callable[[Segment], Candidate]:
+    """Return what looks a file up: whose rows it has, and whether they are rolled up."""
+    rolled: dict[tuple[str, int], bool] = {}
+
+    def view(segment: Segment) -> Candidate:
+        written = [] if segment.compaction_id is None else [segment.compaction_id]
+        shares = shares_of(segment, tx.compactions.rows_of(written))
+        generation = tx.generations.get(shares[0].generation_id)
+        key = (segment.supervisor_id, 0 if generation is None else generation.spec_version)
+        if key not in rolled:
+            rolls_up = _rolls_up(tx, *key)
+            rolled[key] = rolls_up and not is_errors_table(segment.data_source)
+        return Candidate(segment, shares, rolled[key])
+
+    return view
+
+
+def _rolls_up(tx: Transaction, supervisor_id: str, spec_version: int) -> bool:
+    """Return whether a spec rolls up; of one that cannot be read here nobody knows.
+
+    A file that is taken for plain among plain ones is only put beside them: no row changes.
+    """
+    try:
+        version = tx.specs.version(supervisor_id, spec_version)
+    except SpecUnreadable:
+        return False
+    spec = None if version is None else version.spec
+    return spec is not None and spec.data_schema.granularity_spec.rollup
+
+
+def _busy(tx: Transaction, data_source: str) -> set[str]:
+    """Return the segments that a compaction waits for or reads."""
+    rows = tx.compactions.live()
+    return {each for row in rows if row.data_source == data_source for each in row.inputs}
+
+
+def _row_of(tx: Transaction, batch: Sequence[Candidate], author: str, now: datetime) -> Compaction:
+    first, segments = batch[0].segment, [each.segment for each in batch]
+    inputs = tuple(segment.id for segment in segments)
+    return Compaction(
+        id=compaction_id(first.data_source, inputs, 0),
+        data_source=first.data_source,
+        supervisor_id=first.supervisor_id,
+        interval=Interval(first.file.interval_start, first.file.interval_end),
+        inputs=inputs,
+        columns=columns_of(segments, declared_of(tx, segments)),
+        shares=joined(share for each in batch for share in each.shares),
+        reason=author,
+        created_at=now,
+    )
+
+
+def _added(tx: Transaction, row: Compaction) -> Compaction:
+    """Insert a compaction under the first id that no earlier attempt at the same files has."""
+    attempt = 0
+    while not tx.compactions.add(row):
+        attempt += 1
+        row = replace(row, id=compaction_id(row.data_source, row.inputs, attempt))
+    return row
+
+
+def _lost(row: Compaction, views: dict[str, WorkerView], now: datetime, led_since: datetime) -> str:
+    """Return why a compaction will not end by itself; empty: it may."""
+    if not row.worker_id:
+        return ""
+    view = views.get(row.worker_id)
+    if view is not None and view.incarnation > row.incarnation:
+        return f"worker {row.worker_id} was started again"
+    if view is not None and view.liveness is Liveness.LOST:
+        return f"worker {row.worker_id} is lost"
+    if row.assigned_at is None:
+        return ""
+    # Another leader may have given it out, by a clock that differs: then it counts from our term.
+    ran = now - known_since(row.assigned_at, now, led_since)
+    if ran <= LASTS_AT_MOST:
+        return ""
+    return f"it ran for more than {LASTS_AT_MOST // timedelta(hours=1)} hours"

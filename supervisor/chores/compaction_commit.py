@@ -1,0 +1,214 @@
+"""The one transaction that puts a compacted file in the place of its inputs.
+
+    every input still used?  ── no ──► FAILED, superseded
+        └ yes ─► inputs out, the file in, exports told, SUCCESS
+
+A reader's list has the inputs or the file, never both and never neither.
+"""
+
+import hmac
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import structlog
+
+from supervisor.chores.segments import SegmentLife
+from supervisor.chores.task_output import folder_of
+from supervisor.control.desired_state import inputs_of
+from supervisor.control.end_task import Endings
+from supervisor.control.export_outbox import announce
+from supervisor.control.wakeups import Broadcast
+from supervisor.core.model.rows import AuditEntry, Segment, TaskStatus
+from supervisor.core.queue.events import QueueDead
+from supervisor.core.tables.compaction import Compaction, merged
+from supervisor.core.values.errors import (
+    CompactionNotFound,
+    NotAllowed,
+    StateMoved,
+    UnknownWord,
+    UnusableFiles,
+)
+from supervisor.ports.store import Clock, Store, Transaction
+from tasks.contract.messages import (
+    CompactedFile,
+    PublishAnswer,
+    PublishOutcome,
+    SegmentFile,
+    SyncRequest,
+)
+
+log = structlog.get_logger()
+
+FAILED = TaskStatus.FAILED
+TAKEN_OUT = "a file was taken out of the table since"
+
+
+@dataclass(frozen=True)
+class Swapping:
+    """What workers ask of compactions; one instance per process."""
+
+    store: Store
+    clock: Clock
+    term: Callable[[], int]
+    endings: Endings
+    life: SegmentLife
+    changed: Broadcast
+    assign: Callable[[], None]
+    """Gives what waits to workers that have nothing to compact."""
+    reach: Callable[[str], None] = lambda _: None
+    """Told of each place passed; a test may end the process there (failpoints)."""
+
+    def heard(self, request: SyncRequest) -> None:
+        """End what a worker says that it cannot do.
+
+        One whose queue is damaged goes on until that is repaired, and the worker says so again:
+        its tasks, of other tables too, are to be heard of all the same.
+
+        Raises:
+            LeaseLost, Unavailable: it will say so again.
+        """
+        failed = {each.compaction_id: each for each in request.compactions if each.failure}
+        if not failed:
+            return
+        with self.store.reading() as tx:
+            rows = tx.compactions.rows_of(sorted(failed)).values()
+        for row in rows:
+            mine = (row.worker_id, row.incarnation) == (request.worker_id, request.incarnation)
+            if row.live and mine:
+                why = f"{failed[row.id].failure}: {failed[row.id].detail}"
+                now = self.clock.now()
+                with put_off_if_damaged(row), self.store.leading(self.term()) as tx:
+                    self.endings.end_compaction(tx, row, FAILED, why, now, blamed=True)
+        self.assign()
+
+    def publish(self, wanted: str, token: str, request: CompactedFile) -> PublishAnswer:
+        """Put a compacted file in the place of its inputs; a repeat hears the same.
+
+        Raises:
+            CompactionNotFound: there is none of this id.
+            NotAllowed: the token is not that of this compaction, or its worker is fenced.
+            UnusableFiles: the file is not what its inputs are together; the compaction has failed.
+            TooManyOutstandingBytes, QueueDead: the queue in which the inputs are to wait for their
+                end refuses; ask again.
+            LeaseLost, Unavailable: nothing was decided; ask again.
+        """
+        try:
+            answer = self._publish_once(wanted, token, request)
+        except UnusableFiles as error:
+            self._fail(wanted, str(error), blamed=True)  # else its worker would offer it for ever
+            raise
+        except StateMoved:
+            answer = self._fail(wanted, TAKEN_OUT)
+        self.changed.notify()
+        self.assign()
+        return answer
+
+    def _fail(self, wanted: str, why: str, *, blamed: bool = False) -> PublishAnswer:
+        with self.store.leading(self.term()) as tx:
+            row, now = existing(tx, wanted), self.clock.now()
+            self.endings.end_compaction(tx, row, FAILED, why, now, blamed=blamed)
+            return _answer(existing(tx, wanted))
+
+    def _publish_once(self, wanted: str, token: str, request: CompactedFile) -> PublishAnswer:
+        with self.store.leading(self.term()) as tx:
+            row = existing(tx, wanted)
+            _check_authority(row, token, request)
+            if row.status is TaskStatus.UNKNOWN:
+                raise UnknownWord(f"compaction {row.id}: {row.detail}")
+            if row.live:
+                check_file(row, request.file)
+                self._swap(tx, row, request.file)
+                self.reach("compaction:in-transaction")
+            answer = _answer(existing(tx, wanted))
+        self.reach("compaction:committed")
+        return answer
+
+    def _swap(self, tx: Transaction, row: Compaction, file: SegmentFile) -> None:
+        now = self.clock.now()
+        inputs = inputs_of(tx, row)
+        if inputs is None:
+            raise StateMoved(f"a file of {row.id} was taken out of the table")
+        newest = max(inputs, key=lambda segment: (segment.published_at, segment.id))
+        segment = Segment(
+            id=f"{row.id}/0",
+            data_source=row.data_source,
+            supervisor_id=row.supervisor_id,
+            generation_id=newest.generation_id,
+            task_id=newest.task_id,
+            published_at=now,
+            file=file,
+            columns=row.columns,
+            compaction_id=row.id,
+        )
+        replaced = tx.segments.replace(row.inputs, segment, now)
+        self.life.leave(tx, replaced, now)
+        detail = f"{len(replaced)} files became one of {file.rows} rows"
+        if not self.endings.end_compaction(tx, row, TaskStatus.SUCCESS, detail, now):
+            raise StateMoved(f"{row.id} has ended")
+        announce(tx, row.data_source, now)
+        told = {"compaction": row.id, "files": str(len(replaced)), "rows": str(file.rows)}
+        worker = f"worker {row.worker_id}"
+        tx.audit.write(AuditEntry(now, worker, "compact", row.data_source, told))
+
+
+@contextmanager
+def put_off_if_damaged(row: Compaction) -> Iterator[None]:
+    """Let a compaction go on whose end finds its queue damaged: so do tasks, until it is repaired.
+
+    The transaction within is undone; whoever ends the compaction asks again.
+    """
+    try:
+        yield
+    except QueueDead as error:
+        log.warning("a compaction cannot end yet", compaction=row.id, why=str(error))
+
+
+def existing(tx: Transaction, wanted: str) -> Compaction:
+    """Return one.
+
+    Raises:
+        CompactionNotFound: there is none of this id.
+    """
+    row = tx.compactions.get(wanted)
+    if row is None:
+        raise CompactionNotFound(wanted)
+    return row
+
+
+def check_file(row: Compaction, file: SegmentFile) -> None:
+    """Refuse a file that is not, by its numbers, what its inputs are together.
+
+    Raises:
+        UnusableFiles: naming what differs.
+    """
+    path = f"{folder_of(row.data_source, row.id)}/"
+    name = file.path.removeprefix(path)
+    if name == file.path or "/" in name or name in {"", ".", ".."}:
+        raise UnusableFiles(f"{file.path} does not lie in the compaction's folder {path}")
+    rows = sum(share.rows for share in row.shares)
+    spans = merged(span for share in row.shares for span in share.spans)
+    if file.rows != rows or merged(file.spans) != spans:
+        raise UnusableFiles(
+            f"{file.path} has {file.rows} rows of {merged(file.spans)}, its inputs have {rows} "
+            f"of {spans}"
+        )
+    if (file.interval_start, file.interval_end) != (row.interval.start, row.interval.end):
+        raise UnusableFiles(f"{file.path} is not of the interval {row.interval}")
+    if not row.interval.start <= file.time_min <= file.time_max < row.interval.end:
+        raise UnusableFiles(f"{file.path} has rows outside of the interval {row.interval}")
+
+
+def _check_authority(row: Compaction, token: str, request: CompactedFile) -> None:
+    if not row.token or not hmac.compare_digest(row.token.encode(), token.encode()):
+        raise NotAllowed(f"the token is not that of compaction {row.id}")
+    if request.compaction_id != row.id:
+        raise NotAllowed(f"the request names {request.compaction_id}, the path {row.id}")
+    if request.incarnation != row.incarnation:
+        raise NotAllowed(f"incarnation {request.incarnation} of worker {row.worker_id} is fenced")
+
+
+def _answer(row: Compaction) -> PublishAnswer:
+    done = row.status is TaskStatus.SUCCESS
+    outcome = PublishOutcome.COMMITTED if done else PublishOutcome.SUPERSEDED
+    return PublishAnswer(outcome=outcome, reason=row.detail)

@@ -1,0 +1,127 @@
+"""How long a table keeps its rows: rules, and the chore that takes out what has become too old.
+
+A rule looks at the end of a segment's interval, that is at the time of its rows, never at the time
+they were published.  A table without a rule keeps everything for ever; one of errors goes by the
+rule of the table that it stands beside, unless it has its own: who lets rows go after a month does
+not want to find raw records of last year.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
+
+import structlog
+
+from supervisor.chores.segments import SegmentLife, Selection
+from supervisor.control.tables import require_table
+from supervisor.core.model.rows import AuditEntry, RetentionRule
+from supervisor.core.queue.events import QueueDead, TooManyOutstandingBytes
+from supervisor.core.values.errors import SupervisorError
+from supervisor.core.values.field_types import format_duration
+from supervisor.core.values.table_names import errors_table, rows_table
+from supervisor.ports.store import Clock, Store, Transaction
+
+log = structlog.get_logger()
+
+AUTHOR = "retention"
+"""Who is named in the audit log for segments that a rule let go."""
+
+
+@dataclass(frozen=True)
+class Retention:
+    """Keeps the rules and applies them; one instance per process."""
+
+    store: Store
+    clock: Clock
+    term: Callable[[], int]
+    life: SegmentLife
+
+    def rule(self, data_source: str) -> RetentionRule | None:
+        """Return the rule that a table goes by; None: it keeps its rows for ever.
+
+        Raises:
+            DataSourceNotFound: there is no such table.
+        """
+        with self.store.reading() as tx:
+            require_table(tx, data_source)
+            return _held_by(tx, data_source)
+
+    def set(self, data_source: str, keep_for: timedelta, author: str) -> RetentionRule:
+        """Set the rule of a table and apply it; what it cannot do now, the chore does later.
+
+        Raises:
+            DataSourceNotFound: there is no such table.
+            LeaseLost, Unavailable: nothing was stored.
+        """
+        now = self.clock.now()
+        rule = RetentionRule(data_source, keep_for, author, now)
+        with self.store.leading(self.term()) as tx:
+            require_table(tx, data_source)
+            tx.retention.put(rule)
+            detail = {"keepFor": format_duration(keep_for)}
+            tx.audit.write(AuditEntry(now, author, "set-retention", data_source, detail))
+        try:
+            self.apply(rule, now)
+        except SupervisorError as error:
+            log.warning("a new retention rule waits for its chore", error=str(error))
+        return rule
+
+    def drop(self, data_source: str, author: str) -> bool:
+        """Keep the rows of a table for ever again; False: there was no rule.
+
+        Raises:
+            DataSourceNotFound: there is no such table.
+            LeaseLost, Unavailable: nothing was changed.
+        """
+        with self.store.leading(self.term()) as tx:
+            require_table(tx, data_source)
+            dropped = tx.retention.drop(data_source)
+            if dropped:
+                entry = AuditEntry(self.clock.now(), author, "drop-retention", data_source)
+                tx.audit.write(entry)
+        return dropped
+
+    def run_once(self) -> int:
+        """Apply every rule; return how many segments were taken out of their tables.
+
+        A queue that refuses holds up its own table alone.
+
+        Raises:
+            LeaseLost, Unavailable: the next run goes on.
+        """
+        now = self.clock.now()
+        with self.store.reading() as tx:
+            rules = tx.retention.all()
+        marked = 0
+        for rule in rules:
+            try:
+                marked += self.apply(rule, now)
+            except (TooManyOutstandingBytes, QueueDead) as error:
+                log.warning(
+                    "a table keeps what is too old", data_source=rule.data_source, why=str(error)
+                )
+        return marked
+
+    def apply(self, rule: RetentionRule, now: datetime) -> int:
+        """Take out what is too old by one rule, as long as it is the table's; raise as a mark."""
+        return sum(
+            self.life.mark_unused(
+                table,
+                Selection(ended_by=now - rule.keep_for),
+                AUTHOR,
+                still=partial(_goes_by, table, rule),
+            )
+            for table in dict.fromkeys(
+                (rule.data_source, errors_table(rows_table(rule.data_source)))
+            )
+        )
+
+
+def _held_by(tx: Transaction, data_source: str) -> RetentionRule | None:
+    own = tx.retention.of(data_source)
+    return tx.retention.of(rows_table(data_source)) if own is None else own
+
+
+def _goes_by(data_source: str, rule: RetentionRule, tx: Transaction) -> bool:
+    return _held_by(tx, data_source) == rule

@@ -1,0 +1,308 @@
+"""The end of a segment's life: out of its table, a time of grace, then its file is deleted.
+
+    mark_unused ─► event in `segments` ── grace ──► condemn ─► event in `segment-files` ─► delete
+                                           └─ used again, or marked anew: nothing happens
+
+A file is deleted after the exports of its table have taken it out: they name it until then.
+
+Condemning and the second event are written with the position of the first queue: a segment whose
+file may be going is never put back.  The two waits have queues of their own, for a queue is FIFO:
+a file that could not be deleted would else be tried again only after another time of grace.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import structlog
+
+from supervisor.chores.task_output import folder_of
+from supervisor.control.export_outbox import announce, awaited, still_naming
+from supervisor.control.tables import require_table
+from supervisor.control.warehouse_owner import require_mounted
+from supervisor.core.model.rows import AuditEntry, Segment
+from supervisor.core.queue.events import (
+    Event,
+    QueueConfig,
+    QueueDead,
+    QueueName,
+    TooManyOutstandingBytes,
+    container_of,
+)
+from supervisor.core.tables.exports import copies_of
+from supervisor.core.values.cursors import page_behind, place_of
+from supervisor.core.values.intervals import Interval
+from supervisor.core.values.table_names import rows_table
+from supervisor.eventqueue.handling import Answer, Context, Done, Fail, Handled, Later, Retry
+from supervisor.ports.store import Clock, Store, Transaction
+from supervisor.ports.warehouse import Warehouse
+
+log = structlog.get_logger()
+
+SEGMENTS, SEGMENT_FILES = "segments", "segment-files"
+"""Names of the two queues; each supervisor's container has its own."""
+UNUSED, CONDEMNED = "segment_unused", "segment_file"
+"""Kinds of their events; the key is the segment's id."""
+_LIST = "segments"
+PER_TRANSACTION = 1_000
+"""Segments that one transaction marks at most."""
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which segments of a table; what is not given does not narrow it."""
+
+    ids: Sequence[str] | None = None
+    interval: Interval | None = None
+    """Those that lie wholly inside."""
+    ended_by: datetime | None = None
+    """Those whose interval ended by then."""
+
+    def of(self, tx: Transaction, data_source: str) -> list[Segment]:
+        """Return them, used or not; those that are condemned are never among them."""
+        return tx.segments.choose(
+            data_source,
+            start=None if self.interval is None else self.interval.start,
+            end=self.ended_by if self.interval is None else self.interval.end,
+            ids=self.ids,
+        )
+
+    def __str__(self) -> str:
+        if self.ids is not None:
+            return f"{len(self.ids)} ids"
+        if self.interval is not None:
+            return str(self.interval)
+        return "all" if self.ended_by is None else f"ended by {self.ended_by.isoformat()}"
+
+
+def _always(_: Transaction) -> bool:
+    return True
+
+
+@dataclass(frozen=True)
+class SegmentLife:
+    """Takes segments out of their tables, and puts them back; one instance per process."""
+
+    store: Store
+    clock: Clock
+    term: Callable[[], int]
+    grace: timedelta
+    """From `mark_unused` to the deletion of the file; in between it can be put back."""
+
+    @property
+    def config(self) -> QueueConfig:
+        """Return how the queue is filled and emptied in which segments wait for their end."""
+        return QueueConfig(delay=self.grace, max_items_at_once=500)
+
+    def of_table(self, data_source: str, *, used: bool | None) -> list[Segment]:
+        """Return the segments of a table, by interval; `used` None: all, deleted ones too.
+
+        Raises:
+            DataSourceNotFound: there is no such table.
+        """
+        with self.store.reading() as tx:
+            require_table(tx, data_source)
+            found = tx.segments.choose(data_source, deleted=True)
+        return [segment for segment in found if used in {None, segment.used}]
+
+    def page(
+        self, data_source: str, limit: int | None, cursor: str | None, *, used: bool | None
+    ) -> tuple[list[Segment], str | None]:
+        """Return segments as `of_table` does, `limit` at most, and the cursor behind them.
+
+        Raises:
+            DataSourceNotFound: there is no such table.
+            BadCursor: it is no cursor of this list.
+        """
+        every = self.of_table(data_source, used=None)  # the cursor's may have left the table since
+        begin = place_of(_LIST, cursor, [each.id for each in every])
+        found = [each for each in every[begin:] if used in {None, each.used}]
+        return page_behind(found, [each.id for each in found], limit, _LIST)
+
+    def mark_unused(
+        self,
+        data_source: str,
+        selection: Selection,
+        author: str,
+        *,
+        still: Callable[[Transaction], bool] = _always,
+    ) -> int:
+        """Take segments out of their table; return how many were part of it.
+
+        Each transaction marks 1,000 at most, of one supervisor; none is begun once `still` is
+        False in it.  A queue that refuses leaves its supervisor's segments as they are.
+
+        Raises:
+            DataSourceNotFound: there is no such table.
+            TooManyOutstandingBytes, QueueDead: of the first queue that refused; segments of other
+                supervisors are marked all the same.
+            LeaseLost, Unavailable: what was marked before stays so.
+        """
+        changed = 0
+        refused: TooManyOutstandingBytes | QueueDead | None = None
+        for ids in self._ids(data_source, selection, used=True):
+            try:
+                with self.store.leading(self.term()) as tx:
+                    if still(tx):
+                        changed += self._mark_unused(tx, data_source, ids, author)
+            except (TooManyOutstandingBytes, QueueDead) as error:
+                refused = refused or error
+        if refused is not None:
+            raise refused
+        return changed
+
+    def _mark_unused(
+        self, tx: Transaction, data_source: str, ids: Sequence[str], author: str
+    ) -> int:
+        now = self.clock.now()
+        marked = tx.segments.mark_unused(ids, now)
+        self.leave(tx, marked, now)
+        _audit(tx, AuditEntry(now, author, "mark-unused", data_source), marked)
+        if marked:
+            announce(tx, data_source, now)
+        return len(marked)
+
+    def leave(self, tx: Transaction, marked: Sequence[Segment], now: datetime) -> None:
+        """Queue, in the transaction that took them out, the end of segments.
+
+        Raises:
+            TooManyOutstandingBytes, QueueDead: the queue refuses.
+        """
+        for segment in marked:
+            assert segment.unused_at is not None
+            body = {"unusedAt": segment.unused_at.isoformat()}
+            queue = QueueName(container_of(segment.supervisor_id), SEGMENTS)
+            tx.events.add(queue, Event(UNUSED, segment.id, body), self.config, now)
+
+    def mark_used(self, data_source: str, selection: Selection, author: str) -> int:
+        """Put segments back whose files are not condemned; return how many were out.
+
+        Raises:
+            DataSourceNotFound: there is no such table.
+            LeaseLost, Unavailable: what was put back before stays so.
+        """
+        changed = 0
+        for ids in self._ids(data_source, selection, used=False):
+            with self.store.leading(self.term()) as tx:
+                back, now = tx.segments.mark_used(ids), self.clock.now()
+                _audit(tx, AuditEntry(now, author, "mark-used", data_source), back)
+                if back:
+                    announce(tx, data_source, now)
+            changed += len(back)
+        return changed
+
+    def _ids(
+        self, data_source: str, selection: Selection, *, used: bool
+    ) -> Iterator[tuple[str, ...]]:
+        """Yield what is to be looked at in one transaction each."""
+        self.term()
+        with self.store.reading() as tx:
+            require_table(tx, data_source)
+            found = selection.of(tx, data_source)
+        by_supervisor: dict[str, list[str]] = {}
+        for segment in found:
+            if segment.used is used:
+                by_supervisor.setdefault(segment.supervisor_id, []).append(segment.id)
+        for _, ids in sorted(by_supervisor.items()):
+            for first in range(0, len(ids), PER_TRANSACTION):
+                yield tuple(ids[first : first + PER_TRANSACTION])
+
+
+def _audit(tx: Transaction, entry: AuditEntry, changed: Sequence[Segment]) -> None:
+    if not changed:
+        return
+    rows = sum(segment.file.rows for segment in changed)
+    begin = min(segment.file.interval_start for segment in changed)
+    end = max(segment.file.interval_end for segment in changed)
+    detail = {"segments": str(len(changed)), "rows": str(rows), "within": str(Interval(begin, end))}
+    if len(changed) == 1:
+        detail["segment"] = changed[0].id
+    tx.audit.write(AuditEntry(entry.at, entry.actor, entry.action, entry.subject, detail))
+
+
+# -- what becomes of them --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class SegmentsUnused:
+    """Handles `segment_unused` once the grace time is over: condemns what is still unused."""
+
+    files: QueueConfig
+    """Of the queue in which the files then stand."""
+
+    def __call__(self, events: Sequence[Event], context: Context) -> Handled:
+        """Answer at once; everything is written with the new position, exactly once."""
+        answers: list[Answer] = []
+        due: list[tuple[Event, datetime]] = []
+        for event in events:
+            unused_at = _unused_at(event)
+            if unused_at is None:
+                answers.append(Fail("its body does not tell when the segment was marked unused"))
+            else:
+                answers.append(Done())
+                due.append((event, unused_at))
+
+        def condemn(tx: Transaction) -> None:
+            for event, unused_at in due:
+                self._condemn(tx, event, unused_at, context.now)
+
+        return Handled(answers, condemn)
+
+    def _condemn(self, tx: Transaction, event: Event, unused_at: datetime, now: datetime) -> None:
+        segment = tx.segments.get(event.key)
+        if segment is None or not tx.segments.condemn(event.key, unused_at, now):
+            return  # used again, or marked at another time: that mark has its own event
+        queue = QueueName(container_of(segment.supervisor_id), SEGMENT_FILES)
+        body = awaited(tx, segment.data_source)
+        tx.events.add(queue, Event(CONDEMNED, event.key, body), self.files, now, exempt=True)
+
+
+def _unused_at(event: Event) -> datetime | None:
+    told = event.body.get("unusedAt")
+    try:
+        found = datetime.fromisoformat(told) if isinstance(told, str) else None
+    except ValueError:
+        return None
+    return found if event.kind == UNUSED and found is not None and found.tzinfo else None
+
+
+@dataclass(frozen=True)
+class SegmentFiles:
+    """Handles `segment_file`: deletes the file of a condemned segment; again if it is repeated."""
+
+    warehouse: Warehouse
+
+    def __call__(self, events: Sequence[Event], context: Context) -> Handled:
+        """Delete one file after the other.
+
+        Raises:
+            StorageUnavailable: nothing is tried, and no attempt is used up.
+        """
+        require_mounted(self.warehouse, context.store)
+        return Handled([self._delete(event, context) for event in events])
+
+    def _delete(self, event: Event, context: Context) -> Answer:
+        with context.store.reading() as tx:
+            segment = tx.segments.get(event.key)
+            naming = [] if segment is None else still_naming(tx, segment.data_source, event.body)
+        if event.kind != CONDEMNED or segment is None:
+            return Fail(f"there is no segment {event.key}, or this is another kind of event")
+        if segment.deleted_at is None:
+            return Fail(f"segment {event.key} is not condemned: its file stays")
+        if naming:
+            return Later(event.body, f"exports that may still name it: {', '.join(naming)}")
+        folder = folder_of(rows_table(segment.data_source), segment.written_by)
+        if not segment.file.path.startswith(f"{folder}/"):
+            return Fail(f"{segment.file.path} does not lie in its writer's folder {folder}")
+        try:
+            self.warehouse.delete_file(segment.file.path)
+            self.warehouse.prune(folder)
+            copies = copies_of(segment.file.path)
+            for copy in self.warehouse.files_under(copies):
+                self.warehouse.delete_file(copy)
+            self.warehouse.prune(copies)
+        except OSError as error:
+            require_mounted(self.warehouse, context.store)  # gone as a whole: the batch waits
+            return Retry(f"{segment.file.path} cannot be deleted: {error.strerror or error}")
+        log.info("deleted the file of an unused segment", path=segment.file.path)
+        return Done()

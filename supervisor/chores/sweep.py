@@ -1,0 +1,129 @@
+"""Finds folders of tasks and compactions that no event is going to clean up, and queues them (P23).
+
+    list folders ─► then read their rows ─► no row                 cluster's queue, by folder
+                                            ended, not settled     its supervisor's queue
+                                            settled, here again    same
+                                            live, STALE            nothing
+
+A row stands before the first byte of its folder, so a folder that was listed before the rows were
+read has no row because it never will have one.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+
+import structlog
+
+from supervisor.chores.task_output import Writer, folder_of, is_live, keeps_files, writers
+from supervisor.control.end_task import KIND, TASK_OUTPUT, Endings, task_output_of
+from supervisor.control.warehouse_owner import require_mounted
+from supervisor.core.model.rows import Task, TaskStatus
+from supervisor.core.queue.events import CLUSTER, Event, QueueName
+from supervisor.core.values.ids import could_be_writer
+from supervisor.core.values.table_names import name_problem
+from supervisor.ports.store import Clock, Store, Transaction
+from supervisor.ports.warehouse import Warehouse
+
+log = structlog.get_logger()
+
+AT_ONCE = 500
+"""Folders that one transaction looks at."""
+STRANGE_SHOWN = 20
+
+_Folder = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Swept:
+    """What one run did."""
+
+    queued: int
+    strange: tuple[str, ...] = ()
+    """Folders that neither can have made: left alone; the first ones of them."""
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """One chore; `run_once` is safe to crash at any line and to repeat."""
+
+    store: Store
+    warehouse: Warehouse
+    clock: Clock
+    term: Callable[[], int]
+    endings: Endings
+
+    def run_once(self) -> Swept:
+        """Queue what is left behind, but nothing that waits already or was set aside.
+
+        Raises:
+            LeaseLost, Unavailable: what was queued is queued; the next run goes on.
+        """
+        term = self.term()
+        require_mounted(self.warehouse, self.store)
+        queued, strange = 0, list[str]()
+        folders = self.warehouse.task_folders()
+        while batch := list(islice(folders, AT_ONCE)):  # listed first, see above
+            possible = [folder for folder in batch if _could_be_ours(folder)]
+            strange += [folder_of(*folder) for folder in batch if not _could_be_ours(folder)]
+            with self.store.reading() as tx:
+                left = list(_left_behind(tx, possible))
+            if left:
+                queued += self._queue(term, possible)
+        if queued or strange:
+            log.info("swept the warehouse", queued=queued, strange=strange[:STRANGE_SHOWN])
+        return Swept(queued, tuple(strange[:STRANGE_SHOWN]))
+
+    def _queue(self, term: int, folders: Sequence[_Folder]) -> int:
+        now = self.clock.now()
+        with self.store.leading(term) as tx:
+            # Read again: an event may have been handled, or added, since.
+            left = list(_left_behind(tx, folders))
+            for queue, key in left:
+                self._add(tx, queue, key, now)
+        return len(left)
+
+    def _add(self, tx: Transaction, queue: QueueName, key: str, now: datetime) -> None:
+        tx.events.add(queue, Event(KIND, key), self.endings.config, now, exempt=True)
+
+
+def _could_be_ours(folder: _Folder) -> bool:
+    data_source, name = folder
+    return name_problem(data_source) is None and could_be_writer(name)
+
+
+def _left_behind(tx: Transaction, folders: Sequence[_Folder]) -> Iterator[tuple[QueueName, str]]:
+    """Yield queue and key of each folder that is nobody's business so far."""
+    rows = writers(tx, [name for _, name in folders])
+    known: dict[QueueName, frozenset[str]] = {}
+    dead = {row.queue for row in tx.events.dead()}
+    for data_source, name in folders:
+        found = _queue_and_key(tx, data_source, rows.get(name), name)
+        if found is None or found[0] in dead:
+            continue
+        queue, key = found
+        if queue not in known:
+            known[queue] = tx.events.outstanding_keys(queue)
+        if key not in known[queue]:
+            yield queue, key
+
+
+def _queue_and_key(
+    tx: Transaction, data_source: str, writer: Writer | None, name: str
+) -> tuple[QueueName, str] | None:
+    folder = folder_of(data_source, name)
+    if writer is None or writer.data_source != data_source:
+        # Named files without a row: whoever deleted the row has to know why.
+        return None if tx.segments.under(folder) else (QueueName(CLUSTER, TASK_OUTPUT), folder)
+    settled = writer.folder_deleted_at is not None
+    if is_live(writer) or keeps_files(writer) or (settled and _has_files(writer)):
+        return None
+    return task_output_of(writer.supervisor_id), writer.id
+
+
+def _has_files(writer: Writer) -> bool:
+    """Tell whether its folder is there by right, as long as its files are."""
+    if isinstance(writer, Task):
+        return writer.published
+    return writer.status is TaskStatus.SUCCESS

@@ -1,0 +1,211 @@
+"""Deletes what tasks and compactions left and no row names (P23); handles `task_output`.
+
+    its worker has confirmed the stop ─► delete what nothing names ─► found empty ─► found empty
+              ▲ not yet: later               ▲ again, if anything was     │  again: settled
+              └────────────────              └────────────────────────────┘
+
+The looks are the queue's delay apart.  The task row, written before the first byte, is the write
+intent.  Of a task that published nothing the whole folder goes; of one that did, what neither a
+segment nor its rejects file is: batches that its merge has rewritten.  What was judged STALE stays
+for people.  Of a compaction, whose row is such an intent as well, what no segment is goes.  A
+folder that no row stands for goes whole, if nothing in it is named.  The file of a condemned
+segment is left to `segment-files`: an export that stands still may name it.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
+from pathlib import PurePosixPath
+
+import structlog
+
+from supervisor.control.end_task import KIND
+from supervisor.control.warehouse_owner import require_mounted
+from supervisor.core.model.rows import Task, TaskStatus
+from supervisor.core.planning.observed import Liveness, WorkerView
+from supervisor.core.queue.events import Event
+from supervisor.core.tables.compaction import Compaction
+from supervisor.core.values.ids import could_be_writer
+from supervisor.core.values.table_names import name_problem
+from supervisor.eventqueue.handling import Answer, Context, Done, Fail, Handled, Later, Retry
+from supervisor.ports.store import Transaction, Workers
+from supervisor.ports.warehouse import Warehouse
+from tasks.contract.messages import PublishOutcome
+
+log = structlog.get_logger()
+
+_DATA = "data"
+_FOLDER_DEPTH = 3
+_LOOK = "look"
+_SECOND = "second"
+
+Writer = Task | Compaction
+"""What has a folder of its own, and a row that was there before it."""
+
+
+def folder_of(data_source: str, writer_id: str) -> str:
+    """Return where a task or a compaction writes, below the warehouse."""
+    return f"{data_source}/{_DATA}/{writer_id}"
+
+
+def keeps_files(writer: Writer) -> bool:
+    """Tell whether people, or a newer release, are to look at what was written."""
+    if writer.status is TaskStatus.UNKNOWN:
+        return True
+    return isinstance(writer, Task) and writer.outcome is PublishOutcome.STALE
+
+
+def is_live(writer: Writer) -> bool:
+    """Tell whether it may still write by right."""
+    return writer.active if isinstance(writer, Task) else writer.live
+
+
+def writers(tx: Transaction, ids: Sequence[str]) -> dict[str, Writer]:
+    """Return the tasks and compactions of these ids, which never have one in common."""
+    return {**tx.tasks.rows_of(ids), **tx.compactions.rows_of(ids)}
+
+
+class _Seen(Enum):
+    """What one look at a folder came to."""
+
+    EMPTY = auto()
+    """Of what nothing names."""
+    DELETED = auto()
+    NOT_OURS = auto()
+    """A row says that it is to be left alone."""
+    CUT_SHORT = auto()
+
+
+@dataclass(frozen=True)
+class TaskOutput:
+    """The handler of task output; holds no state, and may run twice at once."""
+
+    warehouse: Warehouse
+    workers: Workers
+
+    def handle(self, events: Sequence[Event], context: Context) -> Handled:
+        """Take one look at each folder.
+
+        Raises:
+            LeaseLost: another overlord leads; nothing was deleted.
+            StorageUnavailable: no attempt is used up, the batch waits.
+        """
+        require_mounted(self.warehouse, context.store)
+        ids = [event.key for event in events]
+        with context.store.leading(context.term) as tx:  # who was deposed deletes nothing
+            rows = writers(tx, ids)
+        views = {view.id: view for view in self.workers.views()}
+        answers = [self._answer(event, rows.get(event.key), views, context) for event in events]
+        settled = [
+            event.key
+            for event, answer in zip(events, answers, strict=True)
+            if isinstance(answer, Done)
+        ]
+        return Handled(answers, lambda tx: _settle(tx, settled, context))
+
+    def _answer(
+        self, event: Event, row: Writer | None, views: Mapping[str, WorkerView], context: Context
+    ) -> Answer:
+        if event.kind != KIND:
+            return Fail(f"events of kind {event.kind} are not known in this queue")
+        if row is None:
+            return self._of_nobody(event, context)
+        if is_live(row) or keeps_files(row):
+            return Done()  # its ending queues it again; or it is for people
+        if not has_stopped(row, views.get(row.worker_id)):
+            return Later(event.body, f"{row.worker_id} has not confirmed that it runs no more")
+        return self._look(event, folder_of(row.data_source, row.id), context)
+
+    def _of_nobody(self, event: Event, context: Context) -> Answer:
+        if "/" not in event.key:
+            return Done()  # the row is gone, and with it where to look: the sweep will tell
+        parts = event.key.split("/")
+        if len(parts) != _FOLDER_DEPTH or parts[1] != _DATA or not _are_names(parts):
+            return Fail(f"{event.key} is not the folder of a task or a compaction")
+        return self._look(event, event.key, context)
+
+    def _look(self, event: Event, folder: str, context: Context) -> Answer:
+        try:
+            seen = self._delete_unnamed(event.key, folder, context)
+        except OSError as error:
+            self.warehouse.available()
+            return Retry(f"{folder}: {error.strerror or error}")
+        match seen:
+            case _Seen.NOT_OURS:
+                return Done()
+            case _Seen.CUT_SHORT:
+                return Later(event.body, "the overlord stops")
+            case _Seen.DELETED:
+                return Later({_LOOK: "again"}, "something was there, and more may come")
+            case _Seen.EMPTY if event.body.get(_LOOK) == _SECOND:
+                require_mounted(self.warehouse, context.store)  # it may have gone while we looked
+                return Done()
+            case _Seen.EMPTY:
+                return Later({_LOOK: _SECOND}, "found empty for the first time")
+
+    def _delete_unnamed(self, key: str, folder: str, context: Context) -> _Seen:
+        deleted = 0
+        for path in self.warehouse.files_under(folder):
+            if context.stopping():
+                return _Seen.CUT_SHORT
+            with context.store.reading() as tx:  # again for each: what is named now, stays
+                named = _named(tx, key, folder)
+            if named is None:
+                return _Seen.NOT_OURS
+            if path not in named:
+                self.warehouse.delete_file(path)
+                deleted += 1
+        with context.store.reading() as tx:
+            if _named(tx, key, folder) is None:
+                return _Seen.NOT_OURS
+        pruned = self.warehouse.prune(folder)
+        if deleted or pruned:
+            log.info("deleted what was left behind", folder=folder, files=deleted)
+        return _Seen.DELETED if deleted or pruned else _Seen.EMPTY
+
+
+def _named(tx: Transaction, key: str, folder: str) -> frozenset[str] | None:
+    """Return the files in a folder that are to stay; None: all of them, whatever they are."""
+    named = set(tx.segments.under(folder))
+    name = PurePosixPath(folder).name
+    writer = writers(tx, [name]).get(name)
+    if writer is None or folder_of(writer.data_source, writer.id) != folder:
+        return None if named else frozenset()
+    if key != writer.id or is_live(writer) or keeps_files(writer):  # a row has come, or moved on
+        return None
+    if isinstance(writer, Task):
+        named |= _rejects_of(tx, writer)
+    return frozenset(named)
+
+
+def _rejects_of(tx: Transaction, task: Task) -> set[str]:
+    publication = tx.segments.publication(task.generation_id)
+    assert publication is not None or not task.published, f"{task.id} has no publication"
+    if publication is None or publication.task_id != task.id or publication.rejects is None:
+        return set()
+    return {publication.rejects.path}
+
+
+def _settle(tx: Transaction, settled: Sequence[str], context: Context) -> None:
+    for writer in writers(tx, settled).values():
+        if is_live(writer) or keeps_files(writer):
+            continue
+        rows = tx.tasks if isinstance(writer, Task) else tx.compactions
+        rows.folder_deleted(writer.id, context.now)
+
+
+def _are_names(parts: Sequence[str]) -> bool:
+    data_source, _, name = parts
+    return name_problem(data_source) is None and could_be_writer(name)
+
+
+def has_stopped(writer: Writer, worker: WorkerView | None) -> bool:
+    """Tell whether its incarnation has confirmed its stop, or was replaced, or never was."""
+    if isinstance(writer, Compaction) and not writer.worker_id:
+        return True  # it waited for a worker to its end: nobody was ever told of it
+    if worker is None:
+        return False
+    if worker.incarnation > writer.incarnation:
+        return True
+    reported = worker.reports if isinstance(writer, Task) else worker.compactions
+    return worker.liveness is Liveness.ALIVE and writer.id not in reported

@@ -1,0 +1,1 @@
+"""Commands on the installation: access, audit, config, doctor, queues, tasks, workers."""

@@ -1,0 +1,95 @@
+"""`tidegate audit`: who changed what, and when."""
+
+from datetime import datetime
+from typing import Annotated
+
+import typer
+
+from supervisor.cli.shell.answers import Lenient
+from supervisor.cli.shell.client import Params
+from supervisor.cli.shell.form import Format
+from supervisor.cli.shell.options import Limit, Output, Server, connect
+from supervisor.cli.shell.output import say, show_json, show_table
+
+AUDIT = "/api/v1/audit"
+
+
+class _Entry(Lenient):
+    at: datetime
+    actor: str
+    action: str
+    subject: str
+    detail: dict[str, str] = {}  # noqa: RUF012 -- pydantic copies it
+
+
+class _Page(Lenient):
+    entries: tuple[_Entry, ...]
+    next: str | None = None
+
+
+Cursor = Annotated[
+    str | None,
+    typer.Option(
+        "--cursor",
+        metavar="CURSOR",
+        help="Go on behind a page, with what it ended with.",
+        show_default="the newest",
+    ),
+]
+
+
+def audit(
+    *,
+    supervisor: Annotated[
+        str | None,
+        typer.Option(
+            "--supervisor",
+            metavar="ID",
+            help="Only what concerns this supervisor.",
+            show_default="all",
+        ),
+    ] = None,
+    action: Annotated[
+        str | None,
+        typer.Option(
+            "--action",
+            metavar="ACTION",
+            help="Only this action, such as apply or reset.",
+            show_default="all",
+        ),
+    ] = None,
+    actor: Annotated[
+        str | None,
+        typer.Option(
+            "--actor",
+            metavar="NAME",
+            help="Only what this user or token did.",
+            show_default="all",
+        ),
+    ] = None,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+    server: Server = None,
+    output: Output = Format.TABLE,
+) -> None:
+    """List who changed what and when, newest first.
+
+    Example: tidegate audit --supervisor clicks --action reset
+    """
+    asked = {"supervisor": supervisor, "action": action, "actor": actor, "cursor": cursor}
+    params: Params = {"limit": limit} | {k: v for k, v in asked.items() if v is not None}
+    with connect(server) as client:
+        answer = client.get(AUDIT, params)
+    if output is Format.JSON:
+        show_json(answer.json())
+        return
+    page = answer.read(_Page)
+    show_table(("WHEN", "WHO", "DID", "TO", "DETAIL"), (_row(entry) for entry in page.entries))
+    if page.next is not None:
+        say(f"There is more: --cursor {page.next}")
+
+
+def _row(entry: _Entry) -> tuple[object, ...]:
+    detail = "; ".join(f"{name}: {value}" for name, value in entry.detail.items() if value)
+    at = entry.at.isoformat(timespec="seconds")
+    return at, entry.actor, entry.action, entry.subject, detail

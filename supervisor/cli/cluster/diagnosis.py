@@ -1,0 +1,99 @@
+"""What `tidegate doctor` looks at, in the order in which a start needs it."""
+
+import os
+from collections.abc import Iterator, Sequence
+
+from supervisor.cli.cluster.check import Check, Result
+from supervisor.cli.cluster.checks import (
+    check_broker,
+    check_disk,
+    check_folder,
+    check_jars,
+    check_java,
+    check_metadata,
+    check_port,
+)
+from supervisor.cli.shell.client import SUPERVISORS, Client
+from supervisor.core.spec.sections.kafka_properties import client_of
+from supervisor.core.values.errors import InvalidSpec, SupervisorError
+from supervisor.settings.problems import SetupProblem
+from supervisor.settings.settings import OVERLORD_PORT, WORKER_PORT, Settings, misspelt
+from tasks.contract.kafka_client import KafkaClient
+from tasks.runtime.jars import Part
+
+
+def diagnose(
+    settings: Settings, client: Client, kafka: str | None, *, named: bool, fetch: bool
+) -> Iterator[Check]:
+    """Yield every check; `named`: the user named the overlord, so it should be there."""
+    yield from _settings(settings)
+    yield from _parts(settings, fetch=fetch)
+    yield from _connections(client, kafka, named=named)
+
+
+def _settings(settings: Settings) -> Iterator[Check]:
+    for name, meant in misspelt(os.environ).items():
+        yield Check("settings", Result.PROBLEM, f"{name} is not a setting", f"write {meant}")
+    try:
+        settings.allowed_brokers()
+    except SetupProblem as error:
+        yield Check("settings", Result.PROBLEM, str(error), error.fix)
+
+
+WORKER_HEALTH = "/status/health"
+"""A route of every worker, open to all."""
+
+
+def _parts(settings: Settings, *, fetch: bool) -> Iterator[Check]:
+    """Check what lies on this machine."""
+    checked, java = check_java(settings.java, settings.data_dir)
+    yield checked
+    for part in Part:
+        yield check_jars(part, settings.data_dir, settings.jars, java, fetch=fetch)
+    yield check_metadata(settings.metadata_url)
+    yield check_folder("data folder", settings.data_dir, "TIDEGATE_DATA_DIR")
+    yield check_disk("room for data", settings.data_dir)
+    yield check_folder("warehouse", settings.warehouse, "TIDEGATE_WAREHOUSE")
+    yield check_disk("room for tables", settings.warehouse)
+    yield check_port("overlord's port", settings.port or OVERLORD_PORT, "/status")
+    if settings.port is None:
+        yield check_port("worker's port", WORKER_PORT, WORKER_HEALTH)
+
+
+def _connections(client: Client, kafka: str | None, *, named: bool) -> Iterator[Check]:
+    """Check what is asked over the network; an overlord that nobody named may yet be down."""
+    brokers: list[KafkaClient] = []
+    try:
+        rows = client.get(SUPERVISORS, {"full": "true"}).read(list[dict[str, object]])
+    except SupervisorError as error:
+        by_name = named or "TIDEGATE_OVERLORDS" in os.environ
+        result = Result.PROBLEM if by_name else Result.NOTE
+        yield Check("overlord", result, str(error), "start it: tidegate dev, or tidegate overlord")
+    else:
+        found = f"{', '.join(client.servers)} answers, {len(rows)} supervisors"
+        yield Check("overlord", Result.OK, found)
+        brokers = list(_brokers(rows))
+    if kafka is not None:
+        brokers = [KafkaClient(bootstrap_servers=kafka)]
+    for broker in brokers:
+        yield check_broker(broker)
+    if not brokers:
+        yield Check("kafka", Result.NOTE, "no broker is known yet: name one with --kafka")
+
+
+def _brokers(rows: Sequence[dict[str, object]]) -> Iterator[KafkaClient]:
+    """Yield each connection that the supervisors use, once."""
+    seen: list[KafkaClient] = []
+    for row in rows:
+        spec = row.get("spec")
+        io_config = spec.get("ioConfig") if isinstance(spec, dict) else None
+        properties = io_config.get("consumerProperties") if isinstance(io_config, dict) else None
+        if not isinstance(properties, dict):
+            continue
+        try:
+            client = client_of(properties)
+        except InvalidSpec:
+            continue
+        if client not in seen:
+            seen.append(client)
+            yield client

@@ -1,0 +1,346 @@
+"""`tidegate queue ...`: deferred work, what holds it up, and what to do about it."""
+
+from datetime import UTC, datetime
+from typing import Annotated
+
+import typer
+
+from supervisor.cli.shell.client import Client, path_of
+from supervisor.cli.shell.confirm import confirm
+from supervisor.cli.shell.form import Format, form
+from supervisor.cli.shell.groups import Sections
+from supervisor.cli.shell.options import Limit, Output, Server, Yes, connect
+from supervisor.cli.shell.output import (
+    ago,
+    say,
+    show_facts,
+    show_json,
+    show_name,
+    show_table,
+    show_text,
+    size,
+)
+from supervisor.cli.shell.pages import rows_up_to
+from supervisor.cli.shell.queue_answers import (
+    Failed,
+    FailedEvents,
+    LatencyTold,
+    Oldest,
+    Queue,
+    RepairedTold,
+    ReplayedTold,
+)
+
+commands = typer.Typer(
+    no_args_is_help=True, cls=Sections, help="Deferred work: event queues, failed events."
+)
+QUEUES = "/api/v1/queues"
+REASON_SHOWN = 100
+"""Characters of a reason in a table; `--seq` shows all of it."""
+
+Container = Annotated[
+    str,
+    typer.Argument(
+        metavar="CONTAINER",
+        help="Whose queue: supervisor:ID, table:NAME, or cluster; see `queue list`.",
+        show_default=False,
+    ),
+]
+Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the queue.", show_default=False)]
+Seq = Annotated[
+    int,
+    typer.Argument(
+        metavar="SEQ",
+        help="Number of the event, as `queue failed` tells it.",
+        min=0,
+        show_default=False,
+    ),
+]
+
+
+@commands.callback()
+def _group() -> None:
+    """Deferred work: event queues, failed events."""
+
+
+@commands.command("list")
+def list_all(server: Server = None, output: Output = Format.TABLE) -> None:
+    """List the event queues: what waits, since when, and what is wrong."""
+    with connect(server) as client:
+        answer = client.get(QUEUES)
+    if output is Format.JSON:
+        show_json(answer.json())
+        return
+    now = datetime.now(UTC)
+    rows = answer.read(list[Queue])
+    if not rows:
+        say("There is no event queue yet: nothing was ever deferred.")
+    show_table(
+        ("CONTAINER", "NAME", "STATE", "EVENTS", "SIZE", "OLDEST", "FAILED", "HEALTHY"),
+        (_row(each, now) for each in rows),
+    )
+
+
+@commands.command()
+def show(
+    container: Container, name: Name, server: Server = None, output: Output = Format.TABLE
+) -> None:
+    """Show how one queue stands, and what holds it up.
+
+    Example: tidegate queue show supervisor:clicks task-output
+    """
+    with connect(server) as client:
+        answer = client.get(path_of(QUEUES, container, name))
+    if output is Format.JSON:
+        show_json(answer.json())
+    else:
+        show_name(container, name)
+        show_facts(_facts(answer.read(Queue), datetime.now(UTC)))
+
+
+@commands.command()
+def failed(
+    container: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="CONTAINER",
+            help="Only of this container's queue; give NAME as well.",
+            show_default="all queues",
+        ),
+    ] = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="NAME", help="Only of the queue of this name.", show_default="all queues"
+        ),
+    ] = None,
+    seq: Annotated[
+        int | None,
+        typer.Option(
+            "--seq",
+            metavar="SEQ",
+            min=0,
+            help="Show the event of this number, with its payload.",
+            show_default="they are listed",
+        ),
+    ] = None,
+    limit: Limit = 100,
+    *,
+    server: Server = None,
+    output: Output = Format.TABLE,
+) -> None:
+    """List the events that were set aside, by queue and oldest first; or show one.
+
+    Example: tidegate queue failed supervisor:clicks task-output --seq 7
+    """
+    if container is not None and name is None:
+        raise typer.BadParameter("name the queue as well: CONTAINER NAME")
+    if seq is not None:
+        if container is None or name is None:
+            raise typer.BadParameter("--seq needs the queue: CONTAINER NAME")
+        _show_failed(container, name, seq, server=server, output=output)
+        return
+    place = ("failed",) if container is None or name is None else (container, name, "failed")
+    with connect(server) as client:
+        answer = rows_up_to(client, path_of(QUEUES, *place), "failed", limit)
+    if output is Format.JSON:
+        show_json(answer)
+        return
+    now = datetime.now(UTC)
+    show_table(
+        ("CONTAINER", "NAME", "SEQ", "KEY", "TRIES", "FAILED", "REASON"),
+        (_failed_row(each, now) for each in FailedEvents.model_validate(answer).failed),
+    )
+
+
+@commands.command()
+def replay(
+    container: Container,
+    name: Name,
+    seq: Annotated[
+        int | None,
+        typer.Argument(
+            metavar="SEQ",
+            help="Number of the event, as `queue failed` tells it.",
+            min=0,
+            show_default="none: say --all",
+        ),
+    ] = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help="All failed events of the queue, oldest first.")
+    ] = False,
+    *,
+    server: Server = None,
+    output: Output = Format.TABLE,
+) -> None:
+    """Queue a failed event again, at the tail and with no tries counted; or all of them.
+
+    \b
+    Examples:
+      tidegate queue replay supervisor:clicks task-output 7
+      tidegate queue replay supervisor:clicks task-output --all
+    """
+    if (seq is None) != everything:
+        raise typer.BadParameter("give either SEQ or --all")
+    place: tuple[str, ...] = (container, name, "failed", "replay")
+    if seq is not None:
+        place = (container, name, "failed", str(seq), "replay")
+    with connect(server) as client:
+        answer = client.post(path_of(QUEUES, *place))
+    show_name(container, name)
+    if output is Format.JSON:
+        show_json(answer.json())
+    elif seq is not None:
+        show_text(f"event {seq} waits in {container}/{name} again")
+    else:
+        done = answer.read(ReplayedTold)
+        show_text(f"{done.replayed} events wait in {container}/{name} again")
+        if done.left:
+            say(f"{done.left} are left: `tidegate queue failed {container} {name}` says why")
+
+
+@commands.command()
+def drop(
+    container: Container,
+    name: Name,
+    seq: Seq,
+    yes: Yes = False,
+    *,
+    server: Server = None,
+    output: Output = Format.TABLE,
+) -> None:
+    """Delete a failed event: its work is never done.
+
+    Example: tidegate queue drop supervisor:clicks task-output 7
+    """
+    place = path_of(QUEUES, container, name, "failed", str(seq))
+    with connect(server) as client:
+        if not yes:
+            told = client.get(place).read(Failed)
+            say(f"event {seq} of {container}/{name}, about {told.key}, failed: {told.reason}")
+            say("Dropped, it is gone, and what it was to do is never done.")
+            confirm(f"Drop event {seq}?")
+        answer = client.delete(place)
+    if output is Format.JSON:
+        show_json(answer.json())
+    else:
+        show_name(container, name)
+        show_text(f"event {seq} of {container}/{name} is dropped")
+
+
+@commands.command()
+def repair(
+    container: Container,
+    name: Name,
+    yes: Yes = False,
+    server: Server = None,
+    output: Output = Format.TABLE,
+) -> None:
+    """Make a dead queue live again: sound events go on in their order, damaged ones fail.
+
+    Example: tidegate queue repair supervisor:clicks task-output
+    """
+    with connect(server) as client:
+        if not yes:
+            _say_what_a_repair_does(client, container, name)
+            confirm(f"Repair {container}/{name}?")
+        answer = client.post(path_of(QUEUES, container, name, "repair"))
+    if output is Format.JSON:
+        show_json(answer.json())
+        return
+    done = answer.read(RepairedTold)
+    show_name(container, name)
+    show_text(f"{container}/{name} is live: {done.again} events wait in it again")
+    if done.set_aside:
+        say(f"{done.set_aside} were set aside: `tidegate queue failed {container} {name}`")
+    if done.missing:
+        say(f"{done.missing} are missing: what they were to do has to be found by other means")
+
+
+def _say_what_a_repair_does(client: Client, container: str, name: str) -> None:
+    told = client.get(path_of(QUEUES, container, name)).read(Queue)
+    where = f"{container}/{name}"
+    if told.dead_seq is None:
+        say(f"{where} is {told.state}.")
+    else:
+        say(f"{where} is dead at event {told.dead_seq}: {told.dead_why}")
+    say(f"About {told.outstanding_events} events wait. The sound ones are queued again in order;")
+    say("the damaged ones are set aside, and what they were to do is left to you.")
+
+
+def _show_failed(
+    container: str, name: str, seq: int, *, server: str | None, output: Format
+) -> None:
+    with connect(server) as client:
+        answer = client.get(path_of(QUEUES, container, name, "failed", str(seq)))
+    if output is Format.JSON:
+        show_json(answer.json())
+        return
+    told, now = answer.read(Failed), datetime.now(UTC)
+    if form() is Format.NAME:
+        show_name(container, name, seq)
+        return
+    show_facts(
+        (
+            ("queue", f"{told.container}/{told.name}"),
+            ("event", f"{told.seq}, about {told.key}"),
+            ("reason", told.reason),
+            ("tries", told.attempts),
+            ("added", ago(told.enqueued_at, now)),
+            ("set aside", ago(told.failed_at, now)),
+            ("size", size(told.size_bytes)),
+        )
+    )
+    if told.payload_base64 is not None:
+        show_text(f"payload, base64: {told.payload_base64}")
+    else:
+        show_json(told.payload)
+
+
+def _row(queue: Queue, now: datetime) -> tuple[object, ...]:
+    return (
+        queue.container,
+        queue.name,
+        queue.state,
+        queue.outstanding_events,
+        size(queue.outstanding_bytes),
+        "" if queue.oldest is None else ago(queue.oldest.enqueued_at, now),
+        queue.failed_events,
+        "yes" if queue.healthy else f"no: {queue.why}",
+    )
+
+
+def _facts(queue: Queue, now: datetime) -> tuple[tuple[str, object], ...]:
+    waits = f"{queue.outstanding_events} events, {size(queue.outstanding_bytes)}"
+    limit = f" (limit {size(queue.max_outstanding_bytes)})" if queue.mode == "CONSUMER" else ""
+    return (
+        ("queue", f"{queue.container}/{queue.name}"),
+        ("state", queue.state),
+        ("mode", queue.mode),
+        ("waiting", f"{waits}{limit}"),
+        ("oldest", "" if queue.oldest is None else _oldest(queue.oldest, now)),
+        ("latency", "" if queue.latency is None else _latency(queue.latency)),
+        ("failed tries in a row", queue.failed_iterations or ""),
+        ("last error", queue.last_error),
+        ("failed events", queue.failed_events or ""),
+        ("segments stored", queue.segments or ""),
+        ("wrong", queue.why),
+    )
+
+
+def _oldest(oldest: Oldest, now: datetime) -> str:
+    kind = oldest.kind or "not decodable"
+    added, due = ago(oldest.enqueued_at, now), ago(oldest.due_at, now)
+    return f"event {oldest.seq} ({kind}, {oldest.key}), added {added}, due {due}"
+
+
+def _latency(latency: LatencyTold) -> str:
+    return f"{latency.average:.1f}s on average, p99 {latency.p99:.1f}s, of {latency.count} events"
+
+
+def _failed_row(event: Failed, now: datetime) -> tuple[object, ...]:
+    reason = event.reason
+    if len(reason) > REASON_SHOWN:
+        reason = f"{reason[:REASON_SHOWN]}..."
+    when = ago(event.failed_at, now)
+    return event.container, event.name, event.seq, event.key, event.attempts, when, reason

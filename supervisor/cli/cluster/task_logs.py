@@ -1,0 +1,99 @@
+"""`tidegate task logs`: what a task has told of itself; its worker keeps it."""
+
+import sys
+import time
+from collections.abc import Iterator
+from typing import Annotated
+
+import typer
+
+from supervisor.cli.shell.answers import TaskStatus
+from supervisor.cli.shell.client import TASK, Answer, Client, path_of
+from supervisor.cli.shell.options import Server, TaskId, connect
+from supervisor.cli.shell.output import printable, say
+from supervisor.cli.shell.problems import ProblemAnswer
+
+_LOOK_AGAIN_S = 1.0
+_NOT_YET, _AWAY = 404, 503
+_START, _SIZE = "x-tidegate-log-start", "x-tidegate-log-size"
+
+
+def logs(
+    task_id: TaskId,
+    follow: Annotated[
+        bool,
+        typer.Option("--follow", "-f", help="Print what comes, too, until the task has ended."),
+    ] = False,
+    tail: Annotated[
+        int | None,
+        typer.Option(
+            "--tail",
+            metavar="BYTES",
+            min=1,
+            show_default="all that is kept",
+            help="Only so many bytes of its end.",
+        ),
+    ] = None,
+    server: Server = None,
+) -> None:
+    """Print the log of a task; its worker keeps it for some time after the task has ended.
+
+    Example: tidegate task logs index_kafka_clicks_0a1b2c3d4e5f_abcdefgh -f
+    """
+    with connect(server) as client:
+        pieces = _followed(client, task_id, tail) if follow else _whole(client, task_id, tail)
+        for piece in pieces:
+            sys.stdout.write(printable(piece.decode("utf-8", "replace")))
+            sys.stdout.flush()
+
+
+def _whole(client: Client, task_id: str, tail: int | None) -> Iterator[bytes]:
+    """Yield the log piece by piece, up to where it ended when it was asked for first."""
+    offset, size = -tail if tail else 0, 1
+    while offset < size:
+        answer = client.get(_path(task_id), {"offset": offset})
+        if not answer.body:
+            return
+        yield answer.body
+        offset = _after(answer, offset)
+        size = int(answer.headers.get(_SIZE, 0))
+
+
+def _followed(client: Client, task_id: str, tail: int | None) -> Iterator[bytes]:
+    """Yield what there is and what comes, until the task has ended and nothing more comes.
+
+    A worker that is away for a while, and a task that has not begun, are waited for.
+    """
+    offset, told = -tail if tail else 0, ""
+    while True:
+        ended = _has_ended(client, task_id)  # first: its last lines come before its end
+        try:
+            answer = client.get(_path(task_id), {"offset": offset})
+        except ProblemAnswer as error:
+            if ended or error.status not in {_NOT_YET, _AWAY}:
+                raise
+            if str(error) != told:
+                told = str(error)
+                say(f"waiting: {told}")
+            time.sleep(_LOOK_AGAIN_S)
+            continue
+        offset = _after(answer, offset)
+        if answer.body:
+            yield answer.body
+        elif ended:
+            return
+        else:
+            time.sleep(_LOOK_AGAIN_S)
+
+
+def _after(answer: Answer, offset: int) -> int:
+    return int(answer.headers.get(_START, max(0, offset))) + len(answer.body)
+
+
+def _has_ended(client: Client, task_id: str) -> bool:
+    status = client.get(path_of(TASK, task_id, "status")).read(TaskStatus).status
+    return status.status_code != "RUNNING"
+
+
+def _path(task_id: str) -> str:
+    return path_of(TASK, task_id, "log")

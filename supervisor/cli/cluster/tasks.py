@@ -1,0 +1,144 @@
+"""`tidegate task ...`: the attempts that read and publish."""
+
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from http import HTTPStatus
+from typing import Annotated
+
+import typer
+
+from supervisor.cli.shell.answers import TaskRow, TaskStatus
+from supervisor.cli.shell.client import TASK, TASKS, path_of
+from supervisor.cli.shell.form import Format
+from supervisor.cli.shell.groups import Sections
+from supervisor.cli.shell.options import Output, Server, TaskId, connect
+from supervisor.cli.shell.output import ago, show_done, show_facts, show_json, show_name, show_table
+
+commands = typer.Typer(
+    no_args_is_help=True, cls=Sections, help="Attempts that read a range and publish it."
+)
+_NO_REPORTS = (HTTPStatus.NOT_FOUND, HTTPStatus.SERVICE_UNAVAILABLE)
+
+
+class TaskFilter(StrEnum):
+    """What `--state` takes; the words are Druid's."""
+
+    RUNNING = "running"
+    COMPLETE = "complete"
+
+
+@commands.callback()
+def _group() -> None:
+    """Attempts that read a range and publish it."""
+
+
+@commands.command("list")
+def list_all(
+    state: Annotated[
+        TaskFilter | None,
+        typer.Option("--state", help="Only those that run, or have ended.", show_default="both"),
+    ] = None,
+    data_source: Annotated[
+        str | None,
+        typer.Option(
+            "--data-source", metavar="TABLE", help="Only of this table.", show_default="all tables"
+        ),
+    ] = None,
+    limit: Annotated[
+        int,
+        typer.Option("--limit", "-n", metavar="N", min=1, max=10_000, help="At most so many."),
+    ] = 100,
+    server: Server = None,
+    output: Output = Format.TABLE,
+) -> None:
+    """List tasks, newest first.
+
+    Example: tidegate task list --data-source clicks --state running
+    """
+    params: dict[str, str | int | bool] = {"max": limit}
+    if state is not None:
+        params["state"] = state.value
+    if data_source is not None:
+        params["datasource"] = data_source
+    with connect(server) as client:
+        answer = client.get(TASKS, params)
+    if output is Format.JSON:
+        show_json(answer.json())
+        return
+    now = datetime.now(UTC)
+    show_table(
+        ("ID", "TABLE", "STATUS", "CREATED", "TOOK", "WORKER", "ERROR"),
+        (_row(task, now) for task in answer.read(list[TaskRow])),
+    )
+
+
+@commands.command()
+def get(task_id: TaskId, server: Server = None, output: Output = Format.TABLE) -> None:
+    """Show one task: where it runs, how it stands, and what it has counted."""
+    with connect(server) as client:
+        answer = client.get(path_of(TASK, task_id, "status"))
+        reports = client.get(path_of(TASK, task_id, "reports"), also=_NO_REPORTS)
+    told = reports.json() if reports.status == HTTPStatus.OK else None
+    if output is Format.JSON:
+        show_json({"status": answer.json(), "reports": told})
+        return
+    task, now = answer.read(TaskStatus).status, datetime.now(UTC)
+    _, table, status, created, took, place, _ = _row(task, now)
+    show_name(task.id)
+    show_facts(
+        [
+            ("task", task.id),
+            ("status", status),
+            ("reason", task.reason or task.error_msg or ""),
+            ("table", table),
+            ("supervisor", task.supervisor_id),
+            ("generation", task.generation_id),
+            ("replica", task.replica),
+            ("attempt", task.attempt),
+            ("worker", f"{task.worker_id} {place}".strip()),
+            ("created", created),
+            ("took", took),
+            *_counted(told),
+        ]
+    )
+
+
+def _counted(reports: object) -> list[tuple[str, object]]:
+    """Return the counters of either shape, live or final, as names and numbers."""
+    found = reports
+    for name in ("ingestionStatsAndErrors", "payload", "rowStats"):
+        found = found.get(name) if isinstance(found, dict) else None
+    if isinstance(found, dict):
+        found = found.get("totals", found)
+    if not isinstance(found, dict):
+        return []
+    counted, reasons = (found.get(name) or {} for name in ("buildSegments", "rejected"))
+    return [*counted.items(), *((f"rejected: {reason}", n) for reason, n in reasons.items())]
+
+
+@commands.command()
+def stop(task_id: TaskId, server: Server = None, output: Output = Format.TABLE) -> None:
+    """End a task: what it has not published is read again by the task that replaces it."""
+    with connect(server) as client:
+        answer = client.post(path_of(TASK, task_id, "shutdown"))
+    if output is Format.JSON:
+        show_json(answer.json())
+    else:
+        show_done(task_id, f"{task_id} has ended")
+
+
+def _row(task: TaskRow, now: datetime) -> tuple[object, ...]:
+    where = task.location or {}
+    worker = f"{where.get('host')}:{where.get('port')}" if where.get("host") else ""
+    took = ""
+    if task.duration is not None and task.duration >= 0:
+        took = f"{timedelta(milliseconds=task.duration).total_seconds():.1f}s"
+    return (
+        task.id,
+        task.data_source,
+        task.status_code,
+        ago(task.created_time, now),
+        took,
+        worker,
+        task.error_msg,
+    )

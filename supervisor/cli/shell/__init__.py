@@ -1,0 +1,1 @@
+"""What all commands share: client, options, output, profiles; every command imports it."""

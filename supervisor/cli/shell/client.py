@@ -1,0 +1,289 @@
+"""The one helper that talks HTTP: it owns addresses, timeouts, and what an answer means.
+
+It tries each overlord in turn: one that is down, or does not lead, is passed over.  A request
+that may have been carried out is never sent twice.
+"""
+
+import json
+import ssl
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Self, TypeVar
+from urllib.parse import quote
+
+import httpx
+from pydantic import TypeAdapter, ValidationError
+
+from supervisor.cli.shell.problems import ProblemAnswer, Unreachable
+from supervisor.core.values.errors import FieldError
+
+CONNECT_TIMEOUT_S = 5.0
+ANSWER_TIMEOUT_S = 30.0
+TEXT_MAX = 500
+SUPERVISORS = "/druid/indexer/v1/supervisor"
+TASKS = "/druid/indexer/v1/tasks"
+TASK = "/druid/indexer/v1/task"
+WORKERS = "/druid/indexer/v1/workers"
+WORKER = "/druid/indexer/v1/worker"
+OPERATIONS = "/api/v1/operations"
+OPERATION = "Tidegate-Operation"
+OURS = "/api/v1/supervisors"
+
+_REDIRECTED, _UNKNOWN = 307, 401
+_NOT_TRUSTED = "CERTIFICATE_VERIFY_FAILED"
+"""How OpenSSL says that nobody vouches for a certificate."""
+_NOT_HERE = {_REDIRECTED, 502, 503, 504}
+
+T = TypeVar("T")
+Params = Mapping[str, str | int | bool]
+
+
+def path_of(*parts: str) -> str:
+    """Return a path from a beginning and names, each name kept in one piece."""
+    first, *names = parts
+    return "/".join([first, *(quote(name, safe="") for name in names)])
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An answer with status below 400, or one that the caller expects."""
+
+    status: int
+    body: bytes
+    server: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """By name in small letters."""
+
+    @property
+    def operation(self) -> str | None:
+        """What is now under way: `/api/v1/operations/{id}` tells when it is done."""
+        return self.headers.get(OPERATION.lower())
+
+    @property
+    def etag(self) -> str:
+        """The version of what was asked for, or stored; empty: none was told."""
+        return self.headers.get("etag", "")
+
+    def json(self) -> object:
+        """Return the body as JSON values.
+
+        Raises:
+            ProblemAnswer: it is none: another server listens there.
+        """
+        try:
+            value: object = json.loads(self.body)
+        except ValueError as error:
+            raise ProblemAnswer(
+                f"{self.server} answered with something that is not JSON: is this an overlord?",
+                status=self.status,
+            ) from error
+        return value
+
+    def read(self, kind: type[T]) -> T:
+        """Return the body as a checked value.
+
+        Raises:
+            ProblemAnswer: it has another form than this version of the command knows.
+        """
+        try:
+            return TypeAdapter(kind).validate_python(self.json())
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            where = "/".join(str(part) for part in first["loc"])
+            raise ProblemAnswer(
+                f"{self.server} answered in another form than this version knows, "
+                f"at /{where}: {first['msg']}",
+                status=self.status,
+            ) from error
+
+
+class Client:
+    """A connection to whichever overlord answers."""
+
+    def __init__(
+        self,
+        servers: Sequence[str],
+        authorization: str | None = None,
+        tls: ssl.SSLContext | bool = True,
+    ) -> None:
+        """Connect to nothing yet; `servers` are base addresses, tried in order.
+
+        Credentials go to these alone: a leader that is none of them is not followed then.
+        """
+        self._servers = tuple(server.rstrip("/") for server in servers)
+        self._follows = authorization is None
+        self._http = httpx.Client(
+            timeout=httpx.Timeout(ANSWER_TIMEOUT_S, connect=CONNECT_TIMEOUT_S),
+            follow_redirects=False,
+            headers={"Accept": "application/json, application/problem+json"}
+            | ({} if authorization is None else {"Authorization": authorization}),
+            trust_env=False,  # a proxy of the environment knows no loopback
+            verify=tls,
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._http.close()
+
+    @property
+    def servers(self) -> tuple[str, ...]:
+        """The addresses that are tried."""
+        return self._servers
+
+    def stream(
+        self, url: str, params: Params, silent_s: float
+    ) -> AbstractContextManager[httpx.Response]:
+        """Follow a stream of events at one of the servers; it is dead if it is silent for longer.
+
+        Errors of httpx are the caller's, who connects again.
+        """
+        timeout = httpx.Timeout(CONNECT_TIMEOUT_S, read=silent_s)
+        headers = {"Accept": "text/event-stream"}
+        return self._http.stream("GET", url, params=params, timeout=timeout, headers=headers)
+
+    def get(self, path: str, params: Params | None = None, *, also: Sequence[int] = ()) -> Answer:
+        """Ask.  A status in `also` is an answer like any other.
+
+        Raises:
+            Unreachable: no overlord answered.
+            ProblemAnswer: it answered with a problem.
+        """
+        return self._send(
+            lambda server: self._http.get(f"{server}{path}", params=dict(params or {})), also
+        )
+
+    def post(
+        self,
+        path: str,
+        body: bytes = b"",
+        params: Params | None = None,
+        *,
+        headers: Mapping[str, str] | None = None,
+    ) -> Answer:
+        """Send JSON text, or nothing; errors as in `get`."""
+        return self._write("POST", path, body, params, headers)
+
+    def put(self, path: str, body: bytes) -> Answer:
+        """Send JSON text in the place of what is there; errors as in `get`."""
+        return self._write("PUT", path, body, None)
+
+    def delete(self, path: str) -> Answer:
+        """Ask for the removal of what is there; errors as in `get`."""
+        return self._write("DELETE", path, b"", None)
+
+    def _write(
+        self,
+        method: str,
+        path: str,
+        body: bytes,
+        params: Params | None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Answer:
+        sent = {"Content-Type": "application/json", **(headers or {})}
+        return self._send(
+            lambda server: self._http.request(
+                method, f"{server}{path}", content=body, params=dict(params or {}), headers=sent
+            ),
+            (),
+        )
+
+    def _send(self, call: Callable[[str], httpx.Response], also: Sequence[int]) -> Answer:
+        waiting, failures = list(self._servers), []
+        tried: set[str] = set()
+        while waiting:
+            server = waiting.pop(0)
+            tried.add(server)
+            try:
+                response = call(server)
+            except (httpx.ConnectError, httpx.ConnectTimeout) as error:
+                failures.append(f"{server}: {str(error) or type(error).__name__}")
+                continue
+            except httpx.HTTPError as error:
+                # It may have been carried out: asking another overlord could do it twice.
+                what = str(error) or type(error).__name__
+                raise Unreachable(f"{server} did not answer in good order: {what}") from error
+            answered = response.status_code < 400 and response.status_code != _REDIRECTED  # noqa: PLR2004 -- HTTP
+            if answered or response.status_code in also:
+                headers = {name.lower(): value for name, value in response.headers.items()}
+                return Answer(response.status_code, response.content, server, headers)
+            if not _passed_over(response):
+                raise problem_of(response, server)
+            failures.append(f"{server}: {problem_of(response, server)}")
+            leader = _leader(response)
+            if leader in waiting:
+                waiting.remove(leader)
+                waiting.insert(0, leader)
+            elif leader is not None and leader not in tried:
+                if self._follows:
+                    waiting.insert(0, leader)
+                else:
+                    failures.append(f"{leader} leads, and is none of TIDEGATE_OVERLORDS")
+        raise Unreachable(f"no overlord can be reached: {'; '.join(failures)}. {_todo(failures)}")
+
+
+def _todo(failures: Sequence[str]) -> str:
+    if any(_NOT_TRUSTED in failure for failure in failures):
+        return (
+            "Name the file with the certificate of its authority, or with its own if it has none, "
+            "in TIDEGATE_TLS_CA."
+        )
+    return (
+        "Start one (`tidegate dev` or `tidegate overlord`), or name one with --server or "
+        "TIDEGATE_OVERLORDS."
+    )
+
+
+def _passed_over(response: httpx.Response) -> bool:
+    """Whether this server does not lead, or is a proxy without one: another may answer."""
+    if response.status_code not in _NOT_HERE:
+        return False
+    told = _document(response)
+    return told is None or str(told.get("type", "")).endswith("/not-the-leader")
+
+
+def _leader(response: httpx.Response) -> str | None:
+    leader = (_document(response) or {}).get("leader")
+    return leader.rstrip("/") if isinstance(leader, str) and leader.startswith("http") else None
+
+
+def _document(response: httpx.Response) -> dict[str, object] | None:
+    try:
+        told: object = response.json()
+    except ValueError:
+        return None
+    return told if isinstance(told, dict) else None
+
+
+def problem_of(response: httpx.Response, server: str) -> ProblemAnswer:
+    """Return what a refusal says, in the words of the server."""
+    told = _document(response)
+    if told is None:
+        text = response.text.strip()[:TEXT_MAX]
+        html = "html" in response.headers.get("content-type", "") or not text
+        said = f"{server} answered {response.status_code} {response.reason_phrase}"
+        return ProblemAnswer(said if html else text, status=response.status_code)
+    title = str(told.get("title") or "")
+    detail = str(told.get("detail") or told.get("error") or title or response.reason_phrase)
+    listed = told.get("errors")
+    errors = [_field_error(each) for each in listed] if isinstance(listed, list) else []
+    if response.status_code == _UNKNOWN:
+        detail += ". The command sends TIDEGATE_TOKEN, or what TIDEGATE_TOKEN_FILE holds"
+    kind = str(told.get("type") or "").rpartition("/")[2]
+    status = response.status_code
+    return ProblemAnswer(detail, status=status, title=title, errors=errors, kind=kind)
+
+
+def _field_error(told: object) -> FieldError:
+    if not isinstance(told, dict):
+        return FieldError("", str(told))
+    message = str(told.get("message") or told.get("detail") or "is wrong")
+    return FieldError(str(told.get("pointer") or ""), message, str(told.get("hint") or ""))

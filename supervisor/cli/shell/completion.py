@@ -1,0 +1,67 @@
+"""Completion in shells: of commands by typer, of ids by the overlord, who is given a second."""
+
+from enum import StrEnum
+from typing import Annotated
+
+import httpx
+import typer
+from typer._completion_shared import get_completion_script
+
+from supervisor.cli.shell.client import SUPERVISORS
+from supervisor.cli.shell.output import show_text
+from supervisor.cli.shell.profiles import overlords_in_force, settings_for, use_profile
+from supervisor.core.values.errors import SupervisorError
+
+TIMEOUT_S = 1.0
+_VARIABLE = "_TIDEGATE_COMPLETE"
+
+
+class Shell(StrEnum):
+    """What a script can be had for."""
+
+    BASH = "bash"
+    ZSH = "zsh"
+    FISH = "fish"
+
+
+def completion(
+    shell: Annotated[
+        Shell, typer.Argument(metavar="SHELL", help="Your shell.", show_default=False)
+    ],
+) -> None:
+    """Print a script that makes a shell complete commands, options and ids of supervisors.
+
+    \b
+    Examples:
+      tidegate completion bash > ~/.local/share/bash-completion/completions/tidegate
+      tidegate completion zsh > ~/.zfunc/_tidegate
+      tidegate completion fish > ~/.config/fish/completions/tidegate.fish
+    """
+    show_text(
+        get_completion_script(
+            prog_name="tidegate", complete_var=_VARIABLE, shell=shell.value
+        ).strip()
+    )
+
+
+def complete_ids(context: typer.Context, incomplete: str) -> list[str]:
+    """Return the ids that begin like `incomplete`; none if no overlord answers at once."""
+    use_profile(context.find_root().params.get("profile"))
+    named = context.params.get("server")
+    try:
+        asked = overlords_in_force(named if isinstance(named, str) else None)[:1]
+        settings = settings_for(asked)
+        who = settings.authorization()
+        answer = httpx.get(
+            f"{asked[0].value.rstrip('/')}{SUPERVISORS}",
+            headers={} if who is None else {"Authorization": who},
+            timeout=TIMEOUT_S,
+            trust_env=False,
+            verify=settings.trust(),
+        )
+        found: object = answer.json()
+    except (SupervisorError, httpx.HTTPError, httpx.InvalidURL, ValueError):
+        return []
+    chosen = set(context.params.get("supervisor_ids") or ())
+    ids = [each for each in found if isinstance(each, str)] if isinstance(found, list) else []
+    return [each for each in ids if each.startswith(incomplete) and each not in chosen]

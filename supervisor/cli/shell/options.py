@@ -1,0 +1,107 @@
+"""The options that many commands share."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Annotated
+
+import typer
+
+from supervisor.cli.shell.client import Client
+from supervisor.cli.shell.completion import complete_ids
+from supervisor.cli.shell.form import Format, keep_form
+from supervisor.cli.shell.output import say
+from supervisor.cli.shell.profiles import (
+    FLAG,
+    OVERLORDS,
+    overlords_in_force,
+    profile_name,
+    settings_for,
+)
+
+_OLD_NAMES: Mapping[str, str] = MappingProxyType(
+    {"datasource": "data-source", "max": "limit", "count": "limit", "rows": "limit"}
+)
+"""Long options that were called otherwise once -> their names now; scripts may have the old."""
+
+
+def present_name(token: str) -> str:
+    """Return what an option, given without its dashes, is called now; help shows that alone."""
+    return _OLD_NAMES.get(token, token)
+
+
+def _address(text: str | None) -> str | None:
+    if text is None:
+        return None
+    url = text if "://" in text else f"http://{text}"
+    if not re.fullmatch(r"https?://[^\s/?#]+/?", url):
+        raise typer.BadParameter(f"{text!r} is not an address such as http://127.0.0.1:8090")
+    return url
+
+
+Server = Annotated[
+    str | None,
+    typer.Option(
+        "--server",
+        "-s",
+        metavar="URL",
+        callback=_address,
+        show_default="TIDEGATE_OVERLORDS, or the profile's, or http://127.0.0.1:8090",
+        help="The overlord to talk to.",
+    ),
+]
+Output = Annotated[
+    Format,
+    typer.Option(
+        "--output",
+        "-o",
+        callback=keep_form,
+        help="How to print the answer on stdout; name: ids alone, one a line.",
+    ),
+]
+Wait = Annotated[
+    float | None,
+    typer.Option(
+        "--wait",
+        metavar="SECONDS",
+        min=0.0,
+        show_default="returns at once",
+        help="Wait until it is done, at most so long; exit code 4 if it is not.",
+    ),
+]
+Limit = Annotated[
+    int, typer.Option("--limit", "-n", metavar="N", min=1, max=1_000, help="At most so many.")
+]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before it is done.")]
+WarehouseHere = Annotated[
+    Path | None,
+    typer.Option(
+        "--warehouse",
+        metavar="FOLDER",
+        help="Where the warehouse is mounted here.",
+        show_default="the folder that the overlord names",
+    ),
+]
+SupervisorId = Annotated[
+    str,
+    typer.Argument(
+        metavar="ID",
+        help="Id of the supervisor.",
+        show_default=False,
+        autocompletion=complete_ids,
+    ),
+]
+TaskId = Annotated[str, typer.Argument(metavar="ID", help="Id of the task.", show_default=False)]
+
+
+def connect(server: str | None) -> Client:
+    """Return a client for the named overlord, or for those of environment, profile, settings.
+
+    A profile's token goes to the profile's overlords alone.
+    """
+    chosen, named = overlords_in_force(server), profile_name()
+    if chosen[0].source == OVERLORDS and named is not None and named.source == FLAG:
+        say(f"note: {OVERLORDS} counts before {FLAG}: this asks {chosen[0].value}")
+    settings = settings_for(chosen)
+    return Client([each.value for each in chosen], settings.authorization(), settings.trust())

@@ -1,0 +1,235 @@
+"""What a command prints: answers on stdout, as a table or as data, and talk on stderr.
+
+A table is for people: it is as wide as its content when nobody watches, and colours stay away
+with NO_COLOR or without a terminal.  What others wrote cannot steer the terminal.
+"""
+
+import json
+import shlex
+import sys
+import unicodedata
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
+from datetime import datetime, timedelta
+
+import yaml
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeRemainingColumn,
+)
+from rich.table import Table
+from rich.text import Text
+
+from supervisor.cli.shell.form import Format, form, naming
+from supervisor.cli.shell.names import Rows
+from supervisor.cli.shell.problems import CommandFailed, ProblemAnswer
+from supervisor.core.values.errors import FieldError, SupervisorError
+from supervisor.settings.problems import SetupProblem
+
+_PIPE_WIDTH = 10_000
+_RED = {"UNHEALTHY_SUPERVISOR", "UNHEALTHY_TASKS", "FAILED", "violated", "problem"}
+_YELLOW = {"PENDING", "SUSPENDED", "STOPPING", "offsets only", "note"}
+_GREEN = {"RUNNING", "SUCCESS", "IDLE", "COMPLETED", "proven", "ok"}
+
+
+def say(text: str) -> None:
+    """Tell the user something that is not the answer."""
+    talk_console().print(printable(text), soft_wrap=True)
+
+
+def show_json(value: object) -> None:
+    """Print the answer as data: JSON, or YAML if that was asked for."""
+    text = json.dumps(value, indent=2, ensure_ascii=False, default=str)
+    if form() is not Format.YAML:
+        sys.stdout.write(f"{text}\n")
+        return
+    plain: object = json.loads(text)  # texts, numbers, lists, mappings: nothing that needs a tag
+    yaml.safe_dump(plain, sys.stdout, sort_keys=False, allow_unicode=True, width=_PIPE_WIDTH)
+
+
+def show_text(text: str) -> None:
+    """Print a line of the answer; nothing if only ids are asked for."""
+    if form() is not Format.NAME:
+        _answer_console().print(_painted(text), soft_wrap=True)
+
+
+def show_done(name: str, text: str) -> None:
+    """Print what was done; if only ids are asked for, to what."""
+    show_name(name)
+    show_text(text)
+
+
+def show_name(*words: object) -> None:
+    """Print what the answer is about, if only ids are asked for: the words that a verb takes."""
+    if form() is Format.NAME:
+        told = [printable(str(word)) for word in words]
+        # Several words are one line for a shell to read; one alone is nothing but itself.
+        line = shlex.join(told) if len(told) > 1 else told[0]
+        sys.stdout.write(f"{line}\n")
+
+
+def show_table(
+    columns: Sequence[str], rows: Iterable[Sequence[object]], *, wide: Sequence[str] = ()
+) -> None:
+    """Print the answer as a table; None is shown as nothing.
+
+    Cells of the columns `wide` stand last in each row.  If only ids are asked for, `names.py` says
+    which cells they are.
+    """
+    if form() is Format.NAME:
+        _show_names((*columns, *wide), rows)
+        return
+    columns = (*columns, *wide) if form() is Format.WIDE else columns
+    table = Table(box=None, pad_edge=False, header_style="bold", show_edge=False)
+    rows = [tuple(row)[: len(columns)] for row in rows]
+    for position, name in enumerate(columns):
+        numbers = bool(rows) and all(isinstance(row[position], int | float | None) for row in rows)
+        table.add_column(printable(name), justify="right" if numbers else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(_cell(cell) for cell in row))
+    _print_table(table)
+
+
+def _show_names(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Print the ids of rows, each once: rows may be about the same thing."""
+    found = naming()
+    if isinstance(found, Rows):
+        places = [columns.index(name) for name in found.columns]
+        for words in dict.fromkeys(tuple(row[place] for place in places) for row in rows):
+            show_name(*words)
+
+
+def show_facts(facts: Iterable[tuple[str, object]]) -> None:
+    """Print names and values, one pair a line; pairs without a value are left out."""
+    if form() is Format.NAME:
+        return
+    table = Table(box=None, pad_edge=False, show_header=False, show_edge=False)
+    table.add_column(style="bold")
+    table.add_column(overflow="fold")
+    for name, value in facts:
+        if value not in {None, ""}:
+            table.add_row(printable(name), _painted(str(value)))
+    _print_table(table)
+
+
+def progress_bar(*, of_bytes: bool = False) -> Progress:
+    """Return a progress display on stderr; it shows nothing without a terminal."""
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        DownloadColumn(binary_units=True) if of_bytes else MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=talk_console(),
+        transient=True,
+        disable=not sys.stderr.isatty(),
+    )
+
+
+def spinner(text: str) -> AbstractContextManager[object]:
+    """Return a display on stderr of something being waited for."""
+    console = talk_console()
+    if not console.is_terminal:
+        say(text)
+    return console.status(Text(printable(text)))
+
+
+def show_error(error: SupervisorError) -> None:
+    """Print what went wrong and, where it is known, what would help."""
+    console = talk_console()
+    title = error.title if isinstance(error, ProblemAnswer) else ""
+    places = error.errors if isinstance(error, ProblemAnswer) else ()
+    text = printable(str(error))
+    console.print(Text("error:", style="bold red"), end=" ")
+    if places:
+        console.print(printable(title or "refused"), soft_wrap=True)
+    elif title and title.lower() != text.lower():
+        console.print(f"{printable(title)}\n{text}", soft_wrap=True)
+    else:
+        console.print(text, soft_wrap=True)
+    for place in places:
+        _show_field_error(console, place)
+    if isinstance(error, SetupProblem):
+        console.print(f"fix: {printable(error.fix)}", soft_wrap=True)
+    if isinstance(error, CommandFailed) and error.hint:
+        console.print(f"hint: {printable(error.hint)}", soft_wrap=True)
+
+
+def talk_console() -> Console:
+    """Return the console of stderr."""
+    return Console(stderr=True, markup=False, emoji=False, highlight=False)
+
+
+def printable(text: str) -> str:
+    """Return `text` without signs that steer a terminal; line breaks and tabs stay."""
+    return "".join(
+        sign if sign in "\n\t" or unicodedata.category(sign) not in {"Cc", "Cs"} else _named(sign)
+        for sign in text
+    )
+
+
+def ago(moment: datetime | None, now: datetime) -> str:
+    """Return how long ago, or in how long, in one unit or two."""
+    if moment is None:
+        return ""
+    apart = now - moment
+    return f"{_short(apart)} ago" if apart >= timedelta(0) else f"in {_short(-apart)}"
+
+
+def size(number: int) -> str:
+    """Return bytes for people."""
+    amount = float(number)
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if amount < 1024:  # noqa: PLR2004 -- the step between these units
+            return f"{amount:.0f} {unit}" if unit == "B" else f"{amount:.1f} {unit}"
+        amount /= 1024
+    return f"{amount:.1f} TiB"
+
+
+def _short(duration: timedelta) -> str:
+    seconds = int(duration.total_seconds())
+    for length, unit, smaller, below in ((86_400, "d", 3_600, "h"), (3_600, "h", 60, "m")):
+        if seconds >= length:
+            return f"{seconds // length}{unit}{seconds % length // smaller}{below}"
+    return f"{seconds // 60}m{seconds % 60}s" if seconds >= 60 else f"{seconds}s"  # noqa: PLR2004 -- a minute
+
+
+def _show_field_error(console: Console, error: FieldError) -> None:
+    hint = f" ({error.hint})" if error.hint else ""
+    console.print(printable(f"  {error.pointer or '/'}: {error.message}{hint}"), soft_wrap=True)
+
+
+def _answer_console() -> Console:
+    console = Console(markup=False, emoji=False, highlight=False)
+    if not console.is_terminal:
+        console.width = _PIPE_WIDTH
+    return console
+
+
+def _print_table(table: Table) -> None:
+    console = _answer_console()
+    if console.is_terminal:
+        console.print(table)
+        return
+    with console.capture() as captured:
+        console.print(table)
+    # A table is padded to its width, which is no good in a file or a pipe.
+    sys.stdout.write("".join(f"{line.rstrip()}\n" for line in captured.get().splitlines()))
+
+
+def _cell(value: object) -> Text:
+    """Return a cell; one that is painted already keeps its colour."""
+    return value if isinstance(value, Text) else _painted("" if value is None else str(value))
+
+
+def _painted(text: str) -> Text:
+    style = "red" if text in _RED else "yellow" if text in _YELLOW else ""
+    return Text(printable(text), style="green" if text in _GREEN else style)
+
+
+def _named(sign: str) -> str:
+    return f"\\x{ord(sign):02x}" if ord(sign) < 256 else f"\\u{ord(sign):04x}"  # noqa: PLR2004 -- two digits

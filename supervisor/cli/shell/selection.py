@@ -1,0 +1,93 @@
+"""Which supervisors a verb is for: ids, or all that fit."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Annotated
+
+import typer
+
+from supervisor.cli.shell.answers import SupervisorRow
+from supervisor.cli.shell.client import SUPERVISORS, Client
+from supervisor.cli.shell.completion import complete_ids
+from supervisor.cli.shell.output import say
+
+Ids = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="ID",
+        help="Ids of supervisors.",
+        show_default="none: say --all, --data-source or --state",
+        autocompletion=complete_ids,
+    ),
+]
+All = Annotated[bool, typer.Option("--all", help="All supervisors.")]
+OfDataSource = Annotated[
+    str | None,
+    typer.Option(
+        "--data-source",
+        metavar="PATTERN",
+        show_default="of any table",
+        help="Those that fill this table; * stands for any letters, ? for any one.",
+    ),
+]
+InState = Annotated[
+    str | None,
+    typer.Option(
+        "--state",
+        metavar="STATE",
+        show_default="in any state",
+        help="Those in this state, or detailed state, such as RUNNING.",
+    ),
+]
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What the command line names."""
+
+    ids: Sequence[str]
+    all_: bool = False
+    data_source: str | None = None
+    state: str | None = None
+
+    @property
+    def alone(self) -> bool:
+        """One supervisor is named by its id."""
+        return len(self.ids) == 1 and not self.filtered
+
+    @property
+    def filtered(self) -> bool:
+        """The overlord has to be asked which there are."""
+        return self.all_ or self.data_source is not None or self.state is not None
+
+    def check(self) -> None:
+        """Refuse to guess.
+
+        Raises:
+            typer.BadParameter: nothing is named, or --all beside ids.
+        """
+        if not self.ids and not self.filtered:
+            raise typer.BadParameter(
+                "name supervisors, or say --all, --data-source or --state", param_hint="ID"
+            )
+        if self.ids and self.all_:
+            raise typer.BadParameter("it does not go with ids", param_hint="--all")
+
+    def choose(self, client: Client) -> list[str]:
+        """Return the ids, each once, in the order named or by name."""
+        if not self.filtered:
+            return list(dict.fromkeys(self.ids))
+        rows = client.get(SUPERVISORS, {"state": "true"}).read(list[SupervisorRow])
+        found = sorted(row.id for row in rows if self._fits(row))
+        if not found:
+            say("No supervisor fits.")
+        return found
+
+    def _fits(self, row: SupervisorRow) -> bool:
+        if self.ids and row.id not in self.ids:
+            return False
+        if self.data_source is not None and not fnmatchcase(row.data_source, self.data_source):
+            return False
+        states = {row.state.upper(), row.detailed_state.upper()}
+        return self.state is None or self.state.upper() in states

@@ -1,0 +1,212 @@
+"""`--wait`: look again and again, at a bounded pace, until it is so or the deadline passes."""
+
+import time
+from collections.abc import Callable, Collection
+
+from supervisor.cli.shell.answers import Lenient, Status, TaskRow
+from supervisor.cli.shell.client import OPERATIONS, SUPERVISORS, TASKS, Client, path_of
+from supervisor.cli.shell.output import say, spinner
+from supervisor.cli.shell.problems import CommandFailed, DeadlinePassed, Unreachable
+
+_FIRST_S, _LONGEST_S = 0.25, 2.0
+_NOT_FOUND = 404
+_TASKS_MAX = 1_000
+
+
+def status_of(client: Client, supervisor_id: str) -> Status | None:
+    """Return how a supervisor stands; None if there is none of this id."""
+    path = path_of(SUPERVISORS, supervisor_id, "status")
+    answer = client.get(path, also=(_NOT_FOUND,))
+    return None if answer.status == _NOT_FOUND else answer.read(Status)
+
+
+def wait_until_reading(client: Client, supervisor_id: str, seconds: float) -> None:
+    """Wait until all replicas run; until it rests, if its spec is suspended, or has read all.
+
+    Raises:
+        DeadlinePassed: it did not come so far in time.
+    """
+
+    def look() -> str | None:
+        status = status_of(client, supervisor_id)
+        if status is None:
+            return "it is not there yet"
+        now = status.payload
+        if now.suspended:
+            return None if now.state == "SUSPENDED" else _told(status)
+        if now.state == "COMPLETED":
+            return None  # of fixed ranges there is nothing left to read
+        running = (now.state, now.detailed_state or now.state) == ("RUNNING", "RUNNING")
+        complete = bool(now.active_tasks) and not now.pending_replicas
+        return None if running and complete else _told(status)
+
+    wait_for(f"waiting until {supervisor_id} reads", look, seconds)
+
+
+def wait_until_at_rest(client: Client, supervisor_id: str, seconds: float) -> None:
+    """Wait until a suspended or terminated supervisor has published what it had read.
+
+    Raises:
+        DeadlinePassed: it had not in time.
+    """
+
+    def look() -> str | None:
+        status = status_of(client, supervisor_id)
+        if status is not None:
+            now = status.payload
+            busy = now.groups or now.active_tasks or now.publishing_tasks
+            return _told(status) if busy or now.state == "RUNNING" else None
+        running = [task for task in _running(client) if _is_of(task.id, supervisor_id)]
+        return f"{len(running)} of its tasks still publish" if running else None
+
+    wait_for(f"waiting until {supervisor_id} has published and rests", look, seconds)
+
+
+def wait_until_handed_off(
+    client: Client, supervisor_id: str, generations: Collection[str], seconds: float
+) -> None:
+    """Wait until these generations have published; one that had read nothing reads on.
+
+    Raises:
+        DeadlinePassed: they had not in time.
+    """
+
+    def look() -> str | None:
+        status = status_of(client, supervisor_id)
+        live = () if status is None else status.payload.groups
+        busy = [
+            f"{one.generation_id} is {one.state}"
+            for one in live
+            if one.generation_id in generations and (one.asked or one.state != "READING")
+        ]
+        return ", ".join(busy) or None
+
+    wait_for(f"waiting until {supervisor_id} has handed off", look, seconds)
+
+
+class _Unpublished(Lenient):
+    generation: str
+    start: dict[str, int]
+    end: dict[str, int] | None = None
+
+    def __str__(self) -> str:
+        """Say its offsets."""
+        ends = self.end or {}
+        spans = (
+            f"{p} from {at}" + (f" to {ends[p]}" if p in ends else "")
+            for p, at in self.start.items()
+        )
+        return f"{self.generation}: {', '.join(spans)}"
+
+
+class _Operation(Lenient):
+    state: str
+    waits_for: str = ""
+    unpublished: tuple[_Unpublished, ...] = ()
+
+
+def wait_until_done(client: Client, operation: str, seconds: float) -> float:
+    """Wait until an operation is done; return the seconds that are left.
+
+    Raises:
+        DeadlinePassed: it was not in time.
+        CommandFailed: a newer version of the spec came before it was done.
+    """
+    deadline = time.monotonic() + seconds
+    path = path_of(OPERATIONS, operation)
+
+    def look() -> str | None:
+        found = client.get(path).read(_Operation)
+        if found.state == "superseded":
+            raise CommandFailed(
+                f"{operation} is superseded: the spec was changed before it was done"
+            )
+        return None if found.state == "done" else f"it waits for: {found.waits_for}"
+
+    wait_for(f"waiting until {operation} is done", look, seconds)
+    return max(0.0, deadline - time.monotonic())
+
+
+def wait_until_applied(
+    client: Client, supervisor_id: str, operation: str | None, seconds: float
+) -> None:
+    """Wait until what was stored has come true, and the supervisor reads, or rests.
+
+    Without an operation nothing was to be done, or the overlord is an older one.
+    """
+    left = seconds if operation is None else wait_until_done(client, operation, seconds)
+    wait_until_reading(client, supervisor_id, left)
+
+
+def wait_until_stopped(
+    client: Client, supervisor_id: str, operation: str | None, seconds: float
+) -> None:
+    """Wait until all that read has published; an older overlord names no operation."""
+    if operation is None:
+        wait_until_at_rest(client, supervisor_id, seconds)
+    else:
+        wait_until_done(client, operation, seconds)
+
+
+def wait_until_terminated(
+    client: Client, supervisor_id: str, operation: str | None, seconds: float
+) -> None:
+    """Wait as `wait_until_stopped`, and say what was given up unpublished."""
+    wait_until_stopped(client, supervisor_id, operation, seconds)
+    if operation is None:
+        return
+    found = client.get(path_of(OPERATIONS, operation)).read(_Operation)
+    for one in found.unpublished:
+        say(f"not published, no task of it was left: {one}")
+
+
+class Deadline:
+    """Seconds that several waits share."""
+
+    def __init__(self, seconds: float) -> None:
+        """Begin now."""
+        self._at = time.monotonic() + seconds
+
+    def left(self) -> float:
+        """Return what is left of them, 0 at least: so each wait looks once."""
+        return max(0.0, self._at - time.monotonic())
+
+
+def wait_for(what: str, look: Callable[[], str | None], seconds: float) -> None:
+    """Call `look` until it returns None; what it returns otherwise says what is missing.
+
+    Raises:
+        DeadlinePassed: it did not in time.
+    """
+    deadline = time.monotonic() + seconds
+    pause = _FIRST_S
+    with spinner(what):
+        while True:
+            try:
+                missing = look()
+            except Unreachable as error:  # an overlord that restarts comes back
+                missing = str(error)
+            if missing is None:
+                return
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise DeadlinePassed(f"{what}: not within {seconds:g} s; {missing}")
+            time.sleep(min(pause, left))
+            pause = min(pause * 1.5, _LONGEST_S)
+
+
+def _told(status: Status) -> str:
+    now = status.payload
+    detail = now.detailed_state if now.detailed_state != now.state else ""
+    more = "; ".join(part for part in (detail, now.why or "") if part)
+    return f"it is {now.state}" + (f" ({more})" if more else "")
+
+
+def _running(client: Client) -> list[TaskRow]:
+    found = client.get(TASKS, {"state": "running", "max": _TASKS_MAX})
+    return found.read(list[TaskRow])
+
+
+def _is_of(task_id: str, supervisor_id: str) -> bool:
+    """Whether `index_kafka_<supervisor>_<15 hex>_<8 letters>` is a task of this supervisor."""
+    return task_id.rsplit("_", 2)[0] == f"index_kafka_{supervisor_id}"

@@ -1,0 +1,1 @@
+"""Commands on supervisors: apply, infer, reset, status, watch."""

@@ -1,0 +1,108 @@
+"""`tidegate supervisor apply`: specs from files into force, each told by itself."""
+
+import json
+from dataclasses import dataclass, field
+from typing import Annotated
+
+import typer
+from pydantic import JsonValue
+
+from supervisor.cli.shell.answers import Applied
+from supervisor.cli.shell.client import SUPERVISORS, Client
+from supervisor.cli.shell.form import Format
+from supervisor.cli.shell.many import each, show_each, wait_for_each
+from supervisor.cli.shell.options import Output, Server, Wait, connect
+from supervisor.cli.shell.output import say
+from supervisor.cli.shell.problems import CommandFailed
+from supervisor.cli.shell.wait import wait_until_applied
+from supervisor.cli.supervisor.dry_run import DryRun, dry_run
+from supervisor.cli.supervisor.spec_files import SpecFile, read_specs
+
+_SHOWN_MAX = 80
+"""Characters of a value that was changed."""
+
+
+@dataclass
+class _Applying:
+    client: Client
+    headers: dict[str, str]
+    ids: dict[str, str] = field(default_factory=dict)
+    """File -> the supervisor that it is the spec of."""
+    operations: dict[str, str | None] = field(default_factory=dict)
+    """File -> what tells when its spec has come true."""
+
+    def post(self, file: SpecFile) -> tuple[object, str]:
+        if isinstance(file.body, CommandFailed):
+            raise file.body
+        answer = self.client.post(
+            SUPERVISORS, file.body, {"skipRestartIfUnmodified": "true"}, headers=self.headers
+        )
+        applied = answer.read(Applied)
+        for warning in applied.warnings:
+            say(f"warning: {warning}")
+        self.ids[file.name] = applied.id
+        self.operations[file.name] = answer.operation
+        return answer.json(), told_of(applied)
+
+
+def apply(
+    file: Annotated[
+        list[str],
+        typer.Option(
+            "--file",
+            "-f",
+            metavar="FILE",
+            help="A spec, JSON or YAML, or a folder of them; - reads stdin. May be repeated.",
+        ),
+    ],
+    *,
+    only_new: Annotated[
+        bool, typer.Option("--only-new", help="Refuse to change a supervisor that exists.")
+    ] = False,
+    dry: DryRun = None,
+    wait: Wait = None,
+    server: Server = None,
+    output: Output = Format.TABLE,
+) -> None:
+    """Create supervisors from specs, or change them; an unchanged spec changes nothing.
+
+    Each spec is told by itself; exit code 1 if one of them was refused, the others are applied.
+    --dry-run=server tells what the overlord would do, --dry-run=client reads the specs here alone.
+
+    \b
+    Examples:
+      tidegate supervisor apply -f clicks.yaml --wait 60
+      cat clicks.json | tidegate supervisor apply -f -
+    """
+    specs = list(read_specs(file))
+    alone = len(specs) == 1
+    headers = {"If-None-Match": "*"} if only_new else {}
+    if dry is not None:
+        dry_run(specs, dry, server, output, headers=headers)
+        return
+    named = {spec.name: spec for spec in specs}
+    with connect(server) as client:
+        applying = _Applying(client, headers)
+        tried = each(named, lambda name: applying.post(named[name]), alone=alone)
+
+        def awaited(name: str, seconds: float) -> None:
+            wait_until_applied(client, applying.ids[name], applying.operations[name], seconds)
+
+        tried = wait_for_each(tried, awaited, wait, alone=alone)
+    show_each(tried, output, alone=alone, ids=applying.ids)
+
+
+def told_of(applied: Applied) -> str:
+    """Return each change and what it disturbs, and that it is applied."""
+    lines = [
+        f"{change.field}: {_short(change.old)} -> {_short(change.new)} ({change.effect})"
+        for change in applied.changes
+    ]
+    unchanged = applied.modified is False
+    lines.append(f"{applied.id} is unchanged" if unchanged else f"{applied.id} is applied")
+    return "\n".join(lines)
+
+
+def _short(value: JsonValue) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _SHOWN_MAX else f"{text[:_SHOWN_MAX]}..."

@@ -1,0 +1,110 @@
+"""`tidegate supervisor reset --to-latest --backfill`: go on at the end, the rest is read beside."""
+
+from collections.abc import Mapping
+
+import typer
+from pydantic import Field
+
+from supervisor.cli.shell.answers import Lenient
+from supervisor.cli.shell.client import SUPERVISORS, Answer, Client, path_of
+from supervisor.cli.shell.confirm import confirm
+from supervisor.cli.shell.form import Format
+from supervisor.cli.shell.output import say, show_done, show_json, show_text
+
+
+class BackfillRange(Lenient):
+    """What the bounded supervisor reads of one partition."""
+
+    topic: str
+    partition: int
+    start: int = Field(alias="from")
+    to: int
+
+
+class LeftBehind(Lenient):
+    """One partition that moves."""
+
+    topic: str
+    partition: int
+    lost: int = 0
+
+
+class GivenUp(Lenient):
+    """One range that is discarded."""
+
+
+class Backfilled(Lenient):
+    """The answer of the route."""
+
+    id: str
+    backfill_supervisor_id: str | None = None
+    backfill_task_count: int = 1
+    backfill: tuple[BackfillRange, ...] = ()
+    partitions: tuple[LeftBehind, ...] = ()
+    discarded: tuple[GivenUp, ...] = ()
+
+    def told(self) -> list[str]:
+        """Say who reads what from now on, a line each."""
+        reader = self.backfill_supervisor_id or "a supervisor of its own"
+        lines = [
+            f"{each.topic}:{each.partition}: {reader} reads {each.start} to {each.to}, "
+            f"{each.to - each.start} offsets; {self.id} goes on at {each.to}"
+            for each in self.backfill
+        ]
+        lines += [
+            f"{each.topic}:{each.partition}: {each.lost} records are lost: Kafka holds them no more"
+            for each in self.partitions
+            if each.lost
+        ]
+        return lines
+
+
+def wanted_backfill(
+    *, to_latest: bool, backfill: bool, task_count: int | None, offsets: bool
+) -> Mapping[str, str] | None:
+    """Return the query that the options ask for; None: no backfill.
+
+    Raises:
+        BadParameter: they do not go together.
+    """
+    if not (to_latest or backfill or task_count is not None):
+        return None
+    if not (to_latest and backfill):
+        told = "--to-latest and --backfill go together: what lies before is read by another one"
+        raise typer.BadParameter(f"{told}; to skip it instead, name the offsets with --offset")
+    if offsets:
+        raise typer.BadParameter("--to-latest names the offsets already: leave --offset out")
+    return {} if task_count is None else {"backfillTaskCount": str(task_count)}
+
+
+def run_backfill(
+    client: Client, supervisor_id: str, query: Mapping[str, str], *, dry_run: bool, yes: bool
+) -> Answer:
+    """Say what it means, ask unless told not to, and do it; return the last answer."""
+    path = path_of(SUPERVISORS, supervisor_id, "resetToLatestAndBackfill")
+    if dry_run or not yes:
+        answer = client.post(path, b"", {**query, "dryRun": "true"})
+        if dry_run:
+            return answer
+        seen = answer.read(Backfilled)
+        for line in seen.told():
+            say(line)
+        say(
+            f"{len(seen.discarded)} range(s) that are being read are given up, and read once more "
+            f"by the other, in {seen.backfill_task_count} group(s)."
+        )
+        confirm(f"Let {supervisor_id} go on at the latest offsets?")
+    return client.post(path, b"", query)
+
+
+def show_backfill(answer: Answer, output: Format) -> None:
+    """Print who reads what from now on."""
+    if output is Format.JSON:
+        show_json(answer.json())
+        return
+    done = answer.read(Backfilled)
+    for line in done.told():
+        show_text(line)
+    own = done.backfill_supervisor_id
+    last = "nothing is changed: a dry run" if own is None else f"{done.id} is reset, {own} created"
+    show_done(own or done.id, last)

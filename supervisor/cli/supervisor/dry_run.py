@@ -1,0 +1,223 @@
+"""`tidegate supervisor apply --dry-run` and `diff`: what a spec would do, without doing it."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+from pydantic import JsonValue
+
+from supervisor.cli.shell.answers import Lenient, SpecChange
+from supervisor.cli.shell.client import Client
+from supervisor.cli.shell.form import Format
+from supervisor.cli.shell.many import each, show_each
+from supervisor.cli.shell.options import Output, Server, connect
+from supervisor.cli.shell.output import say, show_json, show_name, show_table
+from supervisor.cli.shell.problems import FAILED, CommandFailed, ProblemAnswer
+from supervisor.cli.supervisor.spec_files import SpecFile, read_one
+from supervisor.core.spec.reader import read_spec
+from supervisor.core.values.errors import FieldError, InvalidSpec
+from supervisor.core.values.json_bodies import parse_document
+
+VALIDATE = "/api/v1/supervisors/validate"
+_REFUSED = 400
+_SHOWN_MAX = 80
+
+
+class Where(StrEnum):
+    """Who judges a spec."""
+
+    SERVER = "server"
+    CLIENT = "client"
+
+
+DryRun = Annotated[
+    Where | None,
+    typer.Option(
+        "--dry-run",
+        show_default="it is applied",
+        help="Change nothing: ask the overlord what it would do, or only read the spec here.",
+    ),
+]
+File = Annotated[
+    str,
+    typer.Option("--file", "-f", metavar="FILE", help="The spec, JSON or YAML; - reads stdin."),
+]
+
+
+class Wrong(Lenient):
+    """One thing that is wrong."""
+
+    pointer: str = ""
+    message: str = ""
+    hint: str = ""
+
+
+class Partition(Lenient):
+    """What Kafka holds of one partition."""
+
+    earliest: int
+    latest: int
+
+
+class Topic(Lenient):
+    """One topic that the spec reads."""
+
+    topic: str
+    partitions: tuple[Partition, ...]
+
+
+class Connection(Lenient):
+    """Whether the topics can be read."""
+
+    reachable: bool
+    topics: tuple[Topic, ...] = ()
+    error: str | None = None
+
+
+class Verdict(Lenient):
+    """What a spec would do."""
+
+    id: str | None = None
+    valid: bool
+    errors: tuple[Wrong, ...] = ()
+    warnings: tuple[str, ...] = ()
+    connect: Connection | None = None
+    exists: bool = False
+    changes: tuple[SpecChange, ...] = ()
+    restarts_what: str = ""
+
+
+def dry_run(
+    specs: Sequence[SpecFile],
+    where: Where,
+    server: str | None,
+    output: Format,
+    *,
+    headers: Mapping[str, str],
+) -> None:
+    """Print what applying each spec would do; exit code 1 if one would be refused.
+
+    `headers` are those that it would be applied with.
+    """
+    alone = len(specs) == 1
+    named = {spec.name: spec for spec in specs}
+    judging = _Judging(output, headers, alone=alone)
+    if where is Where.CLIENT:
+        tried = each(named, lambda name: judging.here(named[name]), alone=alone)
+    else:
+        with connect(server) as client:
+            tried = each(named, lambda name: judging.there(client, named[name]), alone=alone)
+    show_each(tried, output, alone=alone, ids=judging.ids)
+    if judging.refused:  # told as JSON, in the answers
+        raise typer.Exit(FAILED)
+
+
+@dataclass
+class _Judging:
+    """Judges one spec after the other; what a table does not hold is told at once."""
+
+    output: Format
+    headers: Mapping[str, str]
+    alone: bool
+    ids: dict[str, str] = field(default_factory=dict)
+    """File -> the supervisor that it is the spec of."""
+    refused: bool = False
+
+    def here(self, file: SpecFile) -> tuple[object, str]:
+        try:
+            read = read_spec(parse_document(_body(file)))
+        except InvalidSpec as error:
+            raise _refused(error.errors) from error
+        self._tell(file, read.spec.id, read.warnings)
+        told = f"{read.spec.id} is a good spec; no server was asked"
+        return read.spec.normalised(), told
+
+    def there(self, client: Client, file: SpecFile) -> tuple[object, str]:
+        told, verdict = _asked(client, _body(file), look=True, headers=self.headers)
+        if self.output is Format.JSON:
+            self.refused |= not verdict.valid
+            return told, ""
+        _refuse(verdict)
+        self._tell(file, verdict.id or "", verdict.warnings)
+        _show_changes(verdict)
+        if verdict.connect is not None:
+            _show_connection(verdict.connect)
+        return told, f"{verdict.id} would be taken: {verdict.restarts_what}"
+
+    def _tell(self, file: SpecFile, supervisor_id: str, warnings: Sequence[str]) -> None:
+        self.ids[file.name] = supervisor_id
+        if not self.alone:
+            say(f"{file.name}:")
+        for warning in warnings:
+            say(f"warning: {warning}")
+
+
+def _body(file: SpecFile) -> bytes:
+    if isinstance(file.body, CommandFailed):
+        raise file.body
+    return file.body
+
+
+def diff(file: File, server: Server = None, output: Output = Format.TABLE) -> None:
+    """Show what a spec would change; exit code 1 if it differs from the stored one, 0 if not.
+
+    Example: tidegate supervisor diff -f clicks.yaml
+    """
+    with connect(server) as client:
+        told, verdict = _asked(client, read_one(file), look=False)
+    if verdict.valid and output is Format.JSON:
+        show_json(told)
+    else:
+        _refuse(verdict)
+        show_name(verdict.id or "")
+        _show_changes(verdict)
+    if not verdict.exists:
+        say(f"{verdict.id} is not there: it would be made")
+    elif verdict.changes:
+        say(f"{verdict.id} differs: {verdict.restarts_what}")
+    else:
+        say(f"{verdict.id} is the same")
+    if verdict.changes or not verdict.exists:
+        raise typer.Exit(FAILED)
+
+
+def _asked(
+    client: Client, body: bytes, *, look: bool, headers: Mapping[str, str] | None = None
+) -> tuple[object, Verdict]:
+    params = {"connect": "true" if look else "false"}
+    answer = client.post(VALIDATE, body, params, headers=headers)
+    return answer.json(), answer.read(Verdict)
+
+
+def _refuse(verdict: Verdict) -> None:
+    if not verdict.valid:
+        raise _refused([FieldError(e.pointer, e.message, e.hint) for e in verdict.errors])
+
+
+def _refused(errors: Sequence[FieldError]) -> ProblemAnswer:
+    title = "The spec is not acceptable"
+    return ProblemAnswer(title, status=_REFUSED, title=title, errors=errors)
+
+
+def _show_changes(verdict: Verdict) -> None:
+    if verdict.changes:
+        show_table(
+            ("FIELD", "FROM", "TO", "EFFECT"),
+            ((c.field, _short(c.old), _short(c.new), c.effect) for c in verdict.changes),
+        )
+
+
+def _show_connection(found: Connection) -> None:
+    if not found.reachable:
+        say(f"warning: {found.error}")
+    for topic in found.topics:
+        records = sum(p.latest - p.earliest for p in topic.partitions)
+        say(f"topic {topic.topic}: {len(topic.partitions)} partitions, {records} offsets")
+
+
+def _short(value: JsonValue) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _SHOWN_MAX else f"{text[:_SHOWN_MAX]}..."

@@ -1,0 +1,36 @@
+"""`tidegate supervisor forget`: give up where a terminated supervisor stood."""
+
+from supervisor.cli.shell.client import path_of
+from supervisor.cli.shell.confirm import confirm
+from supervisor.cli.shell.form import Format
+from supervisor.cli.shell.options import Output, Server, SupervisorId, Yes, connect
+from supervisor.cli.shell.output import show_done, show_json
+
+SUPERVISORS_OF_OURS = "/api/v1/supervisors"
+
+
+def forget(
+    supervisor_id: SupervisorId,
+    yes: Yes = False,
+    server: Server = None,
+    output: Output = Format.TABLE,
+) -> None:
+    """Forget a terminated supervisor: its history and committed offsets go, its table stays.
+
+    A new supervisor of the same id then reads its topic from the start, and rows that are still
+    in the table come in once more.
+
+    Example: tidegate supervisor forget clicks
+    """
+    if not yes:
+        confirm(
+            f"Forget {supervisor_id}? Its spec versions and committed offsets are lost for good: a "
+            "new supervisor of this id reads from the start and doubles rows that are still in "
+            "the table. The table itself stays."
+        )
+    with connect(server) as client:
+        answer = client.post(path_of(SUPERVISORS_OF_OURS, supervisor_id, "forget"))
+    if output is Format.JSON:
+        show_json(answer.json())
+    else:
+        show_done(supervisor_id, f"{supervisor_id} is forgotten; its table stays")

@@ -1,0 +1,163 @@
+"""`tidegate supervisor reset`: begin again, or go on elsewhere; says first what that means."""
+
+import json
+from typing import Annotated
+
+import typer
+from pydantic import Field
+
+from supervisor.cli.shell.answers import Lenient, Status
+from supervisor.cli.shell.client import SUPERVISORS, Client, path_of
+from supervisor.cli.shell.confirm import confirm
+from supervisor.cli.shell.form import Format
+from supervisor.cli.shell.options import Output, Server, SupervisorId, Wait, Yes, connect
+from supervisor.cli.shell.output import say, show_done, show_json, show_text
+from supervisor.cli.shell.problems import CommandFailed
+from supervisor.cli.shell.wait import wait_until_reading
+from supervisor.cli.supervisor.backfill import run_backfill, show_backfill, wanted_backfill
+
+
+class MovedPartition(Lenient):
+    """One partition of the answer."""
+
+    topic: str
+    partition: int
+    start: int | None = Field(alias="from")
+    to: int | None
+    skipped: int = 0
+    lost: int = 0
+    repeated: int = 0
+
+    def told(self) -> str:
+        """Say where it goes, and what that skips, loses or repeats."""
+        came = "no offset" if self.start is None else str(self.start)
+        went = "nowhere: it exists no more" if self.to is None else str(self.to)
+        numbers = (
+            (self.skipped, "records are skipped"),
+            (self.lost, "records are lost: Kafka holds them no more"),
+            (self.repeated, "records are read, and in the table, a second time"),
+        )
+        effects = [f"{count} {what}" for count, what in numbers if count]
+        said = "; ".join(effects) or "nothing is skipped or read twice"
+        return f"{self.topic}:{self.partition}: from {came} to {went}: {said}"
+
+
+class GivenUp(Lenient):
+    """One range of the answer that is discarded."""
+
+    generation_id: str
+
+
+class Moved(Lenient):
+    """The answer to both routes."""
+
+    id: str
+    partitions: tuple[MovedPartition, ...] = ()
+    discarded: tuple[GivenUp, ...] = ()
+
+
+def _offset(text: str) -> tuple[str, int]:
+    partition, _, offset = text.rpartition("=")
+    if not (partition and offset.isascii() and offset.isdigit()):
+        raise typer.BadParameter(f"{text!r} is not of the form PARTITION=OFFSET, such as 0=100")
+    return partition, int(offset)
+
+
+Named = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--offset",
+        metavar="PARTITION=OFFSET",
+        show_default="all partitions begin as useEarliestOffset of the spec says",
+        help="Go on here; with a topicPattern TOPIC:PARTITION=OFFSET. May be repeated.",
+    ),
+]
+ToLatest = Annotated[
+    bool, typer.Option("--to-latest", help="Go on at the latest offsets; with --backfill.")
+]
+Beside = Annotated[
+    bool, typer.Option("--backfill", help="Have a bounded supervisor read what lies before, once.")
+]
+BesideGroups = Annotated[
+    int | None,
+    typer.Option(
+        "--backfill-task-count",
+        metavar="N",
+        min=1,
+        show_default="as many as the spec has",
+        help="With --backfill: in so many task groups.",
+    ),
+]
+
+
+def reset(
+    supervisor_id: SupervisorId,
+    *,
+    offset: Named = None,
+    to_latest: ToLatest = False,
+    backfill: Beside = False,
+    backfill_task_count: BesideGroups = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what it would do, and change nothing.")
+    ] = False,
+    yes: Yes = False,
+    wait: Wait = None,
+    server: Server = None,
+    output: Output = Format.TABLE,
+) -> None:
+    """Begin again at the earliest or latest offsets, or go on at the ones given.
+
+    Prints what is skipped, lost or read twice before it asks.  What was read and is not published
+    yet is given up.
+
+    With --to-latest --backfill nothing is skipped: a second supervisor reads what lies before the
+    latest offsets into the same table, and each record is read by one of the two.
+
+    Example: tidegate supervisor reset clicks --offset 0=100 --dry-run
+    """
+    named = dict(_offset(text) for text in offset or ())
+    query = wanted_backfill(
+        to_latest=to_latest, backfill=backfill, task_count=backfill_task_count, offsets=bool(named)
+    )
+    with connect(server) as client:
+        if query is not None:
+            answer = run_backfill(client, supervisor_id, query, dry_run=dry_run, yes=yes)
+            if wait is not None and not dry_run:
+                wait_until_reading(client, supervisor_id, wait)
+            show_backfill(answer, output)
+            return
+        path = path_of(SUPERVISORS, supervisor_id, "resetOffsets" if named else "reset")
+        body = _body(client, supervisor_id, named)
+        if dry_run or not yes:
+            answer = client.post(path, body, {"dryRun": "true"})
+            preview = answer.read(Moved)
+            if dry_run:
+                _show(preview, "nothing is changed: a dry run", output, answer.json())
+                return
+            for partition in preview.partitions:
+                say(partition.told())
+            say(f"{len(preview.discarded)} range(s) that are being read are given up.")
+            confirm(f"Reset {supervisor_id}?")
+        answer = client.post(path, body)
+        if wait is not None:
+            wait_until_reading(client, supervisor_id, wait)
+    _show(answer.read(Moved), f"{supervisor_id} is reset", output, answer.json())
+
+
+def _body(client: Client, supervisor_id: str, named: dict[str, int]) -> bytes:
+    if not named:
+        return b""
+    stream = client.get(path_of(SUPERVISORS, supervisor_id, "status")).read(Status).payload.stream
+    if not stream:
+        raise CommandFailed(f"the overlord does not say what {supervisor_id} reads")
+    partitions = {"type": "end", "stream": stream, "partitionOffsetMap": named}
+    return json.dumps({"type": "kafka", "partitions": partitions}).encode()
+
+
+def _show(moved: Moved, last: str, output: Format, told: object) -> None:
+    if output is Format.JSON:
+        show_json(told)
+        return
+    for partition in moved.partitions:
+        show_text(partition.told())
+    show_done(moved.id, last)

@@ -1,0 +1,80 @@
+"""`tidegate supervisor rollback`: back to an earlier version, after a look at what that changes."""
+
+import json
+from typing import Annotated
+
+import typer
+
+from supervisor.cli.shell.answers import Applied, SpecVersion
+from supervisor.cli.shell.client import OURS, SUPERVISORS, Client, path_of
+from supervisor.cli.shell.confirm import confirm
+from supervisor.cli.shell.form import Format
+from supervisor.cli.shell.options import Output, Server, SupervisorId, Wait, Yes, connect
+from supervisor.cli.shell.output import say, show_done, show_json
+from supervisor.cli.shell.problems import CommandFailed
+from supervisor.cli.shell.wait import wait_until_applied
+from supervisor.cli.supervisor.apply import told_of
+
+_ENDED = "noop"
+
+
+def rollback(
+    supervisor_id: SupervisorId,
+    *,
+    to: Annotated[
+        int | None,
+        typer.Option(
+            "--to",
+            metavar="VERSION",
+            min=1,
+            show_default="the one before the newest",
+            help="Number of a version, as history tells it.",
+        ),
+    ] = None,
+    yes: Yes = False,
+    wait: Wait = None,
+    server: Server = None,
+    output: Output = Format.TABLE,
+) -> None:
+    """Put an earlier version of a spec in force again; it becomes the newest version.
+
+    Prints what changes, and what that disturbs, before it asks. A terminated supervisor comes back.
+
+    Example: tidegate supervisor rollback clicks --to 3
+    """
+    with connect(server) as client:
+        version = _before(client, supervisor_id) if to is None else to
+        path, body = path_of(OURS, supervisor_id, "rollback"), {"version": version}
+        sent = json.dumps(body).encode()
+        seen = client.post(path, sent, {"dryRun": "true"})
+        # A terminated supervisor has no spec, and no tag.
+        headers = {"If-Match": seen.etag} if seen.etag else {"If-None-Match": "*"}
+        if not yes:
+            *lines, _ = told_of(seen.read(Applied)).splitlines()
+            for line in lines or ["nothing that is in force changes"]:
+                say(line)
+            confirm(f"Roll {supervisor_id} back to version {version}?")
+        # On what was shown, or not at all.
+        answer = client.post(path, sent, headers=headers)
+        applied = answer.read(Applied)
+        for warning in applied.warnings:
+            say(f"warning: {warning}")
+        if wait is not None:
+            wait_until_applied(client, supervisor_id, answer.operation, wait)
+    if output is Format.JSON:
+        show_json(answer.json())
+    else:
+        told = f"{supervisor_id} is as in version {version}, now version {applied.version}"
+        show_done(supervisor_id, told)
+
+
+def _before(client: Client, supervisor_id: str) -> int:
+    answer = client.get(path_of(SUPERVISORS, supervisor_id, "history"))
+    earlier = (v for v in answer.read(list[SpecVersion])[1:] if v.spec.get("type") != _ENDED)
+    found = next(earlier, None)
+    if found is None or found.version_number is None:
+        raise CommandFailed(
+            f"{supervisor_id} has no version before the newest",
+            f"`tidegate supervisor history {supervisor_id}` lists them",
+        )
+    return found.version_number

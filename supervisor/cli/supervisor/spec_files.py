@@ -1,0 +1,145 @@
+"""Specs as people keep them: JSON or YAML, in files, in folders, on stdin.
+
+JSON is sent as it is, so that the overlord judges every byte.  YAML is read by the rules of 1.2
+(`on` is a text, `010` is a text), without aliases, whose copies of copies fill a memory, and
+without keys that are given twice.
+"""
+
+import json
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+
+from supervisor.cli.shell.problems import CommandFailed
+from supervisor.core.values.json_bodies import SIZE_BYTES_MAX
+
+SUFFIXES = (".json", ".yaml", ".yml")
+_STDIN = "-"
+
+
+@dataclass(frozen=True)
+class SpecFile:
+    """One spec: what to call it, and the body to POST or what is wrong with it."""
+
+    name: str
+    body: bytes | CommandFailed
+
+
+class _Loader(yaml.SafeLoader):
+    yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012 -- its form
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        if self.check_event(yaml.AliasEvent):
+            raise self.refused("aliases (*name) are not taken: write the value out")
+        return super().compose_node(parent, index)
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[object, object]:
+        seen: set[str] = set()
+        for key, _ in node.value:
+            if not isinstance(key, yaml.ScalarNode):
+                raise self.refused("a key must be a text")
+            if key.value in seen:
+                raise self.refused(f"the key {key.value!r} is given twice")
+            seen.add(key.value)
+        found = super().construct_mapping(node, deep)
+        return {key if isinstance(key, str) else _text(key): found[key] for key in found}
+
+    def refused(self, told: str) -> yaml.YAMLError:
+        return yaml.MarkedYAMLError(problem=told, problem_mark=self.get_mark())
+
+
+def _text(key: object) -> str:
+    return json.dumps(key) if isinstance(key, bool | int | float | None) else str(key)
+
+
+_NUMBER = r"[-+]?(?:0|[1-9][0-9]*)"
+for _tag, _pattern, _first in (
+    ("null", r"null|Null|NULL|~|", "nN~\0"),
+    ("bool", r"true|True|TRUE|false|False|FALSE", "tTfF"),
+    ("int", _NUMBER, "-+0123456789"),
+    ("float", rf"(?:{_NUMBER}(?:\.[0-9]*)?|[-+]?\.[0-9]+)(?:[eE][-+]?[0-9]+)?", "-+.0123456789"),
+):
+    _Loader.add_implicit_resolver(
+        f"tag:yaml.org,2002:{_tag}", re.compile(rf"(?:{_pattern})\Z"), [*_first, ""]
+    )
+
+
+def read_specs(names: Iterable[str]) -> Iterator[SpecFile]:
+    """Yield every spec of these files and folders, in order; `-` is stdin.
+
+    A folder stands for its .json, .yaml and .yml files by name, a YAML file for its documents.
+    """
+    for name in names:
+        for path in _files(name):
+            yield from _specs(path)
+
+
+def read_one(name: str) -> bytes:
+    """Return the one spec of a file, or of stdin for `-`.
+
+    Raises:
+        CommandFailed: it cannot be read, or there are several.
+    """
+    specs = list(read_specs([name]))
+    if len(specs) != 1:
+        raise CommandFailed(f"{name} has {len(specs)} specs, and this command takes one")
+    if isinstance(specs[0].body, CommandFailed):
+        raise specs[0].body
+    return specs[0].body
+
+
+def _files(name: str) -> list[str]:
+    folder = Path(name)
+    if name == _STDIN or not folder.is_dir():
+        return [name]
+    found = sorted(p for p in folder.iterdir() if p.suffix in SUFFIXES and p.is_file())
+    if not found:
+        raise CommandFailed(f"{name} has no spec", f"its name must end in {', '.join(SUFFIXES)}")
+    return [str(path) for path in found]
+
+
+def _specs(name: str) -> Iterator[SpecFile]:
+    try:
+        content = sys.stdin.buffer.read() if name == _STDIN else Path(name).read_bytes()
+    except OSError as error:
+        yield SpecFile(name, CommandFailed(f"{name} cannot be read: {error.strerror}"))
+        return
+    is_json = name.endswith(".json") or content.lstrip().startswith(b"{")
+    if is_json and not name.endswith((".yaml", ".yml")):
+        yield SpecFile(name, content)
+        return
+    try:
+        documents = list(_documents(content))
+    except CommandFailed as error:
+        yield SpecFile(name, CommandFailed(f"{name}: {error}"))
+        return
+    if not documents:
+        yield SpecFile(name, CommandFailed(f"{name} is empty"))
+    for number, body in enumerate(documents, 1):
+        yield SpecFile(name if len(documents) == 1 else f"{name}#{number}", body)
+
+
+def _documents(content: bytes) -> Iterator[bytes]:
+    """Yield the documents of a YAML text as JSON.
+
+    Raises:
+        CommandFailed: it is no YAML, or has what JSON has not.
+    """
+    if len(content) > SIZE_BYTES_MAX:
+        raise CommandFailed(f"it is larger than {SIZE_BYTES_MAX} bytes")
+    try:
+        for document in yaml.load_all(content.decode("utf-8-sig"), _Loader):
+            if document is not None:
+                yield json.dumps(document, ensure_ascii=False, allow_nan=False).encode()
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark
+        where = "" if mark is None else f"line {mark.line + 1}: "
+        raise CommandFailed(f"{where}{error.problem or 'it is no YAML'}") from None
+    except RecursionError:
+        raise CommandFailed("it is nested too deeply") from None
+    except (yaml.YAMLError, UnicodeDecodeError, TypeError, ValueError) as error:
+        raise CommandFailed(f"it cannot be read: {str(error).splitlines()[0]}") from None

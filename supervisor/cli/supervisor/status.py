@@ -1,0 +1,88 @@
+"""The table of `tidegate supervisor status`: it shows what the API says, and infers nothing."""
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from supervisor.cli.shell.answers import Payload, Status, TaskState
+from supervisor.cli.shell.form import Format, form
+from supervisor.cli.shell.output import ago, show_done, show_facts, show_table, show_text
+
+_ERRORS_MAX = 5
+
+
+def show_status(status: Status, now: datetime) -> None:
+    """Print how a supervisor stands; `now` is what times are told against."""
+    payload = status.payload
+    show_done(status.id, status.id)
+    if form() is Format.NAME:
+        return
+    show_facts(_facts(payload, now))
+    if rows := list(_partitions(payload)):
+        show_text("")
+        show_table(("PARTITION", "COMMITTED", "CURRENT", "LATEST", "LAG"), rows)
+    if tasks := (*payload.active_tasks, *payload.publishing_tasks):
+        show_text("")
+        show_table(("TASK", "DOES", "SINCE", "LEFT", "OFFSETS"), (_task_row(t, now) for t in tasks))
+    if payload.recent_errors:
+        show_text("")
+        show_table(
+            ("ERROR", "WHEN", "MESSAGE"),
+            (
+                (e.exception_class, ago(e.timestamp, now), e.message)
+                for e in payload.recent_errors[:_ERRORS_MAX]
+            ),
+        )
+
+
+def _facts(payload: Payload, now: datetime) -> Iterator[tuple[str, object]]:
+    yield "state", payload.state
+    if payload.detailed_state != payload.state:
+        yield "detail", payload.detailed_state
+    yield "why", payload.why
+    yield "healthy", "yes" if payload.healthy else "no"
+    yield "table", payload.data_source
+    yield "topic", payload.stream
+    yield "lag", payload.aggregate_lag
+    for warning in payload.warnings:
+        yield "warning", warning
+    due = [g.next_publish_due for g in payload.groups if g.next_publish_due is not None]
+    if due:
+        yield "next publish", f"{min(due).isoformat(timespec='seconds')} ({ago(min(due), now)})"
+    if payload.pending_replicas:
+        needed, free = payload.slots_needed or 0, payload.slots_free or 0
+        waiting = f"{payload.pending_replicas} replicas wait for a slot"
+        yield "slots", f"{waiting}: {needed} needed, {free} free"
+    for group in payload.groups:
+        if group.handoff_why:
+            yield f"group {group.group}", f"{group.state}: {group.handoff_why}"
+
+
+def _partitions(payload: Payload) -> Iterator[tuple[object, ...]]:
+    current: dict[str, int] = {}
+    for task in (*payload.publishing_tasks, *payload.active_tasks):
+        for partition, offset in task.current_offsets.items():
+            current[partition] = max(offset, current.get(partition, 0))
+    latest, lag = payload.latest_offsets or {}, payload.minimum_lag or {}
+    for partition in sorted(payload.committed_offsets | current | latest, key=_numbered):
+        yield (
+            partition,
+            payload.committed_offsets.get(partition),
+            current.get(partition),
+            latest.get(partition),
+            lag.get(partition),
+        )
+
+
+def _task_row(task: TaskState, now: datetime) -> tuple[object, ...]:
+    offsets = ", ".join(
+        f"{p}: {start} to {task.current_offsets.get(p, start)}"
+        for p, start in sorted(task.starting_offsets.items(), key=lambda item: _numbered(item[0]))
+    )
+    left = "" if task.remaining_seconds is None else f"{task.remaining_seconds:.0f}s"
+    return task.id, task.type, ago(task.start_time, now), left, offsets
+
+
+def _numbered(partition: str) -> tuple[str, int]:
+    """Sort partition 10 behind partition 9."""
+    topic, _, number = partition.rpartition(":")
+    return topic, int(number) if number.isdigit() else -1

@@ -1,0 +1,170 @@
+"""`tidegate supervisor ...`: what the control plane offers, one command per verb."""
+
+from datetime import UTC, datetime
+from typing import Annotated
+
+import typer
+from pydantic import JsonValue
+
+from supervisor.cli.shell.answers import SpecVersion, Status, SupervisorRow
+from supervisor.cli.shell.client import SUPERVISORS, path_of
+from supervisor.cli.shell.form import Format
+from supervisor.cli.shell.groups import OfSupervisors
+from supervisor.cli.shell.options import Output, Server, SupervisorId, connect
+from supervisor.cli.shell.output import say, show_done, show_json, show_name, show_table, show_text
+from supervisor.cli.shell.problems import FAILED, CommandFailed
+from supervisor.cli.shell.selection import All, Ids, InState, OfDataSource, Selection
+from supervisor.cli.supervisor.history import version_rows
+from supervisor.cli.supervisor.status import show_status
+from supervisor.core.spec.json_schema import spec_schema
+
+commands = typer.Typer(
+    no_args_is_help=True, cls=OfSupervisors, help="Streams that are turned into tables."
+)
+
+_UNHEALTHY = 503
+
+
+@commands.command()
+def schema() -> None:
+    """Print the JSON Schema of a spec, for editors: they complete and check while you type.
+
+    Example: tidegate supervisor schema > supervisor-spec.schema.json
+    """
+    show_json(spec_schema())
+
+
+@commands.command("list")
+def list_all(server: Server = None, output: Output = Format.TABLE) -> None:
+    """List all supervisors and how they stand.
+
+    \b
+    Examples:
+      tidegate supervisor list -o wide
+      tidegate supervisor list -o name | xargs tidegate supervisor status
+    """
+    with connect(server) as client:
+        answer = client.get(SUPERVISORS, {"state": "true"})
+    if output is Format.JSON:
+        show_json(answer.json())
+        return
+    rows = answer.read(list[SupervisorRow])
+    if not rows:
+        say("There is no supervisor yet: `tidegate supervisor init` makes a spec from a topic.")
+    show_table(
+        ("ID", "STATE", "DETAIL", "HEALTHY"),
+        (
+            (
+                r.id,
+                r.state,
+                r.detailed_state,
+                "yes" if r.healthy else "no",
+                r.data_source,
+                "yes" if r.suspended else "no",
+            )
+            for r in rows
+        ),
+        wide=("TABLE", "SUSPENDED"),
+    )
+
+
+@commands.command()
+def get(supervisor_id: SupervisorId, server: Server = None, output: Output = Format.JSON) -> None:
+    """Print the spec as it is in force: JSON, or -o yaml.
+
+    What it prints can be edited and applied again.
+
+    Example: tidegate supervisor get clicks -o yaml > clicks.yaml
+    """
+    with connect(server) as client:
+        answer = client.get(path_of(SUPERVISORS, supervisor_id))
+    if output is Format.JSON:
+        show_json(answer.json())
+        return
+    show_name(supervisor_id)
+    spec = answer.read(dict[str, JsonValue])
+    show_table(
+        ("ID", "TYPE", "SUSPENDED", "ETAG"),
+        [(supervisor_id, spec.get("type"), "yes" if spec.get("suspended") else "no", answer.etag)],
+    )
+
+
+@commands.command()
+def status(
+    supervisor_ids: Ids = None,
+    *,
+    all_: All = False,
+    data_source: OfDataSource = None,
+    state: InState = None,
+    server: Server = None,
+    output: Output = Format.TABLE,
+) -> None:
+    """Show how supervisors stand and why: offsets, lag, tasks, when they publish next.
+
+    \b
+    Examples:
+      tidegate supervisor status clicks
+      tidegate supervisor status --state UNHEALTHY_TASKS
+    """
+    chosen = Selection(supervisor_ids or (), all_, data_source, state)
+    chosen.check()
+    with connect(server) as client:
+        ids = chosen.choose(client)
+        answers = [client.get(path_of(SUPERVISORS, each, "status")) for each in ids]
+    if output is Format.JSON:
+        told = [answer.json() for answer in answers]
+        show_json(told[0] if chosen.alone else told)
+        return
+    for number, answer in enumerate(answers):
+        if number:
+            show_text("")
+        show_status(answer.read(Status), datetime.now(UTC))
+
+
+@commands.command()
+def health(
+    supervisor_id: SupervisorId, server: Server = None, output: Output = Format.TABLE
+) -> None:
+    """Tell whether a supervisor is healthy; exit code 1 if it is not.
+
+    Example: tidegate supervisor health clicks || echo "look at clicks"
+    """
+    with connect(server) as client:
+        path = path_of(SUPERVISORS, supervisor_id, "health")
+        answer = client.get(path, also=(_UNHEALTHY,))
+    told = answer.read(dict[str, object])
+    healthy = told.get("healthy") is True
+    if "healthy" not in told:  # a 503 about something else
+        raise CommandFailed(f"{answer.server}: {told.get('detail') or told.get('error') or told}")
+    if output is Format.JSON:
+        show_json(told)
+    else:
+        show_done(supervisor_id, f"{supervisor_id} is {'healthy' if healthy else 'not healthy'}")
+    if not healthy:
+        raise typer.Exit(FAILED)
+
+
+@commands.command()
+def history(
+    supervisor_id: SupervisorId,
+    count: Annotated[
+        int | None,
+        typer.Option(
+            "--limit", "-n", metavar="N", min=1, help="At most so many.", show_default="all"
+        ),
+    ] = None,
+    server: Server = None,
+    output: Output = Format.TABLE,
+) -> None:
+    """List the versions of a spec, newest first, and what each changed.
+
+    Example: tidegate supervisor history clicks -n 5
+    """
+    with connect(server) as client:
+        path = path_of(SUPERVISORS, supervisor_id, "history")
+        answer = client.get(path, {} if count is None else {"count": count})
+    if output is Format.JSON:
+        show_json(answer.json())
+    else:
+        versions = answer.read(list[SpecVersion])
+        show_table(("NUMBER", "VERSION", "WHAT", "CHANGED"), version_rows(versions))

@@ -1,0 +1,130 @@
+"""`tidegate supervisor suspend | resume | terminate`: verbs for one supervisor or many."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from supervisor.cli.shell.client import SUPERVISORS, Client, path_of
+from supervisor.cli.shell.confirm import confirm
+from supervisor.cli.shell.form import Format
+from supervisor.cli.shell.many import each, show_each, wait_for_each
+from supervisor.cli.shell.options import Output, Server, Wait, Yes, connect
+from supervisor.cli.shell.output import say
+from supervisor.cli.shell.selection import All, Ids, InState, OfDataSource, Selection
+from supervisor.cli.shell.wait import (
+    wait_until_applied,
+    wait_until_stopped,
+    wait_until_terminated,
+)
+
+_SHOWN_MAX = 20
+
+
+@dataclass(frozen=True)
+class _Verb:
+    name: str
+    told: str
+    wait: Callable[[Client, str, str | None, float], None]
+    asks: bool = False
+
+
+_SUSPEND = _Verb("suspend", "is suspended", wait_until_stopped)
+_RESUME = _Verb("resume", "runs", wait_until_applied)
+_TERMINATE = _Verb("terminate", "is terminated; its table stays", wait_until_terminated, asks=True)
+
+
+def suspend(
+    supervisor_ids: Ids = None,
+    *,
+    all_: All = False,
+    data_source: OfDataSource = None,
+    state: InState = None,
+    wait: Wait = None,
+    server: Server = None,
+    output: Output = Format.TABLE,
+) -> None:
+    """Suspend supervisors: their groups hand off and publish, and nothing new starts.
+
+    Example: tidegate supervisor suspend clicks --wait 60
+    """
+    chosen = Selection(supervisor_ids or (), all_, data_source, state)
+    _carry_out(_SUSPEND, chosen, server, output, wait=wait)
+
+
+def resume(
+    supervisor_ids: Ids = None,
+    *,
+    all_: All = False,
+    data_source: OfDataSource = None,
+    state: InState = None,
+    wait: Wait = None,
+    server: Server = None,
+    output: Output = Format.TABLE,
+) -> None:
+    """Resume suspended supervisors where they stopped.
+
+    Example: tidegate supervisor resume --state SUSPENDED
+    """
+    chosen = Selection(supervisor_ids or (), all_, data_source, state)
+    _carry_out(_RESUME, chosen, server, output, wait=wait)
+
+
+def terminate(
+    supervisor_ids: Ids = None,
+    *,
+    all_: All = False,
+    data_source: OfDataSource = None,
+    state: InState = None,
+    yes: Yes = False,
+    wait: Wait = None,
+    server: Server = None,
+    output: Output = Format.TABLE,
+) -> None:
+    """End supervisors: what they have read is published, and their tables stay.
+
+    Example: tidegate supervisor terminate --data-source 'test_*'
+    """
+    chosen = Selection(supervisor_ids or (), all_, data_source, state)
+    _carry_out(_TERMINATE, chosen, server, output, wait=wait, yes=yes)
+
+
+def _carry_out(
+    verb: _Verb,
+    chosen: Selection,
+    server: str | None,
+    output: Format,
+    *,
+    wait: float | None,
+    yes: bool = False,
+) -> None:
+    chosen.check()
+    with connect(server) as client:
+        ids = chosen.choose(client)
+        if not announced(verb.name, ids, chosen, asks=verb.asks and not yes):
+            return
+        operations: dict[str, str | None] = {}
+
+        def act(supervisor_id: str) -> tuple[object, str]:
+            answer = client.post(path_of(SUPERVISORS, supervisor_id, verb.name))
+            operations[supervisor_id] = answer.operation
+            return answer.json(), f"{supervisor_id} {verb.told}"
+
+        def awaited(supervisor_id: str, seconds: float) -> None:
+            verb.wait(client, supervisor_id, operations[supervisor_id], seconds)
+
+        tried = each(ids, act, alone=chosen.alone)
+        tried = wait_for_each(tried, awaited, wait, alone=chosen.alone)
+    show_each(tried, output, alone=chosen.alone)
+
+
+def announced(verb: str, ids: list[str], chosen: Selection, *, asks: bool) -> bool:
+    """Say what will be touched, and ask if it cannot be undone; False: nothing is."""
+    more = len(ids) - _SHOWN_MAX
+    named = ", ".join(ids[:_SHOWN_MAX]) + (f" and {more} more" if more > 0 else "")
+    if not ids:
+        return False
+    if asks:
+        what = named if len(ids) == 1 else f"{len(ids)} supervisors: {named}"
+        confirm(f"{verb.capitalize()} {what}?")
+    elif chosen.filtered:
+        say(f"{verb}: {named}")
+    return True

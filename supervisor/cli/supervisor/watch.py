@@ -1,0 +1,168 @@
+"""`tidegate supervisor explain` and `watch`: why it stands so, and what happens, as it happens."""
+
+import json
+import time
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Annotated
+
+import httpx
+import typer
+
+from supervisor.cli.shell.answers import Lenient
+from supervisor.cli.shell.client import Client, path_of, problem_of
+from supervisor.cli.shell.completion import complete_ids
+from supervisor.cli.shell.form import Format
+from supervisor.cli.shell.options import Output, Server, SupervisorId, connect
+from supervisor.cli.shell.output import say, show_json, show_name, show_text
+
+API = "/api/v1/supervisors"
+EVENTS = "/api/v1/events"
+STREAM = f"{EVENTS}/stream"
+_SILENT_S = 45.0
+"""Three heartbeats: a connection that is silent for longer is dead."""
+_PAUSE_FIRST_S, _PAUSE_S = 0.5, 5.0
+
+
+class _Sentence(Lenient):
+    text: str
+    since: datetime | None = None
+
+
+class _Newest(Lenient):
+    newest: int
+    events: tuple[dict[str, object], ...] = ()
+
+
+class _Explanation(Lenient):
+    sentences: tuple[_Sentence, ...]
+
+
+def explain(
+    supervisor_id: SupervisorId, server: Server = None, output: Output = Format.TABLE
+) -> None:
+    """Say why a supervisor stands as it does, what it waits for, and what comes next.
+
+    Example: tidegate supervisor explain clicks
+    """
+    with connect(server) as client:
+        answer = client.get(path_of(API, supervisor_id, "explain"))
+    if output is Format.JSON:
+        show_json(answer.json())
+        return
+    show_name(supervisor_id)
+    for sentence in answer.read(_Explanation).sentences:
+        since = sentence.since
+        show_text(sentence.text + (f" (since {since:%Y-%m-%d %H:%M:%S %Z})" if since else ""))
+
+
+def watch(
+    supervisor_id: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="ID",
+            help="Of this supervisor alone.",
+            show_default="of all",
+            autocompletion=complete_ids,
+        ),
+    ] = None,
+    *,
+    after: Annotated[
+        int | None,
+        typer.Option(
+            "--after",
+            metavar="EVENT",
+            min=0,
+            help="Begin behind the event of this id; 0: with all that are kept.",
+            show_default="with what happens from now on",
+        ),
+    ] = None,
+    count: Annotated[
+        int | None,
+        typer.Option(
+            "--limit",
+            "-n",
+            metavar="N",
+            min=1,
+            help="End after so many.",
+            show_default="goes on until Ctrl-C",
+        ),
+    ] = None,
+    server: Server = None,
+    output: Output = Format.TABLE,
+) -> None:
+    """Print what happens as it happens, until Ctrl-C; a lost connection is made again.
+
+    Example: tidegate supervisor watch clicks --limit 10
+    """
+    with connect(server) as client:
+        for number, event in enumerate(_events(client, supervisor_id, after), 1):
+            if output is Format.JSON:
+                typer.echo(json.dumps(event, ensure_ascii=False))
+            else:
+                show_text(_line(event))
+            if number == count:
+                return
+
+
+def _events(
+    client: Client, supervisor_id: str | None, after: int | None
+) -> Iterator[dict[str, object]]:
+    """Yield events for ever; where a connection ends, the next goes on behind the last one.
+
+    Raises:
+        Unreachable, ProblemAnswer: no overlord answers at first, or one refuses.
+    """
+    params = {} if supervisor_id is None else {"supervisor": supervisor_id}
+    # Known before the first event, so that nothing is missed if the connection is lost until then.
+    known = client.get(EVENTS, {**params, "limit": "1"}).read(_Newest)
+    if supervisor_id is not None and not known.events:
+        say(f"nothing is known of [{supervisor_id}]; `tidegate supervisor list` shows the ids")
+    last, pause = known.newest if after is None else after, _PAUSE_FIRST_S
+    while True:
+        for url in client.servers:
+            try:
+                for found in _stream(client, url, {**params, "after": str(last)}):
+                    last, pause = int(found[0]), _PAUSE_FIRST_S
+                    yield found[1]
+            except httpx.ConnectError:
+                say(f"{url} cannot be reached; trying again")
+            except httpx.HTTPError:
+                say(f"the connection to {url} was lost; going on")
+        time.sleep(pause)
+        pause = min(pause * 2, _PAUSE_S)
+
+
+def _stream(
+    client: Client, url: str, params: dict[str, str]
+) -> Iterator[tuple[str, dict[str, object]]]:
+    with client.stream(f"{url}{STREAM}", params, _SILENT_S) as answer:
+        if answer.is_client_error:
+            answer.read()
+            raise problem_of(answer, url)
+        answer.raise_for_status()
+        number = kind = ""
+        for line in answer.iter_lines():
+            name, _, value = line.partition(": ")
+            if name == "id":
+                number = value
+            elif name == "event":
+                kind = value
+            elif name == "data" and number:
+                yield number, {"id": int(number), "type": kind} | json.loads(value)
+
+
+def _line(event: dict[str, object]) -> str:
+    if event["type"] == "trimmed":
+        return f"events {event['from']} to {event['to']} are gone: look at status and lists anew"
+    at = str(event.get("at", ""))[:19].replace("T", " ")
+    group = "" if event.get("group") is None else f" group {event['group']}"
+    detail = event.get("detail")
+    members = detail.items() if isinstance(detail, dict) else ()
+    told = "  ".join(f"{name}={_short(value)}" for name, value in members)
+    task = f" {event['taskId']}" if event.get("taskId") else ""
+    return f"{at}  {event.get('supervisorId')}{group}  {event['type']}{task}  {told}".rstrip()
+
+
+def _short(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,1 @@
+"""Commands on tables: compaction, exports, query, quarantine, segments, verify."""

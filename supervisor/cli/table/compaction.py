@@ -1,0 +1,285 @@
+"""`tidegate compaction ...`: small files of a table become larger ones."""
+
+import json
+from datetime import datetime
+from typing import Annotated
+
+import typer
+
+from supervisor.cli.shell.answers import Lenient
+from supervisor.cli.shell.client import Client, path_of
+from supervisor.cli.shell.form import Format
+from supervisor.cli.shell.groups import Sections
+from supervisor.cli.shell.options import Limit, Output, Server, Wait, connect
+from supervisor.cli.shell.output import say, show_done, show_json, show_table
+from supervisor.cli.shell.pages import rows_up_to
+from supervisor.cli.shell.problems import FAILED
+from supervisor.cli.shell.wait import wait_for
+from supervisor.cli.table.segment_life import TABLES, Table, a_period, within
+
+commands = typer.Typer(
+    no_args_is_help=True, cls=Sections, help="Rewrite small files of a table as larger ones."
+)
+COMPACTIONS = "/api/v1/compactions"
+
+TargetRows = Annotated[
+    int | None,
+    typer.Option(
+        "--target-rows",
+        metavar="N",
+        min=2,
+        show_default="the spec's maxRowsPerSegment",
+        help="A file is to have so many rows at most.",
+    ),
+]
+TargetBytes = Annotated[
+    int | None,
+    typer.Option(
+        "--target-bytes",
+        metavar="N",
+        min=1024,
+        show_default="the spec's targetSegmentBytes",
+        help="A file is to have so many bytes at most.",
+    ),
+]
+FilesMin = Annotated[
+    int,
+    typer.Option(
+        "--files-min", metavar="N", min=2, help="Leave fewer small files of a chunk of time alone."
+    ),
+]
+
+
+class Compaction(Lenient):
+    """One attempt to replace files by one."""
+
+    id: str
+    data_source: str
+    interval_start: datetime
+    interval_end: datetime
+    status: str
+    status_code: str = ""
+    files: int = 0
+    rows: int = 0
+    reason: str = ""
+    worker_id: str | None = None
+    detail: str = ""
+
+
+class Compactions(Lenient):
+    """Compactions, newest first."""
+
+    compactions: tuple[Compaction, ...]
+
+
+class Rule(Lenient):
+    """How a table is compacted by itself; without a time to skip it is not."""
+
+    data_source: str
+    skip_offset_from_latest: str | None = None
+    target_rows: int | None = None
+    target_bytes: int | None = None
+    files_min: int | None = None
+    author: str | None = None
+
+
+@commands.callback()
+def _group() -> None:
+    """Rewrite small files of a table as larger ones."""
+
+
+@commands.command("run")
+def run(
+    table: Table,
+    interval: Annotated[str | None, within("the whole table")] = None,
+    *,
+    target_rows: TargetRows = None,
+    target_bytes: TargetBytes = None,
+    files_min: FilesMin = 2,
+    wait: Wait = None,
+    server: Server = None,
+    output: Output = Format.TABLE,
+) -> None:
+    """Compact a table's small files now; with --wait, fail if one of them could not be.
+
+    Example: tidegate compaction run clicks --wait 600
+    """
+    body = _said(
+        targetRows=target_rows, targetBytes=target_bytes, filesMin=files_min, interval=interval
+    )
+    with connect(server) as client:
+        answer = client.post(path_of(TABLES, table, "compact"), body)
+        found = answer.read(Compactions).compactions
+        if wait is not None and found:
+            found = _ended(client, found, wait)
+    if output is Format.JSON and wait is None:
+        show_json(answer.json())
+    elif output is Format.JSON:
+        show_json({"compactions": [each.model_dump(mode="json", by_alias=True) for each in found]})
+    elif not found:
+        say(f"{table} has no files that would become fewer.")
+    else:
+        _show(found)
+    if any(each.status == "FAILED" for each in found):
+        raise typer.Exit(FAILED)
+
+
+@commands.command("list")
+def list_all(
+    table: Annotated[
+        str | None,
+        typer.Argument(metavar="TABLE", help="Only of this table.", show_default="all tables"),
+    ] = None,
+    limit: Limit = 20,
+    *,
+    server: Server = None,
+    output: Output = Format.TABLE,
+) -> None:
+    """List the newest compactions of a table, or of all, and what became of them."""
+    with connect(server) as client:
+        answer = rows_up_to(client, COMPACTIONS, "compactions", limit, {"dataSource": table})
+    if output is Format.JSON:
+        show_json(answer)
+        return
+    _show(Compactions.model_validate(answer).compactions)
+
+
+@commands.command("rule")
+def rule(
+    context: typer.Context,
+    table: Table,
+    *,
+    skip_latest: Annotated[
+        str | None,
+        typer.Option(
+            "--skip-latest",
+            metavar="PERIOD",
+            callback=a_period,
+            show_default="the rule is shown, not changed",
+            help="Set the rule: compact by itself, but not what lies less than this before the "
+            "newest row; ISO 8601, such as P1D.",
+        ),
+    ] = None,
+    target_rows: TargetRows = None,
+    target_bytes: TargetBytes = None,
+    files_min: FilesMin = 2,
+    off: Annotated[bool, typer.Option("--off", help="Compact only when asked.")] = False,
+    server: Server = None,
+    output: Output = Format.TABLE,
+) -> None:
+    """Show, set (--skip-latest) or end (--off) how a table is compacted by itself.
+
+    \b
+    Examples:
+      tidegate compaction rule clicks
+      tidegate compaction rule clicks --skip-latest P1D
+    """
+    if skip_latest is not None and off:
+        raise typer.BadParameter("give one of --skip-latest and --off")
+    if skip_latest is None and _given(context):
+        raise typer.BadParameter(
+            "it goes with --skip-latest, which sets the rule", param_hint=_given(context)
+        )
+    path = path_of(TABLES, table, "compaction")
+    with connect(server) as client:
+        if skip_latest is not None:
+            body = _said(
+                skipOffsetFromLatest=skip_latest,
+                targetRows=target_rows,
+                targetBytes=target_bytes,
+                filesMin=files_min,
+            )
+            answer = client.put(path, body)
+        else:
+            answer = client.delete(path) if off else client.get(path)
+    if output is Format.JSON:
+        show_json(answer.json())
+    else:
+        show_done(table, _told(answer.read(Rule)))
+
+
+@commands.command("cancel")
+def cancel(
+    compaction: Annotated[
+        str, typer.Argument(metavar="ID", help="Id of the compaction.", show_default=False)
+    ],
+    *,
+    server: Server = None,
+    output: Output = Format.TABLE,
+) -> None:
+    """Give up a compaction that waits or runs; its files stay as they are."""
+    with connect(server) as client:
+        answer = client.post(path_of(COMPACTIONS, compaction, "cancel"))
+    if output is Format.JSON:
+        show_json(answer.json())
+        return
+    found = answer.read(Compaction)
+    show_done(found.id, f"{found.id}: {found.status}, {found.detail}")
+
+
+def _said(**members: int | str | None) -> bytes:
+    """Return the JSON of what was said; for the rest the overlord knows the defaults."""
+    return json.dumps(
+        {name: value for name, value in members.items() if value is not None}
+    ).encode()
+
+
+def _given(context: typer.Context) -> list[str]:
+    """Return which parts of a rule the command line names."""
+    parts = ("target_rows", "target_bytes", "files_min")
+    named = (part for part in parts if _source(context, part) == "COMMANDLINE")
+    return [f"--{part.replace('_', '-')}" for part in named]
+
+
+def _source(context: typer.Context, part: str) -> str:
+    found = context.get_parameter_source(part)
+    return "" if found is None else found.name
+
+
+def _ended(client: Client, begun: tuple[Compaction, ...], seconds: float) -> tuple[Compaction, ...]:
+    """Wait until all have ended; return what became of them."""
+    ended: dict[str, Compaction] = {}
+
+    def look() -> str | None:
+        for each in begun:
+            if each.id not in ended:
+                now = client.get(path_of(COMPACTIONS, each.id)).read(Compaction)
+                if now.status != "RUNNING":
+                    ended[each.id] = now
+        left = len(begun) - len(ended)
+        return f"{left} of {len(begun)} still wait or run" if left else None
+
+    wait_for(f"compacting {begun[0].data_source}", look, seconds)
+    return tuple(ended[each.id] for each in begun)
+
+
+def _show(found: tuple[Compaction, ...]) -> None:
+    show_table(
+        ("TABLE", "FROM", "TO", "FILES", "ROWS", "STATUS", "ASKED BY", "ID"),
+        (
+            (
+                each.data_source,
+                f"{each.interval_start:%Y-%m-%d %H:%M}",
+                f"{each.interval_end:%Y-%m-%d %H:%M}",
+                each.files,
+                each.rows,
+                each.status_code or each.status,
+                each.reason,
+                each.id,
+            )
+            for each in found
+        ),
+    )
+    for each in found:
+        if each.status == "FAILED":
+            say(f"{each.id}: {each.detail}")
+
+
+def _told(found: Rule) -> str:
+    if found.skip_offset_from_latest is None:
+        return f"{found.data_source} is compacted only when asked"
+    return (
+        f"{found.data_source} is compacted by itself, up to {found.skip_offset_from_latest} before "
+        f"its newest rows: {found.files_min} or more files of a chunk, into files of "
+        f"{found.target_rows} rows or {found.target_bytes} bytes at most (set by {found.author})"
+    )

@@ -1,0 +1,119 @@
+"""`tidegate export ...` and `tidegate snippet`: tables in other formats, and what reads them."""
+
+from datetime import UTC, datetime
+from typing import Annotated
+
+import typer
+
+from supervisor.cli.shell.answers import Lenient
+from supervisor.cli.shell.client import path_of
+from supervisor.cli.shell.form import Format
+from supervisor.cli.shell.groups import Sections
+from supervisor.cli.shell.options import Output, Server, connect
+from supervisor.cli.shell.output import ago, say, show_json, show_table, show_text
+from supervisor.core.tables.snippets import Reader
+
+commands = typer.Typer(
+    no_args_is_help=True, cls=Sections, help="Tables in other formats, over the same files."
+)
+TABLES = "/api/v1/datasources"
+
+
+class Exported(Lenient):
+    """One table in one format."""
+
+    data_source: str
+    format: str
+    state: str
+    lag_seconds: float = 0.0
+    sequence: int = 0
+    version: int | None = None
+    location: str | None = None
+    exported_at: datetime | None = None
+    problem: str = ""
+
+
+class ExportedTables(Lenient):
+    """What is exported."""
+
+    exports: tuple[Exported, ...]
+
+
+class Code(Lenient):
+    """A snippet for one reader."""
+
+    reader: str
+    code: str
+
+
+class Codes(Lenient):
+    """The snippets of a table."""
+
+    snippets: tuple[Code, ...]
+
+
+@commands.callback()
+def _group() -> None:
+    """Tables in other formats, over the same files."""
+
+
+@commands.command("list")
+def list_all(
+    datasource: Annotated[
+        str | None,
+        typer.Argument(metavar="TABLE", help="Only of this table.", show_default="all tables"),
+    ] = None,
+    *,
+    server: Server = None,
+    output: Output = Format.TABLE,
+) -> None:
+    """List the exports of a table, or of all: how far behind each is, and what holds it up."""
+    path = "/api/v1/exports" if datasource is None else path_of(TABLES, datasource, "exports")
+    with connect(server) as client:
+        answer = client.get(path)
+    if output is Format.JSON:
+        show_json(answer.json())
+        return
+    now = datetime.now(UTC)
+    found = answer.read(ExportedTables).exports
+    show_table(
+        ("TABLE", "FORMAT", "STATE", "LAG", "VERSION", "EXPORTED", "LOCATION"),
+        (_row(each, now) for each in found),
+    )
+    for each in found:
+        if each.problem:
+            say(f"{each.data_source} as {each.format}: {each.problem}")
+    if not found:
+        say('No table is exported: "exports" in a spec\'s dataSchema asks for it.')
+
+
+def snippet(
+    table: Annotated[
+        str, typer.Argument(metavar="TABLE", help="Name of the table.", show_default=False)
+    ],
+    reader: Annotated[Reader, typer.Option("--reader", "-r", help="What is to read it.")],
+    *,
+    server: Server = None,
+) -> None:
+    """Print Python that reads exactly the published rows of a table.
+
+    Example: tidegate snippet clicks --reader polars
+    """
+    with connect(server) as client:
+        answer = client.get(path_of(TABLES, table, "snippets"), {"reader": reader.value})
+    for each in answer.read(Codes).snippets:
+        show_text(each.code.rstrip())
+
+
+def _row(each: Exported, now: datetime) -> tuple[object, ...]:
+    lag = f"{each.lag_seconds:.0f}s" if each.lag_seconds else ""
+    exported = ago(each.exported_at, now)
+    return (
+        each.data_source,
+        each.format,
+        each.state,
+        lag,
+        each.version,
+        exported,
+        each.location,
+    )

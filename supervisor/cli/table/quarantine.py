@@ -1,0 +1,259 @@
+"""`tidegate quarantine ...`: records that could not be read, and why."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from supervisor.cli.shell.answers import Quarantined, QuarantinedRecord
+from supervisor.cli.shell.client import Client, path_of
+from supervisor.cli.shell.confirm import confirm
+from supervisor.cli.shell.form import Format
+from supervisor.cli.shell.groups import Sections
+from supervisor.cli.shell.options import Output, Server, SupervisorId, WarehouseHere, Yes, connect
+from supervisor.cli.shell.output import (
+    say,
+    show_facts,
+    show_json,
+    show_name,
+    show_table,
+    show_text,
+    size,
+)
+from supervisor.cli.shell.problems import CommandFailed
+from supervisor.verify.ledger import Ledger
+from tasks.contract.kafka_client import librdkafka_properties
+
+commands = typer.Typer(
+    no_args_is_help=True, cls=Sections, help="Records that could not be read, as they were."
+)
+PAGE = 500
+VALUE_SHOWN = 80
+"""Characters of a value in a table; `show` prints all of it."""
+
+OfReason = Annotated[
+    str | None,
+    typer.Option(
+        "--reason",
+        metavar="REASON",
+        help="Only with this reason, such as not-json.",
+        show_default="all",
+    ),
+]
+ToTopic = Annotated[
+    str,
+    typer.Option(
+        "--topic", metavar="TOPIC", help="Where to send them: a topic that keeps its records."
+    ),
+]
+MostSent = Annotated[
+    int,
+    typer.Option(
+        "--limit",
+        "-n",
+        metavar="N",
+        min=1,
+        max=100_000,
+        help="Send at most so many in this call.",
+    ),
+]
+
+
+@commands.callback()
+def _group() -> None:
+    """Records that could not be read, as they were."""
+
+
+@commands.command("list")
+def list_all(
+    supervisor_id: SupervisorId,
+    topic: Annotated[
+        str | None,
+        typer.Option("--topic", metavar="TOPIC", help="Only of this topic.", show_default="all"),
+    ] = None,
+    partition: Annotated[
+        int | None,
+        typer.Option(
+            "--partition", metavar="N", min=0, help="Only of this partition.", show_default="all"
+        ),
+    ] = None,
+    reason: OfReason = None,
+    limit: Annotated[
+        int, typer.Option("--limit", "-n", metavar="N", min=1, help="At most so many.")
+    ] = 100,
+    *,
+    server: Server = None,
+    output: Output = Format.TABLE,
+) -> None:
+    """List records that a supervisor could not read, by topic, partition and offset.
+
+    Example: tidegate quarantine list clicks --reason not-json
+    """
+    narrowed = {"topic": topic, "partition": partition, "reason": reason}
+    params: dict[str, str | int | bool] = {k: v for k, v in narrowed.items() if v is not None}
+    with connect(server) as client:
+        found, reasons, more = _pages(client, supervisor_id, params, limit)
+    if output is Format.JSON:
+        show_json({"reasons": reasons, "records": [r.model_dump(mode="json") for r in found]})
+        return
+    show_table(
+        ("RECORD", "OFFSET", "TIME", "REASON", "KEY", "SIZE", "VALUE"),
+        (_row(record) for record in found),
+    )
+    told = ", ".join(f"{number} {reason}" for reason, number in sorted(reasons.items()))
+    say(f"{sum(reasons.values())} records: {told}" if reasons else "no records")
+    if more:
+        say(f"The first {len(found)}; --limit shows more.")
+
+
+@commands.command()
+def show(
+    supervisor_id: SupervisorId,
+    record: Annotated[
+        str,
+        typer.Argument(
+            metavar="TOPIC:PARTITION", help="Where it lies, as the list says.", show_default=False
+        ),
+    ],
+    offset: Annotated[
+        int,
+        typer.Argument(
+            metavar="OFFSET", min=0, help="Its offset there, as the list says.", show_default=False
+        ),
+    ],
+    server: Server = None,
+    output: Output = Format.TABLE,
+) -> None:
+    """Show one record whole: key, headers and value.
+
+    Example: tidegate quarantine show clicks clicks:1 17
+    """
+    topic, _, partition = record.rpartition(":")
+    if not topic or not partition.isdecimal():
+        raise typer.BadParameter("it is not TOPIC:PARTITION", param_hint="TOPIC:PARTITION")
+    path = path_of(
+        "/api/v1/supervisors", supervisor_id, "quarantine", topic, partition, str(offset)
+    )
+    with connect(server) as client:
+        answer = client.get(path)
+    if output is Format.JSON:
+        show_json(answer.json())
+        return
+    found = answer.read(QuarantinedRecord)
+    show_name(f"{found.topic}:{found.partition}", found.offset)
+    show_facts(
+        (
+            ("record", f"{found.topic}:{found.partition} {found.offset}"),
+            ("time", found.time.isoformat(sep=" ", timespec="milliseconds")),
+            ("reason", found.reason),
+            ("key", _told(found.key, found.key_base64)),
+            *(("header", f"{h.key}: {_told(h.value, h.value_base64)}") for h in found.headers),
+            ("size", size(found.value_bytes)),
+        )
+    )
+    show_text("")
+    show_text(_told(found.value, found.value_base64))
+    if found.cut:
+        say("It is longer than what is shown.")
+
+
+@commands.command("replay")
+def replay_all(
+    supervisor_id: SupervisorId,
+    topic: ToTopic,
+    reason: OfReason = None,
+    *,
+    most: MostSent = 10_000,
+    keep_time: Annotated[
+        bool,
+        typer.Option(
+            "--keep-time", help="Send them with the time that they had in Kafka, not the present."
+        ),
+    ] = False,
+    warehouse: WarehouseHere = None,
+    yes: Yes = False,
+    server: Server = None,
+    output: Output = Format.TABLE,
+) -> None:
+    """Send quarantined records to another topic, as they were, each at most once.
+
+    All of a call in one transaction of Kafka. A supervisor with a corrected spec, another id and
+    the same dataSource then reads them. A header, tidegate-origin, names where each was; one that
+    the topic has already is not sent again.
+
+    \b
+    Example:
+      tidegate quarantine replay clicks --topic clicks-again --reason no-timestamp
+    """
+    from supervisor.cli.table.replay import (  # Kafka and Arrow are loaded only when asked
+        Replay,
+        replay,
+    )
+    from supervisor.verify.verifier import secret_of_environment
+
+    with connect(server) as client:
+        path = path_of("/api/v1/supervisors", supervisor_id, "ledger")
+        ledger = client.get(path).read(Ledger)
+    root = (warehouse or Path(ledger.warehouse)).resolve()
+    if topic in {row.topic for row in ledger.committed}:
+        raise CommandFailed(
+            f"{supervisor_id} reads {topic} itself", "send them to a topic of their own"
+        )
+    files = [root / file.path for each in ledger.publications for file in each.errors]
+    if not yes:
+        confirm(f"Send records of {supervisor_id} to {topic}?")
+    properties = librdkafka_properties(ledger.kafka, secret_of_environment)
+    sent = replay(Replay(files, topic, properties, reason, most, keep_time))
+    if output is Format.JSON:
+        ends = {str(partition): end for partition, end in sorted(sent.ends.items())}
+        told = {"sent": sent.sent, "there": sent.there, "more": sent.more}
+        show_json(told | {"endSequenceNumbers": ends})
+        return
+    show_name(supervisor_id)
+    show_text(f"{sent.sent} records sent to {topic}, {sent.there} were there before")
+    if sent.more:
+        say("There are more: run it again.")
+
+
+def _pages(
+    client: Client, supervisor_id: str, params: dict[str, str | int | bool], limit: int
+) -> tuple[list[QuarantinedRecord], dict[str, int], bool]:
+    """Return records, the numbers of all by reason, and whether there are more."""
+    path = path_of("/api/v1/supervisors", supervisor_id, "quarantine")
+    found: list[QuarantinedRecord] = []
+    reasons: dict[str, int] = {}
+    after: str | None = None
+    while True:
+        asked = params | {"limit": min(PAGE, limit - len(found))}
+        page = client.get(path, asked if after is None else asked | {"after": after})
+        told = page.read(Quarantined)
+        found += told.records
+        reasons = reasons if told.reasons is None else told.reasons
+        after = told.next
+        if after is None or len(found) >= limit:
+            return found, reasons, after is not None
+
+
+def _row(record: QuarantinedRecord) -> tuple[object, ...]:
+    value = _told(record.value, record.value_base64)
+    return (
+        f"{record.topic}:{record.partition}",
+        record.offset,
+        record.time.strftime("%Y-%m-%d %H:%M:%S"),
+        record.reason,
+        _shortened(_told(record.key, record.key_base64)),
+        size(record.value_bytes),
+        _shortened(value),
+    )
+
+
+def _told(text: str | None, base64: str | None) -> str:
+    """Return a text; bytes that are none in base64, nothing for nothing."""
+    if text is not None:
+        return text
+    return "" if base64 is None else f"base64:{base64}"
+
+
+def _shortened(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= VALUE_SHOWN else f"{line[: VALUE_SHOWN - 1]}…"

@@ -1,0 +1,237 @@
+"""`tidegate segment mark-unused`, `mark-used` and `retention`: the end of segments' life."""
+
+import json
+from datetime import UTC, datetime
+from typing import Annotated
+
+import typer
+
+from supervisor.cli.shell.answers import Marked, RetentionRule, Segment, Segments
+from supervisor.cli.shell.client import Client, path_of
+from supervisor.cli.shell.confirm import confirm
+from supervisor.cli.shell.form import Format
+from supervisor.cli.shell.options import Output, Server, Yes, connect
+from supervisor.cli.shell.output import ago, show_done, show_json, show_table, size
+from supervisor.core.values.field_types import parse_duration
+from supervisor.core.values.intervals import Interval, parse_interval
+
+TABLES = "/api/v1/datasources"
+PAGE = 5_000
+"""Segments that are asked for at once."""
+DRUID_TABLES = "/druid/indexer/v1/datasources"
+
+Table = Annotated[
+    str, typer.Argument(metavar="TABLE", help="Name of the table.", show_default=False)
+]
+
+
+def _an_interval(text: str | None) -> str | None:
+    if text is not None:
+        try:
+            parse_interval(text)
+        except ValueError as error:
+            raise typer.BadParameter(str(error)) from None
+    return text
+
+
+def a_period(text: str | None) -> str | None:
+    """Return a period as it was given; anything else is a mistake of use."""
+    if text is not None:
+        try:
+            parse_duration(text)
+        except ValueError as error:
+            raise typer.BadParameter(str(error)) from None
+    return text
+
+
+def within(otherwise: str) -> object:
+    """Return the option that names a time; `otherwise`: what happens without it."""
+    return typer.Option(
+        "--interval",
+        metavar="START/END",
+        callback=_an_interval,
+        show_default=otherwise,
+        help="Those wholly inside, such as 2026-01-01/2026-01-02; UTC.",
+    )
+
+
+Within = Annotated[str | None, within("none: give --id or --all then")]
+Ids = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--id",
+        metavar="ID",
+        show_default="none: give --interval or --all then",
+        help="This segment, as `segment list --all` tells it. May be repeated.",
+    ),
+]
+Everything = Annotated[bool, typer.Option("--all", help="All of the table.")]
+
+
+def mark_unused(
+    table: Table,
+    interval: Within = None,
+    ids: Ids = None,
+    everything: Everything = False,
+    *,
+    yes: Yes = False,
+    server: Server = None,
+    output: Output = Format.TABLE,
+) -> None:
+    """Take segments out of a table; their files are deleted after a time of grace.
+
+    \b
+    Example:
+      tidegate segment mark-unused clicks --interval 2026-01-01/2026-01-02
+    """
+    body = _which(interval, ids, everything=everything)
+    with connect(server) as client:
+        if not yes:
+            found = _chosen(segments_of(client, table, used=True), interval, ids)
+            confirm(
+                f"Take {len(found)} segments ({sum(s.rows for s in found)} rows) out of {table}? "
+                "Until their grace time is over, `tidegate segment mark-used` puts them back."
+            )
+        if body is None:
+            answer = client.delete(path_of(DRUID_TABLES, table))
+        else:
+            answer = client.post(path_of(DRUID_TABLES, table, "markUnused"), body)
+    if output is Format.JSON:
+        show_json(answer.json())
+    else:
+        number = answer.read(Marked).num_changed_segments
+        show_done(table, f"{number} segments were taken out of {table}")
+
+
+def mark_used(
+    table: Table,
+    interval: Within = None,
+    ids: Ids = None,
+    everything: Everything = False,
+    *,
+    server: Server = None,
+    output: Output = Format.TABLE,
+) -> None:
+    """Put segments back into a table whose grace time is not over.
+
+    \b
+    Example:
+      tidegate segment mark-used clicks --interval 2026-01-01/2026-01-02
+    """
+    body = _which(interval, ids, everything=everything)
+    with connect(server) as client:
+        if body is None:
+            answer = client.post(path_of(DRUID_TABLES, table))
+        else:
+            answer = client.post(path_of(DRUID_TABLES, table, "markUsed"), body)
+    if output is Format.JSON:
+        show_json(answer.json())
+    else:
+        number = answer.read(Marked).num_changed_segments
+        show_done(table, f"{number} segments were put back into {table}")
+
+
+def retention(
+    table: Table,
+    keep_for: Annotated[
+        str | None,
+        typer.Option(
+            "--keep-for",
+            metavar="PERIOD",
+            callback=a_period,
+            show_default="the rule is shown, not changed",
+            help="Take out rows older than this, now and from now on; ISO 8601, such as P30D.",
+        ),
+    ] = None,
+    keep_forever: Annotated[
+        bool, typer.Option("--keep-forever", help="Take nothing out any more.")
+    ] = False,
+    *,
+    server: Server = None,
+    output: Output = Format.TABLE,
+) -> None:
+    """Show or set how long a table keeps its rows, counted by the time in the rows.
+
+    \b
+    Examples:
+      tidegate segment retention clicks
+      tidegate segment retention clicks --keep-for P30D
+    """
+    if keep_for is not None and keep_forever:
+        raise typer.BadParameter("give one of --keep-for and --keep-forever")
+    path = path_of(TABLES, table, "retention")
+    with connect(server) as client:
+        if keep_for is not None:
+            answer = client.put(path, json.dumps({"keepFor": keep_for}).encode())
+        else:
+            answer = client.delete(path) if keep_forever else client.get(path)
+    if output is Format.JSON:
+        show_json(answer.json())
+        return
+    rule = answer.read(RetentionRule)
+    kept = "for ever" if rule.keep_for is None else f"for {rule.keep_for} (set by {rule.author})"
+    show_done(table, f"{table} keeps its rows {kept}")
+
+
+def segments_of(client: Client, table: str, *, used: bool | None) -> tuple[Segment, ...]:
+    """Return segments of a table: those in use, those taken out, or (None) all."""
+    params = {"limit": str(PAGE)} | ({} if used is None else {"used": str(used).lower()})
+    found: list[Segment] = []
+    while True:
+        page = client.get(path_of(TABLES, table, "segments"), params).read(Segments)
+        found += page.segments
+        if page.next is None:
+            return tuple(found)
+        params["cursor"] = page.next
+
+
+def show_segments(found: list[tuple[str, Segment]]) -> None:
+    """Print segments with what becomes of them; each comes with its table."""
+    now = datetime.now(UTC)
+    show_table(
+        ("TABLE", "FROM", "TO", "ROWS", "SIZE", "STANDS", "ID"),
+        (
+            (
+                table,
+                f"{each.interval_start:%Y-%m-%d %H:%M}",
+                f"{each.interval_end:%Y-%m-%d %H:%M}",
+                each.rows,
+                size(each.size_bytes),
+                _stands(each, now),
+                each.id,
+            )
+            for table, each in found
+        ),
+    )
+
+
+def _stands(segment: Segment, now: datetime) -> str:
+    if segment.used:
+        return "in use"
+    out = "unused" if segment.replaced_by is None else "compacted"
+    if segment.deleted_at is not None:
+        gone = f"deleted {ago(segment.deleted_at, now)}"
+        return gone if segment.replaced_by is None else f"{out}, {gone}"
+    due = segment.delete_after is None or segment.delete_after <= now
+    return f"{out}, deleted {'soon' if due else ago(segment.delete_after, now)}"
+
+
+def _which(interval: str | None, ids: list[str] | None, *, everything: bool) -> bytes | None:
+    """Return the body that chooses, None for everything; exactly one choice must be given."""
+    if (interval is not None) + bool(ids) + everything != 1:
+        raise typer.BadParameter("give one of --interval, --id and --all")
+    if everything:
+        return None
+    return json.dumps({"segmentIds": ids} if ids else {"interval": interval}).encode()
+
+
+def _chosen(
+    found: tuple[Segment, ...], interval: str | None, ids: list[str] | None
+) -> list[Segment]:
+    within: Interval | None = None if interval is None else parse_interval(interval)
+    return [
+        each
+        for each in found
+        if (not ids or each.id in ids)
+        and (within is None or within.contains(each.interval_start, each.interval_end))
+    ]

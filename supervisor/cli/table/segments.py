@@ -1,0 +1,108 @@
+"""`tidegate segment ...`: the published files that are a table."""
+
+from typing import Annotated
+
+import typer
+
+from supervisor.cli.shell.answers import DataSources, FileRow, Files, Segment
+from supervisor.cli.shell.client import Client, path_of
+from supervisor.cli.shell.form import Format, form
+from supervisor.cli.shell.groups import Sections
+from supervisor.cli.shell.options import Output, Server, connect
+from supervisor.cli.shell.output import say, show_json, show_table, size
+from supervisor.cli.table.segment_life import (
+    mark_unused,
+    mark_used,
+    retention,
+    segments_of,
+    show_segments,
+)
+
+commands = typer.Typer(
+    no_args_is_help=True, cls=Sections, help="Published files: together they are the table."
+)
+DATA_SOURCES = "/api/v1/datasources"
+for _command in (mark_unused, mark_used, retention):
+    commands.command()(_command)
+
+
+@commands.callback()
+def _group() -> None:
+    """Published files: together they are the table."""
+
+
+@commands.command("list")
+def list_all(
+    datasource: Annotated[
+        str | None,
+        typer.Argument(metavar="TABLE", help="Only of this table.", show_default="all tables"),
+    ] = None,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Also files that are written and not yet published.")
+    ] = False,
+    unused: Annotated[
+        bool,
+        typer.Option("--unused", help="Those that were taken out of the table, with their ids."),
+    ] = False,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Those in use and those taken out, with their ids.")
+    ] = False,
+    *,
+    server: Server = None,
+    output: Output = Format.TABLE,
+) -> None:
+    """List the files of a table, or of all tables: the published ones, if nothing else is said.
+
+    Example: tidegate segment list clicks --all
+    """
+    if fresh + unused + everything > 1:
+        raise typer.BadParameter("give one of --fresh, --unused and --all")
+    if fresh and form() is Format.NAME:
+        raise typer.BadParameter("what is not published has no id yet: leave --fresh out")
+    with connect(server) as client:
+        names = (datasource,) if datasource is not None else data_sources(client)
+        if unused or everything or form() is Format.NAME:  # the list of files has no ids
+            used = False if unused else None if everything else True
+            _show_life([(n, s) for n in names for s in segments_of(client, n, used=used)], output)
+            return
+        answers = [files_of(client, name, fresh=fresh) for name in names]
+    if output is Format.JSON:
+        files = [
+            {"dataSource": each.data_source} | file.model_dump(mode="json")
+            for each in answers
+            for file in each.files
+        ]
+        show_json(files)
+        return
+    rows = [_row(each.data_source, file) for each in answers for file in each.files]
+    show_table(("TABLE", "FROM", "TO", "ROWS", "SIZE", "PUBLISHED", "BY", "PATH"), rows)
+    say(f"{len(rows)} files, {sum(f.rows for each in answers for f in each.files)} rows")
+
+
+def _show_life(found: list[tuple[str, Segment]], output: Format) -> None:
+    if output is Format.JSON:
+        show_json([{"dataSource": name} | each.model_dump(mode="json") for name, each in found])
+        return
+    show_segments(found)
+    say(f"{len(found)} segments, {sum(each.rows for _, each in found)} rows")
+
+
+def data_sources(client: Client) -> tuple[str, ...]:
+    """Return the tables that have published files."""
+    return client.get(DATA_SOURCES).read(DataSources).data_sources
+
+
+def files_of(client: Client, data_source: str, *, fresh: bool) -> Files:
+    """Return the files that are a table; `fresh` adds those not yet published."""
+    params = {"include": "journaled"} if fresh else None
+    return client.get(path_of(DATA_SOURCES, data_source, "files"), params).read(Files)
+
+
+def _row(data_source: str, file: FileRow) -> tuple[object, ...]:
+    start, end = (
+        "" if moment is None else moment.strftime("%Y-%m-%d %H:%M")
+        for moment in (file.interval_start, file.interval_end)
+    )
+    published = "yes" if file.published else "not yet"
+    sized = size(file.size_bytes)
+    return data_source, start, end, file.rows, sized, published, file.supervisor_id, file.path

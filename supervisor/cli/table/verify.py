@@ -1,0 +1,182 @@
+"""`tidegate verify`: is each record exactly once in the table, and each file where it belongs?"""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from supervisor.cli.shell.client import Client, path_of
+from supervisor.cli.shell.form import Format
+from supervisor.cli.shell.options import Output, Server, WarehouseHere, connect
+from supervisor.cli.shell.output import progress_bar, say, show_json, show_table, show_text
+from supervisor.cli.shell.problems import FAILED
+from supervisor.cli.table.segments import files_of
+from supervisor.cli.table.verify_files import show_inventory, stands, take_stock
+from supervisor.verify.ledger import Ledger
+from supervisor.verify.verdict import Finding, Verdict, Verification
+
+LOOKS = 3
+"""How often ledger and list are asked for until they agree; what never does is a finding."""
+
+
+def verify(
+    supervisor_id: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="ID",
+            help="Id of the supervisor whose rows to prove.",
+            show_default="none: give --files then",
+        ),
+    ] = None,
+    *,
+    files: Annotated[
+        bool, typer.Option("--files", help="Compare the files of the warehouse with the database.")
+    ] = False,
+    strict: Annotated[
+        bool,
+        typer.Option("--strict", help="Exit code 1 also for what is unproven, pending or kept."),
+    ] = False,
+    no_digest: Annotated[
+        bool, typer.Option("--no-digest", help="With --files: compare sizes, not contents.")
+    ] = False,
+    warehouse: WarehouseHere = None,
+    server: Server = None,
+    output: Output = Format.TABLE,
+) -> None:
+    """Prove that each record of the topic is exactly once in the table.
+
+    Reads the topic again with a consumer of its own, from the first to the committed offset, and
+    every published file. Exit code 0 if nothing is violated, 1 if something is.
+
+    With --files: prove that the files in the warehouse, those of all tables, are exactly the ones
+    that the database names, each with its recorded size and sha256. Missing, damaged and orphan
+    files are listed. Files that active tasks write (writing), that wait to be deleted (pending) or
+    that are left for people to look at (kept) are counted, and those in the logs of exports.
+
+    \b
+    Examples:
+      tidegate verify clicks
+      tidegate verify --files
+    """
+    _refuse_misuse(supervisor_id, files=files, no_digest=no_digest)
+    answers: dict[str, dict[str, object]] = {}
+    good = True
+    with connect(server) as client:
+        if files:  # first: it needs no Kafka
+            found = take_stock(client, warehouse, digests=not no_digest)
+            good = stands(found, strict=strict)
+            answers["files"] = found.to_dict()
+            if output is Format.TABLE:
+                show_inventory(found, strict=strict)
+        if supervisor_id is not None:
+            verdict = _prove(client, supervisor_id, warehouse)
+            good = _is_proven(verdict, strict=strict) and good
+            answers["table"] = verdict.to_dict()
+            if output is Format.TABLE:
+                _show(verdict)
+    if output is Format.JSON:
+        show_json(answers if len(answers) > 1 else next(iter(answers.values())))
+    if not good:
+        raise typer.Exit(FAILED)
+
+
+def _refuse_misuse(supervisor_id: str | None, *, files: bool, no_digest: bool) -> None:
+    if supervisor_id is None and not files:
+        raise typer.BadParameter(
+            "give a supervisor to prove its rows, --files to check the warehouse, or both",
+            param_hint="ID",
+        )
+    if no_digest and not files:
+        raise typer.BadParameter(
+            "it goes with --files: the rows of a table are always read", param_hint="--no-digest"
+        )
+
+
+def _is_proven(verdict: Verification, *, strict: bool) -> bool:
+    refused = {Verdict.VIOLATED, Verdict.OFFSETS_ONLY} if strict else {Verdict.VIOLATED}
+    return verdict.verdict not in refused
+
+
+def _prove(client: Client, supervisor_id: str, warehouse: Path | None) -> Verification:
+    ledger, listed = _claim(client, supervisor_id, LOOKS)
+    return _put_to_the_proof(ledger, warehouse or Path(ledger.warehouse), listed)
+
+
+def _claim(client: Client, supervisor_id: str, looks: int) -> tuple[Ledger, frozenset[str]]:
+    """Return ledger and list; asked again if a segment left, or came back, between the two."""
+    ledger = client.get(path_of("/api/v1/supervisors", supervisor_id, "ledger")).read(Ledger)
+    listed = _listed(client, ledger)
+    agree = listed == ledger.paths().keys() or looks <= 1
+    return (ledger, listed) if agree else _claim(client, supervisor_id, looks - 1)
+
+
+def _listed(client: Client, ledger: Ledger) -> frozenset[str]:
+    """Return what readers of both tables are given, as far as the ledger can know of it."""
+    known = {publication.generation_id for publication in ledger.publications}
+    told = ledger.paths()
+    return frozenset(
+        file.path
+        for table in ledger.tables()
+        for file in files_of(client, table, fresh=False).files
+        if file.supervisor_id == ledger.supervisor_id
+        and (file.generation_id in known or file.path in told)
+    )
+
+
+def _put_to_the_proof(ledger: Ledger, warehouse: Path, listed: frozenset[str]) -> Verification:
+    from supervisor.verify.verifier import Steps  # Kafka and Arrow are loaded only when asked
+    from supervisor.verify.verifier import verify as verified
+
+    rows = sum(publication.rows for publication in ledger.publications)
+    offsets = sum(max(0, end - first) for first, end in ledger.extent().values())
+    with progress_bar() as bar:
+        of_rows = bar.add_task("rows in the table", total=rows)
+        of_offsets = bar.add_task("offsets of the topic", total=offsets)
+        steps = Steps(
+            lambda count: bar.advance(of_rows, count),
+            lambda count: bar.advance(of_offsets, count),
+        )
+        return verified(ledger, warehouse, listed, steps)
+
+
+def _show(verdict: Verification) -> None:
+    show_table(
+        ("PARTITION", "FROM", "TO", "VERDICT", "RECORDS", "LOST", "DUPLICATED", "REJECTED"),
+        (
+            (
+                str(each.partition),
+                each.first_offset,
+                each.next_offset,
+                each.verdict.value,
+                each.records,
+                each.lost,
+                each.duplicated,
+                each.rejected,
+            )
+            for each in verdict.partitions
+        ),
+    )
+    if verdict.findings:
+        show_text("")
+        show_table(
+            ("FINDING", "PARTITION", "RECORDS", "OFFSETS", "GENERATION", "DETAIL"),
+            (_finding_row(found) for found in verdict.findings),
+        )
+    for note in verdict.notes:
+        say(f"note: {note}")
+    show_text("")
+    show_text(verdict.summary())
+
+
+def _finding_row(found: Finding) -> tuple[object, ...]:
+    offsets = ", ".join(
+        str(first) if end == first + 1 else f"{first}-{end - 1}" for first, end in found.runs
+    )
+    return (
+        found.kind.value,
+        None if found.partition is None else str(found.partition),
+        found.records or None,
+        offsets,
+        found.generation_id,
+        found.detail,
+    )

@@ -1,0 +1,1 @@
+"""Look and act: passes, publishing, leadership, workers; chores and services import it."""

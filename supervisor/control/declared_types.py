@@ -1,0 +1,53 @@
+"""What the specs of a table's supervisors declare its columns to be."""
+
+from collections.abc import Iterable, Sequence
+
+from supervisor.core.model.rows import Segment
+from supervisor.core.spec.spec import SupervisorSpec
+from supervisor.core.values.errors import SpecUnreadable, SupervisorNotFound
+from supervisor.ports.store import Transaction
+from tasks.contract.ingest_spec import Column
+from tasks.rows.discovery import SCALARS, numbers_beside_texts
+
+
+def last_spec(tx: Transaction, supervisor_id: str) -> SupervisorSpec:
+    """Return the newest spec, also of a terminated supervisor.
+
+    Raises:
+        SupervisorNotFound: there never was one.
+        SpecUnreadable: this release cannot read it.
+    """
+    found = tx.specs.newest(supervisor_id)
+    if found is not None and found.terminated:  # a tombstone follows a spec
+        found = tx.specs.version(supervisor_id, found.version - 1)
+    if found is None or found.spec is None:
+        raise SupervisorNotFound(supervisor_id)
+    return found.spec
+
+
+def declared_in(
+    tx: Transaction, columns: Iterable[Sequence[Column]], supervisors: Iterable[str]
+) -> frozenset[str]:
+    """Return the columns that a spec of these supervisors declares as texts or numbers.
+
+    Only where it matters, which is where files of the table, each with its `columns`, have both;
+    no spec is read if no column has.
+    """
+    mixed = numbers_beside_texts(columns)
+    if not mixed:
+        return frozenset()
+    found: set[str] = set()
+    for supervisor_id in sorted(set(supervisors)):
+        try:
+            schema = last_spec(tx, supervisor_id).data_schema
+        except (SupervisorNotFound, SpecUnreadable):  # forgotten, or written by a newer release
+            continue
+        found |= {c.name for c in schema.contract_columns() if c.type in SCALARS}
+    return mixed & found
+
+
+def declared_of(tx: Transaction, segments: Sequence[Segment]) -> frozenset[str]:
+    """Return that of all files of a table, or of some."""
+    return declared_in(
+        tx, (each.columns for each in segments), (each.supervisor_id for each in segments)
+    )

@@ -1,0 +1,183 @@
+"""What a worker should run, from the rows alone: the answer to its sync."""
+
+import hashlib
+from collections.abc import Mapping
+from datetime import timedelta
+
+from supervisor.control.declared_types import last_spec
+from supervisor.core.model.rows import (
+    CommittedOffset,
+    Generation,
+    GenerationState,
+    Segment,
+    Task,
+    TaskStatus,
+)
+from supervisor.core.spec.spec import SupervisorSpec, ingest_spec
+from supervisor.core.tables.compaction import Compaction
+from supervisor.core.values.errors import SpecUnreadable, SupervisorNotFound, UnknownWord
+from supervisor.core.values.table_names import is_errors_table
+from supervisor.ports.store import Transaction
+from tasks.contract.ingest_spec import DEFAULT_FORMAT, FileFormat
+from tasks.contract.messages import (
+    CompactionInput,
+    DesiredCompaction,
+    DesiredTask,
+    KeptOrder,
+    Order,
+    RunState,
+    SyncResponse,
+)
+from tasks.contract.offsets import TopicPartition
+
+
+def desired_state(
+    tx: Transaction, worker_id: str, term: int, pause_lease: timedelta
+) -> SyncResponse:
+    """Return every task and compaction that the worker should run, in one consistent view.
+
+    What is not listed is to be stopped.  A task whose spec or range cannot be read here, for a
+    newer release wrote it, is kept: its worker goes on, and every other task is served.  It has
+    orders as well once a spec that can be read, or a tombstone, has followed its own.
+    The revision is a digest of the answer without the term, so that a new leader who wants the same
+    wakes nobody.
+    """
+    tasks, kept, orders = _tasks_of(tx, worker_id, term, pause_lease)
+    compactions = [
+        found for row in tx.compactions.live(worker_id=worker_id) if (found := _compaction(tx, row))
+    ]
+    disabled = not tx.workers.takes_tasks(worker_id)
+    digest = hashlib.sha256(b"disabled" if disabled else b"")
+    ordered: list[DesiredTask | KeptOrder] = [*tasks, *orders]
+    for wanted in ordered:
+        order = wanted.order.model_copy(update={"term": 0})
+        digest.update(wanted.model_copy(update={"order": order}).to_json().encode())
+    for compaction in compactions:
+        digest.update(compaction.to_json().encode())
+    for task_id in kept:
+        digest.update(f"kept {task_id}".encode())
+    return SyncResponse(
+        term=term,
+        revision=digest.hexdigest()[:20],
+        tasks=tuple(tasks),
+        compactions=tuple(compactions),
+        disabled=disabled,
+        kept=tuple(kept),
+        kept_orders=tuple(orders),
+    )
+
+
+def _tasks_of(
+    tx: Transaction, worker_id: str, term: int, pause_lease: timedelta
+) -> tuple[list[DesiredTask], list[str], list[KeptOrder]]:
+    """Return what is listed, what is kept, and the orders of those kept that have some."""
+    tasks: list[DesiredTask] = []
+    kept: list[str] = []
+    orders: list[KeptOrder] = []
+    specs: dict[tuple[str, int], SupervisorSpec] = {}
+    for task in tx.tasks.active(worker_id=worker_id):
+        try:
+            generation = tx.generations.get(task.generation_id)
+        except UnknownWord:
+            kept.append(task.id)
+            continue
+        if task.status is TaskStatus.UNKNOWN:
+            kept.append(task.id)
+            continue
+        if generation is None or not generation.live:
+            continue
+        order = _order(generation, term, pause_lease)
+        key = (task.supervisor_id, generation.spec_version)
+        if key not in specs:
+            try:
+                row = tx.specs.version(*key)
+            except SpecUnreadable:
+                kept.append(task.id)
+                if not isinstance(tx.specs.newest_stored(task.supervisor_id), SpecUnreadable):
+                    turn = _has_its_turn(tx.offsets.of(task.supervisor_id), generation)
+                    orders.append(KeptOrder(task_id=task.id, order=order, turn=turn))
+                continue
+            if row is None or row.spec is None:
+                continue
+            specs[key] = row.spec
+        tasks.append(_desired(tx, task, generation, specs[key], order))
+    return tasks, kept, orders
+
+
+def _compaction(tx: Transaction, row: Compaction) -> DesiredCompaction | None:
+    """Return what its worker should do; None: a file was taken out, there is nothing to do."""
+    inputs = inputs_of(tx, row)
+    if inputs is None:
+        return None
+    raw = is_errors_table(row.data_source)
+    return DesiredCompaction(
+        compaction_id=row.id,
+        token=row.token,
+        data_source=row.data_source,
+        inputs=tuple(CompactionInput(file=s.file, columns=s.columns) for s in inputs),
+        columns=row.columns,
+        files=DEFAULT_FORMAT if raw else _format_of(tx, row.supervisor_id),
+        raw=raw,
+    )
+
+
+def _format_of(tx: Transaction, supervisor_id: str) -> FileFormat:
+    """Return how its newest spec, also one that was ended, wants files written."""
+    try:
+        return last_spec(tx, supervisor_id).tuning_config.index_spec.contract()
+    except (SpecUnreadable, SupervisorNotFound):
+        return DEFAULT_FORMAT  # any format is read: a table of other supervisors is not held up
+
+
+def inputs_of(tx: Transaction, row: Compaction) -> list[Segment] | None:
+    """Return what a compaction reads; None: one of them is no part of the table any more."""
+    found = tx.segments.choose(row.data_source, ids=row.inputs)
+    used = [segment for segment in found if segment.used]
+    return used if len(used) == len(row.inputs) else None
+
+
+def _desired(
+    tx: Transaction,
+    task: Task,
+    generation: Generation,
+    spec: SupervisorSpec,
+    order: Order,
+) -> DesiredTask:
+    committed = tx.offsets.of(task.supervisor_id)
+    ends = spec.io_config.ends
+    return DesiredTask(
+        task_id=task.id,
+        token=task.token,
+        supervisor_id=task.supervisor_id,
+        generation_id=generation.id,
+        group=generation.group,
+        replica=task.replica,
+        attempt=task.attempt,
+        taken_up=task.taken_up,
+        spec=ingest_spec(spec, generation.opened_at),
+        start=dict(generation.start),
+        bound=None if ends is None else {p: ends[p] for p in generation.start},
+        topic_ids={p.topic: committed[p].topic_id for p in generation.start},
+        order=order,
+        turn=_has_its_turn(committed, generation),
+    )
+
+
+def _has_its_turn(
+    committed: Mapping[TopicPartition, CommittedOffset], generation: Generation
+) -> bool:
+    """Whether its end is fixed and every predecessor is published."""
+    return generation.end is not None and all(
+        committed[p].next_offset == offset for p, offset in generation.start.items()
+    )
+
+
+def _order(generation: Generation, term: int, pause_lease: timedelta) -> Order:
+    pausing = generation.state is GenerationState.PAUSING
+    return Order(
+        term=term,
+        sequence=generation.sequence,
+        state=RunState.PAUSE if pausing else RunState.RUN,
+        end=None if generation.end is None else dict(generation.end),
+        pause_lease=pause_lease,
+    )

@@ -1,0 +1,186 @@
+"""Two moves that give ranges up unpublished, as parts of a transaction: discard and reset (P16).
+
+    doomed ─► every later live range that shares a partition, transitively ─► DISCARDED,
+              its tasks end ─► each of its partitions goes on from its committed offset
+
+A reset also sets committed offsets elsewhere, and declares what that skips, loses or repeats.
+Offset rows are written before generations, in the order of a publish: neither waits for the
+other in a circle.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from pydantic import JsonValue
+
+from supervisor.control.end_task import Endings
+from supervisor.core.history.lifecycle_events import Happening, HappeningKind, shown_offsets
+from supervisor.core.model.rows import (
+    AuditEntry,
+    CommittedOffset,
+    Generation,
+    GenerationState,
+    OffsetGap,
+    TaskStatus,
+)
+from supervisor.core.planning.offset_moves import Move, NewOffsets, moves
+from supervisor.core.planning.offset_ranges import told_offsets
+from supervisor.core.values.errors import StateMoved
+from supervisor.ports.store import Transaction
+from tasks.contract.offsets import Offsets, TopicPartition
+
+
+@dataclass(frozen=True)
+class Said:
+    """Who does it, when, and why: for the audit log, the tasks and the gaps."""
+
+    actor: str
+    action: str
+    why: str
+    now: datetime
+
+
+def close(
+    tx: Transaction,
+    endings: Endings,
+    generation_id: str,
+    state: GenerationState,
+    *,
+    why: str,
+    now: datetime,
+) -> bool:
+    """End a generation and its tasks together: no task of an ended generation runs on.
+
+    False, changing nothing: it had ended before.
+    """
+    if not tx.generations.close(generation_id, state, now, why):
+        return False
+    empty = state is GenerationState.EMPTY
+    status = TaskStatus.SUCCESS if empty else TaskStatus.FAILED
+    for task in tx.tasks.of_generations([generation_id]):
+        if task.active:
+            endings.end(tx, task, status, why, now, lost=not empty)  # no fault of the task
+    return True
+
+
+def discard(
+    tx: Transaction,
+    endings: Endings,
+    supervisor_id: str,
+    said: Said,
+    *,
+    generation_id: str = "",
+    partitions: Collection[TopicPartition] = (),
+) -> tuple[Generation, ...]:
+    """Give up a generation, or all that hold `partitions`, with every later one in its way (P16).
+
+    Returns what was given up, oldest first; each has an audit row with its unpublished range.
+    """
+    live = tx.generations.live(supervisor_id)
+    if generation_id:
+        first = next((g for g in live if g.id == generation_id), None)
+        live = [g for g in live if first is not None and g.ordinal >= first.ordinal]
+        partitions = () if first is None else first.start
+    gone: list[Generation] = []
+    for generation in doomed(live, partitions):
+        why = said.why
+        if generation_id and generation.id != generation_id:
+            why = f"it follows {generation_id}, which was discarded"
+        state = GenerationState.DISCARDED
+        if not close(tx, endings, generation.id, state, why=why, now=said.now):
+            continue
+        gone.append(generation)
+        detail = {"supervisor": supervisor_id, "why": why, "unpublished": told_offsets(generation)}
+        tx.audit.write(AuditEntry(said.now, said.actor, "discard", generation.id, detail))
+    return tuple(gone)
+
+
+def doomed(
+    live: Iterable[Generation], partitions: Collection[TopicPartition]
+) -> tuple[Generation, ...]:
+    """Return, of live generations by ordinal, those that hold `partitions`, transitively."""
+    found, given_up = [], set(partitions)
+    for generation in live:
+        if not given_up.isdisjoint(generation.start):
+            found.append(generation)
+            given_up.update(generation.start)
+    return tuple(found)
+
+
+def begin_offsets(
+    tx: Transaction,
+    supervisor_id: str,
+    topic_ids: Mapping[str, str],
+    offsets: Offsets,
+    said: Said,
+) -> None:
+    """Store where reading begins, in partitions that have no offset yet.
+
+    Raises:
+        StateMoved: one of them has one.
+    """
+    for topic, topic_id in sorted(topic_ids.items()):
+        mine = {p: at for p, at in offsets.items() if p.topic == topic}
+        if not tx.offsets.initialise(supervisor_id, topic_id, mine):
+            raise StateMoved(f"a partition of {topic} has a stored offset")
+    kind = HappeningKind.OFFSETS_INITIALISED
+    told: dict[str, JsonValue] = {"offsets": shown_offsets(offsets), "why": said.why}
+    tx.happenings.tell(Happening(said.now, kind, supervisor_id, told))
+
+
+def move_offsets(
+    tx: Transaction,
+    endings: Endings,
+    supervisor_id: str,
+    new: NewOffsets,
+    said: Said,
+    *,
+    rows: Mapping[TopicPartition, CommittedOffset] | None = None,
+) -> tuple[Move, ...]:
+    """Set committed offsets elsewhere, on record; a publish in flight hears SUPERSEDED (P22).
+
+    `rows` are the offsets that `new` follows from, if it does; else they are read here.
+
+    Raises:
+        StaleCommit: an offset moved since this transaction read it; nothing may be kept.
+    """
+    if rows is None:
+        rows = tx.offsets.of(supervisor_id)
+    made = moves(rows, new)
+    newest = tx.generations.newest(supervisor_id)
+    expected = {p: row.next_offset for p, row in rows.items() if p in new.touched}
+    tx.offsets.reset(supervisor_id, new.offsets, new.topic_ids, expected)
+    tx.offsets.drop(supervisor_id, new.gone)
+    discard(tx, endings, supervisor_id, said, partitions=new.touched)
+    for move in made:
+        for piece in move.breaks:
+            tx.offsets.declare(
+                OffsetGap(
+                    supervisor_id,
+                    move.partition,
+                    first=piece.first,
+                    end=piece.end,
+                    kind=piece.kind,
+                    author=said.actor,
+                    why=said.why,
+                    at=said.now,
+                    last_ordinal=newest.ordinal if newest else 0,
+                )
+            )
+    tx.happenings.tell(
+        Happening(
+            said.now,
+            HappeningKind.OFFSETS_RESET,
+            supervisor_id,
+            {
+                "from": shown_offsets(expected),
+                "to": shown_offsets(new.offsets),
+                "author": said.actor,
+                "why": said.why,
+            },
+        )
+    )
+    detail = {"why": said.why, "moved": "; ".join(str(move) for move in made)}
+    tx.audit.write(AuditEntry(said.now, said.actor, said.action, supervisor_id, detail))
+    return made

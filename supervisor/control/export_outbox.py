@@ -1,0 +1,151 @@
+"""Which tables are exported, and the events that say that one of them may have changed.
+
+    list of used files changes ─┐
+    exports asked for ──────────┼─► same transaction: an event in table:<name>/export-<format>
+    a term begins ──────────────┤
+    a dead queue is repaired ───┘
+
+Below both who adds and who handles.  An event that a dead queue refuses is no reason to refuse a
+publish: the one that its repair adds carries everything.  No file is deleted before.
+"""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
+
+import structlog
+
+from supervisor.core.queue.events import (
+    Event,
+    QueueConfig,
+    QueueDead,
+    QueueName,
+    QueueRow,
+    QueueState,
+)
+from supervisor.core.tables.exports import KIND, Export, queue_of
+from supervisor.core.values.errors import SpecUnreadable
+from supervisor.core.values.export_formats import ExportFormat
+from supervisor.ports.store import Transaction
+
+log = structlog.get_logger()
+
+FENCE = "fence"
+"""In an event's body: commit a version even if nothing differs.  An overlord that was deposed with
+a list in its hands can then commit against no version that it opened."""
+
+EXPORTS = QueueConfig(max_items_at_once=1_000, backoff_cap=timedelta(seconds=30))
+"""One commit of the format carries whatever a batch tells of."""
+
+
+def announce(tx: Transaction, data_source: str, now: datetime) -> None:
+    """Say, in the transaction that changes it, that a table's list of used files has changed."""
+    for export in tx.exports.of(data_source):
+        _announce(tx, export, now)
+
+
+def announce_all(tx: Transaction, now: datetime) -> None:
+    """Have every export compared with its table: what was lost with a queue is made up for.
+
+    The comparison commits even if it finds nothing: see `FENCE`.
+    """
+    for export in tx.exports.all():
+        _announce(tx, export, now, fence=True)
+
+
+def announce_repaired(tx: Transaction, queue: QueueName, now: datetime) -> None:
+    """Say, in the transaction that repairs it, that an export may have missed a change."""
+    for export in tx.exports.all():
+        if queue_of(export.data_source, export.format) == queue:
+            _announce(tx, export, now)
+
+
+def follow(tx: Transaction, data_source: str, now: datetime) -> None:
+    """Switch a table's exports on and off, as the specs that feed it ask for now.
+
+    What a terminated supervisor asked for goes on until another spec of the table is stored.  While
+    one that feeds it cannot be read here, none is switched off: that one may ask for it.
+    """
+    wanted, all_read = _wanted(tx, data_source)
+    for table_format in ExportFormat:
+        before = tx.exports.get(data_source, table_format)
+        is_on = before is not None and before.enabled
+        if is_on == (table_format in wanted) or (is_on and not all_read):
+            continue
+        after = before or Export(data_source, table_format, enabled=True)
+        after = after.switched(on=not is_on)
+        tx.exports.put(after)
+        _announce(tx, after, now)
+
+
+def sequence_of(tx: Transaction, data_source: str, table_format: ExportFormat) -> int:
+    """Return the number of the newest event of an export: it grows with each change of the list.
+
+    Read it before the list: what is read then is not older than the number says.
+    """
+    return _newest(tx.events.find(queue_of(data_source, table_format)))
+
+
+def _newest(row: QueueRow | None) -> int:
+    return 0 if row is None else row.next_seq - 1
+
+
+def awaited(tx: Transaction, data_source: str) -> dict[str, int]:
+    """Return format -> sequence that its export has to reach before a file is deleted.
+
+    For a file that has left the list: an export at that sequence or later does not name it.
+    """
+    return {
+        export.format: _safe_from(tx, data_source, export.format)
+        for export in tx.exports.of(data_source)
+        if export.enabled
+    }
+
+
+def _safe_from(tx: Transaction, data_source: str, table_format: ExportFormat) -> int:
+    row = tx.events.find(queue_of(data_source, table_format))
+    # A dead queue has refused what told of the change, so only its repair's event is late enough.
+    refuses = row is not None and row.state is QueueState.DEAD
+    return _newest(row) + (1 if refuses else 0)
+
+
+def still_naming(
+    tx: Transaction, data_source: str, needed: Mapping[str, str | int | float | bool | None]
+) -> list[str]:
+    """Return the formats whose export has not come so far; one that is switched off never will."""
+    return [
+        export.format
+        for export in tx.exports.of(data_source)
+        if export.enabled
+        and isinstance(sequence := needed.get(export.format), int)
+        and export.sequence < sequence
+    ]
+
+
+def _wanted(tx: Transaction, data_source: str) -> tuple[set[ExportFormat], bool]:
+    """Return what the specs of a table ask for, and whether all of them could be read."""
+    wanted: set[ExportFormat] = set()
+    all_read = True
+    for each in tx.specs.newest_or_unreadable():
+        if isinstance(each, SpecUnreadable):
+            all_read = all_read and each.data_source not in {data_source, None}
+        elif each.spec is not None and each.spec.data_source == data_source:
+            wanted.update(each.spec.data_schema.exports)
+    return wanted, all_read
+
+
+def _announce(tx: Transaction, export: Export, now: datetime, *, fence: bool = False) -> None:
+    if not export.enabled:
+        return
+    queue = queue_of(export.data_source, export.format)
+    body: dict[str, str | int | float | bool | None] = {"since": now.isoformat()}
+    event = Event(KIND, export.data_source, body | ({FENCE: True} if fence else {}))
+    try:
+        tx.events.add(queue, event, EXPORTS, now, exempt=True)
+    except QueueDead as error:
+        log.warning("an export stands still", data_source=export.data_source, why=str(error))
+
+
+def since_of(events: Iterable[Event], now: datetime) -> datetime:
+    """Return when the first of these events was announced."""
+    told = (event.body.get("since") for event in events)
+    return min((datetime.fromisoformat(at) for at in told if isinstance(at, str)), default=now)

@@ -1,0 +1,283 @@
+"""Who leads: a lease in the metadata database, by observation and without comparing two clocks.
+
+    follower ── unchanged for one TTL on my own clock, or released ──► leader (term + 1)
+    leader ── my last renewal *began* two thirds of a TTL ago ──► acts no more, tries to renew
+    leader ── the term row names another term ──► follower: its passes and long polls end
+
+The renewal has a thread and a connection of its own: neither a slow pass nor slow readers cost the
+lease (R8).  An error that nobody foresaw costs one look, as one that was; if the thread ends all
+the same, `loop_ended` tells, and the process ends with it.  Every write of a leader reads the term
+row first, so that even a leader that has not noticed yet writes nothing (P1).
+"""
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+import structlog
+
+from supervisor.core.model.rows import Lease
+from supervisor.core.values.errors import LeaseLost, SupervisorError
+from supervisor.ports.store import Clock, Store
+
+log = structlog.get_logger()
+
+LOOKS_PER_TTL = 10
+"""How often a follower looks; its last look is at the moment when it may take over."""
+RENEWALS_PER_TTL = 6
+_SOON_S = 0.02
+
+
+@dataclass
+class LeaseCounts:
+    """What this process has lived through with its lease."""
+
+    renewed: int = 0
+    unanswered: int = 0
+    """Looks and renewals that the metadata database did not take."""
+    taken: int = 0
+    lost: int = 0
+    """Terms of this process that another overlord has ended."""
+
+
+def _nothing() -> None:
+    """Tell nobody."""
+
+
+class Leadership:
+    """The lease of one overlord process; `term()` is asked before every act of a leader."""
+
+    def __init__(
+        self, store: Store, clock: Clock, *, holder: str, url: str, ttl: timedelta
+    ) -> None:
+        """Take nothing yet: `start` or `step` does."""
+        self._store = store
+        self._clock = clock
+        self._holder = holder
+        self._url = url
+        self._ttl_s = ttl.total_seconds()
+        self._lock = threading.Lock()
+        self._term: int | None = None
+        self._renewal_began = 0.0
+        self._led_since = 0.0
+        self._begun: int | None = None
+        """The term of which `on_lead` was told, unless it has lapsed since."""
+        self._seen: Lease | None = None
+        self._seen_at = 0.0
+        self._ended = False
+        """A term of ours was ended by another overlord, and `on_lost` not yet told."""
+        self._stopping = False
+        self._wake = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._on_lead: Callable[[], None] = _nothing
+        self._on_lost: Callable[[], None] = _nothing
+        self._fenced_writes = 0
+        self._counts = LeaseCounts()
+
+    def term(self) -> int:
+        """Return the term this process leads in.
+
+        Raises:
+            LeaseLost: it does not lead, or has not renewed for two thirds of a TTL.
+        """
+        with self._lock:
+            if self._term is not None and self._is_fresh(self._renewal_began):
+                return self._term
+            leader = self._other()
+        raise LeaseLost("this overlord does not lead", leader)
+
+    def leads(self) -> bool:
+        """Tell whether `term` would return."""
+        try:
+            self.term()
+        except LeaseLost:
+            return False
+        return True
+
+    def led_since(self) -> float:
+        """Return the monotonic time since which this process leads without a lapse.
+
+        In a lapse no worker is listened to: it does not count against any of them.  As long as it
+        lasts this is now: a pass that a freeze has held up may look before the lease is renewed.
+        """
+        with self._lock:
+            leads = self._term is not None and self._is_fresh(self._renewal_began)
+            return self._led_since if leads else self._clock.monotonic()
+
+    def leader_url(self) -> str | None:
+        """Return the address of whoever leads; None once it has been silent for too long to act."""
+        if self.leads():
+            return self._url
+        with self._lock:
+            return self._other()
+
+    @property
+    def fenced_writes(self) -> int:
+        """How many writes of this process were refused because another term had begun."""
+        with self._lock:
+            return self._fenced_writes
+
+    @property
+    def counts(self) -> LeaseCounts:
+        """What has become of the lease so far."""
+        with self._lock:
+            return replace(self._counts)
+
+    def seconds_left(self) -> float:
+        """Return for how long this process may act without another renewal; 0: it may not."""
+        with self._lock:
+            if self._term is None:
+                return 0.0
+            until = self._renewal_began + self._ttl_s * 2 / 3
+        return max(0.0, until - self._clock.monotonic())
+
+    def lost(self, term: int | None = None) -> None:
+        """Step down: a write in `term` found a newer one.  `None`: whatever the term is."""
+        with self._lock:
+            self._fenced_writes += 1
+            led = self._term is not None and term in {None, self._term}
+            if led:
+                self._term, self._ended = None, True
+                self._counts.lost += 1
+        log.warning("a write was refused: another overlord leads", term=term)
+        self._wake.set()  # find out who leads, then tell
+
+    def start(self, on_lead: Callable[[], None], on_lost: Callable[[], None] = _nothing) -> None:
+        """Renew, or wait for a chance to take over, in a thread of its own.
+
+        `on_lead` is told of each term that begins, `on_lost` of each that another has ended.
+        """
+        self._on_lead, self._on_lost = on_lead, on_lost
+        self._thread = threading.Thread(target=self._run, name="lease", daemon=True)
+        self._thread.start()
+
+    @property
+    def loop_ended(self) -> bool:
+        """Whether the thread of the lease has ended, and was not stopped: nobody renews here."""
+        thread = self._thread
+        return thread is not None and not thread.is_alive() and not self._stopping
+
+    def stop(self) -> None:
+        """Stop renewing and give the lease up, so that the next candidate need not wait."""
+        self._stopping = True
+        self._wake.set()
+        if self._thread is not None:
+            self._thread.join(timeout=self._ttl_s)
+        with self._lock:
+            term, self._term = self._term, None
+        if term is None:
+            return
+        try:
+            with self._store.writing() as tx:
+                tx.lease.release(term, self._holder)
+        except SupervisorError as error:
+            log.warning("the lease was not released, it runs out by itself", error=str(error))
+
+    def _run(self) -> None:
+        while True:
+            self._wake.wait(self._until_next_s())
+            self._wake.clear()
+            if self._stopping:
+                return
+            try:
+                self.step()
+            except Exception:  # around a pass: the next one is made anew
+                with self._lock:
+                    self._counts.unanswered += 1
+                log.exception("a look at the lease failed")
+
+    def _until_next_s(self) -> float:
+        with self._lock:
+            if self._term is not None:
+                return self._ttl_s / RENEWALS_PER_TTL
+            due_in = self._seen_at + self._ttl_s - self._clock.monotonic()
+        look_s = self._ttl_s / LOOKS_PER_TTL
+        return max(due_in, _SOON_S) if 0 < due_in < look_s else look_s
+
+    def _is_fresh(self, since: float) -> bool:
+        """Tell whether who showed at `since` that it leads may still act."""
+        return self._clock.monotonic() < since + self._ttl_s * 2 / 3
+
+    def _other(self) -> str | None:
+        """Return the address of the leader that this process follows."""
+        seen = self._seen
+        followed = seen is not None and seen.holder and self._is_fresh(self._seen_at)
+        return seen.url if seen is not None and followed and seen.url != self._url else None
+
+    def step(self) -> None:
+        """Renew or try to take over, once.  A database that does not answer changes nothing."""
+        try:
+            if (term := self._present()) is not None:
+                self._renew(term)
+            if self._present() is None:
+                self._try_to_take()
+            self._tell()
+        except SupervisorError as error:
+            with self._lock:
+                self._counts.unanswered += 1
+            log.warning("the lease could not be read or renewed", error=str(error))
+        finally:
+            self._tell_of_the_end()
+
+    def _present(self) -> int | None:
+        with self._lock:
+            return self._term
+
+    def _renew(self, term: int) -> None:
+        began = self._clock.monotonic()
+        with self._store.writing() as tx:
+            held = tx.lease.renew(term, self._holder)
+        with self._lock:
+            if not held:
+                self._counts.lost += self._term is not None
+                self._term, self._ended = None, True
+            elif not self._is_fresh(self._renewal_began):
+                # It lapsed meanwhile: passes were refused and have to be woken, workers unheard.
+                self._begun, self._led_since = None, began
+            if held:
+                self._renewal_began = began
+                self._counts.renewed += 1
+        if not held:
+            log.warning("leadership lost: another overlord leads", term=term)
+
+    def _try_to_take(self) -> None:
+        began = self._clock.monotonic()
+        with self._store.reading() as tx:
+            lease = tx.lease.read()
+        with self._lock:
+            if lease != self._seen:
+                self._seen, self._seen_at = lease, began
+            waits = lease is not None and bool(lease.holder)
+            if waits and began < self._seen_at + self._ttl_s:
+                return
+        with self._store.writing() as tx:
+            taken = tx.lease.take(lease, self._holder, self._url)
+        if taken is None:
+            return
+        with self._lock:
+            self._term = taken.term
+            self._counts.taken += 1
+            self._renewal_began = self._led_since = began
+            self._seen = taken
+        log.info("this overlord leads", term=taken.term)
+
+    def _tell(self) -> None:
+        """Say once that a term has begun, or goes on after a lapse; repeated until it is heard."""
+        with self._lock:
+            term, begun = self._term, self._begun
+        if term is None or term == begun or not self.leads():
+            return
+        self._on_lead()
+        with self._lock:
+            self._begun = term
+
+    def _tell_of_the_end(self) -> None:
+        """Say once that another overlord has ended a term of ours, as soon as it is known which."""
+        with self._lock:
+            ended = self._ended
+        if not ended:
+            return
+        self._on_lost()
+        with self._lock:
+            self._ended = False

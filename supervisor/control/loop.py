@@ -1,0 +1,283 @@
+"""The loop that makes passes: one at a time per supervisor, several supervisors side by side.
+
+Events only wake it; what is to be done, each pass finds in the rows.  One supervisor's trouble
+never delays another's: a failed pass is recorded and made again later, with a growing wait.
+"""
+
+import heapq
+import threading
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+import structlog
+
+from supervisor.control.metrics import PassTaken
+from supervisor.core.planning.passes import Pass, PassError
+from supervisor.core.values.errors import LeaseLost, SupervisorError
+from supervisor.core.values.failure_streak import Streak
+from supervisor.ports.store import Clock
+
+log = structlog.get_logger()
+
+BUSY_PASSES = 20
+"""Passes in a row that had something to do; after them the loop takes a breath."""
+BREATH_S = 0.5
+ERRORS_KEPT = 20
+THRESHOLD = 3
+"""Failed passes in a row that make a supervisor unhealthy; as many good ones end it."""
+PROOF_S = 2.0
+"""While passes have failed lately, how soon a good one is followed by the next."""
+HELD_UP_S = 1.0
+"""How long the loop waits after a round that failed, as when the system has no thread to give."""
+REST_S = 300.0
+"""How often a completed supervisor is looked at: what a lost wake-up may cost it."""
+
+
+@dataclass
+class _Entry:
+    running: bool = False
+    again: bool = False
+    busy: int = 0
+    streak: Streak = field(default_factory=Streak)
+    last: Pass | None = None
+    rests_until: float | None = None
+    """Its last pass found that nothing is left to do."""
+    errors: deque[PassError] = field(default_factory=lambda: deque(maxlen=ERRORS_KEPT))
+
+
+class Loop:
+    """Wakes, schedules and runs passes; `make` is one pass over one supervisor."""
+
+    def __init__(self, make: Callable[[str], Pass | None], clock: Clock, *, threads: int) -> None:
+        """Start nothing yet."""
+        self.after_pass: Callable[[str], None] = lambda _: None
+        """Told of each supervisor whose pass has ended, well or not, in the pass's thread."""
+        self.dropped: Callable[[str], None] = lambda _: None
+        """Told of each supervisor that was terminated and of which nothing is left to do."""
+        self.measured: Callable[[PassTaken], None] = lambda _: None
+        """Told of each pass that was made, in its thread."""
+        self._make = make
+        self._clock = clock
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="pass")
+        self._changed = threading.Condition()
+        self._due: list[tuple[float, str]] = []
+        self._entries: dict[str, _Entry] = {}
+        self._at_work = 0
+        """Passes in a thread right now; others that are running wait for one."""
+        self._stopping = False
+        self._thread = threading.Thread(target=self._dispatch, name="loop", daemon=True)
+
+    def start(self) -> None:
+        """Begin to run what is due."""
+        self._thread.start()
+
+    @property
+    def ended(self) -> bool:
+        """Whether its thread has ended, and was not stopped: no pass is made any more."""
+        return self._thread.ident is not None and not self._thread.is_alive() and not self._stopping
+
+    def stop(self) -> None:
+        """Let running passes end and start no more; may be called of a loop that never started."""
+        with self._changed:
+            self._stopping = True
+            self._changed.notify_all()
+        if self._thread.ident is not None:
+            self._thread.join(timeout=10)
+        self._pool.shutdown(wait=True, cancel_futures=True)
+
+    def wake(self, supervisor_id: str, *, in_s: float = 0.0) -> None:
+        """Make a pass over one supervisor soon, or in some seconds; a running one is repeated."""
+        with self._changed:
+            if self._stopping:
+                return
+            entry = self._entries.setdefault(supervisor_id, _Entry())
+            if entry.running and in_s <= 0:
+                entry.again = True
+            else:
+                heapq.heappush(self._due, (self._clock.monotonic() + in_s, supervisor_id))
+                self._changed.notify_all()
+
+    def rouse(self, supervisor_id: str, version: int) -> None:
+        """Make a pass soon, unless the last one found nothing left to do for this spec version."""
+        with self._changed:
+            entry = self._entries.get(supervisor_id)
+            if entry is not None and entry.rests_until is not None and entry.last is not None:
+                same = entry.last.seen.current.version == version
+                if same and self._clock.monotonic() < entry.rests_until:
+                    return
+        self.wake(supervisor_id)
+
+    def last_pass(self, supervisor_id: str) -> Pass | None:
+        """Return the last pass that went through."""
+        with self._changed:
+            entry = self._entries.get(supervisor_id)
+            return None if entry is None else entry.last
+
+    def errors(self, supervisor_id: str) -> list[PassError]:
+        """Return the last failed passes, newest first."""
+        with self._changed:
+            entry = self._entries.get(supervisor_id)
+            return [] if entry is None else list(reversed(entry.errors))
+
+    def failing(self, supervisor_id: str) -> PassError | None:
+        """Return the last error while its passes fail; None: they go well enough."""
+        with self._changed:
+            entry = self._entries.get(supervisor_id)
+            if entry is None or not entry.streak.failing:
+                return None
+            return entry.errors[-1]
+
+    def supervisors(self) -> int:
+        """Return how many supervisors this loop has passes for."""
+        with self._changed:
+            return len(self._entries)
+
+    def waiting(self) -> int:
+        """Return how many passes are due and wait for a thread: the loop does not keep up."""
+        with self._changed:
+            return sum(entry.running for entry in self._entries.values()) - self._at_work
+
+    def forget(self) -> None:
+        """Drop what was remembered: another overlord leads now."""
+        with self._changed:
+            self._due.clear()
+            self._entries = {k: e for k, e in self._entries.items() if e.running}
+
+    def _dispatch(self) -> None:
+        while not self._stopping:
+            try:
+                self._dispatch_next()
+            except Exception:  # a round that fails is made again
+                log.exception("passes are held up")
+                with self._changed:
+                    self._changed.wait_for(lambda: self._stopping, HELD_UP_S)
+
+    def _dispatch_next(self) -> None:
+        """Wait until a pass is due, and begin it."""
+        with self._changed:
+            while not self._stopping and not self._ready():
+                self._changed.wait(self._wait_s())
+            if self._stopping:
+                return
+            due, supervisor_id = heapq.heappop(self._due)
+            entry = self._entries.setdefault(supervisor_id, _Entry())
+            if entry.running:
+                entry.again = True
+                return
+            self._drop_later(supervisor_id)
+            entry.running = True
+        try:
+            self._pool.submit(self._run, supervisor_id, due)
+        except RuntimeError:  # the system gave no thread
+            self._finish(supervisor_id, None, next_s=0.0)
+            raise
+
+    def _ready(self) -> bool:
+        return bool(self._due) and self._due[0][0] <= self._clock.monotonic()
+
+    def _wait_s(self) -> float | None:
+        return max(0.0, self._due[0][0] - self._clock.monotonic()) if self._due else None
+
+    def _drop_later(self, supervisor_id: str) -> None:
+        """The pass that starts now sets its own next time: older wishes are fulfilled by it."""
+        kept = [item for item in self._due if item[1] != supervisor_id]
+        if len(kept) != len(self._due):
+            heapq.heapify(kept)
+            self._due = kept
+
+    def _run(self, supervisor_id: str, due: float) -> None:
+        with self._changed:
+            if self._stopping:  # it waited for a thread meanwhile: nothing starts any more
+                return
+            self._at_work += 1
+        began = self._clock.monotonic()
+        try:
+            with structlog.contextvars.bound_contextvars(supervisor=supervisor_id):
+                self._run_once(supervisor_id, began - due)
+        finally:
+            with self._changed:
+                self._at_work -= 1
+
+    def _run_once(self, supervisor_id: str, late_s: float) -> None:
+        began = self._clock.monotonic()
+        try:
+            made = self._make(supervisor_id)
+        except LeaseLost:
+            self._finish(supervisor_id, None, next_s=None)
+        except Exception as error:  # noqa: BLE001 -- one supervisor's trouble stays its own
+            took_s = self._clock.monotonic() - began
+            self._failed(supervisor_id, error)
+            self._pass_on(lambda: self.measured(PassTaken(late_s, took_s, good=False)))
+            self._pass_on(lambda: self.after_pass(supervisor_id))
+        else:
+            took_s = self._clock.monotonic() - began
+            actions = () if made is None else made.decided.actions
+            names = [type(action).__name__ for action in actions]
+            taken = PassTaken(late_s, took_s, good=True, actions=names)
+            self._succeeded(supervisor_id, made)
+            self._pass_on(lambda: self.measured(taken))
+            self._pass_on(lambda: self.after_pass(supervisor_id))
+            if made is None or (made.decided.over and made.seen.current.spec is None):
+                self._pass_on(lambda: self._drop(supervisor_id))
+
+    def _pass_on(self, call: Callable[[], None]) -> None:
+        """Call a listener, once the pass is over: its trouble is none of the next pass."""
+        try:
+            call()
+        except Exception:  # the pass that it follows is over
+            log.exception("what follows a pass failed")
+
+    def _succeeded(self, supervisor_id: str, made: Pass | None) -> None:
+        if made is None:
+            self._finish(supervisor_id, None, next_s=None)
+            return
+        with self._changed:
+            entry = self._entries.setdefault(supervisor_id, _Entry())
+            entry.streak = entry.streak.then(THRESHOLD, good=True)
+            entry.busy = entry.busy + 1 if made.decided.actions else 0
+            breath = BREATH_S if entry.busy >= BUSY_PASSES else 0.0
+            failing, over = entry.streak.failing, made.decided.over and not entry.streak.failing
+            entry.rests_until = self._clock.monotonic() + REST_S if over else None
+        wait = (made.decided.wake_at - self._clock.now()).total_seconds()
+        if failing:
+            wait = min(wait, PROOF_S)
+        self._finish(supervisor_id, made, next_s=None if over else max(wait, breath))
+
+    def _drop(self, supervisor_id: str) -> None:
+        """Remember nothing of it, unless it has been woken meanwhile."""
+        with self._changed:
+            entry = self._entries.get(supervisor_id)
+            woken = any(name == supervisor_id for _, name in self._due)
+            if entry is None or entry.running or woken:
+                return
+            del self._entries[supervisor_id]
+        self.dropped(supervisor_id)
+
+    def _failed(self, supervisor_id: str, error: Exception) -> None:
+        expected = isinstance(error, SupervisorError)
+        text = str(error) if expected else f"internal error: {error!r}"
+        with self._changed:
+            entry = self._entries.setdefault(supervisor_id, _Entry())
+            entry.streak = entry.streak.then(THRESHOLD, good=False)
+            entry.errors.append(PassError(self._clock.now(), type(error).__name__, text))
+            wait = min(30.0, 0.5 * 2 ** min(entry.streak.bad, 10))
+        log.error(
+            "a pass failed",
+            supervisor=supervisor_id,
+            error=text,
+            exc_info=None if expected else error,
+        )
+        self._finish(supervisor_id, None, next_s=wait)
+
+    def _finish(self, supervisor_id: str, made: Pass | None, *, next_s: float | None) -> None:
+        with self._changed:
+            entry = self._entries.setdefault(supervisor_id, _Entry())
+            entry.running = False
+            entry.last = made or entry.last
+            again, entry.again = entry.again, False
+        if again:
+            self.wake(supervisor_id)
+        elif next_s is not None:
+            self.wake(supervisor_id, in_s=max(0.0, next_s))

@@ -1,0 +1,197 @@
+"""What a process counts and measures of itself, for scrapers; no decision looks at it.
+
+Counters and histograms are of this process and begin at zero with it.  Labels come from closed
+sets, but for supervisors and tables, of which only so many are told apart: a task, a generation
+or an offset is never a label.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from prometheus_client import CollectorRegistry, Counter, Histogram, Metric
+from prometheus_client.registry import Collector
+
+from supervisor.core.history.lifecycle_events import Happening, HappeningKind
+from supervisor.core.model.replica_digests import Verdict
+from supervisor.core.model.rows import Generation, TaskStatus
+from supervisor.core.planning.publish import Check
+from tasks.contract.messages import PublishOutcome, SegmentFile
+from tasks.runtime.label_names import OTHERS, Names
+
+UNKNOWN_ROUTE = "(none)"
+METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+REFUSED = "refused"
+"""Of a publish request that got no outcome: it has the wrong files, or lost a race."""
+
+_SHORT_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+_STEPS_S = (0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 900.0, 3_600.0)
+_RUNS_S = (10.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1_800.0, 3_600.0, 7_200.0, 14_400.0, 86_400.0)
+_ENDED = {
+    HappeningKind.GENERATION_PUBLISHED: "published",
+    HappeningKind.GENERATION_EMPTY: "empty",
+    HappeningKind.GENERATION_DISCARDED: "discarded",
+}
+
+
+@dataclass(frozen=True)
+class PassTaken:
+    """One pass over one supervisor, as the loop saw it."""
+
+    late_s: float
+    """How long after it was due it began."""
+    took_s: float
+    good: bool
+    actions: Sequence[str] = ()
+    """Names of what it decided to do."""
+
+
+class OverlordMeters(Collector):
+    """What one overlord has counted; every method may be called from any thread."""
+
+    def __init__(self) -> None:
+        """Begin at zero."""
+        own = self._own = CollectorRegistry()
+        self._names = Names()
+        self._passes = _times(own, "pass", "How long a pass took.", _SHORT_S, "outcome")
+        self._late = _times(own, "pass_late", "How late a pass began.", _SHORT_S)
+        self._actions = _counter(own, "pass_actions", "What passes decided to do.", "action")
+        self._requests = _counter(
+            own, "http_requests", "Requests that were answered.", "route", "method", "status"
+        )
+        text = "From a request to the end of its answer."
+        self._answers = _times(own, "http_request", text, _SHORT_S, "route", "method")
+        text = "Transactions of the metadata database, with the wait for them."
+        name = "metadata_transaction"
+        self._transactions = _times(own, name, text, _SHORT_S, "kind", "outcome")
+        self._publishes = _counter(
+            own, "publish_requests", "Judged publish requests.", "outcome", "check"
+        )
+        text = "Steps of the handoffs of published ranges."
+        self._steps = _times(own, "handoff_step", text, _STEPS_S, "step")
+        text = "From a task's assignment to its end."
+        self._runs = _times(own, "task_run", text, _RUNS_S, "status")
+        of = ("supervisor", "table")
+        self._started = _counter(own, "tasks_started", "Tasks that were assigned.", *of)
+        self._ended = _counter(own, "tasks_ended", "Tasks that ended.", *of, "status", "lost")
+        self._ranges = _counter(own, "generations_ended", "Ranges that ended.", *of, "how")
+        self._rows = _counter(own, "published_rows", "Rows that were published.", *of)
+        self._rejected = _counter(
+            own, "published_rejects", "Records of published ranges that became no row.", *of
+        )
+        self._segments = _counter(own, "published_segments", "Files that were published.", *of)
+        self._bytes = _counter(own, "published_bytes", "Size of those files.", *of)
+        text = "Replicas of published ranges, by what they came to beside what was published."
+        self._compared = _counter(own, "replicas_compared", text, *of, "found")
+        # What is alarmed about begins at zero, or its first event would be no growth.
+        self._publishes.labels(PublishOutcome.STALE.value, Check.OFFSET_BEHIND.value)
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield every family, without the times at which samples were made."""
+        for family in self._own.collect():
+            family.samples = [s for s in family.samples if not s.name.endswith("_created")]
+            yield family
+
+    def pass_taken(self, taken: PassTaken) -> None:
+        """Count a pass."""
+        self._passes.labels("good" if taken.good else "failed").observe(taken.took_s)
+        self._late.observe(max(0.0, taken.late_s))
+        for action in taken.actions:
+            self._actions.labels(action).inc()
+
+    def request(self, route: str | None, method: str, status: int, seconds: float) -> None:
+        """Count a request; `route` is a template, never a path."""
+        names = (route or UNKNOWN_ROUTE, method if method in METHODS else "OTHER")
+        self._requests.labels(*names, f"{status // 100}xx").inc()
+        self._answers.labels(*names).observe(seconds)
+
+    def transaction(self, kind: str, outcome: str, seconds: float) -> None:
+        """Count a transaction."""
+        self._transactions.labels(kind, outcome).observe(seconds)
+
+    def publish_judged(self, outcome: PublishOutcome, check: Check) -> None:
+        """Count an answer to a publish request."""
+        self._publishes.labels(outcome.value, check.value).inc()
+
+    def publish_refused(self, check: Check) -> None:
+        """Count a request that got no outcome."""
+        self._publishes.labels(REFUSED, check.value).inc()
+
+    def published(
+        self, generation: Generation, files: Sequence[SegmentFile], now: datetime
+    ) -> None:
+        """Measure the handoff of a range that is published at `now`, and what it added."""
+        labels = self._labels_of(generation)
+        self._segments.labels(*labels).inc(len(files))
+        self._bytes.labels(*labels).inc(sum(file.size_bytes for file in files))
+        for step, (begin, end) in _steps_of(generation, now).items():
+            if begin is not None and end is not None:  # several clocks wrote them
+                self._steps.labels(step).observe(max(0.0, (end - begin).total_seconds()))
+
+    def compared(self, generation: Generation, found: Mapping[Verdict, int]) -> None:
+        """Count what comparisons of replicas have found."""
+        for verdict, replicas in found.items():
+            self._compared.labels(*self._labels_of(generation), verdict.value).inc(replicas)
+
+    def committed(self, told: Sequence[Happening]) -> None:
+        """Count what a transaction has changed."""
+        for one in told:
+            labels = self._labels(one)
+            match one.kind:
+                case HappeningKind.GENERATION_OPENED:
+                    for how in _ENDED.values():
+                        self._ranges.labels(*labels, how)
+                    for found in Verdict:
+                        self._compared.labels(*labels, found.value)
+                case HappeningKind.TASK_STARTED:
+                    self._started.labels(*labels).inc()
+                    self._ended.labels(*labels, TaskStatus.FAILED.value, "false")
+                case HappeningKind.TASK_ENDED:
+                    status = str(one.detail["status"])
+                    lost = str(one.detail["lost"] is True).lower()
+                    self._ended.labels(*labels, status, lost).inc()
+                    self._runs.labels(status).observe(_number(one, "ranMillis") / 1_000)
+                case kind if kind in _ENDED:
+                    self._ranges.labels(*labels, _ENDED[kind]).inc()
+                    self._rows.labels(*labels).inc(_number(one, "rows"))
+                    self._rejected.labels(*labels).inc(_number(one, "rejected"))
+                case _:
+                    pass
+
+    def _labels_of(self, generation: Generation) -> tuple[str, str]:
+        name = self._names.label(generation.supervisor_id)
+        return (OTHERS, OTHERS) if name == OTHERS else (name, generation.data_source)
+
+    def _labels(self, told: Happening) -> tuple[str, str]:
+        name = self._names.label(told.supervisor_id)
+        return (OTHERS, OTHERS) if name == OTHERS else (name, told.data_source or "")
+
+
+def _number(told: Happening, member: str) -> float:
+    found = told.detail.get(member)
+    return found if isinstance(found, int | float) else 0
+
+
+def _counter(registry: CollectorRegistry, name: str, text: str, *labels: str) -> Counter:
+    return Counter(f"tidegate_{name}_total", text, labels, registry=registry)
+
+
+def _times(
+    registry: CollectorRegistry, name: str, text: str, buckets: Sequence[float], *labels: str
+) -> Histogram:
+    whole = f"tidegate_{name}_seconds"
+    return Histogram(whole, text, labels, registry=registry, buckets=buckets)
+
+
+_Span = tuple[datetime | None, datetime | None]
+
+
+def _steps_of(of: Generation, ended_at: datetime) -> Mapping[str, _Span]:
+    """Return the steps of a handoff, as `durations` of a range has them."""
+    finished = of.first_finished_at or ended_at
+    return {
+        "pausing": (of.paused_at, of.end_fixed_at),
+        "finishing": (of.end_fixed_at, finished),
+        "publishing": (finished, ended_at),
+        "total": (of.paused_at, ended_at),
+    }

@@ -1,0 +1,93 @@
+"""Look: read the ports once into one snapshot, `now` included.  Decides nothing."""
+
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from supervisor.core.model.rows import Generation, SpecVersion, TaskStatus
+from supervisor.core.planning.observed import Limits, Observed, StreamState, WorkerView
+from supervisor.core.planning.preconditions import AnyVersion
+from supervisor.core.queue.events import owner_of
+from supervisor.core.spec.spec import SupervisorSpec
+from supervisor.core.values.errors import SpecUnreadable, UnknownWord
+from supervisor.ports.store import Store, Streams, Transaction, Workers
+
+ENDED_TASKS = 20
+"""How many the health of a supervisor is told from."""
+
+
+@dataclass(frozen=True)
+class Sources:
+    """What a snapshot is made of."""
+
+    store: Store
+    streams: Streams
+    workers: Workers
+    limits: Limits
+
+
+def observe(supervisor_id: str, sources: Sources, now: datetime) -> Observed | None:
+    """Return what is known of one supervisor now; None if its id was never used.
+
+    Kafka and the workers are asked for what they last said: nothing here waits for either.
+
+    Raises:
+        SpecUnreadable, UnknownWord: a newer release wrote what would be decided on.
+    """
+    with sources.store.reading() as tx:
+        current = tx.specs.newest(supervisor_id)
+        if current is None:
+            return None
+        generations = tuple(tx.generations.live(supervisor_id))
+        newest = tx.generations.newest(supervisor_id)
+        seen = Observed(
+            now=now,
+            limits=sources.limits,
+            current=current,
+            specs=specs_of(tx, current, generations),
+            committed=tx.offsets.of(supervisor_id),
+            stream=StreamState(),
+            generations=generations,
+            newest=newest,
+            tasks=tuple(tx.tasks.active(supervisor_id=supervisor_id)),
+            last_attempts=tx.tasks.last_attempts([g.id for g in generations]),
+            workers=(),
+            failed_attempts=tx.tasks.failed_attempts([g.id for g in generations]),
+            failures_in_a_row=tx.tasks.failures_in_a_row(supervisor_id),
+            last_ended=tuple(tx.tasks.last_ended(supervisor_id, ENDED_TASKS)),
+            dead_queues=tuple(
+                row for row in tx.events.dead() if owner_of(row.queue.container) == supervisor_id
+            ),
+        )
+        used = tx.tasks.slots_in_use()
+    for task in (*seen.tasks, *seen.last_attempts.values()):
+        if task.status is TaskStatus.UNKNOWN:
+            raise UnknownWord(f"task {task.id}: {task.reason}")
+    stream = StreamState()
+    if current.spec is not None:
+        stream = sources.streams.state(supervisor_id, current.spec)
+    workers = tuple(_with_slots(view, used) for view in sources.workers.views())
+    led_since = now - sources.workers.led_for()
+    return replace(seen, stream=stream, workers=workers, led_since=led_since)
+
+
+def _with_slots(view: WorkerView, used: dict[str, int]) -> WorkerView:
+    return replace(view, used_slots=used.get(view.id, 0))
+
+
+def specs_of(
+    tx: Transaction, current: AnyVersion, generations: Iterable[Generation]
+) -> dict[int, SupervisorSpec]:
+    """Return the specs of versions that generations are bound to, and of the newest.
+
+    Those that this release cannot read are left out.
+    """
+    spec = current.spec if isinstance(current, SpecVersion) else None
+    found = {} if spec is None else {current.version: spec}
+    for version in sorted({g.spec_version for g in generations} - found.keys()):
+        with suppress(SpecUnreadable):
+            row = tx.specs.version(current.supervisor_id, version)
+            if row is not None and row.spec is not None:
+                found[version] = row.spec
+    return found

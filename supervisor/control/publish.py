@@ -1,0 +1,369 @@
+"""Publishing: the one transaction that makes files into rows of a table, exactly once.
+
+    task ── range and files ──► judge the facts ── committed ──► compare-and-swap of offsets,
+                                     │                           segments, outcome: one commit
+                                     ├─ any other outcome: stored, a repeat hears the same
+                                     └─ unusable files: the task ends FAILED, its range is read anew
+
+A lost acknowledgement is looked up, not guessed: the repeat finds the publication by its task.
+"""
+
+import hmac
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import PurePosixPath
+
+import structlog
+
+from supervisor.control.end_task import Endings
+from supervisor.control.export_outbox import announce
+from supervisor.control.leadership import Leadership
+from supervisor.control.loop import Loop
+from supervisor.control.metrics import OverlordMeters
+from supervisor.control.reconcile import end_siblings
+from supervisor.control.replica_comparison import Compared, compare_late, compare_siblings
+from supervisor.control.wakeups import Broadcast
+from supervisor.core.history.log_fields import fields_of_task
+from supervisor.core.model.rows import (
+    AuditEntry,
+    Generation,
+    GenerationState,
+    Publication,
+    Segment,
+    Task,
+    TaskStatus,
+    TaskTotals,
+)
+from supervisor.core.planning.publish import Check, Judgement, PublishFacts, judge
+from supervisor.core.values.errors import (
+    NotAllowed,
+    SpecUnreadable,
+    StaleCommit,
+    StateMoved,
+    TaskNotFound,
+    UnknownWord,
+    UnusableFiles,
+)
+from supervisor.core.values.table_names import errors_table
+from supervisor.ports.store import Clock, Store, Transaction
+from tasks.contract.ingest_spec import Column
+from tasks.contract.messages import PublishAnswer, PublishOutcome, PublishRequest, SegmentFile
+from tasks.contract.offsets import OffsetsError, TopicPartition, count
+
+log = structlog.get_logger()
+
+TRIES = 5
+"""A race with another publisher of the same range is judged again; each try, one of them wins."""
+
+
+@dataclass(frozen=True)
+class Publishing:
+    """Judges and commits publish requests; one instance per process."""
+
+    store: Store
+    clock: Clock
+    leadership: Leadership
+    loop: Loop
+    changed: Broadcast
+    endings: Endings
+    reach: Callable[[str], None] = lambda _: None
+    """Told of each place passed; a test may end the process there (failpoints)."""
+    meters: OverlordMeters = field(default_factory=OverlordMeters)
+
+    def publish(self, task_id: str, token: str, request: PublishRequest) -> PublishAnswer:
+        """Answer a task that asks to publish; a repeat gets the stored answer.
+
+        Raises:
+            TaskNotFound: there is no such task.
+            NotAllowed: the token is not the task's, or its worker's incarnation is fenced.
+            UnusableFiles: the files do not fit the range; the task has ended FAILED.
+            LeaseLost, Unavailable: nothing was decided; ask again.
+        """
+        for _ in range(TRIES):
+            try:
+                return self._publish_once(task_id, token, request)
+            except (StaleCommit, StateMoved):
+                self.meters.publish_refused(Check.LOST_RACE)
+                continue  # another replica was faster between our look and our swap
+            except UnusableFiles:
+                self.meters.publish_refused(Check.FILES)
+                raise
+        raise AssertionError(f"{task_id}: {TRIES} lost races for one range")
+
+    def _publish_once(self, task_id: str, token: str, request: PublishRequest) -> Judgement:
+        term = self.leadership.term()
+        now = self.clock.now()
+        with self.store.leading(term) as tx:
+            task = tx.tasks.get(task_id)
+            if task is None:
+                raise TaskNotFound(task_id)
+            _check_authority(task, token, request)
+            if task.status is TaskStatus.UNKNOWN:
+                raise UnknownWord(f"task {task.id}: {task.reason}")
+            # The offsets first: on PostgreSQL each statement sees what is committed by then.  Who
+            # sees them moved by another replica's publish must then see that publish as well.
+            committed = tx.offsets.of(task.supervisor_id)
+            generation = tx.generations.get(task.generation_id)
+            if generation is None:
+                raise AssertionError(f"{task_id} has no generation")
+            publication = tx.segments.publication(generation.id)
+            winner = None if publication is None else publication.task_id
+            before = {other.id for other in tx.generations.predecessors(generation)}
+            answer = judge(PublishFacts(task, generation, winner, committed, before), request)
+            self.reach("publish:judged")
+            asked = _Asked(task, generation, request)
+            settled = self._settled(tx, asked, answer, now)
+            if not isinstance(settled, UnusableFiles):
+                self._passed("in-transaction", answer)
+        if isinstance(settled, UnusableFiles):
+            self._tell_of_unusable(asked, settled)
+            raise settled
+        self._passed("committed", answer)
+        self._measure(asked, answer, now)
+        self.meters.compared(generation, settled)
+        if answer.outcome is not PublishOutcome.WAIT_FOR_PREDECESSOR:
+            facts = {"outcome": answer.outcome.value, "check": answer.check.value}
+            of = fields_of_task(task, generation)
+            log.info("publish", **of, **facts, why=answer.reason)
+            self.loop.wake(task.supervisor_id)
+            self.changed.notify()
+        self._passed("answered", answer)
+        return answer
+
+    def _settled(
+        self, tx: Transaction, asked: "_Asked", answer: Judgement, now: datetime
+    ) -> Compared | UnusableFiles:
+        if asked.task.outcome is not None:
+            return {}
+        try:
+            return _settle(tx, self.endings, asked, answer, now)
+        except UnusableFiles as error:
+            # Nothing is written before the files are looked at.  In this transaction the task
+            # ends: else its worker would offer the same files for ever.
+            _end_unusable(tx, self.endings, asked, error, now)
+            return error
+
+    def _tell_of_unusable(self, asked: "_Asked", error: UnusableFiles) -> None:
+        of = fields_of_task(asked.task, asked.generation)
+        log.warning("publish refused", **of, check=Check.FILES.value, why=str(error))
+        self.loop.wake(asked.task.supervisor_id)
+        self.changed.notify()
+
+    def _measure(self, asked: "_Asked", answer: Judgement, now: datetime) -> None:
+        self.meters.publish_judged(answer.outcome, answer.check)
+        if asked.task.outcome is None and answer.outcome is PublishOutcome.COMMITTED:
+            self.meters.published(asked.generation, asked.request.segments, now)
+
+    def _passed(self, step: str, answer: PublishAnswer) -> None:
+        """Tell of the steps of a publish that commits something."""
+        if answer.outcome is PublishOutcome.COMMITTED:
+            self.reach(f"publish:{step}")
+
+
+def _check_authority(task: Task, token: str, request: PublishRequest) -> None:
+    if not hmac.compare_digest(task.token.encode(), token.encode()):
+        raise NotAllowed(f"the token is not that of task {task.id}")
+    if request.task_id != task.id:
+        raise NotAllowed(f"the request names task {request.task_id}, the path {task.id}")
+    if request.incarnation != task.incarnation:
+        raise NotAllowed(
+            f"incarnation {request.incarnation} of worker {task.worker_id} is fenced: "
+            f"task {task.id} belongs to incarnation {task.incarnation}"
+        )
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """Who asks to publish what, for which range."""
+
+    task: Task
+    generation: Generation
+    request: PublishRequest
+
+
+def _settle(
+    tx: Transaction, endings: Endings, asked: _Asked, answer: PublishAnswer, now: datetime
+) -> Compared:
+    task = asked.task
+    done = TaskTotals(asked.request.counters, asked.request.end)
+    match answer.outcome:
+        case PublishOutcome.COMMITTED:
+            return _commit(tx, endings, asked, now)
+        case PublishOutcome.ALREADY_PUBLISHED:
+            publication = tx.segments.publication(asked.generation.id)
+            assert publication is not None, "it was there when the request was judged"
+            compared = compare_late(tx, asked.generation, publication, asked.request, now)
+            endings.end(tx, task, TaskStatus.SUCCESS, answer.reason, now, totals=done)
+            tx.tasks.store_outcome(task.id, answer.outcome, published=False)
+            return compared
+        case PublishOutcome.SUPERSEDED | PublishOutcome.STALE:
+            why = f"{answer.outcome}: {answer.reason}"
+            stale = answer.outcome is PublishOutcome.STALE
+            endings.end(tx, task, TaskStatus.FAILED, why, now, keep_files=stale, totals=done)
+            tx.tasks.store_outcome(task.id, answer.outcome, published=False)
+            _audit(tx, task, f"publish-{answer.outcome}", answer.reason, now)
+        case PublishOutcome.WAIT_FOR_PREDECESSOR:
+            _finished(tx, asked.generation, now)
+    return {}
+
+
+def _end_unusable(
+    tx: Transaction, endings: Endings, asked: _Asked, error: UnusableFiles, now: datetime
+) -> None:
+    done = TaskTotals(asked.request.counters, asked.request.end)
+    why = f"unusable files: {error}"
+    if endings.end(tx, asked.task, TaskStatus.FAILED, why, now, totals=done):
+        _audit(tx, asked.task, "publish-unusable-files", str(error), now)
+
+
+def _finished(tx: Transaction, generation: Generation, now: datetime) -> None:
+    """Note that a replica has read the range to its end, if none has before."""
+    if generation.first_finished_at is None:
+        tx.generations.finished(generation.id, now)
+
+
+def _commit(tx: Transaction, endings: Endings, asked: _Asked, now: datetime) -> Compared:
+    task, generation, request = asked.task, asked.generation, asked.request
+    check_files(task, request, rolled_up=_is_rolled_up(tx, generation))
+    tx.offsets.advance(
+        task.supervisor_id,
+        request.start,
+        request.end,
+        request.topic_ids,
+        generation.reset_epochs,
+    )
+    # After the offsets, as whoever resets them and ends the range: no two wait in a circle.
+    _finished(tx, generation, now)
+    publication = Publication(
+        generation_id=generation.id,
+        supervisor_id=task.supervisor_id,
+        data_source=task.data_source,
+        task_id=task.id,
+        published_at=now,
+        start=request.start,
+        end=request.end,
+        rows=sum(file.rows for file in request.segments),
+        rejected=0 if request.rejects is None else request.rejects.records,
+        rejects=request.rejects,
+        samples=request.samples,
+        digest=request.digest,
+    )
+    segments = _segments(publication, task.data_source, "", request.segments, request.columns)
+    errors = _segments(publication, errors_table(task.data_source), "error-", request.quarantine)
+    tx.segments.add(publication, [*segments, *errors])
+    if segments:
+        announce(tx, task.data_source, now)
+    closed = tx.generations.close(generation.id, GenerationState.PUBLISHED, now)
+    done = TaskTotals(request.counters, request.end)
+    ended = endings.end(tx, task, TaskStatus.SUCCESS, "published", now, totals=done)
+    if not (closed and ended):  # fenced or given up since we looked: the offsets move back
+        raise StateMoved(f"{task.id} or {generation.id} has ended")
+    tx.tasks.store_outcome(task.id, PublishOutcome.COMMITTED, published=True)
+    compared = compare_siblings(tx, generation, request, endings.last_report, now)
+    end_siblings(tx, endings, generation, task.id, now)
+    _audit(tx, task, "publish", _told(publication, segments, errors), now)
+    return compared
+
+
+def _told(publication: Publication, segments: Sequence[Segment], errors: Sequence[Segment]) -> str:
+    told = f"{publication.rows} rows in {len(segments)} segment(s)"
+    kept = sum(segment.file.rows for segment in errors)
+    return f"{told}, {kept} bad records quarantined" if kept else told
+
+
+def _segments(
+    publication: Publication,
+    data_source: str,
+    prefix: str,
+    files: Sequence[SegmentFile],
+    columns: tuple[Column, ...] = (),
+) -> list[Segment]:
+    return [
+        Segment(
+            id=f"{publication.task_id}/{prefix}{number}",
+            data_source=data_source,
+            supervisor_id=publication.supervisor_id,
+            generation_id=publication.generation_id,
+            task_id=publication.task_id,
+            published_at=publication.published_at,
+            file=file,
+            columns=columns,
+        )
+        for number, file in enumerate(files)
+    ]
+
+
+def _is_rolled_up(tx: Transaction, generation: Generation) -> bool:
+    """Return whether one row of a range may be many records; unknown of an unread spec: it may.
+
+    Raises:
+        SpecUnreadable: of the newest spec as well.
+    """
+    try:
+        version = tx.specs.version(generation.supervisor_id, generation.spec_version)
+    except SpecUnreadable as error:
+        tx.specs.newest(generation.supervisor_id)  # cannot be read either: nothing is decided here
+        return error.facts.rolls_up is not False
+    spec = None if version is None else version.spec
+    return spec is not None and spec.data_schema.granularity_spec.rollup
+
+
+def check_files(task: Task, request: PublishRequest, *, rolled_up: bool = False) -> None:
+    """Refuse files that are not the task's own or hold offsets outside its range.
+
+    A row that is rolled up stands for one record or more.  Quarantined records are among the
+    rejects, and are all of those that are said to be kept.
+
+    Raises:
+        UnusableFiles: naming the file and the number.
+    """
+    try:
+        span = count(request.start, request.end)
+    except OffsetsError as error:
+        raise UnusableFiles(str(error)) from error
+    folder = PurePosixPath(task.data_source, "data", task.id)
+    offered = [file.path for file in (*request.segments, *request.quarantine)]
+    offered += [] if request.rejects is None else [request.rejects.path]
+    for path in offered:
+        inside = folder in PurePosixPath(path).parents
+        if not inside or any(part in {"", ".", ".."} for part in path.split("/")):
+            raise UnusableFiles(f"{path} does not lie in the task's folder {folder}")
+    if len(set(offered)) != len(offered):
+        raise UnusableFiles("a file is offered twice")
+    for file in request.segments:
+        _check_spans(file, request, rolled_up=rolled_up)
+    for file in request.quarantine:
+        _check_spans(file, request, rolled_up=False)
+    kept = sum(s.rows for file in request.segments for s in file.spans)
+    rejected = 0 if request.rejects is None else request.rejects.records
+    if kept + rejected > span:
+        raise UnusableFiles(f"{kept} rows and {rejected} rejects do not fit {span} offsets")
+    _check_number_quarantined(request, rejected)
+
+
+def _check_spans(file: SegmentFile, request: PublishRequest, *, rolled_up: bool) -> None:
+    records = sum(s.rows for s in file.spans)
+    if records != file.rows and not (rolled_up and records > file.rows):
+        raise UnusableFiles(f"{file.path}: its spans do not add up to {file.rows} rows")
+    for s in file.spans:
+        partition = TopicPartition(s.topic, s.partition)
+        first, end = request.start.get(partition), request.end.get(partition)
+        if first is None or end is None or not first <= s.first <= s.last < end:
+            raise UnusableFiles(f"{file.path}: {partition} {s.first}-{s.last} is out of range")
+        if not 0 < s.rows <= s.last - s.first + 1:
+            raise UnusableFiles(f"{file.path}: {s.rows} rows do not fit {s.first}-{s.last}")
+
+
+def _check_number_quarantined(request: PublishRequest, rejected: int) -> None:
+    quarantined = sum(file.rows for file in request.quarantine)
+    said = None if request.rejects is None else request.rejects.quarantined
+    if quarantined > rejected:
+        raise UnusableFiles(f"{quarantined} quarantined records are more than {rejected} rejects")
+    if said is not None and said != quarantined:
+        raise UnusableFiles(f"{said} quarantined records are told, their files have {quarantined}")
+
+
+def _audit(tx: Transaction, task: Task, what: str, why: str, now: datetime) -> None:
+    detail = {"supervisor": task.supervisor_id, "generation": task.generation_id, "why": why}
+    tx.audit.write(AuditEntry(now, f"task {task.id}", what, task.data_source, detail))

@@ -1,0 +1,249 @@
+"""Act: carry a plan out and decide nothing.
+
+Each action is one transaction under the leader's term; repeated, or late, it finds its work done
+and does nothing.  The plan is stored before its actions: a crash leaves its reasons behind.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from datetime import datetime
+from typing import assert_never
+
+from supervisor.control.discard import Said, begin_offsets, close, discard, move_offsets
+from supervisor.control.end_task import Endings
+from supervisor.control.observe import Sources, observe
+from supervisor.core.model.rows import (
+    AuditEntry,
+    Generation,
+    GenerationState,
+    StoredPlan,
+    Task,
+    TaskStatus,
+)
+from supervisor.core.planning.actions import (
+    Action,
+    BeginHandoff,
+    CloseEmpty,
+    CommitInitialOffsets,
+    DiscardGeneration,
+    EndTask,
+    FixEnd,
+    OpenGeneration,
+    Plan,
+    ResetOffsets,
+    ResumeReading,
+    StartTask,
+)
+from supervisor.core.planning.observed import Observed
+from supervisor.core.planning.offset_ranges import led_to
+from supervisor.core.planning.passes import Pass
+from supervisor.core.planning.plan import plan
+from supervisor.core.values.errors import StaleCommit, StateMoved
+from supervisor.ports.store import Clock, Transaction
+
+_ABOUT = ("task_id", "generation_id", "topic")
+
+
+@dataclass(frozen=True)
+class Shell:
+    """What carrying out needs beside the snapshot's sources."""
+
+    sources: Sources
+    clock: Clock
+    new_token: Callable[[], str]
+    endings: Endings
+    reach: Callable[[str], None] = lambda _: None
+    """Told of each place passed; a test may end the process there (failpoints)."""
+
+
+def make_pass(supervisor_id: str, shell: Shell, term: int) -> Pass | None:
+    """Make one pass over one supervisor; None if its id was never used.
+
+    Safe to crash at any line.
+
+    Raises:
+        LeaseLost: another overlord leads; nothing more may be written.
+        Unavailable: the metadata database did not answer; the next pass tries again.
+    """
+    now = shell.clock.now()  # the only read of the clock in a pass
+    seen = observe(supervisor_id, shell.sources, now)
+    if seen is None:
+        return None
+    decided = plan(seen)
+    if decided.actions:
+        with shell.sources.store.leading(term) as tx:
+            tx.plans.record(_stored(supervisor_id, now, term, decided))
+    for action in decided.actions:
+        _apply_once(action, seen, shell, term)
+    shell.sources.workers.watch(supervisor_id, decided.milestones)
+    return Pass(seen, decided)
+
+
+def _apply_once(action: Action, seen: Observed, shell: Shell, term: int) -> None:
+    name = type(action).__name__
+    shell.reach(f"before:{name}")
+    try:
+        with shell.sources.store.leading(term) as tx:
+            apply(action, seen, tx, shell)
+            shell.reach(f"in:{name}")
+    except (StateMoved, StaleCommit):
+        # Somebody was there first, between our look and this write: the next pass sees what is.
+        return
+    shell.reach(f"after:{name}")
+
+
+def apply(action: Action, seen: Observed, tx: Transaction, shell: Shell) -> None:
+    """Carry out one action in the caller's transaction.
+
+    Raises:
+        StateMoved: the rows are not as the plan saw them; nothing of the action is done.
+    """
+    now = seen.now
+    match action:
+        case CommitInitialOffsets():
+            _initialise(action, seen, tx)
+        case OpenGeneration():
+            _open(action, seen, tx)
+        case StartTask():
+            _start(action, seen, tx, shell.new_token())
+        case EndTask():
+            _end(action, seen, tx, shell.endings)
+        case BeginHandoff(generation_id, sequence, must_end, why):
+            tx.generations.begin_handoff(
+                generation_id, sequence, must_end=must_end, why=why, now=now
+            )
+        case ResumeReading(generation_id, sequence, restart_timer):
+            tx.generations.resume(generation_id, sequence, restart_timer=restart_timer, now=now)
+        case FixEnd():
+            if tx.generations.fix_end(action, now) and action.successor is not None:
+                _open(action.successor, seen, tx)
+        case CloseEmpty(generation_id, sequence, why):
+            found = tx.generations.get(generation_id)
+            if found is None or found.sequence != sequence:
+                raise StateMoved(f"{generation_id} has a newer order")
+            if not close(tx, shell.endings, generation_id, GenerationState.EMPTY, why=why, now=now):
+                raise StateMoved(f"{generation_id} has ended")
+        case DiscardGeneration():
+            _discard(action, seen, tx, shell.endings)
+        case ResetOffsets():
+            _reset(action, seen, tx, shell.endings)
+        case _:
+            assert_never(action)
+
+
+def _initialise(action: CommitInitialOffsets, seen: Observed, tx: Transaction) -> None:
+    newest = tx.specs.newest(seen.current.supervisor_id)
+    if newest is None or newest.version != seen.current.version:
+        raise StateMoved(f"{seen.current.supervisor_id} has another spec now, or none")
+    said = Said("overlord", "initial-offsets", action.why, seen.now)
+    begin_offsets(tx, newest.supervisor_id, action.topic_ids, action.offsets, said)
+    _audit(tx, seen, said.action, action.topic, action.why)
+
+
+def _open(action: OpenGeneration, seen: Observed, tx: Transaction) -> None:
+    supervisor_id = seen.current.supervisor_id
+    committed = tx.offsets.of(supervisor_id)
+    epochs = {p: committed[p].reset_epoch for p in action.start if p in committed}
+    if epochs != {p: action.reset_epochs.get(p, 0) for p in action.start}:
+        raise StateMoved(f"the offsets that {action.generation_id} starts from were reset")
+    live = tx.generations.live(supervisor_id)
+    for partition, start in action.start.items():
+        at = led_to(live, partition, committed[partition].next_offset)
+        if at != start:  # what was to come before it was given up meanwhile
+            raise StateMoved(
+                f"{action.generation_id} starts at {start} of {partition}, not at {at}"
+            )
+    tx.generations.open(supervisor_id, _data_source(seen), action, seen.now)
+
+
+def _data_source(seen: Observed) -> str:
+    spec = seen.current.spec or next(iter(seen.specs.values()))
+    return spec.data_source
+
+
+def _start(action: StartTask, seen: Observed, tx: Transaction, token: str) -> None:
+    generation = tx.generations.get(action.generation_id)
+    if generation is None or not generation.live:
+        raise StateMoved(f"{action.generation_id} has ended")
+    if not tx.workers.holds(action.worker_id, action.incarnation):
+        # Whoever registers takes up the tasks it finds (P7); one that begins behind its back would
+        # belong to an incarnation that may not publish.
+        raise StateMoved(f"worker {action.worker_id} has registered anew")
+    if not tx.workers.takes_tasks(action.worker_id):
+        raise StateMoved(f"worker {action.worker_id} was disabled")
+    if generation.open and not _has_slot(action, seen, tx):
+        raise StateMoved(f"worker {action.worker_id} has no free slot any more")
+    tx.tasks.start(
+        Task(
+            id=action.task_id,
+            supervisor_id=generation.supervisor_id,
+            data_source=generation.data_source,
+            generation_id=generation.id,
+            replica=action.replica,
+            attempt=action.attempt,
+            worker_id=action.worker_id,
+            incarnation=action.incarnation,
+            token=token,
+            status=TaskStatus.RUNNING,
+            created_at=seen.now,
+        )
+    )
+
+
+def _has_slot(action: StartTask, seen: Observed, tx: Transaction) -> bool:
+    slots = next((w.slots for w in seen.workers if w.id == action.worker_id), 0)
+    return tx.tasks.slots_in_use().get(action.worker_id, 0) < slots
+
+
+def _end(action: EndTask, seen: Observed, tx: Transaction, endings: Endings) -> None:
+    task = tx.tasks.get(action.task_id)
+    if task is None:
+        return
+    status = TaskStatus.SUCCESS if action.succeeded else TaskStatus.FAILED
+    ended = endings.end(tx, task, status, action.why, seen.now, lost=action.lost)
+    if ended and action.alert:
+        _audit(tx, seen, "alert", task.id, action.why)
+
+
+def _discard(action: DiscardGeneration, seen: Observed, tx: Transaction, endings: Endings) -> None:
+    """Give a range up with every later one that shares a partition, transitively (P16)."""
+    first = tx.generations.get(action.generation_id)
+    if first is None or not first.live:
+        raise StateMoved(f"{action.generation_id} has ended")
+    said = Said("overlord", "discard", action.why, seen.now)
+    discard(tx, endings, first.supervisor_id, said, generation_id=first.id)
+
+
+def _reset(action: ResetOffsets, seen: Observed, tx: Transaction, endings: Endings) -> None:
+    """Set offsets that cannot be read to the nearest that can; once, whoever asks again."""
+    supervisor_id = seen.current.supervisor_id
+    rows = tx.offsets.of(supervisor_id)
+    if any(rows.get(p) != seen.committed.get(p) for p in action.new.offsets):
+        raise StateMoved(f"the offsets of {supervisor_id} have moved on")
+    said = Said("overlord", "reset-automatically", action.why, seen.now)
+    move_offsets(tx, endings, supervisor_id, action.new, said)
+
+
+def end_siblings(
+    tx: Transaction, endings: Endings, generation: Generation, winner: str, now: datetime
+) -> None:
+    """End the other replicas of a published generation as SUCCESS: they did their work."""
+    for task in tx.tasks.of_generations([generation.id]):
+        if task.active and task.id != winner:
+            endings.end(tx, task, TaskStatus.SUCCESS, f"{winner} published the range", now)
+
+
+def _audit(tx: Transaction, seen: Observed, what: str, subject: str, why: str) -> None:
+    detail = {"supervisor": seen.current.supervisor_id, "why": why}
+    tx.audit.write(AuditEntry(seen.now, "overlord", what, subject, detail))
+
+
+def _stored(supervisor_id: str, now: datetime, term: int, decided: Plan) -> StoredPlan:
+    return StoredPlan(supervisor_id, now, term, tuple(describe(a) for a in decided.actions))
+
+
+def describe(action: Action) -> dict[str, str]:
+    """Return an action as it is stored and shown: its name, what it is about, and why."""
+    named = {f.name for f in fields(action)}
+    about = next((str(getattr(action, name)) for name in _ABOUT if name in named), "")
+    return {"action": type(action).__name__, "about": about, "why": action.why}

@@ -1,0 +1,110 @@
+"""Comparing replicas: in the transaction that publishes, and when one is late.
+
+publish ─► each sibling's last report ─┐
+a late request to publish ─────────────┴─► differs? the publication's row, an event, an alert
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
+
+from pydantic import JsonValue
+
+from supervisor.core.history.lifecycle_events import HappeningKind, range_told, shown_offsets
+from supervisor.core.model.replica_digests import (
+    Divergence,
+    Reading,
+    Verdict,
+    compare,
+    diverged,
+    read_by,
+    records_of,
+    why_of,
+)
+from supervisor.core.model.rows import AuditEntry, Generation, Publication
+from supervisor.ports.store import Transaction
+from tasks.contract.messages import PublishRequest, TaskReport
+
+Compared = Mapping[Verdict, int]
+"""What was found -> of how many replicas."""
+
+
+def compare_siblings(
+    tx: Transaction,
+    generation: Generation,
+    request: PublishRequest,
+    last_report: Callable[[str, str], TaskReport | None],
+    now: datetime,
+) -> Compared:
+    """Compare what is published with what the other replicas that still run have said last.
+
+    In the caller's transaction, after the publication was added, before the others are ended.
+    """
+    others = [
+        last_report(task.worker_id, task.id)
+        for task in tx.tasks.of_generations([generation.id])
+        if task.active and task.id != request.task_id
+    ]
+    silent = sum(report is None for report in others)
+    said = [read_by(report) for report in others if report is not None]
+    found = _told(tx, generation, read_by(request), said, now)
+    return found + Counter({Verdict.UNKNOWN: silent})
+
+
+def compare_late(
+    tx: Transaction,
+    generation: Generation,
+    publication: Publication,
+    request: PublishRequest,
+    now: datetime,
+) -> Compared:
+    """Compare a replica that asks to publish what another has published.
+
+    It was counted when that was published: only a difference that nobody knew of is told now.
+    """
+    winner = tx.tasks.get(publication.task_id)
+    known = {one.task_id for one in publication.diverged}
+    if winner is None or winner.totals is None or request.task_id in known:
+        return {}
+    records = records_of(winner.totals.counters)
+    published = Reading(winner.id, publication.end, records, publication.digest)
+    found = _told(tx, generation, published, [read_by(request)], now)
+    return {verdict: number for verdict, number in found.items() if verdict.differs}
+
+
+def _told(
+    tx: Transaction,
+    generation: Generation,
+    published: Reading,
+    others: Iterable[Reading],
+    now: datetime,
+) -> Counter[Verdict]:
+    found: Counter[Verdict] = Counter()
+    for other in others:
+        found[compare(published, other)] += 1
+        if (one := diverged(published, other)) is not None:
+            tx.segments.add_diverged(generation.id, one)
+            _tell(tx, generation, published, one, now)
+    return found
+
+
+def _tell(
+    tx: Transaction, generation: Generation, published: Reading, other: Divergence, now: datetime
+) -> None:
+    why = why_of(published, other)
+    detail: dict[str, JsonValue] = {
+        "found": other.found.value,
+        "start": shown_offsets(generation.start),
+        "end": shown_offsets(published.end),
+        "publishedBy": published.task_id,
+        "digest": published.digest,
+        "records": published.records,
+        "other": other.task_id,
+        "otherDigest": other.digest,
+        "otherRecords": other.records,
+        "why": why,
+    }
+    tx.happenings.tell(range_told(generation, HappeningKind.REPLICAS_DIVERGED, now, **detail))
+    if other.found is Verdict.OTHER_ROWS:
+        about = {"supervisor": generation.supervisor_id, "generation": generation.id, "why": why}
+        tx.audit.write(AuditEntry(now, "overlord", "alert", other.task_id, about))

@@ -1,0 +1,139 @@
+"""What a leader notes of supervisors as their passes go by: changes of state, and lag.
+
+a pass has ended ──► its state differs from the last one written ──► row and event
+└──► the log's ends, in memory ──► lag in time     every minute ──► samples
+"""
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+import structlog
+from pydantic import JsonValue
+
+from supervisor.control.loop import Loop
+from supervisor.core.history.lag import LAG_KEPT, Lag, LogEnds, lag_ages, with_look
+from supervisor.core.history.lifecycle_events import Happening, HappeningKind
+from supervisor.core.planning.observed import Observed
+from supervisor.core.planning.progress import lag_by_partition, reached
+from supervisor.core.planning.states import SupervisorState, state_of
+from supervisor.core.values.errors import SupervisorError
+from supervisor.ports.state_history import StoredState
+from supervisor.ports.store import Clock, Store
+from tasks.contract.offsets import TopicPartition
+
+log = structlog.get_logger()
+
+LAG_PERIOD = timedelta(minutes=1)
+
+
+@dataclass
+class Watching:
+    """Notes what passes find; one instance per process, safe to call from many threads."""
+
+    store: Store
+    clock: Clock
+    term: Callable[[], int]
+    loop: Loop
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _written: dict[str, tuple[int, str, str]] = field(default_factory=dict)
+    """Supervisor -> the term in which its state was last looked up, and that state."""
+    _ends: dict[str, tuple[LogEnds, ...]] = field(default_factory=dict)
+
+    def after_pass(self, supervisor_id: str) -> None:
+        """Note what the last pass found; trouble is logged, and the next pass notes it."""
+        made = self.loop.last_pass(supervisor_id)
+        if made is None:
+            return
+        stream = made.seen.stream
+        if stream.read_at is not None:
+            look = LogEnds(stream.read_at, stream.stable)
+            with self._lock:
+                self._ends[supervisor_id] = with_look(self._ends.get(supervisor_id, ()), look)
+        try:
+            found = state_of(made.seen, made, self.loop.failing(supervisor_id))
+            self._note(supervisor_id, found)
+        except SupervisorError as error:
+            log.warning("a state was not noted", supervisor=supervisor_id, error=str(error))
+
+    def forget(self, supervisor_id: str) -> None:
+        """Drop what is kept of a supervisor; what was written stays."""
+        with self._lock:
+            self._ends.pop(supervisor_id, None)
+            self._written.pop(supervisor_id, None)
+
+    def _note(self, supervisor_id: str, found: SupervisorState) -> None:
+        term = self.term()
+        known = (term, str(found.state), found.detailed)
+        with self._lock:
+            if self._written.get(supervisor_id) == known:
+                return
+        now = self.clock.now()
+        with self.store.leading(term) as tx:
+            before = tx.watched.state(supervisor_id)
+            if before is None or (before.state, before.detailed) != known[1:]:
+                new = StoredState(str(found.state), found.detailed, found.why, now)
+                tx.watched.put_state(supervisor_id, new)
+                tx.happenings.tell(_told(supervisor_id, found, before, now))
+        with self._lock:
+            self._written[supervisor_id] = known
+
+    def looks(self, seen: Observed) -> tuple[LogEnds, ...]:
+        """Return where the log ended when it was looked at, oldest first; `seen` is the last.
+
+        Without that one, what came since the last pass would have no age.
+        """
+        with self._lock:
+            history = self._ends.get(seen.current.supervisor_id, ())
+        at = seen.stream.read_at
+        return history if at is None else with_look(history, LogEnds(at, seen.stream.stable))
+
+    def ages(self, seen: Observed) -> dict[TopicPartition, timedelta]:
+        """Return the age of the oldest unread record of each partition, where it is known."""
+        return lag_ages(self.looks(seen), reached(seen), seen.now, lag_by_partition(seen))
+
+    def lag(self, seen: Observed) -> Lag:
+        """Return how far a supervisor is behind."""
+        if not seen.stream.stable:
+            return Lag(None, None)
+        records, ages = lag_by_partition(seen), self.ages(seen)
+        known = records.keys() <= ages.keys()
+        return Lag(sum(records.values()), max(ages.values(), default=None) if known else None)
+
+    def lags(self) -> dict[str, Lag]:
+        """Return the lag of each supervisor as its last pass found it."""
+        return {found: self.lag(seen) for found, seen in self._seen().items()}
+
+    def partition_lags(self) -> dict[str, dict[TopicPartition, int]]:
+        """Return the lag in records of each partition of each supervisor, where it is known."""
+        return {found: lag_by_partition(seen) for found, seen in self._seen().items()}
+
+    def _seen(self) -> dict[str, Observed]:
+        with self.store.reading() as tx:
+            ids = [v.supervisor_id for v in tx.specs.all_newest() if not v.terminated]
+        passes = {found: self.loop.last_pass(found) for found in ids}
+        return {found: made.seen for found, made in passes.items() if made is not None}
+
+    def sample(self) -> None:
+        """Write the lag of every supervisor; while this overlord leads.
+
+        Raises:
+            LeaseLost, Unavailable: nothing was written; a minute is missing.
+        """
+        now, found = self.clock.now(), self.lags()
+        with self.store.leading(self.term()) as tx:
+            tx.watched.add_lag(now, found, now - LAG_KEPT)
+
+
+def _told(
+    supervisor_id: str, found: SupervisorState, before: StoredState | None, now: datetime
+) -> Happening:
+    detail: dict[str, JsonValue] = {
+        "state": str(found.state),
+        "detailedState": found.detailed,
+        "why": found.why,
+        "healthy": found.healthy,
+        "before": None if before is None else before.detailed,
+    }
+    return Happening(now, HappeningKind.STATE_CHANGED, supervisor_id, detail)

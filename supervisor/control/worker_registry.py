@@ -1,0 +1,177 @@
+"""Soft state of the workers: who has been heard of lately and what they said (P4, P6).
+
+It is refilled by one round of syncs after a change of leader, so none of it is stored.  A silent
+worker is UNKNOWN, and keeps its tasks, until `worker_timeout` has passed on this process's
+monotonic clock since the later of its last sync and the start of the present term.
+"""
+
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from supervisor.core.history.rates import History, extended, rates, sample_of
+from supervisor.core.model.rows import WorkerRow
+from supervisor.core.planning.milestone import Milestone
+from supervisor.core.planning.observed import Liveness, WorkerView
+from supervisor.ports.store import Clock
+from tasks.contract.messages import CompactionReport, SyncRequest, TaskReport
+
+ALIVE_WITHIN_S = 5.0
+"""A worker reports every second; after this long without one it is UNKNOWN."""
+
+
+@dataclass
+class _Heard:
+    row: WorkerRow
+    sequence: int = -1
+    heard_at: float | None = None
+    stopping: bool = False
+    previous_end: str = ""
+    reports: Mapping[str, TaskReport] | None = None
+    compactions: Mapping[str, CompactionReport] = field(default_factory=dict)
+    histories: Mapping[str, History] = field(default_factory=dict)
+    """Task -> what it had counted now and then."""
+
+
+class WorkerRegistry:
+    """Keeps the last report of every worker; implements `ports.Workers`."""
+
+    def __init__(
+        self, clock: Clock, *, worker_timeout: timedelta, led_since: Callable[[], float]
+    ) -> None:
+        """Know nobody yet."""
+        self._clock = clock
+        self._timeout_s = worker_timeout.total_seconds()
+        self._led_since = led_since
+        self._lock = threading.Lock()
+        self._heard: dict[str, _Heard] = {}
+        self._disabled: set[str] = set()
+        """As the rows say: every change of them in this term goes through here as well."""
+        self._watched: dict[str, Mapping[str, Milestone]] = {}
+        """Supervisor -> what `watch` was told of it last."""
+        self._milestones: dict[str, Milestone] = {}
+        """The same by task, of all supervisors."""
+
+    def led_for(self) -> timedelta:
+        """Return how long this overlord has led without a lapse; zero: it does not lead."""
+        return timedelta(seconds=max(0.0, self._clock.monotonic() - self._led_since()))
+
+    def known_incarnation(self, worker_id: str) -> int | None:
+        """Return the incarnation whose syncs are taken, None before it has registered here."""
+        with self._lock:
+            heard = self._heard.get(worker_id)
+            return None if heard is None else heard.row.incarnation
+
+    def registered(self, row: WorkerRow) -> None:
+        """Take note of a registration; a new incarnation starts without reports."""
+        with self._lock:
+            heard = self._heard.get(row.id)
+            if heard is None or heard.row.incarnation < row.incarnation:
+                self._heard[row.id] = _Heard(row)
+            elif heard.row.incarnation == row.incarnation:  # an older one came late
+                heard.row = row
+
+    def reset(self, rows: list[WorkerRow]) -> None:
+        """Start a term: everybody who ever registered is UNKNOWN until heard of."""
+        with self._lock:
+            self._heard = {row.id: _Heard(row) for row in rows}
+            self._disabled = {row.id for row in rows if row.disabled}
+            self._watched, self._milestones = {}, {}
+
+    def set_disabled(self, worker_id: str, *, disabled: bool) -> None:
+        """Take note that people have taken a worker out, or in again."""
+        with self._lock:
+            (self._disabled.add if disabled else self._disabled.discard)(worker_id)
+
+    def watch(self, supervisor_id: str, milestones: Mapping[str, Milestone]) -> None:
+        """Take it for news when one of these tasks comes so far; replaces the last wish."""
+        with self._lock:
+            for task_id in self._watched.pop(supervisor_id, {}):
+                self._milestones.pop(task_id, None)
+            if milestones:
+                self._watched[supervisor_id] = milestones
+                self._milestones.update(milestones)
+
+    def record(self, request: SyncRequest) -> set[str]:
+        """Take a worker's word; return the tasks whose phase, order or milestone is news.
+
+        A request that was overtaken by a later one counts as a sign of life and as nothing else.
+        """
+        with self._lock:
+            heard = self._heard.get(request.worker_id)
+            if heard is None or request.incarnation != heard.row.incarnation:
+                return set()  # a reset, or a newer incarnation, was faster: its next sync registers
+            heard.heard_at = self._clock.monotonic()
+            if request.sequence <= heard.sequence:
+                return set()
+            heard.sequence = request.sequence
+            heard.stopping = request.stopping
+            heard.previous_end = request.previous_end
+            before = heard.reports or {}
+            heard.reports = {report.task_id: report for report in request.tasks}
+            heard.compactions = {each.compaction_id: each for each in request.compactions}
+            heard.histories = {
+                task_id: extended(
+                    heard.histories.get(task_id, ()), sample_of(report.counters, heard.heard_at)
+                )
+                for task_id, report in heard.reports.items()
+            }
+            gone = before.keys() - heard.reports.keys()
+            news = {
+                task_id
+                for task_id, report in heard.reports.items()
+                if _gist(report) != _gist(before.get(task_id)) or self._is_far(report)
+            }
+            return news | gone
+
+    def _is_far(self, report: TaskReport) -> bool:
+        """Not whether it came to it just now: a report may arrive before a pass has asked."""
+        milestone = self._milestones.get(report.task_id)
+        return milestone is not None and milestone.is_reached(report)
+
+    def views(self) -> tuple[WorkerView, ...]:
+        """Return every registered worker with its liveness and last reports, by id."""
+        now = self._clock.monotonic()
+        with self._lock:
+            return tuple(
+                WorkerView(
+                    id=worker_id,
+                    incarnation=heard.row.incarnation,
+                    liveness=self._liveness(heard, now),
+                    slots=heard.row.slots,
+                    stopping=heard.stopping,
+                    previous_end=heard.previous_end,
+                    reports=dict(heard.reports or {}),
+                    compactions=heard.compactions,
+                    disabled=worker_id in self._disabled,
+                )
+                for worker_id, heard in sorted(self._heard.items())
+            )
+
+    def report(self, worker_id: str, task_id: str) -> TaskReport | None:
+        """Return the last report of a task to this leader."""
+        with self._lock:
+            heard = self._heard.get(worker_id)
+            return None if heard is None else (heard.reports or {}).get(task_id)
+
+    def rates(self, task_id: str) -> dict[str, dict[str, float]]:
+        """Return window -> counter -> growth per second, as far as this leader has seen it."""
+        now = self._clock.monotonic()
+        with self._lock:
+            found = (h.histories[task_id] for h in self._heard.values() if task_id in h.histories)
+            history = next(found, ())
+        return rates(history, now)
+
+    def _liveness(self, heard: _Heard, now: float) -> Liveness:
+        last = max(heard.heard_at or 0.0, self._led_since())
+        if heard.heard_at is not None and now - heard.heard_at <= ALIVE_WITHIN_S:
+            return Liveness.ALIVE
+        return Liveness.UNKNOWN if now - last < self._timeout_s else Liveness.LOST
+
+
+def _gist(report: TaskReport | None) -> tuple[object, ...]:
+    """What of a report may change a plan; counters and positions alone do not wake the loop."""
+    if report is None:
+        return ()
+    return report.phase, report.order_term, report.order_sequence, report.failure

@@ -1,0 +1,1 @@
+"""Lifecycle events, operations, lag and rates, pure; every other layer may import it."""

@@ -1,0 +1,240 @@
+"""What happens to supervisors, as a durable list of facts that clients follow.
+
+Each is written in the transaction of the change that it tells, and numbered in the order of the
+commits: who has read up to a number misses nothing that comes to light later.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from pydantic import JsonValue
+
+from supervisor.core.model.rows import Generation, GenerationState, OffsetGap, SpecVersion, Task
+from supervisor.core.planning.actions import OpenGeneration
+from supervisor.core.tables.compaction import Compaction
+from tasks.contract.offsets import Offsets
+
+SCHEMA = 1
+"""Of the members of a happening; it grows when one is taken away or changes its meaning."""
+
+
+class HappeningKind(StrEnum):
+    """What can happen; the words are those of the clients."""
+
+    SUPERVISOR_CREATED = "supervisor-created"
+    SPEC_STORED = "spec-stored"
+    SUPERVISOR_SUSPENDED = "supervisor-suspended"
+    SUPERVISOR_RESUMED = "supervisor-resumed"
+    SUPERVISOR_TERMINATED = "supervisor-terminated"
+    STATE_CHANGED = "state-changed"
+    OFFSETS_INITIALISED = "offsets-initialised"
+    OFFSETS_RESET = "offsets-reset"
+    GAP_DECLARED = "gap-declared"
+    HANDOFF_ASKED = "handoff-asked"
+    GENERATION_OPENED = "generation-opened"
+    GENERATION_PAUSING = "generation-pausing"
+    GENERATION_RESUMED = "generation-resumed"
+    GENERATION_END_FIXED = "generation-end-fixed"
+    GENERATION_PUBLISHED = "generation-published"
+    GENERATION_EMPTY = "generation-empty"
+    GENERATION_DISCARDED = "generation-discarded"
+    REPLICAS_DIVERGED = "replicas-diverged"
+    TASK_STARTED = "task-started"
+    TASK_ENDED = "task-ended"
+    COMPACTION_BEGUN = "compaction-begun"
+    COMPACTION_ENDED = "compaction-ended"
+    UNKNOWN = "unknown"
+    """Never written: a newer release's kind is read as this one, so that the others are shown."""
+
+
+CLOSED_AS: Mapping[GenerationState, HappeningKind] = {
+    GenerationState.EMPTY: HappeningKind.GENERATION_EMPTY,
+    GenerationState.DISCARDED: HappeningKind.GENERATION_DISCARDED,
+    GenerationState.PUBLISHED: HappeningKind.GENERATION_PUBLISHED,
+}
+
+
+@dataclass(frozen=True)
+class Happening:
+    """One fact; `detail` has the members of its kind, named as on the wire."""
+
+    at: datetime
+    kind: HappeningKind
+    supervisor_id: str
+    detail: Mapping[str, JsonValue] = field(default_factory=dict)
+    group: int | None = None
+    """Of a generation or task; a store fills it in where it is left out."""
+    generation_id: str | None = None
+    task_id: str | None = None
+    data_source: str | None = field(default=None, compare=False)
+    """For the log of the process that tells it; it is not kept."""
+
+
+@dataclass(frozen=True)
+class Numbered:
+    """A happening with its place: 1, 2, 3, ... without a hole, in the order of commits."""
+
+    number: int
+    happening: Happening
+
+
+def _spec_kind(*, before: bool, was_suspended: bool, ends: bool, suspended: bool) -> HappeningKind:
+    if ends:
+        return HappeningKind.SUPERVISOR_TERMINATED
+    if not before:
+        return HappeningKind.SUPERVISOR_CREATED
+    if was_suspended == suspended:
+        return HappeningKind.SPEC_STORED
+    if suspended:
+        return HappeningKind.SUPERVISOR_SUSPENDED
+    return HappeningKind.SUPERVISOR_RESUMED
+
+
+def spec_told(stored: SpecVersion, *, before: bool, was_suspended: bool) -> Happening:
+    """Return what is told of a new spec version; `before`: a live one stood there."""
+    kind = _spec_kind(
+        before=before,
+        was_suspended=was_suspended,
+        ends=stored.spec is None,
+        suspended=stored.spec is not None and stored.spec.suspended,
+    )
+    detail: dict[str, JsonValue] = {"version": stored.version, "author": stored.author}
+    table = None if stored.spec is None else stored.spec.data_source
+    return Happening(stored.created_at, kind, stored.supervisor_id, detail, data_source=table)
+
+
+def shown_offsets(offsets: Offsets) -> dict[str, JsonValue]:
+    """Return offsets as `{"topic:0": 17}`."""
+    return {str(p): offsets[p] for p in sorted(offsets)}
+
+
+def gap_told(gap: OffsetGap) -> Happening:
+    """Return what is told of a declared gap."""
+    detail: dict[str, JsonValue] = {
+        "partition": str(gap.partition),
+        "from": gap.first,
+        "to": gap.end,
+        "kind": gap.kind.value,
+        "author": gap.author,
+        "why": gap.why,
+    }
+    return Happening(gap.at, HappeningKind.GAP_DECLARED, gap.supervisor_id, detail)
+
+
+def range_told(
+    generation: Generation, kind: HappeningKind, at: datetime, **detail: JsonValue
+) -> Happening:
+    """Return what is told of a generation."""
+    return Happening(
+        at,
+        kind,
+        generation.supervisor_id,
+        detail,
+        group=generation.group,
+        generation_id=generation.id,
+        data_source=generation.data_source,
+    )
+
+
+def opened(
+    action: OpenGeneration, supervisor_id: str, data_source: str, now: datetime
+) -> Happening:
+    """Return what is told when a generation opens."""
+    detail: dict[str, JsonValue] = {
+        "start": shown_offsets(action.start),
+        "specVersion": action.spec_version,
+        "ordinal": action.ordinal,
+        "why": action.why,
+    }
+    kind = HappeningKind.GENERATION_OPENED
+    return Happening(
+        now,
+        kind,
+        supervisor_id,
+        detail,
+        group=action.group,
+        generation_id=action.generation_id,
+        data_source=data_source,
+    )
+
+
+def closed_detail(
+    start: Offsets,
+    end: Offsets | None,
+    publication: tuple[int, int, str] | None,
+    why: str,
+) -> dict[str, JsonValue]:
+    """Return the detail of a generation that ends; `publication` is rows, rejected, task."""
+    detail: dict[str, JsonValue] = {
+        "start": shown_offsets(start),
+        "end": None if end is None else shown_offsets(end),
+    }
+    if publication is not None:
+        rows, rejected, task_id = publication
+        detail |= {"rows": rows, "rejected": rejected, "publishedBy": task_id}
+    return detail | ({"why": why} if why else {})
+
+
+def task_started(task: Task) -> Happening:
+    """Return what is told when a task is assigned."""
+    detail: dict[str, JsonValue] = {
+        "replica": task.replica,
+        "attempt": task.attempt,
+        "worker": task.worker_id,
+    }
+    return _of_task(task, HappeningKind.TASK_STARTED, task.created_at, detail)
+
+
+def task_ended(task: Task, now: datetime) -> Happening:
+    """Return what is told when a task ends."""
+    detail: dict[str, JsonValue] = {
+        "status": task.status.value,
+        "reason": task.reason,
+        "lost": task.lost,
+        "ranMillis": max(0, (now - task.created_at) // timedelta(milliseconds=1)),
+        "replica": task.replica,
+        "attempt": task.attempt,
+        "worker": task.worker_id,
+    }
+    return _of_task(task, HappeningKind.TASK_ENDED, now, detail)
+
+
+def _of_task(
+    task: Task, kind: HappeningKind, at: datetime, detail: Mapping[str, JsonValue]
+) -> Happening:
+    return Happening(
+        at,
+        kind,
+        task.supervisor_id,
+        detail,
+        generation_id=task.generation_id,
+        task_id=task.id,
+        data_source=task.data_source,
+    )
+
+
+def compaction_begun(compaction: Compaction, now: datetime) -> Happening:
+    """Return what is told when a compaction is given to a worker."""
+    return _of_compaction(
+        compaction, HappeningKind.COMPACTION_BEGUN, now, {"worker": compaction.worker_id}
+    )
+
+
+def compaction_ended(compaction: Compaction, now: datetime) -> Happening:
+    """Return what is told when a compaction ends, also one that never began."""
+    more: dict[str, JsonValue] = {"status": compaction.status.value, "reason": compaction.detail}
+    return _of_compaction(compaction, HappeningKind.COMPACTION_ENDED, now, more)
+
+
+def _of_compaction(
+    compaction: Compaction, kind: HappeningKind, at: datetime, more: Mapping[str, JsonValue]
+) -> Happening:
+    detail: dict[str, JsonValue] = {
+        "compaction": compaction.id,
+        "dataSource": compaction.data_source,
+        "files": len(compaction.inputs),
+    }
+    told, table = detail | dict(more), compaction.data_source
+    return Happening(at, kind, compaction.supervisor_id, told, data_source=table)

@@ -1,0 +1,75 @@
+"""The names that lines of the log have for things, the same in every line of every process.
+
+    supervisor  group  generation  task  replica  attempt  worker  data_source
+
+A worker's lines have the same names (`tasks/machine/log_lines.py`).
+"""
+
+import re
+from collections.abc import Mapping
+
+from pydantic import JsonValue
+
+from supervisor.core.history.lifecycle_events import Happening, HappeningKind
+from supervisor.core.model.rows import Generation, Task
+
+Field = str | int | float | bool | None
+
+_CAPITAL = re.compile(r"(?<=[a-z0-9])([A-Z])")
+_OWN = frozenset({"replica", "attempt", "worker", "data_source"})
+_GRAVE = frozenset(
+    {
+        HappeningKind.GAP_DECLARED,
+        HappeningKind.GENERATION_DISCARDED,
+        HappeningKind.REPLICAS_DIVERGED,
+    }
+)
+
+
+def fields_of_task(task: Task, generation: Generation) -> dict[str, Field]:
+    """Return the fields of a line about a task."""
+    return {
+        "supervisor": task.supervisor_id,
+        "data_source": task.data_source,
+        "group": generation.group,
+        "generation": task.generation_id,
+        "task": task.id,
+        "replica": task.replica,
+        "attempt": task.attempt,
+        "worker": task.worker_id,
+    }
+
+
+def fields_of(told: Happening) -> dict[str, Field]:
+    """Return the fields of a line about what happened: who first, then the facts.
+
+    Source: docs/reference/events.md, with names in snake case.
+    """
+    who: dict[str, Field] = {
+        "supervisor": told.supervisor_id,
+        "data_source": told.data_source,
+        "group": told.group,
+        "generation": told.generation_id,
+        "task": told.task_id,
+    }
+    facts = {_name(key): _shown(value) for key, value in told.detail.items()}
+    who |= {key: value for key, value in facts.items() if key in _OWN}
+    rest = {key: value for key, value in facts.items() if key not in _OWN}
+    return {key: value for key, value in (who | rest).items() if value is not None}
+
+
+def is_grave(told: Happening) -> bool:
+    """Tell whether a line about it is a warning: somebody should look."""
+    failed = told.detail.get("status") == "FAILED" and told.detail.get("lost") is not True
+    return failed or told.kind in _GRAVE or told.detail.get("healthy") is False
+
+
+def _name(member: str) -> str:
+    return _CAPITAL.sub(r"_\1", member).lower()
+
+
+def _shown(value: JsonValue) -> Field:
+    """Return offsets as people read them: `clicks:0 17, clicks:1 4`."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key} {each}" for key, each in value.items())
+    return ", ".join(map(str, value)) if isinstance(value, list) else value

@@ -1,0 +1,79 @@
+"""How fast a task reads: rates over the last minutes, from what it has counted now and then.
+
+    counted   ──┬────┬────┬────┬──►  a sample each quarter of a minute, and the newest
+    window           └─────────┘     what was counted within it, per second of it
+
+Before the first sample nothing is claimed: what a task had counted by then came at no known time.
+Source: Druid's moving averages, which divide by the whole window also when a task is younger.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from types import MappingProxyType
+
+from tasks.contract.messages import Counters
+
+WINDOWS_S: Mapping[str, float] = MappingProxyType({"1m": 60.0, "5m": 300.0, "15m": 900.0})
+STEP_S = 15.0
+"""Of three samples in a row the outer two are so far apart; in between counters grew evenly."""
+_NAMES = ("processed", "processed_bytes", "unparseable", "thrown_away", "processed_with_error")
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What one task had counted at one moment."""
+
+    at_s: float
+    """Monotonic seconds."""
+    counts: tuple[int, ...]
+
+
+History = tuple[Sample, ...]
+"""Samples of one task, oldest first; the last one is the newest known."""
+
+
+def sample_of(counters: Counters, at_s: float) -> Sample:
+    """Return a sample of what has a rate."""
+    return Sample(at_s, tuple(getattr(counters, name) for name in _NAMES))
+
+
+def extended(history: History, sample: Sample) -> History:
+    """Return `history` with one more sample, and no more than the longest window needs.
+
+    Counters that fall begin a new one: batches beyond an end were dropped.
+    """
+    if not history or any(n < m for n, m in zip(sample.counts, history[-1].counts, strict=True)):
+        return (sample,)
+    near = len(history) > 1 and sample.at_s - history[-2].at_s < STEP_S
+    kept = [*(history[:-1] if near else history), sample]
+    oldest_s = sample.at_s - max(WINDOWS_S.values())
+    while len(kept) > 1 and kept[1].at_s <= oldest_s:
+        del kept[0]
+    return tuple(kept)
+
+
+def rates(history: History, now_s: float) -> dict[str, dict[str, float]]:
+    """Return window -> counter -> how much it grew per second; without samples all are 0."""
+    return {
+        window: _rates(history, now_s - seconds, seconds) for window, seconds in WINDOWS_S.items()
+    }
+
+
+def _rates(history: History, since_s: float, seconds: float) -> dict[str, float]:
+    if not history:
+        return dict.fromkeys(_NAMES, 0.0)
+    before, newest = _counted_at(history, since_s), history[-1].counts
+    grown = (max(0.0, n - b) / seconds for n, b in zip(newest, before, strict=True))
+    return dict(zip(_NAMES, grown, strict=True))
+
+
+def _counted_at(history: Sequence[Sample], at_s: float) -> tuple[float, ...]:
+    if at_s <= history[0].at_s:
+        return history[0].counts
+    for earlier, later in pairwise(history):
+        if at_s < later.at_s:
+            share = (at_s - earlier.at_s) / (later.at_s - earlier.at_s)
+            pairs = zip(earlier.counts, later.counts, strict=True)
+            return tuple(a + (b - a) * share for a, b in pairs)
+    return history[-1].counts

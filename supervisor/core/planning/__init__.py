@@ -1,0 +1,1 @@
+"""The planner, pure: a snapshot becomes a plan; `control/` carries it out."""

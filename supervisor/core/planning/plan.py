@@ -1,0 +1,59 @@
+"""What is decided: a snapshot in, effects out, each with its reason.
+
+A pass settles tasks that have ended, moves handoffs on, opens groups that are missing, and starts
+replicas that are missing, in this order; what is discarded comes first and alone, the next pass
+decides on what it leaves.  It remembers nothing: the next snapshot shows what the actions did, and
+a pass that crashed is simply made again.
+"""
+
+from supervisor.core.planning.actions import Action, Plan, SlotNeed
+from supervisor.core.planning.observed import Observed
+from supervisor.core.planning.placement import Slots
+from supervisor.core.planning.rules.beginnings import commit_initial_offsets, reset_automatically
+from supervisor.core.planning.rules.bounds import is_completed
+from supervisor.core.planning.rules.discards import discards
+from supervisor.core.planning.rules.generations import Steps
+from supervisor.core.planning.rules.settle import settle_tasks
+from supervisor.core.planning.rules.starts import Starts
+from supervisor.core.planning.rules.surplus import end_surplus_replicas
+from supervisor.core.planning.view import View
+
+
+def plan(seen: Observed) -> Plan:
+    """Decide what brings `seen` closer to its spec.  Same `seen`, same plan."""
+    view = View(seen)
+    settled = tuple(settle_tasks(view))
+    settled += tuple(end_surplus_replicas(view, {action.task_id for action in settled}))
+    given_up: tuple[Action, ...] = (*reset_automatically(view), *discards(view))
+    if given_up:
+        return Plan((*settled, *given_up), wake_at=seen.now)
+    ended = {action.task_id for action in settled}
+    step = Steps(view)
+    moved = tuple(step.move_generations())
+    opened: tuple[Action, ...] = (*commit_initial_offsets(view), *step.open_missing_groups())
+    starts = Starts(view, Slots(seen.workers), ended, closing=step.closing)
+    started = tuple(starts.start_missing_replicas())
+    actions: tuple[Action, ...] = (*settled, *moved, *opened, *started)
+    wakes = [at for at in (*step.wakes, *starts.wakes) if at > seen.now]
+    if not seen.stream.known and (view.spec is not None or _hands_off(seen)):
+        wakes.append(seen.now + seen.limits.stream_retry)
+    at_rest = min([*wakes, seen.now + seen.limits.period])  # bounds what a lost wake-up costs
+    need = SlotNeed(starts.needed, starts.free) if starts.unplaced else None
+    return Plan(
+        actions,
+        wake_at=seen.now if actions else at_rest,
+        waiting_for_slots=need,
+        milestones=step.milestones,
+        over=not actions and _is_over(seen),
+    )
+
+
+def _hands_off(seen: Observed) -> bool:
+    """A suspended supervisor's last ranges need Kafka as any others do."""
+    return seen.current.spec is not None and bool(seen.generations)
+
+
+def _is_over(seen: Observed) -> bool:
+    spec = seen.current.spec
+    left = seen.generations or seen.tasks or seen.dead_queues
+    return not left and (spec is None or is_completed(spec, seen.committed))

@@ -1,0 +1,108 @@
+"""What a caller expects of the newest version of a spec: HTTP's If-Match and If-None-Match.
+
+It is judged in the transaction that then writes, so that nobody comes between (H8).
+Source: RFC 9110, 8.8.3 and 13.1.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from supervisor.core.model.rows import SpecVersion
+from supervisor.core.values.errors import Refused, SpecUnreadable
+
+AnyVersion: TypeAlias = SpecVersion | SpecUnreadable
+"""A version as it lies in the rows, also one that this release cannot read."""
+ANY = "*"
+"""Whatever there is, as long as there is something."""
+TAGS_MAX = 100
+"""Tags of one header."""
+_DIGITS = 16
+_TAG = r'(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"'
+_LIST = re.compile(rf"\s*{_TAG}\s*(?:,\s*{_TAG}\s*)*")
+
+
+class PreconditionFailed(Refused):
+    """The newest version is not the one that the caller knows; `version` None: there is none."""
+
+    def __init__(self, supervisor_id: str, present: AnyVersion | None, told: str) -> None:
+        """Say what there is now, and what to do."""
+        super().__init__(f"[{supervisor_id}] {told}")
+        self.supervisor_id = supervisor_id
+        self.version = None if present is None else present.version
+        self.etag = None if present is None else etag_of(present)
+
+
+@dataclass(frozen=True)
+class Expected:
+    """Tags of which the newest version must have one (`match`), or none (`none_match`).
+
+    None asks for nothing; `*` stands for any version that is no tombstone.
+    """
+
+    match: frozenset[str] | None = None
+    none_match: frozenset[str] | None = None
+
+    def check(self, supervisor_id: str, newest: AnyVersion | None) -> None:
+        """Compare with what is stored; a terminated supervisor has no spec.
+
+        Raises:
+            PreconditionFailed: it is not as expected.
+        """
+        ended = isinstance(newest, SpecVersion) and newest.terminated
+        present = None if ended else newest
+        if self.match is not None and not _names(self.match, present):
+            raise PreconditionFailed(supervisor_id, present, _unmatched(present))
+        if self.none_match is not None and present is not None and _names(self.none_match, present):
+            told = (
+                f"has a spec already, version {present.version}, and If-None-Match asks that it "
+                "has not: to change it, send its ETag as If-Match, or neither"
+            )
+            raise PreconditionFailed(supervisor_id, present, told)
+
+    def knows(self, newest: SpecVersion) -> bool:
+        """Whether a reader has this version already: 304."""
+        return self.none_match is not None and _names(self.none_match, newest)
+
+
+WHATEVER = Expected()
+"""Of a request without either header."""
+
+
+def etag_of(version: AnyVersion) -> str:
+    """Return the tag of a version, in its quotes.
+
+    The time is in it because versions begin at 1 again once a supervisor was forgotten.
+    """
+    named = "\0".join((version.supervisor_id, str(version.version), version.created_at.isoformat()))
+    digest = hashlib.sha256(named.encode()).hexdigest()[:_DIGITS]
+    return f'"{version.version}-{digest}"'
+
+
+def read_tags(values: Iterable[str], *, weak: bool) -> frozenset[str] | None:
+    """Read the lines of one header; None: it is no list of tags.
+
+    A weak tag never equals ours where strong ones are asked for, and counts as ours with `weak`.
+    """
+    lines = [value.strip() for value in values]
+    if lines == [ANY]:
+        return frozenset({ANY})
+    tags = [tag for line in lines for tag in re.findall(_TAG, line)]
+    if len(tags) > TAGS_MAX or not all(_LIST.fullmatch(line) for line in lines):
+        return None
+    return frozenset(tag.removeprefix("W/") if weak else tag for tag in tags)
+
+
+def _names(tags: frozenset[str], present: AnyVersion | None) -> bool:
+    return present is not None and (ANY in tags or etag_of(present) in tags)
+
+
+def _unmatched(present: AnyVersion | None) -> str:
+    if present is None:
+        return "has no spec that If-Match could name: leave the header out to create it"
+    return (
+        f"is at version {present.version} now, which is not the one that If-Match names: read it "
+        "again (GET), and send the change with the ETag of that answer"
+    )

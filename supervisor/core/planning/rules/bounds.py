@@ -1,0 +1,63 @@
+"""A supervisor that reads fixed ranges once: what of them is left, and why that cannot be read.
+
+    start ──────── committed ──────── end          COMPLETED once all partitions stand at their end
+    ▲ stored before the first task     ▲ no task reads further; exclusive
+
+Where the offsets stand outside their range (another range was read under this id before), nothing
+is read: neither would a gap nor a silent end be what was asked for.
+"""
+
+from collections.abc import Mapping
+
+from supervisor.core.model.rows import CommittedOffset
+from supervisor.core.planning.observed import Observed
+from supervisor.core.spec.spec import SupervisorSpec
+from tasks.contract.offsets import Offsets, TopicPartition
+
+
+def missing_partitions(spec: SupervisorSpec, seen: Observed) -> str | None:
+    """Say which partitions are asked for that the topic does not have; None: none, or unknown."""
+    ends = spec.io_config.ends
+    if ends is None or not seen.stream.known:
+        return None
+    absent = sorted(p for p in ends if p not in seen.stream.earliest and p not in seen.committed)
+    if not absent:
+        return None
+    there = ", ".join(str(p.partition) for p in sorted(seen.stream.earliest)) or "none"
+    return (
+        f"boundedStreamConfig names partition {', '.join(str(p.partition) for p in absent)}, which "
+        f"topic {spec.io_config.topic} does not have; it has {there}: correct the spec"
+    )
+
+
+def mismatched(spec: SupervisorSpec, rows: Mapping[TopicPartition, CommittedOffset]) -> str | None:
+    """Say which stored offsets lie outside the range that is asked for; None: none do."""
+    starts, ends = spec.io_config.starts, spec.io_config.ends
+    if starts is None or ends is None:
+        return None
+    told = [
+        f"{p} stands at {rows[p].next_offset}, its range is {starts[p]} to {end}"
+        for p, end in sorted(ends.items())
+        if p in rows and not starts[p] <= rows[p].next_offset <= end
+    ]
+    if not told:
+        return None
+    return (
+        f"{'; '.join(told)}: another range was read under this id before; `reset` begins again at "
+        "the start, another id reads it beside"
+    )
+
+
+def is_completed(spec: SupervisorSpec, rows: Mapping[TopicPartition, CommittedOffset]) -> bool:
+    """Tell whether all that was asked for is in the table."""
+    ends = spec.io_config.ends
+    if ends is None or mismatched(spec, rows) is not None:
+        return False
+    return all(p in rows and rows[p].next_offset == end for p, end in ends.items())
+
+
+def clipped(offsets: Offsets, ends: Offsets | None) -> dict[TopicPartition, int]:
+    """Return offsets no further than the ends, without partitions that are not asked for."""
+    if ends is None:
+        return dict(offsets)
+    return {p: min(at, ends[p]) for p, at in offsets.items() if p in ends}

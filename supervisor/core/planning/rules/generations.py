@@ -1,0 +1,176 @@
+"""How generations move: begun when due, led through their handoff, opened where one is missing."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime
+
+from supervisor.core.model.rows import Generation, GenerationState
+from supervisor.core.planning.actions import Action, BeginHandoff, FixEnd, OpenGeneration
+from supervisor.core.planning.milestone import Milestone
+from supervisor.core.planning.rules import handoff
+from supervisor.core.planning.rules.due import (
+    due_at,
+    latest_at,
+    milestone,
+    why_full,
+    why_over,
+    why_read_out,
+)
+from supervisor.core.planning.rules.idle import idle_at, look_again_at, rests, why_idle
+from supervisor.core.planning.view import View
+from supervisor.core.spec.spec import SupervisorSpec
+from supervisor.core.values import ids
+from supervisor.core.values.skewed_waits import is_over
+from tasks.contract.messages import TaskPhase
+from tasks.contract.offsets import TopicPartition
+
+
+class Steps:
+    """Moves open generations on and opens missing ones; hands out ordinals as it goes."""
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+        self._seen = view.seen
+        self._ordinal = view.seen.newest.ordinal if view.seen.newest else 0
+        self._begun = 0
+        self.wakes: list[datetime] = []
+        self.milestones: dict[str, Milestone] = {}
+        """Reading task -> how far it has to be for its range to be due, which it is not yet."""
+        self.closing: set[str] = set()
+        """Generations that this plan ends or pauses: they get no new replicas."""
+
+    def move_generations(self) -> Iterator[Action]:
+        """Begin what is due and do the next step of what has begun, oldest first."""
+        for generation in self._seen.generations:
+            match generation.state:
+                case GenerationState.READING:
+                    yield from self._begin(generation)
+                case GenerationState.PAUSING:
+                    yield from self._go_on(generation)
+                case GenerationState.PUBLISHING:
+                    pass  # its replicas publish it, or `discards` gives it up
+                case _:
+                    raise AssertionError(f"{generation.id} is not live: {generation.state}")
+
+    def _begin(self, generation: Generation) -> Iterator[BeginHandoff]:
+        must = self._view.ends_for_good(generation) or self._idle(generation)
+        why = must or self._asked(generation) or self._read_out(generation)
+        why = why or self._due(generation)
+        if why is not None:
+            self.closing.add(generation.id)
+            self._begun += 1
+            # Read on, a range would judge later rows by when it was opened.
+            ends = must is not None or self._view.terms(generation).io_config.bounds_move
+            yield BeginHandoff(generation.id, generation.sequence, must_end=ends, why=why)
+
+    def _idle(self, generation: Generation) -> str | None:
+        """Close a range to which nothing comes, once somebody can say that it holds nothing."""
+        if (at := idle_at(self._view)) is not None:
+            self.wakes.append(at)
+        why = why_idle(self._view)
+        return why if why is not None and self._can_be_told(generation) else None
+
+    def _asked(self, generation: Generation) -> str | None:
+        """A wish is due at once, whatever `stopTaskCount` and taskDuration say."""
+        return generation.asked if self._can_be_told(generation) else None
+
+    def _read_out(self, generation: Generation) -> str | None:
+        """At the end of all that is asked for a range waits for nothing."""
+        return why_read_out(self._view.replicas(generation), self._view.terms(generation))
+
+    def _due(self, generation: Generation) -> str | None:
+        spec = self._view.terms(generation)
+        replicas = self._view.replicas(generation)
+        why = why_full(replicas, spec) or why_over(generation, spec, self._seen.now)
+        if why is None:
+            self.wakes.append(due_at(generation, spec))
+            mark = milestone(generation, spec)
+            self.milestones |= {r.task.id: mark for r in replicas}
+            return None
+        latest = latest_at(generation, spec)
+        if self._too_many(generation, spec) and (latest is None or self._seen.now < latest):
+            self.wakes += [] if latest is None else [latest]
+            return None  # a step of those wakes the loop
+        if latest is not None and due_at(generation, spec) <= self._seen.now:
+            self.closing.add(generation.id)  # who only starts now would throw current rows away
+            if not replicas and any(worker.takes_tasks for worker in self._seen.workers):
+                return why  # its successor can be read
+        return why if self._can_be_told(generation) else None
+
+    def _too_many(self, generation: Generation, spec: SupervisorSpec) -> bool:
+        """As many hand off or publish as may at once."""
+        bound = spec.io_config.stop_task_count or generation.task_count
+        busy = [g for g in self._seen.generations if g.state is not GenerationState.READING]
+        return len(busy) + self._begun >= bound
+
+    def _can_be_told(self, generation: Generation) -> bool:
+        """Somebody can say how far it is; if nobody can, the first report wakes the loop."""
+        reading = {TaskPhase.READING, TaskPhase.PAUSED}
+        return any(
+            r.report is not None and r.report.phase in reading
+            for r in self._view.replicas(generation)
+        )
+
+    def _go_on(self, generation: Generation) -> Iterator[Action]:
+        self.closing.add(generation.id)
+        step = handoff.next_step(
+            generation,
+            self._view.replicas(generation),
+            self._successor(generation),
+            self._seen.now,
+            self._seen.limits,
+        )
+        if step.wake_at is not None:
+            self.wakes.append(step.wake_at)
+        yield from (self._within_bounds(action) for action in step.actions)
+
+    def _within_bounds(self, action: Action) -> Action:
+        """A partition at the end of all that is asked for is in no further generation."""
+        ends = self._view.ends
+        if ends is None or not isinstance(action, FixEnd) or action.successor is None:
+            return action
+        left = {p: at for p, at in action.successor.start.items() if at < ends[p]}
+        return replace(action, successor=replace(action.successor, start=left) if left else None)
+
+    def _successor(self, generation: Generation) -> OpenGeneration | None:
+        if not self._view.fits(generation):
+            return None
+        return self._open(generation.group, dict(generation.start), "its predecessor hands off")
+
+    def open_missing_groups(self) -> Iterator[OpenGeneration]:
+        """Open every group of the layout whose partitions no open generation holds."""
+        if self._view.spec is None or self._starts_later(self._view.spec):
+            return
+        if rests(self._view):
+            at = look_again_at(self._view)
+            self.wakes += [] if at is None else [at]
+            return
+        held = {p for g in self._seen.generations if g.open for p in g.start}
+        for group, members in self._view.groups.items():
+            if held.isdisjoint(members):
+                start = {p: self._view.reached(p) for p in members}
+                yield self._open(
+                    group, start, f"group {group} of {self._view.task_count} is missing"
+                )
+
+    def _starts_later(self, spec: SupervisorSpec) -> bool:
+        asked_at, delay = self._seen.current.created_at, spec.io_config.start_delay
+        if self._seen.newest is not None or is_over(asked_at, delay, self._seen.now):
+            return False
+        self.wakes.append(asked_at + delay)
+        return True
+
+    def _open(self, group: int, start: dict[TopicPartition, int], why: str) -> OpenGeneration:
+        self._ordinal += 1
+        return OpenGeneration(
+            generation_id=ids.generation_id(self._seen.current.supervisor_id, self._ordinal),
+            ordinal=self._ordinal,
+            layout_version=self._view.layout_version,
+            task_count=self._view.task_count,
+            partition_count=self._view.partition_count,
+            group=group,
+            spec_version=self._seen.current.version,
+            start=start,
+            why=why,
+            reset_epochs={p: e for p in start if (e := self._seen.committed[p].reset_epoch)},
+        )

@@ -1,0 +1,63 @@
+"""Which tasks have to be ended, whatever their generation does next."""
+
+from collections.abc import Iterator
+
+from supervisor.core.model.rows import Generation
+from supervisor.core.planning.actions import EndTask
+from supervisor.core.planning.observed import Liveness
+from supervisor.core.planning.rules.handoff import ReplicaView
+from supervisor.core.planning.view import View
+from tasks.contract.messages import TaskPhase
+
+_FORGOTTEN = (
+    "it has published its range, and the metadata database does not know of it: an older copy "
+    "was restored, or a commit was lost; the range is read again"
+)
+
+
+def settle_tasks(view: View) -> Iterator[EndTask]:
+    """End tasks that failed or stand still, or whose worker or generation is gone."""
+    live = {g.id: g for g in view.seen.generations}
+    for task in view.seen.tasks:
+        replica = view.replica(task)
+        generation = live.get(task.generation_id)
+        if generation is None:
+            yield EndTask(task.id, succeeded=True, why="its generation has ended")
+        elif replica.report is not None and replica.report.phase is TaskPhase.FAILED:
+            code = replica.report.failure or "FAILED"
+            yield EndTask(task.id, succeeded=False, why=f"{code}: {replica.report.detail}")
+        elif replica.report is not None and replica.report.phase is TaskPhase.SUCCESS:
+            # A publish ends the task's row with it.  A pass that saw the row before and the
+            # report after is no exception: what has ended by now is not ended again.
+            yield EndTask(task.id, succeeded=False, why=_FORGOTTEN, lost=True, alert=True)
+        elif replica.liveness is Liveness.LOST:
+            why = f"worker {task.worker_id} is lost"
+            yield EndTask(task.id, succeeded=False, why=why, lost=True)
+        elif not view.readable(generation) and _runs_nowhere(replica):
+            why = f"worker {task.worker_id} does not run it, and cannot be given its spec here"
+            yield EndTask(task.id, succeeded=False, why=why, lost=True)
+        elif (stalled := _stalled(view, generation, replica)) is not None:
+            yield EndTask(task.id, succeeded=False, why=stalled, alert=True)
+
+
+def _runs_nowhere(replica: ReplicaView) -> bool:
+    """Its worker was started anew, say: it waits for a spec that this release cannot send."""
+    return replica.liveness is Liveness.ALIVE and replica.report is None
+
+
+def _stalled(view: View, generation: Generation, replica: ReplicaView) -> str | None:
+    """Say for how long a task stands still that could go on: it is replaced (P15)."""
+    if replica.report is None or replica.liveness is not Liveness.ALIVE:
+        return None
+    if generation.open:
+        rule, limit = "progress timeout", view.seen.limits.progress_timeout
+    else:
+        rule, limit = "completionTimeout", view.completion_timeout(generation)
+    stalled = replica.report.stalled_for
+    if stalled <= limit:
+        return None
+    told = f" ({replica.report.detail})" if replica.report.detail else ""
+    return (
+        f"no progress for {stalled.total_seconds():.0f} s{told}, the {rule} is "
+        f"{limit.total_seconds():g} s: it is replaced"
+    )

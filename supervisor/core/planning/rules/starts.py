@@ -1,0 +1,164 @@
+"""Which replicas are missing, and where and when each is started."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from supervisor.core.model.rows import Generation, GenerationState, Task, TaskStatus
+from supervisor.core.planning.actions import EndTask, StartTask
+from supervisor.core.planning.observed import Observed, WorkerView
+from supervisor.core.planning.placement import Slots
+from supervisor.core.planning.rules.continuity import may_start
+from supervisor.core.planning.rules.surplus import spare_replicas
+from supervisor.core.planning.view import View
+from supervisor.core.spec.spec import schema_digest
+from supervisor.core.values import ids
+from supervisor.core.values.skewed_waits import is_over
+
+
+@dataclass
+class _Short:
+    """A generation that lacks replicas: their numbers, and the workers of those it has."""
+
+    generation: Generation
+    missing: list[int]
+    beside: set[str]
+
+    @property
+    def publishing(self) -> bool:
+        return self.generation.state is GenerationState.PUBLISHING
+
+
+class Starts:
+    """Gives each live generation its replicas, oldest generation first (P18).
+
+    Each gets its first replica before any gets its second: a range that nobody reads is worth
+    more than one that is read twice.
+    """
+
+    def __init__(self, view: View, slots: Slots, ended: set[str], *, closing: set[str]) -> None:
+        self._view = view
+        self._seen = view.seen
+        self._slots = slots
+        self._ended = ended
+        self._closing = closing
+        self.free = slots.free
+        self.needed = 0
+        self.unplaced = False
+        self.wakes: list[datetime] = []
+
+    def start_missing_replicas(self) -> Iterator[EndTask | StartTask]:
+        """Start what is missing and may start now; end what has to make room for it."""
+        if self._seen.current.terminated:
+            return  # what runs may finish, nothing new starts (P19)
+        short = [
+            self._short(generation)
+            for generation in self._seen.generations
+            if generation.id not in self._closing
+            and self._view.readable(generation)
+            and may_start(self._seen, generation)
+        ]
+        self.needed = sum(len(one.missing) for one in short if not one.publishing)
+        for one in short:
+            if one.missing and not one.beside:
+                yield from self._start(one, one.missing.pop(0))
+        for one in short:
+            for replica in one.missing:
+                yield from self._start(one, replica)
+
+    def _short(self, generation: Generation) -> _Short:
+        replicas = self._view.terms(generation).io_config.replicas
+        active = {t.replica: t for t in self._seen.tasks if t.generation_id == generation.id}
+        publishing = generation.state is GenerationState.PUBLISHING
+        beside = {t.worker_id for t in active.values()}
+        if publishing and any(t.id not in self._ended for t in active.values()):
+            return _Short(generation, [], beside)  # one is enough to publish what is fixed
+        wanted = (1 if publishing else replicas) - len(active)
+        missing = [n for n in range(replicas) if n not in active][: max(0, wanted)]
+        return _Short(
+            generation, [n for n in missing if not self._too_early(generation, n)], beside
+        )
+
+    def _start(self, one: _Short, replica: int) -> Iterator[EndTask | StartTask]:
+        worker = self._slots.take(one.beside, needs_slot=not one.publishing)
+        if worker is None and not one.beside and not one.publishing:
+            room = self._room_for(one.generation)
+            if room is not None:
+                task, worker, why = room
+                self._ended.add(task.id)
+                yield EndTask(task.id, succeeded=False, why=why, lost=True)
+        if worker is None:
+            self.unplaced = True
+            return
+        one.beside.add(worker.id)
+        yield self._task(one.generation, replica, worker)
+
+    def _room_for(self, generation: Generation) -> tuple[Task, WorkerView, str] | None:
+        """Choose the task whose slot goes to a generation that has no replica.
+
+        One that reads what another reads too: that costs no progress.  Else the youngest that
+        reads for a younger generation, but not for a generation whose own tasks fail: each of
+        its tries would stop another's work.
+        """
+        workers = {w.id: w for w in self._seen.workers if w.takes_tasks}
+        reading = [
+            g
+            for g in reversed(self._seen.generations)
+            if g.state is GenerationState.READING and g.id not in self._closing
+        ]
+        for task in spare_replicas(self._view, reading, self._ended):
+            if task.worker_id in workers:
+                why = f"its slot goes to {generation.id}, which has no replica"
+                return task, workers[task.worker_id], why
+        lasts = [t for (g, _), t in self._seen.last_attempts.items() if g == generation.id]
+        if any(last.status is TaskStatus.FAILED and not last.lost for last in lasts):
+            return None
+        for other in reading:
+            mine = [t for t in self._seen.tasks if t.generation_id == other.id]
+            for task in sorted(mine, key=lambda task: task.replica, reverse=True):
+                younger = other.ordinal > generation.ordinal
+                if younger and task.id not in self._ended and task.worker_id in workers:
+                    why = f"its slot goes to {generation.id}, which is older and has no replica"
+                    return task, workers[task.worker_id], why
+        return None
+
+    def _task(self, generation: Generation, replica: int, worker: WorkerView) -> StartTask:
+        last = self._seen.last_attempts.get((generation.id, replica))
+        attempt = 1 if last is None else last.attempt + 1
+        spec = self._seen.specs[generation.spec_version]
+        base = ids.base_sequence_name(
+            generation.supervisor_id, schema_digest(spec), generation.start
+        )
+        return StartTask(
+            task_id=ids.task_id(base, generation.id, replica, attempt),
+            generation_id=generation.id,
+            replica=replica,
+            attempt=attempt,
+            worker_id=worker.id,
+            incarnation=worker.incarnation,
+            why="a replica is missing" if last is None else f"replaces {last.id}: {last.reason}",
+        )
+
+    def _too_early(self, generation: Generation, replica: int) -> bool:
+        last = self._seen.last_attempts.get((generation.id, replica))
+        if last is None or last.status is not TaskStatus.FAILED or last.ended_at is None:
+            return False
+        if last.lost:
+            return False  # `worker_timeout` has been waited for already
+        wait = _backoff(self._seen, generation)
+        if is_over(last.ended_at, wait, self._seen.now):
+            return False
+        self.wakes.append(last.ended_at + wait)
+        return True
+
+
+def _backoff(seen: Observed, generation: Generation) -> timedelta:
+    """The first replacement comes at once; from the second failure in a row the wait doubles.
+
+    A success that a clock ahead of ours has told ends no row: then the range's own failures count.
+    """
+    failures = seen.failures_in_a_row or seen.failed_attempts.get(generation.id, 0)
+    if failures <= 1:
+        return timedelta(0)
+    exponent = min(failures - 2, 20)
+    return min(seen.limits.backoff_max, seen.limits.backoff_first * float(2**exponent))

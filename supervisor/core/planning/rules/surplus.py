@@ -1,0 +1,60 @@
+"""Replicas that another replica of their range makes redundant: no longer wanted, or spared."""
+
+from collections.abc import Collection, Iterable, Iterator
+
+from supervisor.core.model.rows import Generation, GenerationState, Task
+from supervisor.core.planning.actions import EndTask
+from supervisor.core.planning.observed import Liveness
+from supervisor.core.planning.rules.handoff import ReplicaView
+from supervisor.core.planning.view import View
+from tasks.contract.messages import TaskPhase
+
+
+def end_surplus_replicas(view: View, ended: Collection[str]) -> Iterator[EndTask]:
+    """End the replicas that are furthest behind, the youngest first; the rest read on.
+
+    Only while as many as are wanted are known to read: what is not heard of may be lost.
+    """
+    for generation in view.seen.generations:
+        if generation.state is GenerationState.READING and not view.ends_for_good(generation):
+            yield from _surplus_of(view, generation, ended)
+
+
+def spare_replicas(
+    view: View, generations: Iterable[Generation], ended: Collection[str]
+) -> Iterator[Task]:
+    """Yield what can be spared: all replicas but the best of each range that is known to be read.
+
+    In the order of `generations`; of one of them, the replica that is worth least comes first.
+    """
+    for generation in generations:
+        active = [r for r in view.replicas(generation) if r.task.id not in ended]
+        best = sorted(active, key=_rank)
+        if best and _reads(best[-1]):
+            yield from (replica.task for replica in best[:-1])
+
+
+def _surplus_of(view: View, generation: Generation, ended: Collection[str]) -> Iterator[EndTask]:
+    wanted = view.terms(generation).io_config.replicas
+    active = [r for r in view.replicas(generation) if r.task.id not in ended]
+    if len(active) <= wanted:
+        return
+    best = sorted(active, key=_rank, reverse=True)
+    if not all(_reads(replica) for replica in best[:wanted]):
+        return
+    for replica in best[wanted:]:
+        why = f"no longer wanted: replicas is {wanted} now"
+        yield EndTask(replica.task.id, succeeded=True, why=why)
+
+
+def _rank(replica: ReplicaView) -> tuple[bool, int, float, int]:
+    """Higher is worth more: it reads, it is far, it is old, it has a low number."""
+    position = {} if replica.report is None else replica.report.position
+    age = -replica.task.created_at.timestamp()
+    return _reads(replica), sum(position.values()), age, -replica.task.replica
+
+
+def _reads(replica: ReplicaView) -> bool:
+    if replica.liveness is not Liveness.ALIVE or replica.report is None:
+        return False
+    return replica.report.phase in {TaskPhase.READING, TaskPhase.PAUSED}

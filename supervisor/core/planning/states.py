@@ -1,0 +1,243 @@
+"""The state of a supervisor for people and for `/health`: Druid's words, rolled up from one view.
+
+| state | healthy | detailedState besides the same word |
+|---|---|---|
+| PENDING, SUSPENDED, STOPPING, COMPLETED | yes | |
+| RUNNING | yes | CONNECTING_TO_STREAM, DISCOVERING_INITIAL_TASKS, CREATING_TASKS, NO_CAPACITY |
+| UNHEALTHY_SUPERVISOR | no | UNABLE_TO_CONNECT_TO_STREAM, LOST_CONTACT_WITH_STREAM, TOPIC_CHANGED |
+| UNHEALTHY_SUPERVISOR | no | OFFSETS_UNREADABLE, LOST_CONTINUITY, TOPIC_GONE |
+| UNHEALTHY_SUPERVISOR | no | NO_SUCH_PARTITION, BOUNDS_MISMATCHED |
+| UNHEALTHY_SUPERVISOR | no | SCHEMA_REGISTRY_UNAVAILABLE |
+| UNHEALTHY_SUPERVISOR, whatever else is true | no | EVENT_QUEUE_DEAD |
+| UNHEALTHY_SUPERVISOR, whatever else is true | no | UNREADABLE_SPEC, UNREADABLE_ROWS |
+| UNHEALTHY_TASKS | no | |
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from supervisor.core.model.rows import GenerationState, TaskStatus
+from supervisor.core.planning.actions import SlotNeed
+from supervisor.core.planning.observed import Liveness, Observed, StreamState, StreamTrouble
+from supervisor.core.planning.passes import Pass, PassError
+from supervisor.core.planning.rules.bounds import is_completed, mismatched, missing_partitions
+from supervisor.core.planning.rules.continuity import unreadable
+from supervisor.core.planning.rules.idle import is_idle
+from supervisor.core.planning.rules.lost_topics import changed_topic, gone_topics
+from supervisor.core.queue.events import repair_of
+from supervisor.core.spec.spec import SupervisorSpec
+from supervisor.core.values.errors import SpecUnreadable, UnknownWord
+from supervisor.core.values.failure_streak import streak_of
+from tasks.contract.messages import Lack
+
+
+class State(StrEnum):
+    """Druid's `state`."""
+
+    PENDING = "PENDING"
+    RUNNING = "RUNNING"
+    SUSPENDED = "SUSPENDED"
+    IDLE = "IDLE"
+    COMPLETED = "COMPLETED"
+    STOPPING = "STOPPING"
+    UNHEALTHY_SUPERVISOR = "UNHEALTHY_SUPERVISOR"
+    UNHEALTHY_TASKS = "UNHEALTHY_TASKS"
+
+
+_LACKING = {Lack.SCHEMA_REGISTRY: "SCHEMA_REGISTRY_UNAVAILABLE"}
+
+
+@dataclass(frozen=True)
+class SupervisorState:
+    """A state with its detail and the sentence that explains it."""
+
+    state: State
+    detailed: str
+    healthy: bool
+    why: str = ""
+
+
+def roll_up(seen: Observed, slots: SlotNeed | None) -> SupervisorState:
+    """Return the one state that is true of a supervisor and its tasks together.
+
+    Source: Druid's SupervisorStateManager; NO_CAPACITY, TOPIC_CHANGED, OFFSETS_UNREADABLE,
+    LOST_CONTINUITY, NO_SUCH_PARTITION, BOUNDS_MISMATCHED, SCHEMA_REGISTRY_UNAVAILABLE,
+    EVENT_QUEUE_DEAD, UNREADABLE_SPEC and UNREADABLE_ROWS are additions.
+    """
+    if (dead := _dead_queue(seen)) is not None:
+        return dead
+    if seen.current.spec is None:
+        return _healthy(State.STOPPING, why="terminated; what still reads hands off")
+    if not seen.current.spec.suspended and is_completed(seen.current.spec, seen.committed):
+        return _healthy(State.COMPLETED, why="all that boundedStreamConfig names is published")
+    if (broken := _broken_stream(seen)) is not None:
+        return broken
+    if seen.current.spec.suspended and not seen.generations:
+        return _healthy(State.SUSPENDED)
+    if (trouble := _stream_trouble(seen)) is not None:
+        return trouble
+    if (outside := _out_of_bounds(seen, seen.current.spec)) is not None:
+        return outside
+    if is_idle(seen):
+        return _healthy(State.IDLE, why="all is read, and no task runs while nothing comes")
+    if (lacking := _lacking_tasks(seen)) is not None:
+        return lacking
+    if (failing := _failing_tasks(seen)) is not None:
+        state = State.UNHEALTHY_TASKS
+        return SupervisorState(state, state, healthy=False, why=failing)
+    if seen.current.spec.suspended:
+        return _healthy(State.SUSPENDED, why=_still_publishing(seen, slots))
+    return _running(seen, slots)
+
+
+def unread_state(error: SpecUnreadable | UnknownWord) -> SupervisorState:
+    """Return the state of a supervisor of which only a newer release can read the spec or rows."""
+    detailed = "UNREADABLE_SPEC" if isinstance(error, SpecUnreadable) else "UNREADABLE_ROWS"
+    return SupervisorState(State.UNHEALTHY_SUPERVISOR, detailed, healthy=False, why=str(error))
+
+
+def _still_publishing(seen: Observed, slots: SlotNeed | None) -> str:
+    count = len(seen.generations)
+    told = f"{count} range{'s' if count > 1 else ''} of it hand{'' if count > 1 else 's'} off"
+    return told if slots is None else f"{told}; {_capacity(seen, slots)}"
+
+
+def _out_of_bounds(seen: Observed, spec: SupervisorSpec) -> SupervisorState | None:
+    """The ranges of a bounded supervisor are not there, or not the ones it has begun."""
+    if spec.suspended:
+        return None  # what is to be read next is not asked for now
+    unhealthy = State.UNHEALTHY_SUPERVISOR
+    if (absent := missing_partitions(spec, seen)) is not None:
+        return SupervisorState(unhealthy, "NO_SUCH_PARTITION", healthy=False, why=absent)
+    if (other := mismatched(spec, seen.committed)) is not None:
+        return SupervisorState(unhealthy, "BOUNDS_MISMATCHED", healthy=False, why=other)
+    return None
+
+
+def _lacking_tasks(seen: Observed) -> SupervisorState | None:
+    """Say that tasks wait for what they cannot read without; they read on by themselves."""
+    reports = {t: report for worker in seen.workers for t, report in worker.reports.items()}
+    for task in seen.tasks:
+        report = reports.get(task.id)
+        if report is None or report.lacks is None:
+            continue
+        word, why = _LACKING[report.lacks], f"{task.id}: {report.detail}"
+        return SupervisorState(State.UNHEALTHY_SUPERVISOR, word, healthy=False, why=why)
+    return None
+
+
+def _failing_tasks(seen: Observed) -> str | None:
+    """Say how tasks fail: three in a row begin it, three good ones in a row end it."""
+    threshold = seen.limits.unhealthiness_threshold
+    outcomes = [task.status is TaskStatus.SUCCESS for task in reversed(seen.last_ended)]
+    streak = streak_of(outcomes, threshold)
+    if seen.failures_in_a_row >= threshold:
+        why = f"{seen.failures_in_a_row} tasks in a row failed"
+    elif streak.failing:
+        why = f"{threshold} or more tasks in a row failed, {streak.good} succeeded since"
+    else:
+        return None
+    last = next((t for t in seen.last_ended if t.status is TaskStatus.FAILED), None)
+    return why if last is None else f"{why}; the last: {last.id}: {last.reason}"
+
+
+def _running(seen: Observed, slots: SlotNeed | None) -> SupervisorState:
+    if not seen.committed:
+        detailed = "CONNECTING_TO_STREAM" if not seen.stream.known else "DISCOVERING_INITIAL_TASKS"
+        return _healthy(State.RUNNING, detailed, seen.stream.detail)
+    if slots is not None:
+        return _healthy(State.RUNNING, "NO_CAPACITY", _capacity(seen, slots))
+    reported = {task for worker in seen.workers for task in worker.reports}
+    if not any(task.id in reported for task in seen.tasks):
+        return _healthy(State.RUNNING, "CREATING_TASKS")
+    return _healthy(State.RUNNING)
+
+
+def _capacity(seen: Observed, slots: SlotNeed) -> str:
+    """Say what is wanted of workers; publishing takes no slot, and a worker all the same."""
+    todo = _out_of_use(seen) or "start another worker"
+    if slots.needed:
+        return f"{slots.needed} more slot(s) needed, {slots.free} free: {todo}"
+    tended = {task.generation_id for task in seen.tasks}
+    fixed = [g for g in seen.generations if g.state is GenerationState.PUBLISHING]
+    waiting = sum(generation.id not in tended for generation in fixed)
+    return f"no worker takes the tasks that publish what was read, of {waiting} range(s): {todo}"
+
+
+def _out_of_use(seen: Observed) -> str:
+    """Name the workers that run, and were disabled by people; empty if there is none."""
+    found = [w.id for w in seen.workers if w.disabled and w.liveness is not Liveness.LOST]
+    if not found:
+        return ""
+    return f"enable a worker that is disabled ({', '.join(found)}), or start another one"
+
+
+def _dead_queue(seen: Observed) -> SupervisorState | None:
+    """No task ends while the queue is dead that cleans up behind it: this hides all other words."""
+    if not seen.dead_queues:
+        return None
+    row = seen.dead_queues[0]
+    why = (
+        f"its event queue {row.queue.name} is damaged at event {row.dead_seq}: {row.dead_why}; no "
+        f"task ends or publishes before it is repaired: {repair_of(row.queue)}"
+    )
+    return SupervisorState(State.UNHEALTHY_SUPERVISOR, "EVENT_QUEUE_DEAD", healthy=False, why=why)
+
+
+def _stream_trouble(seen: Observed) -> SupervisorState | None:
+    if (changed := changed_topic(seen)) is not None:
+        return SupervisorState(
+            State.UNHEALTHY_SUPERVISOR, "TOPIC_CHANGED", healthy=False, why=changed
+        )
+    if (gone := gone_topics(seen)) is not None:
+        return SupervisorState(State.UNHEALTHY_SUPERVISOR, "TOPIC_GONE", healthy=False, why=gone)
+    stream = seen.stream
+    if stream.trouble is None or stream.trouble is StreamTrouble.CONNECTING:
+        return None
+    if stream.failures < seen.limits.unhealthiness_threshold:
+        return None
+    detailed = _lost(stream)
+    return SupervisorState(State.UNHEALTHY_SUPERVISOR, detailed, healthy=False, why=stream.detail)
+
+
+def _broken_stream(seen: Observed) -> SupervisorState | None:
+    """Kafka does not hold what is to be read next: say the numbers, and what to do (E3-E5)."""
+    found = unreadable(seen)
+    if not found or seen.current.spec is None:
+        return None
+    lost = [each for each in found if each.lost]
+    word = "OFFSETS_UNREADABLE" if lost else "LOST_CONTINUITY"
+    # What is lost is told first: nothing brings it back.
+    numbers = "; ".join(str(each) for each in sorted(found, key=lambda each: not each.lost))
+    if seen.current.spec.tuning_config.reset_offset_automatically:
+        todo = "resetOffsetAutomatically goes on at the nearest offset once no task reads there"
+    else:
+        todo = (
+            "nothing is read there until you decide: `resetOffsets` goes on at offsets that you "
+            "name, tuningConfig.resetOffsetAutomatically does it by itself, `reset` begins again "
+            "in all partitions"
+        )
+    state = State.UNHEALTHY_SUPERVISOR
+    return SupervisorState(state, word, healthy=False, why=f"{numbers}; {todo}")
+
+
+def _lost(stream: StreamState) -> str:
+    never = stream.read_at is None
+    return "UNABLE_TO_CONNECT_TO_STREAM" if never else "LOST_CONTACT_WITH_STREAM"
+
+
+def _healthy(state: State, detailed: str | None = None, why: str = "") -> SupervisorState:
+    return SupervisorState(state, detailed or state, healthy=True, why=why)
+
+
+def state_of(
+    seen: Observed, last_pass: Pass | None, failing_pass: PassError | None
+) -> SupervisorState:
+    """Return the state: PENDING before the first pass, unhealthy while passes fail."""
+    if failing_pass is not None:
+        state = State.UNHEALTHY_SUPERVISOR
+        return SupervisorState(state, state, healthy=False, why=failing_pass.message)
+    wanted = seen.current.spec
+    if last_pass is None and wanted is not None and not wanted.suspended:
+        return SupervisorState(State.PENDING, State.PENDING, healthy=True, why="no pass made yet")
+    return roll_up(seen, None if last_pass is None else last_pass.decided.waiting_for_slots)

@@ -1,0 +1,150 @@
+"""Events of a transaction that is not over: judged and encoded, not yet numbered.
+
+    drafted ─► kept by the repository ─► numbered, once the transaction is about to commit
+
+Numbers come last, so that the row that gives them is locked for a moment only (P24).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from supervisor.core.queue.events import (
+    Event,
+    EventTooLarge,
+    QueueConfig,
+    QueueDead,
+    QueueMode,
+    QueueName,
+    QueueRow,
+    QueueState,
+    StoredEvent,
+    TooManyOutstandingBytes,
+    checksum,
+    encode,
+)
+
+
+@dataclass(frozen=True)
+class Draft:
+    """An event that will be added when its transaction commits."""
+
+    config: QueueConfig
+    key: str
+    payload: bytes
+    due_at: datetime
+    enqueued_at: datetime
+
+    @property
+    def size_bytes(self) -> int:
+        """How much it adds to its queue."""
+        return len(self.payload)
+
+
+@dataclass
+class Drafts:
+    """What one transaction adds to one queue."""
+
+    row: QueueRow | None
+    """The queue as the first of them found it; None: there is none yet."""
+    drafts: list[Draft] = field(default_factory=list)
+    size_bytes: int = 0
+
+    def append(self, draft: Draft) -> None:
+        """Take one that was admitted."""
+        self.drafts.append(draft)
+        self.size_bytes += draft.size_bytes
+
+    @property
+    def config(self) -> QueueConfig:
+        """That of the newest."""
+        return self.drafts[-1].config
+
+
+def drafted(
+    event: Event, config: QueueConfig, now: datetime, not_before: datetime | None = None
+) -> Draft:
+    """Encode an event that is due at the later of `now + config.delay` and `not_before`.
+
+    Raises:
+        EmptyEvent: it has no kind or no key.
+    """
+    due_at = now + config.delay
+    if not_before is not None:
+        due_at = max(due_at, not_before)
+    return Draft(config, event.key, encode(event), due_at, now)
+
+
+def admit(
+    queue: QueueName,
+    before: Drafts,
+    draft: Draft,
+    *,
+    exempt: bool,
+) -> int:
+    """Judge a draft by its queue and the drafts before it; return the bytes that then wait.
+
+    Raises:
+        EventTooLarge: whatever the state of the queue.
+        QueueDead: it takes nothing.
+        TooManyOutstandingBytes: it stands above its limit, and the draft is not exempt.
+    """
+    config = draft.config
+    if draft.size_bytes >= config.max_event_bytes:
+        raise EventTooLarge(queue, draft.size_bytes, config.max_event_bytes)
+    row = before.row
+    if row is not None and row.state is QueueState.DEAD:
+        raise QueueDead(queue, row.dead_seq, row.dead_why)
+    waiting = before.size_bytes + (0 if row is None else row.outstanding_bytes)
+    bounded = config.mode is QueueMode.CONSUMER and not exempt
+    if bounded and waiting > config.max_outstanding_bytes:
+        raise TooManyOutstandingBytes(queue, waiting, config.max_outstanding_bytes)
+    return waiting + draft.size_bytes
+
+
+def first_due(drafts: Sequence[Draft]) -> datetime:
+    """Return when the earliest of at least one is due."""
+    return min(draft.due_at for draft in drafts)
+
+
+def numbered(drafts: Sequence[Draft], first_seq: int, segment_no: int) -> list[StoredEvent]:
+    """Return the rows to insert: consecutive, in the order of adding."""
+    return [
+        StoredEvent(
+            seq=seq,
+            segment_no=segment_no,
+            size_bytes=draft.size_bytes,
+            checksum=checksum(seq, draft.payload),
+            key=draft.key,
+            payload=draft.payload,
+            due_at=draft.due_at,
+            enqueued_at=draft.enqueued_at,
+        )
+        for seq, draft in enumerate(drafts, start=first_seq)
+    ]
+
+
+def rebuilt(
+    row: QueueRow, *, lowest_seq: int | None, highest_seq: int, stored_bytes: int
+) -> QueueRow:
+    """Return a queue LIVE and empty; its counters fit what is stored, however wrong they were.
+
+    `lowest_seq` and `stored_bytes` are of the rows that truncation has left to delete; with
+    `highest_seq` those that were set aside count as well, so that no number is given again.
+    """
+    next_seq = max(row.next_seq, row.processed_seq + 1, highest_seq + 1)
+    total = max(row.enqueued_bytes, row.processed_bytes, stored_bytes)
+    return replace(
+        row,
+        next_seq=next_seq,
+        enqueued_bytes=total,
+        processed_seq=next_seq - 1,
+        processed_bytes=total,
+        truncated_seq=next_seq - 1 if lowest_seq is None else lowest_seq - 1,
+        truncated_bytes=total - stored_bytes,
+        failed_iterations=0,
+        last_error="",
+        state=QueueState.LIVE,
+        dead_seq=None,
+        dead_why="",
+    )

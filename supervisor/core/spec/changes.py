@@ -1,0 +1,250 @@
+"""What a new version of a spec changes, and how much each change disturbs.
+
+    hot                  nothing that runs is touched; the supervisor goes by the new value at once
+    restart-supervisor   the supervisor as a whole stops or starts; ranges hand off and publish
+    restart-tasks        running ranges hand off and publish; tasks with the new spec go on there
+
+A field that nobody has classed restarts tasks: that costs a handoff, and is never wrong.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from types import MappingProxyType
+
+from pydantic import JsonValue
+
+from supervisor.core.spec.sections.io_config import KafkaIoConfig
+from supervisor.core.spec.sections.kafka_properties import client_of
+from supervisor.core.spec.spec import SupervisorSpec
+from supervisor.core.values.errors import FieldError, SpecUnreadable
+from supervisor.core.values.field_types import pointer_part
+
+
+class Effect(StrEnum):
+    """How much a change disturbs, the least first."""
+
+    HOT = "hot"
+    RESTART_SUPERVISOR = "restart-supervisor"
+    RESTART_TASKS = "restart-tasks"
+
+
+TASK_COUNT = "/spec/ioConfig/taskCount"
+"""A new layout hands every group off, but only if the groups do become others."""
+CONSUMER = "/spec/ioConfig/consumerProperties"
+"""Restarts tasks only if they would get another client."""
+TASK_DURATION = "/spec/ioConfig/taskDuration"
+"""Restarts tasks if rows are thrown away that are later than it allows: tasks are told until when.
+"""
+
+CLASSES: Mapping[str, Effect] = MappingProxyType(
+    {
+        "/context": Effect.HOT,
+        "/suspended": Effect.RESTART_SUPERVISOR,
+        "/spec/dataSchema": Effect.RESTART_TASKS,
+        "/spec/dataSchema/exports": Effect.HOT,
+        "/spec/ioConfig/topic": Effect.RESTART_TASKS,
+        "/spec/ioConfig/topicPattern": Effect.RESTART_TASKS,
+        CONSUMER: Effect.RESTART_TASKS,
+        "/spec/ioConfig/inputFormat": Effect.RESTART_TASKS,
+        TASK_COUNT: Effect.RESTART_TASKS,
+        "/spec/ioConfig/replicas": Effect.HOT,
+        TASK_DURATION: Effect.HOT,
+        "/spec/ioConfig/startDelay": Effect.HOT,
+        "/spec/ioConfig/period": Effect.HOT,
+        "/spec/ioConfig/useEarliestOffset": Effect.HOT,
+        "/spec/ioConfig/completionTimeout": Effect.HOT,
+        "/spec/ioConfig/stopTaskCount": Effect.HOT,
+        "/spec/ioConfig/lateMessageRejectionPeriod": Effect.RESTART_TASKS,
+        "/spec/ioConfig/lateMessageRejectionStartDateTime": Effect.RESTART_TASKS,
+        "/spec/ioConfig/earlyMessageRejectionPeriod": Effect.RESTART_TASKS,
+        "/spec/ioConfig/boundedStreamConfig": Effect.RESTART_TASKS,
+        "/spec/ioConfig/idleConfig": Effect.HOT,
+        "/spec/tuningConfig": Effect.RESTART_TASKS,
+        "/spec/tuningConfig/resetOffsetAutomatically": Effect.HOT,
+        "/spec/tuningConfig/maxTotalRows": Effect.HOT,
+        "/spec/tuningConfig/intermediateHandoffPeriod": Effect.HOT,
+    }
+)
+"""JSON pointer -> effect; the longest pointer that leads to a field counts.
+
+Source: Druid's classes of fields; that replicas and taskDuration are hot is ours.
+"""
+
+
+@dataclass(frozen=True)
+class Change:
+    """One field that differs, `from` and `to` as GET's document has them."""
+
+    field: str
+    """JSON pointer into the nested form of a spec."""
+    old: JsonValue
+    new: JsonValue
+    effect: Effect
+
+
+@dataclass(frozen=True)
+class Changes:
+    """Every field that differs, by pointer; secrets are references in a spec, never values."""
+
+    fields: tuple[Change, ...] = ()
+
+    @property
+    def effect(self) -> Effect | None:
+        """The strongest effect; None if nothing differs."""
+        order = list(Effect)
+        return max((c.effect for c in self.fields), key=order.index, default=None)
+
+    @property
+    def restarts(self) -> bool:
+        """Something that runs is stopped or handed off."""
+        return self.effect not in {None, Effect.HOT}
+
+    @property
+    def needs_other_tasks(self) -> str | None:
+        """The first field for which tasks of the old spec cannot go on; None: they can.
+
+        taskCount is left to the comparison of layouts: more groups than partitions change nothing.
+        """
+        found = (
+            c.field
+            for c in self.fields
+            if c.effect is Effect.RESTART_TASKS and c.field != TASK_COUNT
+        )
+        return next(found, None)
+
+
+NO_CHANGES = Changes()
+"""Of a first version, or of one that says the same."""
+
+
+def compare(old: SupervisorSpec, new: SupervisorSpec) -> Changes:
+    """Return what differs between two versions of one supervisor's spec."""
+    if old == new:
+        return NO_CHANGES
+    same_client = client_of(old.io_config.consumer_properties) == client_of(
+        new.io_config.consumer_properties
+    )
+    found = []
+    for field, before, after in _differing(_document(old), _document(new), ""):
+        effect = _effect(field)
+        if same_client and field.startswith(CONSUMER):
+            effect = Effect.HOT
+        if field == TASK_DURATION and new.io_config.early_message_rejection_period is not None:
+            effect = Effect.RESTART_TASKS
+        found.append(Change(field, before, after, effect))
+    return Changes(tuple(found))
+
+
+def replaces(old: SpecUnreadable) -> Changes:
+    """Return what a spec changes that follows one which cannot be read: nobody knows, so all."""
+    by = f"Tidegate {old.release}" if old.release else "another release"
+    read = f"version {old.version}, which only {by} can read"
+    return Changes((Change("/spec", read, "this spec", Effect.RESTART_TASKS),))
+
+
+def forbidden_after(old: SpecUnreadable, new: SupervisorSpec) -> list[FieldError]:
+    """Return as `forbidden`, from what is known of the old spec; what is not known may not change.
+
+    Without its table or its topics nobody can say that they stay.
+    """
+    facts, will = old.facts, new.io_config
+    bounds = will.model_dump(mode="json").get("boundedStreamConfig")
+    pairs = [
+        ("/spec/dataSchema/dataSource", facts.data_source, new.data_source),
+        ("/spec/ioConfig/topic", facts.topic, will.topic),
+        ("/spec/ioConfig/topicPattern", facts.topic_pattern, will.topic_pattern),
+        ("/spec/ioConfig/boundedStreamConfig", facts.bounds, bounds),
+    ]
+    if facts.topic is None and facts.topic_pattern is None:
+        pairs.append(("/spec/ioConfig", None, will.stream))
+    return [
+        FieldError(
+            pointer,
+            f"cannot change from {before!r}, which version {old.version} has, while offsets are "
+            "stored; that version cannot be read here",
+            "give the spec another id, or terminate this supervisor first",
+        )
+        for pointer, before, after in pairs
+        if before != after
+    ]
+
+
+def forbidden(old: SupervisorSpec, new: SupervisorSpec) -> list[FieldError]:
+    """Return the changes that no supervisor can make: its offsets and segments belong to both.
+
+    Source: Druid's validateSpecUpdateTo; faults.md H5.
+    """
+    was, will = old.io_config, new.io_config
+    pairs: list[tuple[str, str, str]] = []
+    if (was.topic, was.topic_pattern) != (will.topic, will.topic_pattern):
+        field = "topic" if will.topic is not None else "topicPattern"
+        kind = "topic" if was.topic is not None else "topicPattern"
+        pairs.append((f"/spec/ioConfig/{field}", f"{kind} {was.stream!r}", "topics"))
+    if old.data_source != new.data_source:
+        pairs.append(("/spec/dataSchema/dataSource", repr(old.data_source), "tables"))
+    found = [
+        FieldError(
+            pointer,
+            f"cannot change from {value} while offsets are stored",
+            f"give the spec for other {what} another id, or terminate this supervisor first",
+        )
+        for pointer, value, what in pairs
+    ]
+    return found or _forbidden_bounds(was, will)
+
+
+def _forbidden_bounds(was: KafkaIoConfig, will: KafkaIoConfig) -> list[FieldError]:
+    """A range may grow at its end and get partitions; what is read already stays what it was."""
+    place = "/spec/ioConfig/boundedStreamConfig"
+    other = "give the spec another id, or terminate this supervisor first"
+    old, new = was.bounded_stream_config, will.bounded_stream_config
+    if old is None or new is None:
+        if old is new:
+            return []
+        told = "an unbounded supervisor cannot become bounded"
+        if old is not None:
+            told = "a bounded supervisor cannot become unbounded"
+        return [FieldError(place, f"{told} while offsets are stored", other)]
+    found = []
+    for partition, end in sorted(old.end_sequence_numbers.items()):
+        start = old.start_sequence_numbers[partition]
+        if new.start_sequence_numbers.get(partition) != start:
+            at = f"{place}/startSequenceNumbers/{partition}"
+            found.append(
+                FieldError(at, f"cannot change from {start} while offsets are stored", other)
+            )
+        elif new.end_sequence_numbers[partition] < end:
+            at = f"{place}/endSequenceNumbers/{partition}"
+            told = f"cannot be lower than {end}, which may have been read"
+            found.append(FieldError(at, told, "raise it or leave it; or " + other))
+    return found
+
+
+def _document(spec: SupervisorSpec) -> dict[str, JsonValue]:
+    """Return a spec in the nested form, as its user writes it."""
+    whole = spec.model_dump(mode="json")
+    sections = {k: whole.pop(k) for k in ("dataSchema", "ioConfig", "tuningConfig")}
+    return {**whole, "spec": sections}
+
+
+def _differing(
+    old: JsonValue, new: JsonValue, at: str
+) -> Iterator[tuple[str, JsonValue, JsonValue]]:
+    if isinstance(old, dict) and isinstance(new, dict):
+        one_has = old.keys() ^ new.keys()
+        if any(old.get(name) is None and new.get(name) is None for name in one_has):
+            yield at, old, new  # by itself, a null that one of them lacks would be no difference
+            return
+        for name in sorted(old.keys() | new.keys()):
+            yield from _differing(old.get(name), new.get(name), f"{at}/{pointer_part(name)}")
+    elif old != new or type(old) is not type(new):
+        yield at, old, new
+
+
+def _effect(field: str) -> Effect:
+    while field:
+        if field in CLASSES:
+            return CLASSES[field]
+        field = field.rpartition("/")[0]
+    return Effect.RESTART_TASKS

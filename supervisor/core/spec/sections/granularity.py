@@ -1,0 +1,185 @@
+"""How time is divided: chunks of segments, and what rows' times are cut down to."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Annotated, Literal, Self
+
+from pydantic import BeforeValidator, Field, ValidationInfo, field_validator, model_validator
+
+from supervisor.core.values.field_types import Flag, Moment, Text, Whole, nearest, shown, wrong
+from tasks.contract.ingest_spec import PERIODS, Granularity, PeriodChunks, Truncation
+from tasks.contract.wire import Wire
+from tasks.rows.time.period import PeriodError, floor_sql, read_period
+from tasks.rows.time.zones import SECOND, ZoneError
+
+_NAMES = ", ".join(granularity.value for granularity in PERIODS)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class PeriodGranularity(Wire):
+    """Times belong to the period that they lie in."""
+
+    type: Literal["period"] = "period"
+    period: Text
+    time_zone: Text = "UTC"
+    origin: Moment | None = None
+
+    @model_validator(mode="after")
+    def _can_be_had(self) -> Self:
+        try:
+            floor_sql("t", read_period(self.period), zone=self.time_zone, origin=self.origin)
+        except (PeriodError, ZoneError) as error:
+            raise wrong(error.message, error.fix) from None
+        return self
+
+
+class DurationGranularity(Wire):
+    """Times belong to a multiple of so many milliseconds after an origin."""
+
+    type: Literal["duration"]
+    duration: Annotated[Whole, Field(ge=1, le=10**12)]
+    origin: Moment | None = None
+
+
+EVERYTHING = PeriodGranularity(period="P10000Y", origin=datetime(1, 1, 1, tzinfo=UTC))
+"""Query granularity ALL: one period, which begins with the one chunk of ALL."""
+
+
+def read_segment_granularity(value: object) -> Granularity | PeriodGranularity:
+    """Take the name of a granularity in any case, or one of the objects that Druid writes.
+
+    What has a name is read as that: a day in UTC is DAY however it is written.
+
+    Raises:
+        PydanticCustomError: it is none.
+        ValidationError: a member of the object is none.
+    """
+    if isinstance(value, Granularity | PeriodGranularity):
+        return value
+    if isinstance(value, Mapping) and _has_members(value):
+        read = _of_object(value)
+        names = {PeriodGranularity(period=period): name for name, period in PERIODS.items()}
+        return names.get(read) or _of_whole_seconds(read)
+    name = value["type"] if isinstance(value, Mapping) else value
+    if isinstance(name, str) and name.upper() in Granularity.__members__:
+        return Granularity[name.upper()]
+    if isinstance(name, str) and name.upper() == "NONE":
+        told = "NONE has no time chunks: no segment could be allocated for any row"
+        raise wrong(told, f"use one of {_NAMES}, ALL, or a period")
+    raise _unknown(name, (*PERIODS, Granularity.ALL), "a segment granularity")
+
+
+def read_query_granularity(value: object) -> PeriodGranularity | None:
+    """Take Druid's names and objects; None keeps times as they are.
+
+    Raises:
+        PydanticCustomError: it is no granularity.
+        ValidationError: a member of the object is none.
+    """
+    if value is None or isinstance(value, PeriodGranularity):
+        return value
+    if isinstance(value, Mapping) and _has_members(value):
+        return _of_object(value)
+    name = value["type"] if isinstance(value, Mapping) else value
+    if isinstance(name, str) and name.upper() == "NONE":
+        return None
+    if isinstance(name, str) and name.upper() == Granularity.ALL:
+        return EVERYTHING
+    if isinstance(name, str) and name.upper() in Granularity.__members__:
+        return PeriodGranularity(period=PERIODS[Granularity[name.upper()]])
+    raise _unknown(name, ("NONE", *PERIODS, Granularity.ALL), "a granularity")
+
+
+def _has_members(value: Mapping[object, object]) -> bool:
+    """Tell whether it is more than a name: Druid writes ALL as `{"type": "all"}`."""
+    return value.keys() != {"type"} or value["type"] in ("period", "duration")
+
+
+def _of_object(value: Mapping[object, object]) -> PeriodGranularity:
+    said = {name: member for name, member in value.items() if member is not None}
+    if said.get("type") != "duration":
+        return PeriodGranularity.model_validate(said)
+    read = DurationGranularity.model_validate(said)
+    seconds, millis = divmod(read.duration, 1000)
+    written = f"PT{seconds}.{millis:03d}S" if millis else f"PT{seconds}S"
+    return PeriodGranularity(period=written, origin=read.origin or _EPOCH)
+
+
+def _of_whole_seconds(read: PeriodGranularity) -> PeriodGranularity:
+    origin = read.origin
+    if read_period(read.period).exact_micros % SECOND or (origin and origin.microsecond):
+        told = "a time chunk has whole seconds, and begins with one"
+        raise wrong(told, "use a longer period, and an origin without a fraction of a second")
+    return read
+
+
+def _unknown(name: object, known: tuple[str, ...], what: str) -> Exception:
+    text = name if isinstance(name, str) else "this"
+    close = nearest(name, known) if isinstance(name, str) else None
+    return wrong(
+        f"{shown(text)} is not {what}" + (f"; {close} is" if close else ""),
+        f"use one of {', '.join(known)}, or a period",
+    )
+
+
+class GranularitySpec(Wire):
+    """How rows are divided into time chunks, and whether equal ones of a time become one."""
+
+    segment_granularity: Annotated[
+        Granularity | PeriodGranularity, BeforeValidator(read_segment_granularity)
+    ] = Granularity.DAY
+    query_granularity: Annotated[
+        PeriodGranularity | None, BeforeValidator(read_query_granularity)
+    ] = None
+    """None: times are stored as they are."""
+    rollup: Flag = False
+
+    @field_validator("query_granularity")
+    @classmethod
+    def _fits_into_a_chunk(
+        cls, value: PeriodGranularity | None, info: ValidationInfo
+    ) -> PeriodGranularity | None:
+        """Refuse ALL with anything but the one chunk of ALL.
+
+        Source: Druid's `SegmentAllocateAction`, which finds a row no segment then.
+        """
+        segment = info.data.get("segment_granularity", Granularity.ALL)
+        if value == EVERYTHING and segment is not Granularity.ALL:
+            raise wrong(
+                "ALL gives every row one time, which lies in none of the time chunks",
+                "use segmentGranularity ALL as well, or queryGranularity YEAR, or a period",
+            )
+        return value
+
+    @property
+    def chunks(self) -> Granularity | PeriodChunks:
+        """The time chunks, as tasks are told them."""
+        asked = self.segment_granularity
+        if isinstance(asked, Granularity):
+            return asked
+        return PeriodChunks(period=asked.period, time_zone=asked.time_zone, origin=asked.origin)
+
+    @property
+    def truncation(self) -> Truncation | None:
+        """What times are cut down to, as tasks are told it."""
+        cut = self.query_granularity
+        if cut is None:
+            return None
+        return Truncation(period=cut.period, time_zone=cut.time_zone, origin=cut.origin)
+
+    def normalised(self) -> dict[str, object]:
+        """Return it as GET writes it."""
+        chunks, cut = self.segment_granularity, self.query_granularity
+        segment: object = {"type": "all"} if chunks is Granularity.ALL else str(chunks)
+        if isinstance(chunks, PeriodGranularity):
+            segment = chunks.model_dump(mode="json")
+        query: object = {"type": "none" if cut is None else "all"}
+        if cut is not None and cut != EVERYTHING:
+            query = cut.model_dump(mode="json")
+        return {
+            "type": "uniform",
+            "segmentGranularity": segment,
+            "queryGranularity": query,
+            "rollup": self.rollup,
+            "intervals": [],
+        }

@@ -1,0 +1,31 @@
+"""When a supervisor rests because nothing comes: the `idleConfig` of a spec.
+
+Source: Druid's docs, "Idle configuration"; IdleConfig: the period is positive, and ten minutes
+unless the operator or the spec says otherwise.
+"""
+
+from datetime import timedelta
+from typing import Annotated
+
+from pydantic import Field
+
+from supervisor.core.values.field_types import DURATION_MAX, Flag, Whole
+from tasks.contract.wire import Wire
+
+_MILLIS_MAX = DURATION_MAX // timedelta(milliseconds=1)
+
+
+class IdleConfig(Wire):
+    """Whether tasks end while nothing comes, and how long that is waited for."""
+
+    enabled: Flag = False
+    inactive_after_millis: Annotated[Whole, Field(ge=1, le=_MILLIS_MAX)] = 600_000
+
+    @property
+    def after(self) -> timedelta | None:
+        """How long nothing has to come; None: it never rests."""
+        return timedelta(milliseconds=self.inactive_after_millis) if self.enabled else None
+
+    def normalised(self) -> dict[str, object]:
+        """Return it as GET writes it."""
+        return {"enabled": self.enabled, "inactiveAfterMillis": self.inactive_after_millis}

@@ -1,0 +1,87 @@
+"""How Parquet files are written: the `indexSpec` of a spec's tuningConfig.
+
+`zstdLevel` and `dictionaryEncoding` are Tidegate's own.
+"""
+
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, Field, TypeAdapter
+
+from supervisor.core.values.field_types import FieldName, Whole, one_of, shown, wrong
+from tasks.contract.ingest_spec import FileFormat
+from tasks.contract.wire import Wire
+
+COLUMNS_MAX = 1_000
+"""Columns without a dictionary that a spec can name."""
+PLAIN = frozenset({"uncompressed", "none"})
+"""Druid's words for files that are not compressed."""
+
+_CODECS = ("lz4", "lzf", "zstd", "uncompressed", "none")
+_NAME: TypeAdapter[str] = TypeAdapter(FieldName)
+
+
+def _read_codec(value: object) -> object:
+    """Take any case, as Druid does."""
+    if isinstance(value, str) and value.lower() in _CODECS:
+        return value.lower()
+    return one_of(value, _CODECS, "is no compression")
+
+
+def _read_dictionaries(value: object) -> object:
+    if isinstance(value, bool):
+        return value
+    if not isinstance(value, list | tuple):
+        told = "true, false, or the list of columns without a dictionary"
+        raise wrong("must be true, false or a list of columns", told)
+    if len(value) > COLUMNS_MAX:
+        raise wrong(f"names {len(value)} columns", f"at most {COLUMNS_MAX}, or false for all")
+    lowered: dict[str, str] = {}
+    for name in value:
+        if not isinstance(name, str):
+            raise wrong("must be true, false or a list of columns", "each a text")
+        _NAME.validate_python(name)
+        if "." in name:
+            told = f"{shown(name)}: Parquet takes a dot for the way into a nested column"
+            raise wrong(told, "leave it out, or say false for all columns")
+        if (other := lowered.setdefault(name.lower(), name)) != name:
+            told = f"{shown(other)} and {shown(name)} differ in case only"
+            raise wrong(told, "keep one of them, or say false for all columns")
+    return tuple(dict.fromkeys(value)) or True
+
+
+class IndexSpec(Wire):
+    """What of Druid's storage format means something for Parquet, and what Parquet has beside."""
+
+    dimension_compression: Annotated[
+        Literal["lz4", "lzf", "zstd", "uncompressed", "none"], BeforeValidator(_read_codec)
+    ] = "lz4"
+    """Files are zstd for each of them but the last two: lz4 is what Druid writes out unasked."""
+    zstd_level: Annotated[Whole, Field(ge=1, le=19)] = 3
+    dictionary_encoding: Annotated[bool | tuple[str, ...], BeforeValidator(_read_dictionaries)] = (
+        True
+    )
+    """A list: of the columns without."""
+
+    @property
+    def compressed(self) -> bool:
+        """Whether files are compressed."""
+        return self.dimension_compression not in PLAIN
+
+    def contract(self) -> FileFormat:
+        """Return it as those who write files are told."""
+        columns = self.dictionary_encoding
+        return FileFormat(
+            compressed=self.compressed,
+            zstd_level=self.zstd_level,
+            dictionary=columns is not False,
+            plain=() if isinstance(columns, bool) else columns,
+        )
+
+    def normalised(self) -> dict[str, object]:
+        """Return it as GET writes it."""
+        columns = self.dictionary_encoding
+        return {
+            "dimensionCompression": self.dimension_compression,
+            "zstdLevel": self.zstd_level,
+            "dictionaryEncoding": columns if isinstance(columns, bool) else list(columns),
+        }

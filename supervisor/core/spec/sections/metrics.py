@@ -1,0 +1,200 @@
+"""What is counted and summed: the `metricsSpec` of a spec.  Names on the wire are Druid's."""
+
+from collections.abc import Sequence
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, field_validator, model_validator
+
+from supervisor.core.spec.sections.transforms import check_rows_of, checked_filter
+from supervisor.core.values.field_types import ColumnName, FieldName, Text, Whole, shown, wrong
+from tasks.contract.filters import Filter
+from tasks.contract.ingest_spec import Metric, RowSpec
+from tasks.contract.wire import Wire
+from tasks.rows.expression.compile import names_in
+from tasks.rows.expression.parse import parse
+
+METRICS_MAX = 500
+_Long = Literal["longSum", "longMin", "longMax", "longFirst", "longLast", "longAny"]
+_Double = Literal["doubleSum", "doubleMin", "doubleMax", "doubleFirst", "doubleLast", "doubleAny"]
+_Float = Literal["floatSum", "floatMin", "floatMax", "floatFirst", "floatLast", "floatAny"]
+
+
+class CountAggregator(Wire):
+    """How many records."""
+
+    type: Literal["count"] = "count"
+    name: ColumnName
+
+    def contract(self) -> Metric:
+        """Return it as tasks are told it."""
+        return Metric(name=self.name, of="count")
+
+
+class NumberAggregator(Wire):
+    """A sum, an extreme or one of a field's numbers; sums and extremes also of an expression."""
+
+    type: _Long | _Double | _Float
+    name: ColumnName
+    field_name: FieldName | None = None
+    expression: Text | None = None
+
+    @model_validator(mode="after")
+    def _is_of_one_thing(self) -> Self:
+        if (self.field_name is None) == (self.expression is None):
+            raise wrong(
+                f"{shown(self.name)} needs a fieldName or an expression, and not both", "keep one"
+            )
+        if self.expression is not None:
+            if self.contract().of in {"first", "last", "any"}:
+                raise wrong(
+                    f"{shown(self.name)}: {self.type} takes a fieldName only",
+                    "make the field with a transform",
+                )
+            check_rows_of(RowSpec(metrics=(self.contract(),)), f"{shown(self.name)}: ")
+        return self
+
+    def contract(self) -> Metric:
+        """Return it as tasks are told it."""
+        kind = next(k for k in ("long", "double", "float") if self.type.startswith(k))
+        return Metric.model_validate(
+            {
+                "name": self.name,
+                "of": self.type.removeprefix(kind).lower(),
+                "type": kind,
+                "field": self.field_name,
+                "expression": self.expression,
+            }
+        )
+
+
+class TextAggregator(Wire):
+    """One of a field's texts."""
+
+    type: Literal["stringFirst", "stringLast", "stringAny"]
+    name: ColumnName
+    field_name: FieldName
+
+    def contract(self) -> Metric:
+        """Return it as tasks are told it."""
+        of = self.type.removeprefix("string").lower()
+        return Metric.model_validate(
+            {"name": self.name, "of": of, "type": "string", "field": self.field_name}
+        )
+
+
+class SketchAggregator(Wire):
+    """A sketch of how many different values a field has: an HLL sketch of Apache DataSketches."""
+
+    type: Literal["HLLSketchBuild"]
+    name: ColumnName
+    field_name: FieldName
+    lg_k: Annotated[Whole, Field(ge=4, le=21)] = 12
+    """Binary logarithm of the sketch's size: the error is about 1.04 / sqrt(2^lgK)."""
+
+    def contract(self) -> Metric:
+        """Return it as tasks are told it."""
+        return Metric(
+            name=self.name,
+            of="distinct",
+            type="string",
+            field=self.field_name,
+            precision=self.lg_k,
+        )
+
+
+class ThetaAggregator(Wire):
+    """A theta sketch of Apache DataSketches: different values, whose sets can be intersected."""
+
+    type: Literal["thetaSketch"]
+    name: ColumnName
+    field_name: FieldName
+    size: Annotated[Whole, Field(ge=16, le=1 << 26)] = 16_384
+    """How many different values are counted exactly, a power of two; the error of more is about
+    1 / sqrt(size)."""
+
+    @field_validator("size")
+    @classmethod
+    def _is_a_power_of_two(cls, value: int) -> int:
+        if value & (value - 1):
+            below = 1 << (value.bit_length() - 1)
+            raise wrong(f"{value} is no power of two", f"use {below} or {min(below << 1, 1 << 26)}")
+        return value
+
+    def contract(self) -> Metric:
+        """Return it as tasks are told it."""
+        return Metric(
+            name=self.name,
+            of="theta",
+            type="string",
+            field=self.field_name,
+            precision=self.size.bit_length() - 1,
+        )
+
+
+_Plain = CountAggregator | NumberAggregator | TextAggregator | SketchAggregator | ThetaAggregator
+PlainAggregator = Annotated[_Plain, Field(discriminator="type")]
+
+
+class FilteredAggregator(Wire):
+    """An aggregator of the rows that a filter matches.
+
+    Source: Druid's `FilteredAggregatorFactory.getName`, of whose name it is.
+    """
+
+    type: Literal["filtered"]
+    aggregator: PlainAggregator
+    filter: Filter
+    own_name: ColumnName | None = Field(default=None, alias="name")
+    """The column's name; None: that of the aggregator within."""
+
+    @field_validator("own_name", mode="before")
+    @classmethod
+    def _may_be_empty(cls, value: object) -> object:
+        return None if value == "" else value
+
+    @field_validator("filter")
+    @classmethod
+    def _can_be_decided(cls, value: Filter) -> Filter:
+        return checked_filter(value)
+
+    @property
+    def name(self) -> str:
+        """The column's name."""
+        return self.own_name or self.aggregator.name
+
+    def contract(self) -> Metric:
+        """Return it as tasks are told it."""
+        told = {"name": self.name, "filter": self.filter}
+        return self.aggregator.contract().model_copy(update=told)
+
+
+Aggregator = Annotated[_Plain | FilteredAggregator, Field(discriminator="type")]
+
+
+def fields_of(metrics: Sequence[Aggregator]) -> frozenset[str]:
+    """Return the fields that metrics are made of; those of filters are not counted."""
+    found: set[str] = set()
+    for metric in (one.contract() for one in metrics):
+        if metric.field is not None:
+            found.add(metric.field)
+        elif metric.expression is not None:
+            found |= names_in(parse(metric.expression))
+    return frozenset(found)
+
+
+def check_metrics(metrics: Sequence[Aggregator], *, rollup: bool) -> None:
+    """Refuse names that repeat, and sketches of single rows.
+
+    Raises:
+        PydanticCustomError: naming the first.
+    """
+    names = [metric.name for metric in metrics]
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise wrong(f"metric {shown(twice[0])} is given twice", "keep one")
+    sketches = [metric.name for metric in metrics if metric.contract().is_sketch]
+    if sketches and not rollup:
+        raise wrong(
+            f"metric {shown(sketches[0])} is a sketch of many rows, and rollup is false",
+            "set rollup to true, or make the field a dimension: count(distinct) of it is exact",
+        )

@@ -1,0 +1,56 @@
+"""Which message a Protobuf record is read as: the `protoBytesDecoder` of a format.
+
+Descriptors stand in the spec, where they are read when the spec is, or in a registry.  Nothing
+here asks a network or opens a file.
+"""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from supervisor.core.spec.sections.decoders import RegistryDecoder
+from supervisor.core.values.field_types import Text, wrong
+from tasks.contract.ingest_spec import OneMessage, RegistrySchemas
+from tasks.contract.wire import Wire
+from tasks.rows.schemas.protobuf import SET_HINT, TEXT_MAX, ProtobufSchemaError, read_descriptors
+
+_MESSAGE_MAX = 1_000
+
+
+class InlineDescriptorDecoder(Wire):
+    """Records are the bytes of one message, whose descriptors stand in the spec."""
+
+    type: Literal["inline"]
+    descriptor_string: Annotated[Text, Field(min_length=1, max_length=TEXT_MAX)]
+    """A FileDescriptorSet in base64."""
+    proto_message_type: Annotated[Text, Field(min_length=1, max_length=_MESSAGE_MAX)] | None = None
+    """None: the only one."""
+
+    @model_validator(mode="after")
+    def _has_the_message(self) -> Self:
+        try:
+            read_descriptors(self.descriptor_string, self.proto_message_type)
+        except ProtobufSchemaError as error:
+            told = str(error)
+            hint = f"give what base64 -w0 FILE prints after {SET_HINT}" if "base64" in told else ""
+            raise wrong(f"the descriptor: {told}", hint) from None
+        return self
+
+    def contract(self) -> OneMessage:
+        """Return it as tasks are told it."""
+        found = read_descriptors(self.descriptor_string, self.proto_message_type)
+        return OneMessage(text=self.descriptor_string, message=found.message)
+
+
+class MessageRegistryDecoder(RegistryDecoder):
+    """Records begin with a byte 0, the number of a schema in a registry and a message's place."""
+
+    def contract(self) -> RegistrySchemas:
+        """Return it as tasks are told it."""
+        registry = super().contract().registry
+        return RegistrySchemas(registry=registry.model_copy(update={"binary": True}))
+
+
+MessageDecoder = Annotated[
+    InlineDescriptorDecoder | MessageRegistryDecoder, Field(discriminator="type")
+]

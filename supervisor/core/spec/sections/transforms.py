@@ -1,0 +1,98 @@
+"""What is made of a record's fields, and which rows are wanted: the `transformSpec` of a spec."""
+
+from collections.abc import Iterator
+from typing import Literal, Self
+
+from pydantic import Field, field_validator, model_validator
+
+from supervisor.core.values.field_types import FieldName, Text, shown, wrong
+from tasks.contract.filters import And, Filter, IsFalse, IsTrue, Not, Or
+from tasks.contract.ingest_spec import RowSpec, Transform
+from tasks.contract.wire import Wire
+from tasks.rows.expression.errors import ExpressionError
+from tasks.rows.row_plan import check_rows
+
+TRANSFORMS_MAX = 500
+_OWN = frozenset({"__partition", "__offset", "__topic"})
+
+
+class TransformField(Wire):
+    """A field that an expression works out; it hides a record's own field of that name."""
+
+    type: Literal["expression"] = "expression"
+    name: FieldName
+    expression: Text
+
+    @model_validator(mode="after")
+    def _can_be_worked_out(self) -> Self:
+        if self.name.lower() in _OWN:
+            raise wrong(f"{shown(self.name)} is a column of its own", "give it another name")
+        check_rows_of(RowSpec(transforms=(self.contract(),)), f"{shown(self.name)}: ")
+        return self
+
+    def contract(self) -> Transform:
+        """Return it as tasks are told it."""
+        return Transform(name=self.name, expression=self.expression)
+
+
+class TransformSpec(Wire):
+    """Transforms see a record's fields and `__time`, and not each other; the filter sees all."""
+
+    transforms: tuple[TransformField, ...] = Field(default=(), max_length=TRANSFORMS_MAX)
+    filter: Filter | None = None
+
+    @field_validator("filter")
+    @classmethod
+    def _can_be_decided(cls, value: Filter | None) -> Filter | None:
+        return None if value is None else checked_filter(value)
+
+    @model_validator(mode="after")
+    def _names_each_once(self) -> Self:
+        names = [transform.name for transform in self.transforms]
+        twice = [name for name in names if names.count(name) > 1]
+        if twice:
+            raise wrong(f"transform {shown(twice[0])} is given twice", "keep one")
+        return self
+
+    def normalised(self) -> dict[str, object]:
+        """Return it as GET writes it."""
+        wanted = None if self.filter is None else self.filter.model_dump(mode="json")
+        return {
+            "filter": wanted,
+            "transforms": [transform.model_dump(mode="json") for transform in self.transforms],
+        }
+
+
+def checked_filter(wanted: Filter) -> Filter:
+    """Return a filter that can be decided.
+
+    Raises:
+        PydanticCustomError: what is wrong with it, at the filter within it that is wrong.
+    """
+    for place, part in _parts(wanted, ""):
+        check_rows_of(RowSpec(filter=part), "filter: ", place)
+    return wanted
+
+
+def _parts(wanted: Filter, place: str) -> Iterator[tuple[str, Filter]]:
+    """Yield the filters that hold no others, each with the pointer to it."""
+    match wanted:
+        case And() | Or():
+            for number, inner in enumerate(wanted.fields):
+                yield from _parts(inner, f"{place}/fields/{number}")
+        case Not() | IsTrue() | IsFalse():
+            yield from _parts(wanted.field, f"{place}/field")
+        case _:
+            yield place, wanted
+
+
+def check_rows_of(rows: RowSpec, of: str, within: str = "") -> None:
+    """Refuse an expression or filter that cannot be worked out; `of` says whose.
+
+    Raises:
+        PydanticCustomError: what is wrong with it, and where.
+    """
+    try:
+        check_rows(rows)
+    except ExpressionError as error:
+        raise wrong(f"{of}{error}", error.fix, within) from None

@@ -1,0 +1,134 @@
+"""How a task batches its reading: the `tuningConfig` of a spec.
+
+The names with `batch` and `linger`, `badRecords`, `unfitValues` and `targetSegmentBytes` are
+Tidegate's own; the others are Druid's.
+"""
+
+from datetime import timedelta
+from enum import StrEnum
+from typing import Annotated, Literal, Self
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from supervisor.core.spec.sections.index import IndexSpec
+from supervisor.core.values.field_types import (
+    UNLIMITED,
+    BatchDuration,
+    Duration,
+    Flag,
+    LongDuration,
+    Whole,
+    format_duration,
+    one_of,
+    wrong,
+)
+from tasks.contract.ingest_spec import BadRecords, Tuning, UnfitValues
+from tasks.contract.wire import Wire
+
+Rows = Annotated[Whole, Field(ge=1, le=1_000_000_000)]
+SegmentBytes = Annotated[Whole, Field(ge=1024**2, le=1024**4)]
+TotalRows = Annotated[Whole, Field(ge=1, le=2**63 - 1)]
+ROWS_TOTAL = 20_000_000
+"""Druid's `maxTotalRows` where a spec does not say; it answers null then."""
+NEVER = "P2147483647D"
+"""Druid's word for a period that is never over."""
+
+
+def _unless_never(value: object) -> object:
+    return None if value == NEVER else value
+
+
+def _one_of(modes: type[StrEnum], what: str) -> BeforeValidator:
+    known = [mode.value for mode in modes]
+
+    return BeforeValidator(lambda value: one_of(value, known, f"is no way to treat {what}"))
+
+
+class TuningConfig(Wire):
+    """Bounds of the reading loop; rows are records."""
+
+    type: Literal["kafka"] = "kafka"
+    max_rows_per_segment: Rows = 5_000_000
+    """A range with so many rows of one time chunk is handed off; a file with more is split."""
+    target_segment_bytes: SegmentBytes = 256 * 1024**2
+    """A published file is to be about as large at most."""
+    max_total_rows: TotalRows = ROWS_TOTAL
+    """A range that has so many rows is handed off."""
+    intermediate_handoff_period: Annotated[LongDuration | None, BeforeValidator(_unless_never)] = (
+        None
+    )
+    """A range that has been read for so long is handed off; None: taskDuration alone counts."""
+    max_saved_parse_exceptions: Annotated[Whole, Field(ge=0, le=1_000)] = 20
+    """Samples of refused records that a task shows; all of them are counted and kept apart."""
+    max_parse_exceptions: Annotated[Whole, Field(ge=0, le=UNLIMITED)] = UNLIMITED
+    """A range with more records that cannot be read, wholly or in part, fails."""
+    log_parse_exceptions: Flag = False
+    """Workers log where such records lie."""
+    bad_records: Annotated[BadRecords, _one_of(BadRecords, "bad records")] = BadRecords.QUARANTINE
+    """What becomes of a record that cannot be read, beside being counted and explained."""
+    unfit_values: Annotated[UnfitValues, _one_of(UnfitValues, "unfit values")] = UnfitValues.NULL
+    """What becomes of a record with a value that its declared column cannot hold."""
+    index_spec: IndexSpec = IndexSpec()
+    reset_offset_automatically: Flag = False
+    """Go on at the nearest offset that Kafka holds, the lost range declared; else it stands."""
+    batch_target: BatchDuration = timedelta(seconds=2)
+    """How long a live batch should last; it bounds how long a pause may take."""
+    batch_rows_min: Rows = 500
+    """A live batch starts when this many records wait, or when they have lingered."""
+    batch_rows_max: Rows = 500_000
+    linger: Duration = timedelta(seconds=1)
+
+    @model_validator(mode="after")
+    def _has_its_bounds_in_order(self) -> Self:
+        if self.batch_rows_min > self.batch_rows_max:
+            raise wrong(
+                f"batchRowsMin {self.batch_rows_min} is more than batchRowsMax "
+                f"{self.batch_rows_max}",
+                "raise batchRowsMax or lower batchRowsMin",
+            )
+        return self
+
+    def contract(self) -> Tuning:
+        """Return the bounds as tasks are told them."""
+        return Tuning(
+            batch_target=self.batch_target,
+            batch_rows_min=self.batch_rows_min,
+            linger=self.linger,
+            batch_rows_max=self.batch_rows_max,
+            segment_rows_max=self.max_rows_per_segment,
+            segment_bytes=self.target_segment_bytes,
+            files=self.index_spec.contract(),
+            saved_parse_exceptions_max=self.max_saved_parse_exceptions,
+            parse_exceptions_max=None
+            if self.max_parse_exceptions == UNLIMITED
+            else self.max_parse_exceptions,
+            log_parse_exceptions=self.log_parse_exceptions,
+            bad_records=self.bad_records,
+        )
+
+    def normalised(self) -> dict[str, object]:
+        """Return it as GET writes it."""
+        return {
+            "type": self.type,
+            "maxRowsPerSegment": self.max_rows_per_segment,
+            "targetSegmentBytes": self.target_segment_bytes,
+            "maxTotalRows": None if self.max_total_rows == ROWS_TOTAL else self.max_total_rows,
+            "intermediateHandoffPeriod": _written(self.intermediate_handoff_period),
+            "reportParseExceptions": False,
+            "logParseExceptions": self.log_parse_exceptions,
+            "badRecords": self.bad_records.value,
+            "unfitValues": self.unfit_values.value,
+            "maxParseExceptions": self.max_parse_exceptions,
+            "maxSavedParseExceptions": self.max_saved_parse_exceptions,
+            "indexSpec": self.index_spec.normalised(),
+            "resetOffsetAutomatically": self.reset_offset_automatically,
+            "skipSequenceNumberAvailabilityCheck": False,
+            "batchTarget": format_duration(self.batch_target),
+            "batchRowsMin": self.batch_rows_min,
+            "batchRowsMax": self.batch_rows_max,
+            "linger": format_duration(self.linger),
+        }
+
+
+def _written(period: timedelta | None) -> str:
+    return NEVER if period is None else format_duration(period)

@@ -1,0 +1,111 @@
+"""What is asked for: the spec of one supervisor, whole and checked.
+
+`spec_reader.read_spec` makes it from a document; its sections are in `spec_data`, `spec_io` and
+`spec_tuning`.  Stored as `model_dump(mode="json")`, loaded by `model_validate`.
+"""
+
+import hashlib
+import json
+from datetime import datetime
+from typing import Literal
+
+from pydantic import Field, JsonValue
+
+from supervisor.core.spec.sections.data_schema import DataSchema
+from supervisor.core.spec.sections.io_config import KafkaIoConfig
+from supervisor.core.spec.sections.tuning_config import TuningConfig
+from supervisor.core.values.field_types import Flag
+from supervisor.core.values.table_names import SafeName
+from tasks.contract.ingest_spec import IngestSpec
+from tasks.contract.wire import Wire
+
+
+def _id_by_default(validated: dict[str, object]) -> str:
+    schema = validated["data_schema"]
+    assert isinstance(schema, DataSchema)
+    return schema.data_source
+
+
+class SupervisorSpec(Wire):
+    """One Kafka supervisor as its user wants it: topics into one table."""
+
+    type: Literal["kafka"] = "kafka"
+    data_schema: DataSchema
+    id: SafeName = Field(default_factory=_id_by_default)
+    """The supervisor's id: the dataSource unless the spec names another."""
+    io_config: KafkaIoConfig
+    tuning_config: TuningConfig = TuningConfig()
+    context: dict[str, JsonValue] = Field(default_factory=dict)
+    """Kept for the user; nothing here reads it."""
+    suspended: Flag = False
+
+    @property
+    def data_source(self) -> str:
+        """The table's name."""
+        return self.data_schema.data_source
+
+    def normalised(self) -> dict[str, object]:
+        """Return the spec as GET answers it: defaults written out, sections given twice.
+
+        `read_spec` of it is this spec again.
+
+        Source: what Druid 33.0.0 answers; `id` and the batch fields of tuningConfig are ours.
+        """
+        sections: dict[str, object] = {
+            "dataSchema": self.data_schema.normalised(),
+            "ioConfig": self.io_config.normalised(),
+            "tuningConfig": self.tuning_config.normalised(),
+        }
+        envelope: dict[str, object] = {"type": self.type, "id": self.id, "spec": dict(sections)}
+        context = dict(self.context) or None
+        return envelope | sections | {"context": context, "suspended": self.suspended}
+
+
+def ingest_spec(spec: SupervisorSpec, opened_at: datetime | None = None) -> IngestSpec:
+    """Return what a task needs to know of `spec` to turn records into rows.
+
+    Rows that are too late or too early count from `opened_at`, when the task's range was opened:
+    every replica is told the same.
+    """
+    schema, source = spec.data_schema, spec.io_config
+    fixed = source.late_message_rejection_start_date_time
+    first, last = (fixed, None) if opened_at is None else source.bounds(opened_at)
+    return IngestSpec(
+        value_format=source.value_format,
+        kafka_columns=source.kafka_columns,
+        transforms=tuple(t.contract() for t in schema.transform_spec.transforms),
+        filter=schema.transform_spec.filter,
+        metrics=tuple(metric.contract() for metric in schema.metrics_spec),
+        rollup=schema.granularity_spec.rollup,
+        unfit_values=spec.tuning_config.unfit_values,
+        truncation=schema.granularity_spec.truncation,
+        not_before=first,
+        not_after=last,
+        data_source=schema.data_source,
+        kafka=spec.io_config.client,
+        timestamp=schema.contract_timestamp(),
+        columns=schema.contract_columns(),
+        typed=schema.contract_typed(),
+        discovery=schema.dimensions_spec.discovery,
+        excluded=schema.excluded,
+        segment_granularity=schema.granularity_spec.chunks,
+        topic_column=spec.io_config.topic_pattern is not None,
+        tuning=spec.tuning_config.contract(),
+    )
+
+
+def schema_digest(spec: SupervisorSpec) -> str:
+    """Return 64 hex digits that change with what makes rows: dataSchema and tuningConfig.
+
+    Exports make no rows: they are left out.
+
+    Fields at their default are left out, so a release that adds one changes no digest.
+    """
+    made_of = {
+        "dataSchema": spec.data_schema.model_dump(
+            mode="json", exclude_defaults=True, exclude={"exports"}
+        ),
+        "tuningConfig": spec.tuning_config.model_dump(mode="json", exclude_defaults=True),
+    }
+    text = json.dumps(made_of, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()

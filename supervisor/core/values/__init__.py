@@ -1,0 +1,1 @@
+"""Ids, names, errors and other small values, pure; everything may import it."""

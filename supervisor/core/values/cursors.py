@@ -1,0 +1,122 @@
+"""Cursors: where a list that is read page by page goes on.
+
+Opaque to clients, so that what it says may change: a version, which list, a position, a checksum.
+"""
+
+import base64
+import binascii
+import hashlib
+import zlib
+from collections.abc import Sequence
+from typing import TypeVar
+
+from supervisor.core.values.errors import Refused
+
+_VERSION = "1"
+_LENGTH_MAX = 200
+_PARTS = 4
+_DIGITS_MAX = 18
+_NAME_BYTES = 18
+_BETWEEN = "-"
+
+Row = TypeVar("Row")
+
+
+class BadCursor(Refused):
+    """A cursor that no answer of this list gave."""
+
+    def __init__(self, list_name: str) -> None:
+        """Say what to do."""
+        super().__init__(
+            f"cursor: this is no cursor of {list_name}: give the `next` of the page before, "
+            "unchanged, or leave it out to begin anew"
+        )
+
+
+def write_cursor(list_name: str, *place: int) -> str:
+    """Return the text that stands for a place in a list: one number or more, from 0."""
+    assert min(place) >= 0, "positions count from 0"
+    said = f"{_VERSION}.{list_name}.{_BETWEEN.join(str(number) for number in place)}"
+    whole = f"{said}.{zlib.crc32(said.encode()):08x}"
+    return base64.urlsafe_b64encode(whole.encode()).decode().rstrip("=")
+
+
+def read_cursor(list_name: str, text: str | None) -> int | None:
+    """Return the position; None for none.
+
+    Raises:
+        BadCursor: it was not written by `write_cursor` for this list.
+    """
+    found = read_place(list_name, text, 1)
+    return None if found is None else found[0]
+
+
+def read_place(list_name: str, text: str | None, numbers: int) -> tuple[int, ...] | None:
+    """Return a place of so many numbers; None for none.
+
+    Raises:
+        BadCursor: it was not written by `write_cursor` for this list.
+    """
+    if text is None:
+        return None
+    if len(text) > _LENGTH_MAX:
+        raise BadCursor(list_name)
+    try:
+        whole = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
+        parts = whole.decode("ascii").split(".")
+    except (binascii.Error, ValueError):
+        raise BadCursor(list_name) from None
+    place = parts[2].split(_BETWEEN) if len(parts) == _PARTS else []
+    if len(place) != numbers or not all(map(_is_number, place)):
+        raise BadCursor(list_name)
+    found = tuple(int(digits) for digits in place)
+    if write_cursor(list_name, *found) != text:
+        raise BadCursor(list_name)
+    return found
+
+
+def _is_number(digits: str) -> bool:
+    return digits.isdigit() and len(digits) <= _DIGITS_MAX
+
+
+def place_of(list_name: str, text: str | None, ids: Sequence[str]) -> int:
+    """Return where a list with a fixed order goes on behind the row that a cursor names.
+
+    Raises:
+        BadCursor: it was not written by `page_behind` for this list.
+    """
+    if text is None:
+        return 0
+    found = next((n for n, each in enumerate(ids, 1) if _named(list_name, each) == text), None)
+    if found is None:
+        raise BadCursor(list_name)
+    return found
+
+
+def page_behind(
+    rows: Sequence[Row], ids: Sequence[str], limit: int | None, list_name: str
+) -> tuple[list[Row], str | None]:
+    """Cut rows with these ids to a page, or to none; the cursor names the last row of it.
+
+    What is added before that row meanwhile is not seen, and what is there is seen once.
+    """
+    if limit is None or len(rows) <= limit:
+        return list(rows), None
+    return list(rows[:limit]), _named(list_name, ids[limit - 1])
+
+
+def _named(list_name: str, row_id: str) -> str:
+    digest = hashlib.sha256(f"{_VERSION}.{list_name}.{row_id}".encode()).digest()
+    return base64.urlsafe_b64encode(digest[:_NAME_BYTES]).decode()
+
+
+def page_of(
+    rows: Sequence[tuple[int, Row]], limit: int, list_name: str
+) -> tuple[list[Row], str | None]:
+    """Cut (position, row) pairs, of which one more than `limit` was asked for, to a page.
+
+    Returns the rows, and the cursor behind the last of them; None: there is no more.
+    """
+    shown = rows[:limit]
+    more = len(rows) > limit
+    return [row for _, row in shown], write_cursor(list_name, shown[-1][0]) if more else None

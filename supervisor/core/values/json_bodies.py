@@ -1,0 +1,112 @@
+"""The body of a request as a JSON object, or a plain word about why it is none.
+
+Refused before anything is built from it: what is too large or too deep, and what two readers
+would understand differently (a key given twice, NaN, a lone surrogate).
+"""
+
+import json
+import math
+import re
+
+from supervisor.core.values.errors import FieldError, InvalidSpec
+
+SIZE_BYTES_MAX = 1024 * 1024
+DEPTH_MAX = 64
+"""Objects and arrays within one another."""
+_DIGITS_MAX = 100
+_KEY_SHOWN_MAX = 60
+# Every text begins at a quote, so a bracket in a text is passed over; each sign is looked at once.
+_BRACKETS = re.compile(r'"(?:[^"\\]|\\.?)*+(?:"|\Z)|([\[{])|([\]}])', re.DOTALL)
+_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
+
+
+def parse_document(body: bytes) -> dict[str, object]:
+    """Return the JSON object that `body` holds, in UTF-8.
+
+    Raises:
+        InvalidSpec: it holds none, or one that is too large, too deep or ambiguous; the message
+            names line and column where JSON itself is broken.
+
+    Source: CVE-2021-25646, where an empty key changed the configuration of a Druid server.
+    """
+    if len(body) > SIZE_BYTES_MAX:
+        raise _refused(f"body has {len(body)} bytes, at most {SIZE_BYTES_MAX} (1 MiB) are allowed")
+    try:
+        text = body.decode()
+    except UnicodeDecodeError as error:
+        raise _refused(f"body is not UTF-8: byte {error.start}") from None
+    if _depth(text) > DEPTH_MAX:
+        raise _refused(f"body is too deep: at most {DEPTH_MAX} levels are allowed")
+    try:
+        document = json.loads(
+            text,
+            object_pairs_hook=_object,
+            parse_constant=_constant,
+            parse_float=_float,
+            parse_int=_int,
+        )
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno} column {error.colno}"
+        raise _refused(f"body is not JSON: {place}: {error.msg}", "send a JSON object") from None
+    if not isinstance(document, dict):
+        raise _refused("body must be an object", 'send a JSON object: {"type": "kafka", ...}')
+    _check_texts(document)
+    return document
+
+
+def _refused(message: str, hint: str = "") -> InvalidSpec:
+    return InvalidSpec([FieldError("", message, hint)])
+
+
+def _depth(text: str) -> int:
+    """Count the brackets, since a reader that recurses could be brought down by them."""
+    depth = deepest = 0
+    for match in _BRACKETS.finditer(text):
+        if match[1]:
+            depth += 1
+            deepest = max(deepest, depth)
+        elif match[2]:
+            depth -= 1
+    return deepest
+
+
+def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found: dict[str, object] = {}
+    for key, value in pairs:
+        if not key:
+            raise _refused("body has an empty key", "remove it")
+        if key in found:
+            told = ascii(key[:_KEY_SHOWN_MAX])
+            raise _refused(f"body has the key {told} twice in one object", "give it once")
+        found[key] = value
+    return found
+
+
+def _constant(name: str) -> float:
+    raise _refused(f"body is not JSON: {name} is no number in JSON")
+
+
+def _float(digits: str) -> float:
+    number = float(digits)
+    if not math.isfinite(number):
+        raise _refused("body holds a number that is too large")
+    return number
+
+
+def _int(digits: str) -> int:
+    if len(digits) > _DIGITS_MAX:
+        raise _refused(f"body holds a number of more than {_DIGITS_MAX} digits")
+    return int(digits)
+
+
+def _check_texts(document: object) -> None:
+    """Refuse what JSON can spell and neither UTF-8 nor PostgreSQL can store."""
+    left = [document]
+    while left:
+        value = left.pop()
+        if isinstance(value, dict):
+            left += [*value.keys(), *value.values()]
+        elif isinstance(value, list):
+            left += value
+        elif isinstance(value, str) and _UNSTORABLE.search(value):
+            raise _refused("body holds a text with a NUL or half a character (\\u0000, \\ud800)")

@@ -1,0 +1,1 @@
+"""One repository per noun; the store of `metadata/` alone imports them."""

@@ -1,0 +1,81 @@
+"""The rows of principals and of denied tries."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from sqlalchemy import Connection, RowMapping, delete, func, insert, select, update
+
+from supervisor.core.values.permissions import DeniedTry, Grant, Principal, Role
+from supervisor.metadata.schema.access import denied_tries, principals
+from supervisor.metadata.schema.rows import insert_unless_taken
+from supervisor.ports.access import DENIED_KEPT
+
+_AT = principals.c
+_ALL = select(principals).order_by(_AT.name)
+
+
+class SqlAccess:
+    """See `ports_access.Access`."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._db = connection
+
+    def add(self, principal: Principal) -> bool:
+        """Insert; False, changing nothing, if the name was ever used."""
+        return insert_unless_taken(self._db, (principals, [_row(principal)]))
+
+    def get(self, name: str) -> Principal | None:
+        """Return one, revoked ones too."""
+        found = self._db.execute(_ALL.where(_AT.name == name)).mappings().first()
+        return None if found is None else _principal(found)
+
+    def all(self) -> list[Principal]:
+        """Return every one, by name."""
+        return [_principal(row) for row in self._db.execute(_ALL).mappings()]
+
+    def put(self, principal: Principal) -> bool:
+        """Replace the row of this name if its version is the one before; else change nothing."""
+        mine = (_AT.name == principal.name, _AT.version == principal.version - 1)
+        done = self._db.execute(update(principals).where(*mine).values(**_row(principal)))
+        return done.rowcount == 1
+
+    def deny(self, tries: Sequence[DeniedTry]) -> None:
+        """Append, and delete all but the newest 10,000."""
+        if not tries:
+            return
+        self._db.execute(insert(denied_tries), [asdict(each) for each in tries])
+        newest = self._db.execute(select(func.max(denied_tries.c.id))).scalar_one()
+        self._db.execute(delete(denied_tries).where(denied_tries.c.id <= newest - DENIED_KEPT))
+
+    def denied(self, limit: int) -> list[DeniedTry]:
+        """Return the newest first."""
+        at = denied_tries.c
+        names = ("first_at", "last_at", "times", "name", "address", "what", "why")
+        newest = select(*(at[name] for name in names)).order_by(at.id.desc()).limit(limit)
+        return [DeniedTry(**row) for row in self._db.execute(newest).mappings()]
+
+
+def _row(principal: Principal) -> dict[str, object]:
+    return {
+        "name": principal.name,
+        "kind": principal.kind,
+        "secret": principal.secret,
+        "grants": [{"role": g.role.value, "tables": g.tables} for g in principal.grants],
+        "created_at": principal.created_at,
+        "expires_at": principal.expires_at,
+        "revoked_at": principal.revoked_at,
+        "version": principal.version,
+    }
+
+
+def _principal(row: RowMapping) -> Principal:
+    return Principal(
+        name=row["name"],
+        kind=row["kind"],
+        secret=row["secret"],
+        grants=tuple(Grant(Role(g["role"]), g["tables"]) for g in row["grants"]),
+        created_at=row["created_at"],
+        expires_at=row["expires_at"],
+        revoked_at=row["revoked_at"],
+        version=row["version"],
+    )

@@ -1,0 +1,57 @@
+"""The append-only record of changes, written in the transaction of the change."""
+
+from sqlalchemy import Connection, Row, insert, select
+
+from supervisor.core.model.rows import AuditEntry
+from supervisor.metadata.schema.tables import audit
+
+_AT = audit.c
+
+
+class SqlAudit:
+    """See `ports.Audit`."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._db = connection
+
+    def write(self, entry: AuditEntry) -> None:
+        """Append."""
+        self._db.execute(
+            insert(audit).values(
+                at=entry.at,
+                actor=entry.actor,
+                action=entry.action,
+                subject=entry.subject,
+                detail=dict(entry.detail),
+            )
+        )
+
+    def recent(self, limit: int) -> list[AuditEntry]:
+        """Return the newest first."""
+        rows = self._db.execute(select(audit).order_by(_AT.id.desc()).limit(limit))
+        return [_entry(row) for row in rows]
+
+    def page(
+        self,
+        limit: int,
+        *,
+        before: int | None = None,
+        supervisor_id: str | None = None,
+        action: str | None = None,
+        actor: str | None = None,
+    ) -> list[tuple[int, AuditEntry]]:
+        """Return (number, entry) of those that match, newest first; see the port."""
+        query = select(audit).order_by(_AT.id.desc()).limit(limit)
+        if before is not None:
+            query = query.where(_AT.id < before)
+        if supervisor_id is not None:
+            its = _AT.detail["supervisor"].as_string() == supervisor_id
+            query = query.where((_AT.subject == supervisor_id) | its)
+        for column, wanted in ((_AT.action, action), (_AT.actor, actor)):
+            if wanted is not None:
+                query = query.where(column == wanted)
+        return [(row.id, _entry(row)) for row in self._db.execute(query)]
+
+
+def _entry(row: Row[tuple[object, ...]]) -> AuditEntry:
+    return AuditEntry(row.at, row.actor, row.action, row.subject, row.detail)

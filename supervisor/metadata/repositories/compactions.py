@@ -1,0 +1,216 @@
+"""Compactions and their rules, as rows."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+
+from sqlalchemy import Connection, RowMapping, Select, Update, delete, select, update
+
+from supervisor.core.history.lifecycle_events import compaction_begun, compaction_ended
+from supervisor.core.model.rows import TaskStatus
+from supervisor.core.tables.compaction import Compaction, CompactionRule, Share
+from supervisor.core.values.intervals import Interval
+from supervisor.metadata.schema.column_types import known, unknown
+from supervisor.metadata.schema.compaction import compaction_rules, compactions
+from supervisor.metadata.schema.rows import chunks, insert_unless_taken
+from supervisor.ports.lifecycle import Tell
+from tasks.contract.ingest_spec import Column
+from tasks.contract.messages import OffsetSpan
+
+_AT = compactions.c
+_RULE = compaction_rules.c
+_LIVE = _AT.ended_at.is_(None)
+_ALL = select(compactions)
+
+
+class SqlCompactions:
+    """See `ports_compaction.Compactions`."""
+
+    def __init__(self, connection: Connection, tell: Tell) -> None:
+        self._tell = tell
+        self._db = connection
+
+    def add(self, compaction: Compaction) -> bool:
+        """Insert; False, changing nothing: there is one of this id."""
+        return insert_unless_taken(self._db, (compactions, [_row(compaction)]))
+
+    def get(self, compaction_id: str) -> Compaction | None:
+        """Return one."""
+        return self.rows_of([compaction_id]).get(compaction_id)
+
+    def rows_of(self, ids: Sequence[str]) -> dict[str, Compaction]:
+        """Return those that exist."""
+        found = (row for some in chunks(ids) for row in self._read(_ALL.where(_AT.id.in_(some))))
+        return {row.id: row for row in found}
+
+    def live(self, *, worker_id: str | None = None) -> list[Compaction]:
+        """Return those that wait or run, oldest first; with `worker_id` those assigned to it."""
+        mine = [] if worker_id is None else [_AT.worker_id == worker_id]
+        return self._read(_ALL.where(_LIVE, *mine).order_by(_AT.number))
+
+    def unsettled(self) -> list[Compaction]:
+        """Return those whose folder may hold what nothing names; see the port."""
+        return self._read(_ALL.where(_AT.folder_deleted_at.is_(None)).order_by(_AT.number))
+
+    def recent(self, data_source: str | None, limit: int) -> list[Compaction]:
+        """Return the newest, newest first, of one table or of all."""
+        mine = [] if data_source is None else [_AT.data_source == data_source]
+        return self._read(_ALL.where(*mine).order_by(_AT.number.desc()).limit(limit))
+
+    def page(
+        self, limit: int, *, before: int | None = None, data_source: str | None = None
+    ) -> list[tuple[int, Compaction]]:
+        """Return those with lower numbers, or all, newest first, each with its number."""
+        asked = [] if data_source is None else [_AT.data_source == data_source]
+        asked += [] if before is None else [_AT.number < before]
+        query = _ALL.where(*asked).order_by(_AT.number.desc()).limit(limit)
+        rows = self._db.execute(query).mappings()
+        return [(row["number"], _compaction(row)) for row in rows]
+
+    def assign(
+        self, compaction_id: str, worker_id: str, incarnation: int, token: str, now: datetime
+    ) -> bool:
+        """Give one that waits to a worker.  False, changing nothing: it does not wait."""
+        waiting = (_AT.id == compaction_id, _LIVE, _AT.worker_id == "")
+        assigned = {
+            "worker_id": worker_id,
+            "incarnation": incarnation,
+            "token": token,
+            "assigned_at": now,
+        }
+        begun = self._changed(update(compactions).where(*waiting).values(assigned))
+        if begun is not None:
+            self._tell(compaction_begun(begun, now))
+        return begun is not None
+
+    def end(
+        self,
+        compaction_id: str,
+        status: TaskStatus,
+        detail: str,
+        now: datetime,
+        *,
+        blamed: bool = False,
+    ) -> bool:
+        """End one that is live.  False, changing nothing: it is not."""
+        ended = {"status": status, "detail": detail, "ended_at": now, "blamed": blamed}
+        live = update(compactions).where(_AT.id == compaction_id, _LIVE)
+        done = self._changed(live.values(ended))
+        if done is not None:
+            self._tell(compaction_ended(done, now))
+        return done is not None
+
+    def folder_deleted(self, compaction_id: str, now: datetime) -> None:
+        """Record that nothing unnamed is left in the folder of one that has ended."""
+        ended = update(compactions).where(_AT.id == compaction_id, _AT.ended_at.is_not(None))
+        self._db.execute(ended.values(folder_deleted_at=now))
+
+    def put_rule(self, rule: CompactionRule) -> None:
+        """Set the rule of a table, in place of the one before."""
+        row = {
+            "data_source": rule.data_source,
+            "skip_seconds": int(rule.skip_offset_from_latest.total_seconds()),
+            "target_rows": rule.target_rows,
+            "target_bytes": rule.target_bytes,
+            "files_min": rule.files_min,
+            "author": rule.author,
+            "set_at": rule.set_at,
+        }
+        if not insert_unless_taken(self._db, (compaction_rules, [row])):
+            mine = _RULE.data_source == rule.data_source
+            self._db.execute(update(compaction_rules).where(mine).values(row))
+
+    def drop_rule(self, data_source: str) -> bool:
+        """Forget the rule of a table.  False: there was none."""
+        dropped = delete(compaction_rules).where(_RULE.data_source == data_source)
+        return self._db.execute(dropped).rowcount > 0
+
+    def rule(self, data_source: str) -> CompactionRule | None:
+        """Return the rule of a table."""
+        return next((rule for rule in self.rules() if rule.data_source == data_source), None)
+
+    def rules(self) -> list[CompactionRule]:
+        """Return every rule, by table."""
+        rows = self._db.execute(select(compaction_rules).order_by(_RULE.data_source)).mappings()
+        return [_rule(row) for row in rows]
+
+    def _changed(self, statement: Update) -> Compaction | None:
+        row = self._db.execute(statement.returning(compactions)).mappings().one_or_none()
+        return None if row is None else _compaction(row)
+
+    def _read(self, query: Select[tuple[object, ...]]) -> list[Compaction]:
+        return [_compaction(row) for row in self._db.execute(query).mappings()]
+
+
+def _row(compaction: Compaction) -> dict[str, object]:
+    return {
+        "id": compaction.id,
+        "data_source": compaction.data_source,
+        "supervisor_id": compaction.supervisor_id,
+        "interval_start": compaction.interval.start,
+        "interval_end": compaction.interval.end,
+        "inputs": list(compaction.inputs),
+        "columns": [{"name": each.name, "type": each.type} for each in compaction.columns],
+        "shares": [_document(share) for share in compaction.shares],
+        "reason": compaction.reason,
+        "created_at": compaction.created_at,
+        "status": compaction.status,
+        "worker_id": compaction.worker_id,
+        "incarnation": compaction.incarnation,
+        "token": compaction.token,
+        "assigned_at": compaction.assigned_at,
+        "ended_at": compaction.ended_at,
+        "detail": compaction.detail,
+        "blamed": compaction.blamed,
+        "folder_deleted_at": compaction.folder_deleted_at,
+    }
+
+
+def _document(share: Share) -> dict[str, object]:
+    spans = [span.model_dump(mode="json") for span in share.spans]
+    return {"generation": share.generation_id, "rows": share.rows, "spans": spans}
+
+
+def _share(document: Mapping[str, object]) -> Share:
+    spans = document["spans"]
+    assert isinstance(spans, list)
+    rows = document["rows"]
+    assert isinstance(rows, int)
+    return Share(
+        str(document["generation"]), rows, tuple(OffsetSpan.model_validate(s) for s in spans)
+    )
+
+
+def _compaction(row: RowMapping) -> Compaction:
+    status = known(TaskStatus, row["status"])
+    return Compaction(
+        id=row["id"],
+        data_source=row["data_source"],
+        supervisor_id=row["supervisor_id"],
+        interval=Interval(row["interval_start"], row["interval_end"]),
+        inputs=tuple(row["inputs"]),
+        columns=tuple(Column.model_validate(each) for each in row["columns"]),
+        shares=tuple(_share(each) for each in row["shares"]),
+        reason=row["reason"],
+        created_at=row["created_at"],
+        status=status or TaskStatus.UNKNOWN,
+        worker_id=row["worker_id"],
+        incarnation=row["incarnation"],
+        token=row["token"],
+        assigned_at=row["assigned_at"],
+        ended_at=row["ended_at"],
+        detail=row["detail"] if status else unknown(TaskStatus, row["status"]),
+        blamed=row["blamed"],
+        folder_deleted_at=row["folder_deleted_at"],
+    )
+
+
+def _rule(row: RowMapping) -> CompactionRule:
+    return CompactionRule(
+        data_source=row["data_source"],
+        skip_offset_from_latest=timedelta(seconds=row["skip_seconds"]),
+        target_rows=row["target_rows"],
+        target_bytes=row["target_bytes"],
+        files_min=row["files_min"],
+        author=row["author"],
+        set_at=row["set_at"],
+    )

@@ -1,0 +1,389 @@
+"""Offset ranges and their handoff record; the WHERE of every change is the state it expects.
+
+The rows of a generation's partitions say `open` as long as its end is not fixed: a unique rule
+over them lets one open generation hold a partition, and fixing the end frees it for the successor
+in the same transaction (P3, P13).
+"""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+
+from pydantic import JsonValue
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Delete,
+    Row,
+    RowMapping,
+    bindparam,
+    delete,
+    exists,
+    func,
+    select,
+    tuple_,
+    update,
+)
+
+from supervisor.core.history.lifecycle_events import (
+    CLOSED_AS,
+    Happening,
+    HappeningKind,
+    closed_detail,
+    opened,
+    shown_offsets,
+)
+from supervisor.core.model.rows import LIVE_STATES, OPEN_STATES, Generation, GenerationState
+from supervisor.core.planning.actions import FixEnd, OpenGeneration
+from supervisor.core.values.errors import StateMoved
+from supervisor.metadata.schema.generation_rows import new_partitions, new_row, read_generation
+from supervisor.metadata.schema.rows import insert_unless_taken
+from supervisor.metadata.schema.tables import (
+    generation_partitions,
+    generations,
+    publications,
+    tasks,
+)
+from supervisor.ports.lifecycle import Tell
+from tasks.contract.messages import PublishOutcome
+from tasks.contract.offsets import Offsets, TopicPartition, count
+
+_AT = generations.c
+_PART = generation_partitions.c
+_LIVE = _AT.ended_at.is_(None)
+"""The same as being in a live state, in the words of the partial index."""
+
+_BY_ORDINAL = select(generations).order_by(_AT.supervisor_id, _AT.ordinal, _AT.id)
+_PARTS = (
+    select(
+        _PART.generation_id,
+        _PART.topic,
+        _PART.partition,
+        _PART.start_offset,
+        _PART.end_offset,
+        _PART.reset_epoch,
+    )
+    .join(generations, _AT.id == _PART.generation_id)
+    .order_by(_PART.topic, _PART.partition)
+)
+
+
+class _Query:
+    """Two queries: ranges by (supervisor, ordinal), and their partitions."""
+
+    def __init__(self, *conditions: ColumnElement[bool]) -> None:
+        self.ranges = _BY_ORDINAL.where(*conditions)
+        self.parts = _PARTS.where(*conditions)
+
+
+_OF_SUPERVISOR = _AT.supervisor_id == bindparam("of_supervisor")
+_NEWEST = select(_AT.id).where(_OF_SUPERVISOR).order_by(_AT.ordinal.desc(), _AT.id.desc()).limit(1)
+# Built once: these are asked in each pass, or at each step of a handoff.
+_ONE = _Query(_AT.id == bindparam("wanted"))
+_LIVE_ONES = _Query(_LIVE)
+_LIVE_TABLES = select(_AT.supervisor_id, _AT.data_source).where(_LIVE).distinct()
+_LIVE_OF = _Query(_LIVE, _OF_SUPERVISOR)
+_NEWEST_OF = _Query(_AT.id == _NEWEST.scalar_subquery())
+# Both under names of their own: `_Query` joins the table itself, for whole ranges.
+_MINE, _THEIRS = (generation_partitions.alias(name).c for name in ("mine", "theirs"))
+_SHARES = exists().where(
+    _THEIRS.generation_id == _AT.id,
+    _MINE.generation_id == bindparam("wanted"),
+    _MINE.topic == _THEIRS.topic,
+    _MINE.partition == _THEIRS.partition,
+)
+_BEFORE = _Query(_LIVE, _OF_SUPERVISOR, _AT.ordinal < bindparam("mine"), _SHARES)
+_PUBLISHED = select(publications.c.rows, publications.c.rejected, publications.c.task_id).where(
+    publications.c.generation_id == bindparam("wanted")
+)
+_Changed = Row[tuple[object, ...]]
+_EXISTS = select(_AT.id).where(_AT.id == bindparam("wanted"))
+
+_CLOSES_FROM: Mapping[GenerationState, frozenset[GenerationState]] = {
+    GenerationState.EMPTY: OPEN_STATES,
+    GenerationState.DISCARDED: LIVE_STATES,
+    GenerationState.PUBLISHED: frozenset({GenerationState.PUBLISHING}),
+}
+
+
+class SqlGenerations:
+    """See `ports.Generations`."""
+
+    def __init__(self, connection: Connection, tell: Tell) -> None:
+        self._db = connection
+        self._tell = tell
+
+    def open(
+        self, supervisor_id: str, data_source: str, action: OpenGeneration, now: datetime
+    ) -> bool:
+        """Insert the generation as READING; False, changing nothing, if its id exists.
+
+        Raises:
+            StateMoved: another open generation holds one of its partitions.
+        """
+        if self._exists(action.generation_id):
+            return False
+        if insert_unless_taken(
+            self._db,
+            (generations, [new_row(supervisor_id, data_source, action, now)]),
+            (generation_partitions, new_partitions(supervisor_id, action)),
+        ):
+            self._tell(opened(action, supervisor_id, data_source, now))
+            return True
+        if self._exists(action.generation_id):
+            return False
+        raise StateMoved(
+            f"{action.generation_id} cannot open: an open generation of {supervisor_id} "
+            f"holds one of {', '.join(map(str, sorted(action.start)))}"
+        )
+
+    def get(self, generation_id: str) -> Generation | None:
+        """Return one."""
+        return next(iter(self._found(_ONE, wanted=generation_id)), None)
+
+    def live(self, supervisor_id: str | None = None) -> list[Generation]:
+        """Return the live ones of one supervisor, or of all, by (supervisor, ordinal)."""
+        if supervisor_id is None:
+            return self._found(_LIVE_ONES)
+        return self._found(_LIVE_OF, of_supervisor=supervisor_id)
+
+    def live_tables(self) -> dict[str, str]:
+        """Return supervisor -> its table, of all that have live ones; see the port."""
+        return {row.supervisor_id: row.data_source for row in self._db.execute(_LIVE_TABLES)}
+
+    def newest(self, supervisor_id: str) -> Generation | None:
+        """Return the one with the highest ordinal, whatever its state."""
+        return next(iter(self._found(_NEWEST_OF, of_supervisor=supervisor_id)), None)
+
+    def recent(self, supervisor_id: str, limit: int) -> list[Generation]:
+        """Return the newest ended ones, newest first."""
+        newest = (
+            select(_AT.id)
+            .where(_AT.supervisor_id == supervisor_id, _AT.ended_at.is_not(None))
+            .order_by(_AT.ordinal.desc(), _AT.id.desc())
+            .limit(limit)
+        )
+        return self._found(_Query(_AT.id.in_(newest)))[::-1]
+
+    def page(
+        self, supervisor_id: str, limit: int, *, before: int | None = None
+    ) -> list[Generation]:
+        """Return live and ended ones with lower ordinals, or all, newest first."""
+        older = [] if before is None else [_AT.ordinal < before]
+        newest = (
+            select(_AT.id)
+            .where(_AT.supervisor_id == supervisor_id, *older)
+            .order_by(_AT.ordinal.desc())
+            .limit(limit)
+        )
+        return self._found(_Query(_AT.id.in_(newest)), to_show=True)[::-1]
+
+    def finished(self, generation_id: str, now: datetime) -> None:
+        """Note when a replica first asked to publish a live one; again, it keeps the first time."""
+        first = _AT.first_finished_at.is_(None)
+        self._change(_AT.id == generation_id, _LIVE, first, first_finished_at=now)
+
+    def ask_handoff(self, generation_id: str, why: str) -> bool:
+        """Note that the handoff of one in READING is wanted now.  False: it is not READING."""
+        at = {GenerationState.READING}
+        return self._change(_is_at(generation_id, at), asked=why) is not None
+
+    def begin_handoff(
+        self, generation_id: str, expected_sequence: int, *, must_end: bool, why: str, now: datetime
+    ) -> bool:
+        """READING or PAUSING -> PAUSING, sequence + 1, `paused_at` = now.  False: it moved on."""
+        row = self._change(
+            _is_at(generation_id, OPEN_STATES),
+            _AT.sequence == expected_sequence,
+            state=GenerationState.PAUSING,
+            sequence=expected_sequence + 1,
+            handoff_why=why,
+            must_end=must_end,
+            paused_at=now,
+        )
+        return self._told(row, HappeningKind.GENERATION_PAUSING, now, {"why": why})
+
+    def resume(
+        self, generation_id: str, expected_sequence: int, *, restart_timer: bool, now: datetime
+    ) -> bool:
+        """PAUSING -> READING, sequence + 1, handoff fields cleared.  False: it moved on."""
+        timer = {"timer_started_at": now, "asked": None} if restart_timer else {}
+        row = self._change(
+            _is_at(generation_id, {GenerationState.PAUSING}),
+            _AT.sequence == expected_sequence,
+            state=GenerationState.READING,
+            sequence=expected_sequence + 1,
+            handoff_why="",
+            must_end=False,
+            paused_at=None,
+            **timer,
+        )
+        detail: dict[str, JsonValue] = {"timerRestarted": restart_timer}
+        return self._told(row, HappeningKind.GENERATION_RESUMED, now, detail)
+
+    def fix_end(self, action: FixEnd, now: datetime) -> bool:
+        """PAUSING -> PUBLISHING with end, sequence + 1; its partitions are free.  False: moved.
+
+        Raises:
+            OffsetsError: the end does not fit the start; a bug.
+        """
+        row = self._change(
+            _is_at(action.generation_id, {GenerationState.PAUSING}),
+            _AT.sequence == action.expected_sequence,
+            state=GenerationState.PUBLISHING,
+            sequence=action.expected_sequence + 1,
+            end_fixed_at=now,
+        )
+        if row is None:
+            return False
+        start = self._set_ends(action)
+        detail = {"start": shown_offsets(start), "end": shown_offsets(action.end)}
+        return self._told(row, HappeningKind.GENERATION_END_FIXED, now, {**detail})
+
+    def close(
+        self, generation_id: str, state: GenerationState, now: datetime, why: str = ""
+    ) -> bool:
+        """Live -> EMPTY, DISCARDED or PUBLISHED; its partitions are free.  False: it was ended.
+
+        EMPTY comes from an open state, PUBLISHED from PUBLISHING; from elsewhere it is False too.
+        """
+        at = _is_at(generation_id, _CLOSES_FROM[state])
+        row = self._change(at, state=state, ended_at=now)
+        if row is None:
+            return False
+        parts = self._db.execute(
+            update(generation_partitions)
+            .where(_PART.generation_id == generation_id)
+            .values(open=False)
+            .returning(_PART.topic, _PART.partition, _PART.start_offset, _PART.end_offset)
+        ).all()
+        start = {TopicPartition(p.topic, p.partition): p.start_offset for p in parts}
+        end = {TopicPartition(p.topic, p.partition): p.end_offset for p in parts}
+        fixed = end if all(at is not None for at in end.values()) else None
+        detail = closed_detail(start, fixed, self._published(generation_id, state), why)
+        return self._told(row, CLOSED_AS[state], now, detail)
+
+    def _published(self, generation_id: str, state: GenerationState) -> tuple[int, int, str] | None:
+        if state is not GenerationState.PUBLISHED:
+            return None
+        row = self._db.execute(_PUBLISHED, {"wanted": generation_id}).one_or_none()
+        return None if row is None else (row.rows, row.rejected, row.task_id)
+
+    def predecessors(self, generation: Generation) -> list[Generation]:
+        """Return live generations with a lower ordinal that share a partition with it."""
+        return self._found(
+            _BEFORE,
+            of_supervisor=generation.supervisor_id,
+            wanted=generation.id,
+            mine=generation.ordinal,
+        )
+
+    def forget(self, supervisor_id: str, up_to: int, limit: int) -> int:
+        """Delete rows of ended, unpublished generations up to an ordinal; see the port."""
+        meant = _forgotten(supervisor_id, up_to)
+        settled = (
+            select(tasks.c.id)
+            .join(generations, _AT.id == tasks.c.generation_id)
+            .where(*meant, tasks.c.folder_deleted_at.is_not(None))
+            .limit(limit)
+        )
+        if gone := self._deleted(delete(tasks).where(tasks.c.id.in_(settled))):
+            return gone
+        counted_on = (
+            select(func.max(_AT.ordinal)).where(_AT.supervisor_id == supervisor_id)
+        ).scalar_subquery()
+        empty = (*meant, _AT.ordinal < counted_on, ~exists().where(tasks.c.generation_id == _AT.id))
+        part = tuple_(_PART.generation_id, _PART.topic, _PART.partition)
+        parts = select(*part.clauses).join(generations, _AT.id == _PART.generation_id)
+        some = parts.where(*empty).limit(limit)
+        if gone := self._deleted(delete(generation_partitions).where(part.in_(some))):
+            return gone
+        ids = select(_AT.id).where(*empty).limit(limit)
+        return self._deleted(delete(generations).where(_AT.id.in_(ids)))
+
+    def unsettled(self, supervisor_id: str, up_to: int) -> bool:
+        """Tell whether folders of such generations' tasks are still to be found empty for good."""
+        waiting = (
+            select(tasks.c.id)
+            .join(generations, _AT.id == tasks.c.generation_id)
+            .where(*_forgotten(supervisor_id, up_to), tasks.c.folder_deleted_at.is_(None))
+            .where(func.coalesce(tasks.c.outcome, "") != PublishOutcome.STALE)
+            .limit(1)
+        )
+        return self._db.execute(waiting).one_or_none() is not None
+
+    def _deleted(self, statement: Delete) -> int:
+        return self._db.execute(statement).rowcount
+
+    def _exists(self, generation_id: str) -> bool:
+        return self._db.execute(_EXISTS, {"wanted": generation_id}).one_or_none() is not None
+
+    def _found(self, query: _Query, *, to_show: bool = False, **values: object) -> list[Generation]:
+        rows = self._db.execute(query.ranges, values).mappings().all()
+        if not rows:
+            return []
+        ranges: dict[str, list[RowMapping]] = {row["id"]: [] for row in rows}
+        for part in self._db.execute(query.parts, values).mappings():
+            if part["generation_id"] in ranges:  # else it was opened between the two queries
+                ranges[part["generation_id"]].append(part)
+        return [read_generation(row, ranges[row["id"]], to_show=to_show) for row in rows]
+
+    def _change(self, *conditions: ColumnElement[bool], **values: object) -> _Changed | None:
+        return self._db.execute(
+            update(generations)
+            .where(*conditions)
+            .values(values)
+            .returning(_AT.id, _AT.supervisor_id, _AT.group_number, _AT.data_source)
+        ).one_or_none()
+
+    def _told(
+        self,
+        row: _Changed | None,
+        kind: HappeningKind,
+        now: datetime,
+        detail: Mapping[str, JsonValue],
+    ) -> bool:
+        """Tell of a change, if it was one; return whether it was."""
+        if row is None:
+            return False
+        told = Happening(
+            now,
+            kind,
+            row.supervisor_id,
+            detail,
+            group=row.group_number,
+            generation_id=row.id,
+            data_source=row.data_source,
+        )
+        self._tell(told)
+        return True
+
+    def _set_ends(self, action: FixEnd) -> Offsets:
+        rows = self._db.execute(
+            select(_PART.topic, _PART.partition, _PART.start_offset).where(
+                _PART.generation_id == action.generation_id
+            )
+        )
+        start = {TopicPartition(r.topic, r.partition): r.start_offset for r in rows}
+        count(start, action.end)
+        self._db.execute(
+            update(generation_partitions)
+            .where(_PART.generation_id == action.generation_id)
+            .where(_PART.topic == bindparam("in_topic"), _PART.partition == bindparam("number"))
+            .values(end_offset=bindparam("end"), open=False),
+            [
+                {"in_topic": p.topic, "number": p.partition, "end": action.end[p]}
+                for p in sorted(action.end)
+            ],
+        )
+        return start
+
+
+def _forgotten(supervisor_id: str, up_to: int) -> tuple[ColumnElement[bool], ...]:
+    """Meet generations that ended without a publication, up to an ordinal."""
+    published = exists().where(publications.c.generation_id == _AT.id)
+    mine = _AT.supervisor_id == supervisor_id
+    return mine, _AT.ordinal <= up_to, _AT.ended_at.is_not(None), ~published
+
+
+def _is_at(generation_id: str, states: Iterable[GenerationState]) -> ColumnElement[bool]:
+    return (_AT.id == generation_id) & _AT.state.in_(sorted(states))

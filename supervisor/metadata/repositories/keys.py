@@ -1,0 +1,89 @@
+"""Idempotency keys, and the answers to them."""
+
+from datetime import datetime
+
+from sqlalchemy import Connection, delete, false, func, or_, select, true, update
+
+from supervisor.core.values.idempotency import Claim, KeyRow, StoredAnswer
+from supervisor.metadata.schema.idempotency import request_keys
+from supervisor.metadata.schema.rows import insert_unless_taken
+
+_AT = request_keys.c
+KEPT = 100_000
+"""Keys; the oldest go first."""
+_TRIMMED_AT_ONCE = 1_000
+
+
+class SqlKeys:
+    """See `ports_keys.Keys`."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._db = connection
+
+    def find(self, caller: str, key: str) -> KeyRow | None:
+        """Return what is stored under a key."""
+        row = self._db.execute(
+            select(request_keys).where(_AT.caller == caller, _AT.key == key)
+        ).one_or_none()
+        if row is None:
+            return None
+        claim = Claim(row.claim, row.caller, row.key, row.digest, row.term, row.claimed_at)
+        answered = row.status is not None
+        answer = StoredAnswer(row.status, row.headers, row.body) if answered else None
+        return KeyRow(claim, row.acted, answer)
+
+    def take(self, claim: Claim, over: str | None) -> bool:
+        """Store a claim in the place of `over`, or as a new row; False: somebody was faster."""
+        values = {
+            "caller": claim.caller,
+            "key": claim.key,
+            "digest": claim.digest,
+            "claim": claim.id,
+            "term": claim.term,
+            "claimed_at": claim.claimed_at,
+            "acted": False,
+        }
+        if over is None:
+            return insert_unless_taken(self._db, (request_keys, [values]))
+        taken = self._db.execute(
+            update(request_keys)
+            .where(_AT.claim == over, _AT.acted == false(), _AT.status.is_(None))
+            .values(**values)
+            .returning(_AT.number)
+        ).one_or_none()
+        return taken is not None
+
+    def act(self, claim_id: str) -> bool:
+        """Record that the claim acts; False: it holds its key no more."""
+        mine = self._db.execute(
+            update(request_keys)
+            .where(_AT.claim == claim_id)
+            .values(acted=true())
+            .returning(_AT.number)
+        ).one_or_none()
+        return mine is not None
+
+    def answer(self, claim_id: str, answer: StoredAnswer) -> None:
+        """Keep the answer, if the claim still holds its key."""
+        self._db.execute(
+            update(request_keys)
+            .where(_AT.claim == claim_id)
+            .values(status=answer.status, headers=dict(answer.headers), body=answer.body)
+        )
+
+    def release(self, claim_id: str) -> None:
+        """Give the key free, unless the claim has acted."""
+        self._db.execute(delete(request_keys).where(_AT.claim == claim_id, _AT.acted == false()))
+
+    def trim(self, before: datetime) -> None:
+        """Delete some rows that are older, or more than 100,000 behind the newest."""
+        newest = select(func.max(_AT.number)).scalar_subquery()
+        # Locked rows are another trimmer's: waiting for them in another order would be a deadlock.
+        old = (
+            select(_AT.number)
+            .where(or_(_AT.claimed_at < before, _AT.number <= newest - KEPT))
+            .order_by(_AT.number)
+            .limit(_TRIMMED_AT_ONCE)
+            .with_for_update(skip_locked=True)
+        )
+        self._db.execute(delete(request_keys).where(_AT.number.in_(old)))

@@ -1,0 +1,209 @@
+"""Committed offsets: the compare-and-swap that makes each record count once, and its gaps."""
+
+from collections.abc import Collection, Mapping
+
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    bindparam,
+    case,
+    delete,
+    func,
+    insert,
+    select,
+    update,
+)
+
+from supervisor.core.history.lifecycle_events import gap_told
+from supervisor.core.model.rows import CommittedOffset, GapKind, OffsetGap
+from supervisor.core.values.errors import StaleCommit
+from supervisor.metadata.schema.rows import insert_unless_taken
+from supervisor.metadata.schema.tables import committed_offsets, offset_gaps
+from supervisor.ports.generations import NO_EPOCHS
+from supervisor.ports.lifecycle import Tell
+from tasks.contract.offsets import Offsets, TopicPartition, count
+
+_AT = committed_offsets.c
+_OF_SUPERVISOR = (
+    select(committed_offsets)
+    .where(_AT.supervisor_id == bindparam("of_supervisor"))
+    .order_by(_AT.topic, _AT.partition)
+)
+
+_GAP = offset_gaps.c
+_SIZES = (
+    select(_GAP.supervisor_id, _GAP.kind, func.sum(_GAP.end - _GAP.first).label("size"))
+    .where(_GAP.kind.in_([*GapKind]))  # numbers of our own kinds are not held up by another's
+    .group_by(_GAP.supervisor_id, _GAP.kind)
+)
+
+
+class SqlOffsets:
+    """See `ports.OffsetsTable`."""
+
+    def __init__(self, connection: Connection, tell: Tell) -> None:
+        self._tell = tell
+        self._db = connection
+
+    def of(self, supervisor_id: str) -> dict[TopicPartition, CommittedOffset]:
+        """Return the committed offsets of every partition."""
+        found = {}
+        for row in self._db.execute(_OF_SUPERVISOR, {"of_supervisor": supervisor_id}):
+            partition = TopicPartition(row.topic, row.partition)
+            found[partition] = CommittedOffset(
+                supervisor_id,
+                partition,
+                next_offset=row.next_offset,
+                first_offset=row.first_offset,
+                topic_id=row.topic_id,
+                reset_epoch=row.reset_epoch,
+            )
+        return found
+
+    def initialise(self, supervisor_id: str, topic_id: str, offsets: Offsets) -> bool:
+        """Insert rows for partitions that have none yet, all or none; see the port."""
+        rows = [
+            {
+                "supervisor_id": supervisor_id,
+                "topic": partition.topic,
+                "partition": partition.partition,
+                "next_offset": offsets[partition],
+                "first_offset": offsets[partition],
+                "topic_id": topic_id,
+                "reset_epoch": 0,
+            }
+            for partition in sorted(offsets)
+        ]
+        return insert_unless_taken(self._db, (committed_offsets, rows))
+
+    def advance(
+        self,
+        supervisor_id: str,
+        start: Offsets,
+        end: Offsets,
+        topic_ids: Mapping[str, str],
+        epochs: Mapping[TopicPartition, int] = NO_EPOCHS,
+    ) -> None:
+        """Compare and swap every partition from `start` to `end`, all or none.
+
+        Raises:
+            StaleCommit: a partition stands elsewhere, or belongs to another topic id or epoch.
+        """
+        count(start, end)  # refuses ranges that do not fit together
+        with self._db.begin_nested():  # undone whole, even if the caller goes on after StaleCommit
+            for partition in sorted(start):  # one lock order for all writers: no deadlock
+                moved = self._db.execute(
+                    update(committed_offsets)
+                    .where(*_row_of(supervisor_id, partition))
+                    .where(_AT.next_offset == start[partition])  # the compare
+                    .where(_AT.topic_id == topic_ids.get(partition.topic))
+                    .where(_AT.reset_epoch == epochs.get(partition, 0))
+                    .values(next_offset=end[partition])  # the swap
+                    .returning(_AT.partition)
+                ).one_or_none()
+                if moved is None:
+                    raise StaleCommit(supervisor_id, str(partition), start[partition])
+
+    def reset(
+        self,
+        supervisor_id: str,
+        offsets: Offsets,
+        topic_ids: Mapping[str, str],
+        expected: Offsets,
+    ) -> None:
+        """Set stored partitions to other offsets, with the next epoch; see the port.
+
+        Raises:
+            StaleCommit: one of `expected` has moved since.
+        """
+        for partition in sorted(expected):  # the order of `advance`: no deadlock
+            self._lock(supervisor_id, partition, expected[partition])
+        for partition in sorted(offsets):
+            to, topic_id = offsets[partition], topic_ids[partition.topic]
+            if partition not in expected:
+                if not self.initialise(supervisor_id, topic_id, {partition: to}):
+                    raise StaleCommit(supervisor_id, str(partition), None)
+                continue
+            first = case(
+                (_AT.topic_id != topic_id, to),
+                (_AT.first_offset > to, to),
+                else_=_AT.first_offset,
+            )
+            self._db.execute(  # the row is held since it was compared
+                update(committed_offsets)
+                .where(*_row_of(supervisor_id, partition))
+                .values(
+                    next_offset=to,
+                    first_offset=first,
+                    topic_id=topic_id,
+                    reset_epoch=_AT.reset_epoch + 1,
+                )
+                .returning(_AT.partition)
+            ).one()
+
+    def _lock(self, supervisor_id: str, partition: TopicPartition, expected: int) -> None:
+        """Hold a row that stands where it is expected until the transaction ends."""
+        found = self._db.execute(
+            select(_AT.next_offset).where(*_row_of(supervisor_id, partition)).with_for_update()
+        ).scalar_one_or_none()
+        if found != expected:
+            raise StaleCommit(supervisor_id, str(partition), expected)
+
+    def drop(self, supervisor_id: str, partitions: Collection[TopicPartition]) -> None:
+        """Delete the rows of partitions that exist no more."""
+        for partition in sorted(partitions):
+            self._db.execute(delete(committed_offsets).where(*_row_of(supervisor_id, partition)))
+
+    def declare(self, gap: OffsetGap) -> None:
+        """Record a gap."""
+        self._db.execute(
+            insert(offset_gaps).values(
+                supervisor_id=gap.supervisor_id,
+                topic=gap.partition.topic,
+                partition=gap.partition.partition,
+                first=gap.first,
+                end=gap.end,
+                kind=gap.kind,
+                author=gap.author,
+                why=gap.why,
+                at=gap.at,
+                last_ordinal=gap.last_ordinal,
+            )
+        )
+        self._tell(gap_told(gap))
+
+    def gaps(self, supervisor_id: str) -> list[OffsetGap]:
+        """Return the declared gaps, oldest first."""
+        rows = self._db.execute(
+            select(offset_gaps)
+            .where(offset_gaps.c.supervisor_id == supervisor_id)
+            .order_by(offset_gaps.c.id)
+        )
+        return [
+            OffsetGap(
+                row.supervisor_id,
+                TopicPartition(row.topic, row.partition),
+                first=row.first,
+                end=row.end,
+                kind=row.kind,
+                author=row.author,
+                why=row.why,
+                at=row.at,
+                last_ordinal=row.last_ordinal,
+            )
+            for row in rows
+        ]
+
+    def gap_sizes(self) -> dict[tuple[str, GapKind], int]:
+        """Return (supervisor, kind) -> the offsets of all such gaps together."""
+        return {(row.supervisor_id, row.kind): int(row.size) for row in self._db.execute(_SIZES)}
+
+    def forget(self, supervisor_id: str) -> None:
+        """Delete the committed offsets and the gaps of a supervisor."""
+        self._db.execute(delete(committed_offsets).where(_AT.supervisor_id == supervisor_id))
+        self._db.execute(delete(offset_gaps).where(offset_gaps.c.supervisor_id == supervisor_id))
+
+
+def _row_of(supervisor_id: str, partition: TopicPartition) -> tuple[ColumnElement[bool], ...]:
+    number = _AT.partition == partition.partition
+    return _AT.supervisor_id == supervisor_id, _AT.topic == partition.topic, number

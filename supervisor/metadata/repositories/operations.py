@@ -1,0 +1,119 @@
+"""What was asked of supervisors, and the rows that tell whether it has come true."""
+
+from dataclasses import replace
+
+from sqlalchemy import Connection, RowMapping, delete, func, insert, select
+
+from supervisor.core.history.operations import (
+    Operation,
+    OperationFacts,
+    OperationKind,
+    discarded_by,
+)
+from supervisor.metadata.repositories.generations import SqlGenerations
+from supervisor.metadata.schema.column_types import known
+from supervisor.metadata.schema.history import operations
+from supervisor.metadata.schema.tables import generations, supervisor_specs
+
+_AT = operations.c
+_GEN = generations.c
+_SPEC = supervisor_specs.c
+KEPT = 1_000
+"""Operations per supervisor: who asks a script to suspend each hour has six weeks of them."""
+TRIM_EVERY = 50
+
+
+class SqlOperations:
+    """See `ports_operations.OperationsTable`."""
+
+    def __init__(self, connection: Connection, ranges: SqlGenerations) -> None:
+        self._db = connection
+        self._ranges = ranges
+
+    def add(self, operation: Operation) -> Operation:
+        """Store it; return it with its number."""
+        newest = self._ranges.newest(operation.supervisor_id)
+        ordinal = 0 if newest is None else newest.ordinal
+        number = self._db.execute(
+            insert(operations)
+            .values(
+                supervisor_id=operation.supervisor_id,
+                kind=operation.kind,
+                asked_by=operation.asked_by,
+                at=operation.at,
+                spec_version=operation.spec_version,
+                ranges=list(operation.ranges),
+                disturbs=operation.disturbs,
+                last_ordinal=ordinal,
+            )
+            .returning(_AT.number)
+        ).scalar_one()
+        if number % TRIM_EVERY == 0:
+            self._trim(operation.supervisor_id)
+        return replace(operation, last_ordinal=ordinal, number=number)
+
+    def get(self, number: int) -> Operation | None:
+        """Return one."""
+        rows = self._db.execute(select(operations).where(_AT.number == number)).mappings()
+        return next((_read(row) for row in rows), None)
+
+    def page(
+        self, limit: int, *, before: int | None = None, supervisor_id: str | None = None
+    ) -> list[Operation]:
+        """Return those with lower numbers, or all, newest first."""
+        query = select(operations).order_by(_AT.number.desc()).limit(limit)
+        if before is not None:
+            query = query.where(_AT.number < before)
+        if supervisor_id is not None:
+            query = query.where(_AT.supervisor_id == supervisor_id)
+        return [_read(row) for row in self._db.execute(query).mappings()]
+
+    def facts(self, operation: Operation) -> OperationFacts:
+        """Return the rows that it is judged by."""
+        named = [self._ranges.get(generation_id) for generation_id in operation.ranges]
+        found = tuple(generation for generation in named if generation is not None)
+        version, mine = operation.spec_version, _GEN.supervisor_id == operation.supervisor_id
+        if version is None:
+            return OperationFacts(named=found)
+        ended = select(func.max(_GEN.ended_at)).where(
+            mine, _GEN.spec_version < version, _GEN.ended_at >= operation.at
+        )
+        # A forgotten id counts its versions anew, and the newest range of its former life stays.
+        last = operation.last_ordinal
+        behind = _GEN.opened_at >= operation.at if last is None else _GEN.ordinal > last
+        opened = select(func.min(_GEN.opened_at)).where(mine, _GEN.spec_version >= version, behind)
+        following = select(func.min(_SPEC.created_at)).where(
+            _SPEC.supervisor_id == operation.supervisor_id, _SPEC.version > version
+        )
+        live = self._ranges.live(operation.supervisor_id)
+        return OperationFacts(
+            older=tuple(each for each in live if each.spec_version < version),
+            older_ended_at=self._db.execute(ended).scalar_one(),
+            opened_at=self._db.execute(opened).scalar_one(),
+            named=found,
+            next_version_at=self._db.execute(following).scalar_one(),
+            discarded=discarded_by(operation, found),
+        )
+
+    def forget(self, supervisor_id: str) -> None:
+        """Delete those of a supervisor."""
+        self._db.execute(delete(operations).where(_AT.supervisor_id == supervisor_id))
+
+    def _trim(self, supervisor_id: str) -> None:
+        mine = _AT.supervisor_id == supervisor_id
+        oldest = select(_AT.number).where(mine).order_by(_AT.number.desc()).offset(KEPT).limit(1)
+        self._db.execute(delete(operations).where(mine, _AT.number <= oldest.scalar_subquery()))
+
+
+def _read(row: RowMapping) -> Operation:
+    return Operation(
+        row["supervisor_id"],
+        known(OperationKind, row["kind"]) or OperationKind.UNKNOWN,
+        row["asked_by"],
+        row["at"],
+        spec_version=row["spec_version"],
+        ranges=tuple(row["ranges"]),
+        disturbs=row["disturbs"],
+        last_ordinal=row["last_ordinal"],
+        number=row["number"],
+    )

@@ -1,0 +1,62 @@
+"""The last plans of every supervisor, as they are shown to people."""
+
+from sqlalchemy import Connection, bindparam, delete, insert, select
+
+from supervisor.core.model.rows import StoredPlan
+from supervisor.metadata.schema.tables import plans
+
+_AT = plans.c
+KEPT = 200
+"""Plans per supervisor."""
+
+# Built once: each pass that decides something records its plan.
+_INSERT = insert(plans)
+_OLDEST_DROPPED = (
+    select(_AT.id)
+    .where(_AT.supervisor_id == bindparam("of_supervisor"))
+    .order_by(_AT.id.desc())
+    .offset(KEPT)
+    .limit(1)
+)
+_DROP = delete(plans).where(
+    _AT.supervisor_id == bindparam("of_supervisor"),
+    _AT.id <= _OLDEST_DROPPED.scalar_subquery(),
+)
+
+
+class SqlPlans:
+    """See `ports.Plans`."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._db = connection
+
+    def record(self, plan: StoredPlan) -> None:
+        """Store a plan, and drop what is older than the newest 200 of its supervisor."""
+        self._db.execute(
+            _INSERT,
+            {
+                "supervisor_id": plan.supervisor_id,
+                "at": plan.at,
+                "term": plan.term,
+                "actions": [dict(action) for action in plan.actions],
+                "error": plan.error,
+            },
+        )
+        self._db.execute(_DROP, {"of_supervisor": plan.supervisor_id})
+
+    def recent(self, supervisor_id: str, limit: int) -> list[StoredPlan]:
+        """Return the newest first."""
+        rows = self._db.execute(
+            select(plans)
+            .where(_AT.supervisor_id == supervisor_id)
+            .order_by(_AT.id.desc())
+            .limit(limit)
+        )
+        return [
+            StoredPlan(row.supervisor_id, row.at, row.term, tuple(row.actions), row.error)
+            for row in rows
+        ]
+
+    def forget(self, supervisor_id: str) -> None:
+        """Delete the plans of a supervisor."""
+        self._db.execute(delete(plans).where(_AT.supervisor_id == supervisor_id))

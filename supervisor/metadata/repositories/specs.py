@@ -1,0 +1,165 @@
+"""Append-only spec versions: the newest counts, a tombstone ends a supervisor."""
+
+import importlib.metadata
+from datetime import datetime
+
+from pydantic import ValidationError
+from sqlalchemy import Connection, RowMapping, Select, bindparam, delete, func, select, tuple_
+
+from supervisor.core.history.lifecycle_events import spec_told
+from supervisor.core.model.rows import SpecVersion
+from supervisor.core.spec.spec import SupervisorSpec
+from supervisor.core.values.errors import FieldError, MetadataBusy, SpecUnreadable, StateMoved
+from supervisor.core.values.spec_facts import facts_of
+from supervisor.metadata.schema.rows import insert_unless_taken
+from supervisor.metadata.schema.tables import supervisor_specs
+from supervisor.ports.lifecycle import Tell
+
+RELEASE = importlib.metadata.version("tidegate")
+"""Written beside each version: a release that cannot read it can say which one can."""
+_AT = supervisor_specs.c
+_TRIES = 5
+_OF_SUPERVISOR = _AT.supervisor_id == bindparam("of_supervisor")
+# Built once: these are asked in each pass.
+_HISTORY = select(supervisor_specs).where(_OF_SUPERVISOR).order_by(_AT.version.desc())
+_NEWEST = _HISTORY.limit(1)
+_VERSION = select(supervisor_specs).where(_OF_SUPERVISOR, _AT.version == bindparam("number"))
+_ALL_NEWEST = (
+    select(supervisor_specs)
+    .where(
+        tuple_(_AT.supervisor_id, _AT.version).in_(
+            select(_AT.supervisor_id, func.max(_AT.version)).group_by(_AT.supervisor_id)
+        )
+    )
+    .order_by(_AT.supervisor_id)
+)
+
+
+class SqlSpecs:
+    """See `ports.Specs`.
+
+    A stored spec that this release cannot read is `SpecUnreadable` where it is needed; where all
+    are asked for, it stops none of the others.
+    """
+
+    def __init__(self, connection: Connection, tell: Tell) -> None:
+        self._db = connection
+        self._tell = tell
+
+    def append(
+        self,
+        supervisor_id: str,
+        spec: SupervisorSpec | None,
+        now: datetime,
+        author: str,
+        *,
+        after: int | None = None,
+    ) -> SpecVersion:
+        """Add the next version (None: a tombstone) and return it.
+
+        Raises:
+            StateMoved: the newest version is not `after` (0: there is none); nothing is added.
+            MetadataBusy: others kept adding versions at the same time.
+        """
+        for _ in range(_TRIES):
+            before = self._db.execute(_NEWEST, {"of_supervisor": supervisor_id}).one_or_none()
+            newest = 0 if before is None else before.version
+            if after not in {None, newest}:
+                raise StateMoved(f"{supervisor_id} has version {newest}, not {after}")
+            version = newest + 1
+            row = {
+                "supervisor_id": supervisor_id,
+                "version": version,
+                "created_at": now,
+                "author": author,
+                "spec": None if spec is None else spec.model_dump(mode="json"),
+                "release": RELEASE,
+            }
+            if insert_unless_taken(self._db, (supervisor_specs, [row])):
+                stored = SpecVersion(supervisor_id, version, now, spec, author, RELEASE)
+                was = None if before is None else before.spec
+                told = spec_told(
+                    stored,
+                    before=was is not None,
+                    was_suspended=was is not None and bool(was.get("suspended")),
+                )
+                self._tell(told)
+                return stored
+        raise MetadataBusy(f"others keep storing versions of {supervisor_id}")
+
+    def newest(self, supervisor_id: str) -> SpecVersion | None:
+        """Return the newest version, tombstones included; None if the id was never used."""
+        return next(iter(self._found(_NEWEST, of_supervisor=supervisor_id)), None)
+
+    def newest_stored(self, supervisor_id: str) -> SpecVersion | SpecUnreadable | None:
+        """Return as `newest`; in the place of what cannot be read, the reason."""
+        rows = self._db.execute(_NEWEST, {"of_supervisor": supervisor_id}).mappings()
+        return next((_read_or_not(row) for row in rows), None)
+
+    def version(self, supervisor_id: str, version: int) -> SpecVersion | None:
+        """Return one version."""
+        one = self._found(_VERSION, of_supervisor=supervisor_id, number=version)
+        return next(iter(one), None)
+
+    def all_newest(self) -> list[SpecVersion]:
+        """Return the newest version of every id that can be read, tombstones included, by id."""
+        return [each for each in self.newest_or_unreadable() if isinstance(each, SpecVersion)]
+
+    def newest_or_unreadable(self) -> list[SpecVersion | SpecUnreadable]:
+        """Return as `all_newest`; in the place of what cannot be read, the reason."""
+        return [_read_or_not(row) for row in self._db.execute(_ALL_NEWEST).mappings()]
+
+    def history(self, supervisor_id: str, limit: int | None = None) -> list[SpecVersion]:
+        """Return the versions of one id, newest first."""
+        return self._found(_HISTORY.limit(limit), of_supervisor=supervisor_id)
+
+    def history_stored(self, supervisor_id: str) -> list[SpecVersion | SpecUnreadable]:
+        """Return as `history`; in the place of what cannot be read, the reason."""
+        rows = self._db.execute(_HISTORY, {"of_supervisor": supervisor_id}).mappings()
+        return [_read_or_not(row) for row in rows]
+
+    def forget(self, supervisor_id: str, up_to: int) -> None:
+        """Delete versions up to `up_to`; a newer one, stored meanwhile, stays."""
+        self._db.execute(
+            delete(supervisor_specs).where(_AT.supervisor_id == supervisor_id, _AT.version <= up_to)
+        )
+
+    def _found(self, query: Select[*tuple[object, ...]], **values: object) -> list[SpecVersion]:
+        return [_read(row) for row in self._db.execute(query, values).mappings()]
+
+
+def _read(row: RowMapping) -> SpecVersion:
+    return SpecVersion(
+        row["supervisor_id"],
+        row["version"],
+        row["created_at"],
+        _spec_of(row),
+        row["author"],
+        row["release"],
+    )
+
+
+def _read_or_not(row: RowMapping) -> SpecVersion | SpecUnreadable:
+    try:
+        return _read(row)
+    except SpecUnreadable as error:
+        return error
+
+
+def _spec_of(row: RowMapping) -> SupervisorSpec | None:
+    if row["spec"] is None:
+        return None
+    try:
+        return SupervisorSpec.model_validate(row["spec"])
+    except ValidationError as error:
+        raise SpecUnreadable(
+            row["supervisor_id"],
+            row["version"],
+            row["release"],
+            [
+                FieldError("".join(f"/{part}" for part in one["loc"]), one["msg"])
+                for one in error.errors(include_url=False, include_input=False)
+            ],
+            created_at=row["created_at"],
+            facts=facts_of(row["spec"]),
+        ) from error

@@ -1,0 +1,68 @@
+"""States and lag of supervisors, as rows."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+
+from sqlalchemy import Connection, delete, insert, select, update
+
+from supervisor.core.history.lag import Lag
+from supervisor.metadata.schema.history import lag_samples, supervisor_states
+from supervisor.metadata.schema.rows import insert_unless_taken
+from supervisor.ports.state_history import StoredState
+
+_AT = lag_samples.c
+_STATE = supervisor_states.c
+_MS = timedelta(milliseconds=1)
+
+
+class SqlWatched:
+    """See `ports_watched.Watched`."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._db = connection
+
+    def state(self, supervisor_id: str) -> StoredState | None:
+        """Return the last state that was written."""
+        mine = _STATE.supervisor_id == supervisor_id
+        row = self._db.execute(select(supervisor_states).where(mine)).one_or_none()
+        return None if row is None else StoredState(row.state, row.detailed, row.why, row.since)
+
+    def put_state(self, supervisor_id: str, state: StoredState) -> None:
+        """Write a state in place of the one before."""
+        row = {"supervisor_id": supervisor_id, **vars(state)}
+        if not insert_unless_taken(self._db, (supervisor_states, [row])):
+            mine = _STATE.supervisor_id == supervisor_id
+            self._db.execute(update(supervisor_states).where(mine).values(row))
+
+    def add_lag(self, at: datetime, lag: Mapping[str, Lag], keep_from: datetime) -> None:
+        """Write one sample of each supervisor, and drop those from before `keep_from`."""
+        rows = [
+            {
+                "supervisor_id": supervisor_id,
+                "at": at,
+                "records": lag[supervisor_id].records,
+                "millis": _millis(lag[supervisor_id]),
+            }
+            for supervisor_id in sorted(lag)
+        ]
+        if rows:
+            self._db.execute(insert(lag_samples), rows)
+        self._db.execute(delete(lag_samples).where(_AT.at < keep_from))
+
+    def lag(self, supervisor_id: str, start: datetime, end: datetime) -> list[tuple[datetime, Lag]]:
+        """Return the samples in `[start, end)`, oldest first."""
+        mine = (_AT.supervisor_id == supervisor_id, _AT.at >= start, _AT.at < end)
+        rows = self._db.execute(select(lag_samples).where(*mine).order_by(_AT.at))
+        return [
+            (row.at, Lag(row.records, None if row.millis is None else row.millis * _MS))
+            for row in rows
+        ]
+
+    def forget(self, supervisor_id: str) -> None:
+        """Delete the rows of a supervisor."""
+        self._db.execute(delete(lag_samples).where(_AT.supervisor_id == supervisor_id))
+        self._db.execute(delete(supervisor_states).where(_STATE.supervisor_id == supervisor_id))
+
+
+def _millis(lag: Lag) -> int | None:
+    return None if lag.age is None else lag.age // _MS

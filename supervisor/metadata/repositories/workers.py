@@ -1,0 +1,64 @@
+"""Registered workers: the fence between the incarnations of one worker (P7)."""
+
+from sqlalchemy import Connection, bindparam, select, update
+
+from supervisor.core.model.rows import WorkerRow
+from supervisor.metadata.schema.rows import insert_unless_taken
+from supervisor.metadata.schema.tables import workers
+
+_AT = workers.c
+# The share lock lets no other incarnation register before the reader's transaction ends.
+_NEWEST = select(_AT.incarnation).where(_AT.id == bindparam("worker")).with_for_update(read=True)
+
+_TAKES = select(_AT.id).where(_AT.id == bindparam("worker"), _AT.disabled.is_not(True))
+
+
+class SqlWorkers:
+    """See `ports.WorkersTable`."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._db = connection
+
+    def register(self, row: WorkerRow) -> int:
+        """Insert or update if `row.incarnation` is not lower; return the newest incarnation.
+
+        A worker that was disabled stays so.
+        """
+        values = {c.name: getattr(row, c.name) for c in _AT if c is not _AT.disabled}
+        updated = self._db.execute(
+            update(workers)
+            .where(_AT.id == row.id, _AT.incarnation <= row.incarnation)
+            .values(values)
+            .returning(_AT.id)
+        ).one_or_none()
+        if updated is not None or insert_unless_taken(self._db, (workers, [values])):
+            return row.incarnation
+        # It stands there with a newer incarnation, or has just been inserted by somebody else.
+        newest = select(_AT.incarnation).where(_AT.id == row.id)
+        return int(self._db.execute(newest).scalar_one())
+
+    def holds(self, worker_id: str, incarnation: int) -> bool:
+        """Tell whether an incarnation is the newest; it stays so until this transaction ends."""
+        newest = self._db.execute(_NEWEST, {"worker": worker_id}).scalar_one_or_none()
+        return newest == incarnation
+
+    def set_disabled(self, worker_id: str, *, disabled: bool) -> bool:
+        """Take a worker out, or in again; False: it stood so already, or there is none."""
+        stands = _AT.disabled.is_not(True) if disabled else _AT.disabled.is_(True)
+        changed = self._db.execute(
+            update(workers)
+            .where(_AT.id == worker_id, stands)
+            .values(disabled=disabled)
+            .returning(_AT.id)
+        ).one_or_none()
+        return changed is not None
+
+    def takes_tasks(self, worker_id: str) -> bool:
+        """Tell whether a worker is known and not taken out."""
+        found = self._db.execute(_TAKES, {"worker": worker_id}).scalar_one_or_none()
+        return found is not None
+
+    def all(self) -> list[WorkerRow]:
+        """Return every worker, by id."""
+        rows = self._db.execute(select(workers).order_by(_AT.id)).mappings()
+        return [WorkerRow(**{**row, "disabled": bool(row["disabled"])}) for row in rows]

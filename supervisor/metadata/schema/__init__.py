@@ -1,0 +1,1 @@
+"""The tables of the metadata database; repositories and migrations import them."""

@@ -1,0 +1,41 @@
+"""Who may call, and what was refused."""
+
+from sqlalchemy import BigInteger, Column, Integer, Table
+
+from supervisor.core.values.permissions import Kind
+from supervisor.metadata.schema.column_types import (
+    BIG_ID,
+    DOCUMENT,
+    METADATA,
+    NAME,
+    FreeText,
+    OneOf,
+    UtcTime,
+)
+
+principals = Table(
+    "principals",
+    METADATA,
+    Column("name", NAME, primary_key=True),
+    Column("kind", OneOf(Kind), nullable=False),
+    Column("secret", FreeText, nullable=False, comment="argon2id, or sha256 of a token"),
+    Column("grants", DOCUMENT, nullable=False),
+    Column("created_at", UtcTime, nullable=False),
+    Column("expires_at", UtcTime, comment="null: never"),
+    Column("revoked_at", UtcTime, comment="null: it may be used"),
+    Column("version", Integer, nullable=False),
+)
+
+denied_tries = Table(
+    "denied_tries",
+    METADATA,
+    Column("id", BIG_ID, primary_key=True, autoincrement=True),
+    Column("first_at", UtcTime, nullable=False),
+    Column("last_at", UtcTime, nullable=False),
+    Column("times", BigInteger, nullable=False),
+    Column("name", FreeText, nullable=False),
+    Column("address", FreeText, nullable=False),
+    Column("what", FreeText, nullable=False),
+    Column("why", FreeText, nullable=False),
+)
+"""Bounded: the newest are kept."""

@@ -1,0 +1,97 @@
+"""A generation as rows, and back."""
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from sqlalchemy import RowMapping
+
+from supervisor.core.model.rows import Generation, GenerationState
+from supervisor.core.planning.actions import OpenGeneration
+from supervisor.core.values.errors import UnknownWord
+from supervisor.metadata.schema.column_types import known, unknown
+from tasks.contract.offsets import TopicPartition
+
+
+def new_row(
+    supervisor_id: str, data_source: str, action: OpenGeneration, now: datetime
+) -> dict[str, object]:
+    """Return the row of a generation that opens."""
+    return {
+        "id": action.generation_id,
+        "supervisor_id": supervisor_id,
+        "data_source": data_source,
+        "ordinal": action.ordinal,
+        "layout_version": action.layout_version,
+        "task_count": action.task_count,
+        "partition_count": action.partition_count,
+        "group_number": action.group,
+        "spec_version": action.spec_version,
+        "state": GenerationState.READING,
+        "opened_at": now,
+        "timer_started_at": now,
+        "sequence": 0,
+        "handoff_why": "",
+        "must_end": False,
+    }
+
+
+def new_partitions(supervisor_id: str, action: OpenGeneration) -> list[dict[str, object]]:
+    """Return the rows of its partitions."""
+    return [
+        {
+            "generation_id": action.generation_id,
+            "supervisor_id": supervisor_id,
+            "topic": partition.topic,
+            "partition": partition.partition,
+            "start_offset": action.start[partition],
+            "open": True,
+            "reset_epoch": action.reset_epochs.get(partition, 0),
+        }
+        for partition in sorted(action.start)  # one order for all writers: no deadlock
+    ]
+
+
+def read_generation(
+    row: RowMapping, ranges: Iterable[RowMapping], *, to_show: bool = False
+) -> Generation:
+    """Return a generation from its row and those of its partitions.
+
+    Raises:
+        UnknownWord: a newer release wrote its state; not `to_show`, where it is UNKNOWN then.
+    """
+    state = known(GenerationState, row["state"])
+    if state is None and not to_show:
+        raise UnknownWord(unknown(GenerationState, row["state"]))
+    start, end, epochs = {}, {}, {}
+    for part in ranges:
+        partition = TopicPartition(part["topic"], part["partition"])
+        start[partition] = part["start_offset"]
+        end[partition] = part["end_offset"]
+        if part["reset_epoch"]:
+            epochs[partition] = part["reset_epoch"]
+    return Generation(
+        id=row["id"],
+        supervisor_id=row["supervisor_id"],
+        data_source=row["data_source"],
+        ordinal=row["ordinal"],
+        layout_version=row["layout_version"],
+        task_count=row["task_count"],
+        partition_count=row["partition_count"],
+        group=row["group_number"],
+        spec_version=row["spec_version"],
+        state=state or GenerationState.UNKNOWN,
+        start=start,
+        # By the generation's own row: the partitions may have been read a moment later.
+        end=None if row["end_fixed_at"] is None else end,
+        opened_at=row["opened_at"],
+        timer_started_at=row["timer_started_at"],
+        sequence=row["sequence"],
+        asked=row["asked"] or "",
+        reset_epochs=epochs,
+        handoff_why=row["handoff_why"] if state else unknown(GenerationState, row["state"]),
+        must_end=row["must_end"],
+        paused_at=row["paused_at"],
+        end_fixed_at=row["end_fixed_at"],
+        ended_at=row["ended_at"],
+        first_finished_at=row["first_finished_at"],
+    )

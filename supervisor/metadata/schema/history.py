@@ -1,0 +1,76 @@
+"""The tables of what happened: happenings, operations, states, lag."""
+
+from sqlalchemy import BigInteger, Boolean, CheckConstraint, Column, Index, Integer, Table
+
+from supervisor.core.history.lifecycle_events import HappeningKind
+from supervisor.metadata.schema.column_types import (
+    BIG_ID,
+    DOCUMENT,
+    METADATA,
+    NAME,
+    FreeText,
+    MaskedDocument,
+    MaskedText,
+    OneOf,
+    UtcTime,
+)
+
+happenings = Table(
+    "happenings",
+    METADATA,
+    Column("number", BIG_ID, primary_key=True, autoincrement=False),
+    Column("at", UtcTime, nullable=False),
+    Column("kind", OneOf(HappeningKind, otherwise=HappeningKind.UNKNOWN), nullable=False),
+    Column("supervisor_id", NAME, nullable=False),
+    Column("group_number", Integer),
+    Column("generation_id", NAME),
+    Column("task_id", NAME),
+    Column("detail", MaskedDocument(), nullable=False),
+    Index("ix_happenings_supervisor_id_number", "supervisor_id", "number"),
+)
+
+happening_counter = Table(
+    "happening_counter",
+    METADATA,
+    Column("id", Integer, primary_key=True, autoincrement=False),
+    Column("newest", BigInteger, nullable=False),
+    Column("trimmed", BigInteger, nullable=False),
+    CheckConstraint("id = 1", name="one_row"),
+)
+"""Its lock is held from the numbering to the commit: numbers follow the commits, without a gap."""
+
+operations = Table(
+    "operations",
+    METADATA,
+    Column("number", BIG_ID, primary_key=True, autoincrement=True),
+    Column("supervisor_id", NAME, nullable=False),
+    Column("kind", FreeText, nullable=False),
+    Column("asked_by", FreeText, nullable=False),
+    Column("at", UtcTime, nullable=False),
+    Column("spec_version", Integer, comment="that it stored; null: it stored none"),
+    Column("ranges", DOCUMENT, nullable=False, comment="generations that it is about"),
+    Column("disturbs", Boolean, nullable=False, comment="ranges of older versions have to end"),
+    Column("last_ordinal", BigInteger, comment="of the newest generation then; null: not known"),
+    Index("ix_operations_supervisor_id_number", "supervisor_id", "number"),
+)
+
+supervisor_states = Table(
+    "supervisor_states",
+    METADATA,
+    Column("supervisor_id", NAME, primary_key=True),
+    Column("state", FreeText, nullable=False),
+    Column("detailed", FreeText, nullable=False),
+    Column("why", MaskedText, nullable=False),
+    Column("since", UtcTime, nullable=False),
+)
+"""As a leader's pass last found it; written only when it changes."""
+
+lag_samples = Table(
+    "lag_samples",
+    METADATA,
+    Column("supervisor_id", NAME, primary_key=True),
+    Column("at", UtcTime, primary_key=True),
+    Column("records", BigInteger, comment="null: not known then"),
+    Column("millis", BigInteger, comment="null: not known then"),
+    Index("ix_lag_samples_at", "at"),
+)

@@ -1,0 +1,359 @@
+"""The schema of the metadata database, in one page; `alembic/versions` builds the same.
+
+    supervisor_specs    what was asked for, append-only
+    committed_offsets   what is published up to where        offset_gaps      declared breaks
+    generations ─┬─ generation_partitions                    plans, audit     why, and who
+                 ├─ tasks                                    workers
+                 └─ publications ── segments ── segment_spans      retention_rules, exports
+                                       └ column_sets        compactions, compaction_rules
+    event_queues ── event_positions, events, events_failed         deferred work
+    happenings ── happening_counter   operations, supervisor_states, lag_samples   what happened
+    request_keys        which requests were carried out already
+    principals, denied_tries      who may call, and what was refused
+    leader_term, leader_renewal   one row each: who may write, and whether it lives (P1)
+
+What is searched or guarded is a column; long lists that are only shown are JSON.
+"""
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    CheckConstraint,
+    Column,
+    ForeignKey,
+    Index,
+    Integer,
+    String,
+    Table,
+    text,
+)
+
+import supervisor.metadata.schema.access
+import supervisor.metadata.schema.compaction
+import supervisor.metadata.schema.history
+import supervisor.metadata.schema.idempotency
+import supervisor.metadata.schema.queues  # noqa: F401 -- they add their tables
+from supervisor.core.model.rows import GapKind
+from supervisor.core.values.export_formats import ExportFormat
+from supervisor.metadata.schema.column_types import (
+    BIG_ID,
+    DOCUMENT,
+    METADATA,
+    NAME,
+    AnyOf,
+    FreeText,
+    MaskedDocument,
+    MaskedText,
+    OffsetsJson,
+    OneOf,
+    UtcTime,
+)
+
+__all__ = ["METADATA"]
+
+_ACTIVE = text("status = 'RUNNING'")
+_LIVE = text("ended_at IS NULL")
+_OPEN = text("open")
+_DIVERGED = text("diverged IS NOT NULL")
+
+supervisor_specs = Table(
+    "supervisor_specs",
+    METADATA,
+    Column("supervisor_id", NAME, primary_key=True),
+    Column("version", Integer, primary_key=True, autoincrement=False),
+    Column("created_at", UtcTime, nullable=False),
+    Column("author", FreeText, nullable=False),
+    Column("spec", DOCUMENT, comment="null: a tombstone"),
+    Column("release", String, comment="of Tidegate, that wrote it; null: one before 0.2.0"),
+)
+
+committed_offsets = Table(
+    "committed_offsets",
+    METADATA,
+    Column("supervisor_id", NAME, primary_key=True),
+    Column("topic", NAME, primary_key=True),
+    Column("partition", Integer, primary_key=True, autoincrement=False),
+    Column("next_offset", BigInteger, nullable=False),
+    Column("first_offset", BigInteger, nullable=False),
+    Column("topic_id", String, nullable=False),
+    Column("reset_epoch", Integer, nullable=False),
+)
+
+offset_gaps = Table(
+    "offset_gaps",
+    METADATA,
+    Column("id", BIG_ID, primary_key=True, autoincrement=True),
+    Column("supervisor_id", NAME, nullable=False, index=True),
+    Column("topic", NAME, nullable=False),
+    Column("partition", Integer, nullable=False),
+    Column("first", BigInteger, nullable=False),
+    Column("end", BigInteger, nullable=False),
+    Column("kind", OneOf(GapKind), nullable=False),
+    Column("author", FreeText, nullable=False),
+    Column("why", MaskedText, nullable=False),
+    Column("at", UtcTime, nullable=False),
+    Column("last_ordinal", BigInteger, comment="of the newest generation then; null: not known"),
+)
+
+generations = Table(
+    "generations",
+    METADATA,
+    Column("id", NAME, primary_key=True),
+    Column("supervisor_id", NAME, nullable=False),
+    Column("data_source", NAME, nullable=False),
+    Column("ordinal", BigInteger, nullable=False),
+    Column("layout_version", Integer, nullable=False),
+    Column("task_count", Integer, nullable=False),
+    Column("partition_count", Integer, nullable=False),
+    Column("group_number", Integer, nullable=False),
+    Column("spec_version", Integer, nullable=False),
+    Column("state", AnyOf, nullable=False),
+    Column("opened_at", UtcTime, nullable=False),
+    Column("timer_started_at", UtcTime, nullable=False),
+    Column("sequence", BigInteger, nullable=False),
+    Column("asked", MaskedText, comment="why its handoff is wanted now; null: it is not"),
+    Column("handoff_why", MaskedText, nullable=False),
+    Column("must_end", Boolean, nullable=False),
+    Column("paused_at", UtcTime),
+    Column("end_fixed_at", UtcTime),
+    Column("ended_at", UtcTime, comment="null: live"),
+    Column("first_finished_at", UtcTime, comment="when a replica first asked to publish"),
+    Index("ix_generations_supervisor_id_ordinal", "supervisor_id", "ordinal"),
+    Index(
+        "ix_generations_live",
+        "supervisor_id",
+        "ordinal",
+        sqlite_where=_LIVE,
+        postgresql_where=_LIVE,
+    ),
+)
+
+generation_partitions = Table(
+    "generation_partitions",
+    METADATA,
+    Column("generation_id", NAME, ForeignKey(generations.c.id), primary_key=True),
+    Column("topic", NAME, primary_key=True),
+    Column("partition", Integer, primary_key=True, autoincrement=False),
+    Column("supervisor_id", NAME, nullable=False, comment="for the rule below"),
+    Column("start_offset", BigInteger, nullable=False),
+    Column("end_offset", BigInteger),
+    Column("open", Boolean, nullable=False, comment="the end is not fixed yet"),
+    Column("reset_epoch", Integer, comment="of the committed offset at opening; null: 0"),
+    CheckConstraint("end_offset IS NULL OR end_offset >= start_offset", name="range"),
+    Index(
+        "uq_generation_partitions_open",
+        "supervisor_id",
+        "topic",
+        "partition",
+        unique=True,
+        sqlite_where=_OPEN,
+        postgresql_where=_OPEN,
+    ),
+)
+"""At most one open generation holds a partition of a supervisor (P3)."""
+
+tasks = Table(
+    "tasks",
+    METADATA,
+    Column("id", NAME, primary_key=True),
+    Column("supervisor_id", NAME, nullable=False),
+    Column("data_source", NAME, nullable=False),
+    Column("generation_id", NAME, ForeignKey(generations.c.id), nullable=False, index=True),
+    Column("replica", Integer, nullable=False),
+    Column("attempt", Integer, nullable=False),
+    Column("worker_id", NAME, nullable=False),
+    Column("incarnation", BigInteger, nullable=False),
+    Column("token", String, nullable=False),
+    Column("status", AnyOf, nullable=False),
+    Column("created_at", UtcTime, nullable=False, index=True),
+    Column("reason", MaskedText, nullable=False),
+    Column("ended_at", UtcTime, comment="null: active"),
+    Column("taken_up", Boolean, nullable=False),
+    Column("outcome", AnyOf),
+    Column("published", Boolean, nullable=False),
+    Column("folder_deleted_at", UtcTime),
+    Column("lost", Boolean, comment="ended through no fault of its own; null: no"),
+    Column("counters", DOCUMENT, comment="when it ended; null: it did not tell"),
+    Column("position", OffsetsJson, comment="when it ended; null: it did not tell"),
+    Index("ix_tasks_live", "supervisor_id", sqlite_where=_LIVE, postgresql_where=_LIVE),
+    Index("ix_tasks_of_worker", "worker_id", sqlite_where=_LIVE, postgresql_where=_LIVE),
+    Index("ix_tasks_supervisor_id_ended_at", "supervisor_id", "status", "ended_at"),
+    Index(
+        "ix_tasks_unsettled",
+        "ended_at",
+        sqlite_where=text("folder_deleted_at IS NULL"),
+        postgresql_where=text("folder_deleted_at IS NULL"),
+    ),
+    Index(
+        "uq_tasks_active",
+        "generation_id",
+        "replica",
+        unique=True,
+        sqlite_where=_ACTIVE,
+        postgresql_where=_ACTIVE,
+    ),
+)
+"""At most one active task per (generation, replica) (P3)."""
+
+workers = Table(
+    "workers",
+    METADATA,
+    Column("id", NAME, primary_key=True),
+    Column("incarnation", BigInteger, nullable=False),
+    Column("url", String, nullable=False),
+    Column("slots", Integer, nullable=False),
+    Column("registered_at", UtcTime, nullable=False),
+    Column("disabled", Boolean, comment="it is given nothing new; null: no"),
+)
+
+publications = Table(
+    "publications",
+    METADATA,
+    Column("generation_id", NAME, ForeignKey(generations.c.id), primary_key=True),
+    Column("supervisor_id", NAME, nullable=False, index=True),
+    Column("data_source", NAME, nullable=False, index=True),
+    Column("task_id", NAME, ForeignKey(tasks.c.id), nullable=False),
+    Column("published_at", UtcTime, nullable=False),
+    Column("start_offsets", OffsetsJson, nullable=False),
+    Column("end_offsets", OffsetsJson, nullable=False),
+    Column("rows", BigInteger, nullable=False),
+    Column("rejected", BigInteger, nullable=False),
+    Column("rejects", DOCUMENT),
+    Column("samples", DOCUMENT, nullable=False),
+    Column("forgotten_at", UtcTime, comment="its supervisor was forgotten since"),
+    Column("digest", String, comment="what its records came to; null: not known"),
+    Column("diverged", DOCUMENT, comment="replicas that came to something else; null: none"),
+    Index(
+        "ix_publications_diverged",
+        "supervisor_id",
+        sqlite_where=_DIVERGED,
+        postgresql_where=_DIVERGED,
+    ),
+)
+
+column_sets = Table(
+    "column_sets",
+    METADATA,
+    Column("id", NAME, primary_key=True),
+    Column("columns", DOCUMENT, nullable=False),
+)
+
+segments = Table(
+    "segments",
+    METADATA,
+    Column("id", NAME, primary_key=True),
+    Column("data_source", NAME, nullable=False),
+    Column("supervisor_id", NAME, nullable=False, index=True),
+    Column(
+        "generation_id",
+        NAME,
+        ForeignKey(publications.c.generation_id),
+        nullable=False,
+        index=True,
+    ),
+    Column("task_id", NAME, ForeignKey(tasks.c.id), nullable=False),
+    Column("published_at", UtcTime, nullable=False),
+    Column("path", NAME, nullable=False, unique=True),
+    Column("interval_start", UtcTime, nullable=False),
+    Column("interval_end", UtcTime, nullable=False),
+    Column("rows", BigInteger, nullable=False),
+    Column("size_bytes", BigInteger, nullable=False),
+    Column("sha256", String, nullable=False),
+    Column("time_min", UtcTime, nullable=False),
+    Column("time_max", UtcTime, nullable=False),
+    Column("column_set", NAME, comment="null: from before columns were recorded"),
+    Column("unused_at", UtcTime, comment="null: part of its table"),
+    Column("deleted_at", UtcTime, comment="its file is gone, or about to go"),
+    Column("compaction_id", NAME, comment="it was compacted, from files of these ranges"),
+    Column("replaced_by", NAME, comment="the compaction that took it out, for good"),
+    Index("ix_segments_data_source_interval", "data_source", "interval_start"),
+)
+
+segment_spans = Table(
+    "segment_spans",
+    METADATA,
+    Column("segment_id", NAME, ForeignKey(segments.c.id), primary_key=True),
+    Column("position", Integer, primary_key=True, autoincrement=False),
+    Column("topic", NAME, nullable=False),
+    Column("partition", Integer, nullable=False),
+    Column("first", BigInteger, nullable=False),
+    Column("last", BigInteger, nullable=False),
+    Column("rows", BigInteger, nullable=False),
+)
+
+retention_rules = Table(
+    "retention_rules",
+    METADATA,
+    Column("data_source", NAME, primary_key=True),
+    Column("keep_seconds", BigInteger, nullable=False),
+    Column("author", FreeText, nullable=False),
+    Column("set_at", UtcTime, nullable=False),
+)
+
+exports = Table(
+    "exports",
+    METADATA,
+    Column("data_source", NAME, primary_key=True),
+    Column("format", OneOf(ExportFormat), primary_key=True),
+    Column("enabled", Boolean, nullable=False),
+    Column("sequence", BigInteger, nullable=False),
+    Column("version", BigInteger, comment="the format's own; null: there is no table yet"),
+    Column("location", FreeText, nullable=False),
+    Column("exported_at", UtcTime),
+    Column("problem", MaskedText, nullable=False),
+    Column("behind_since", UtcTime),
+)
+
+plans = Table(
+    "plans",
+    METADATA,
+    Column("id", BIG_ID, primary_key=True, autoincrement=True),
+    Column("supervisor_id", NAME, nullable=False),
+    Column("at", UtcTime, nullable=False),
+    Column("term", BigInteger, nullable=False),
+    Column("actions", MaskedDocument(), nullable=False),
+    Column("error", MaskedText, nullable=False),
+    Index("ix_plans_supervisor_id_id", "supervisor_id", "id"),
+)
+
+audit = Table(
+    "audit",
+    METADATA,
+    Column("id", BIG_ID, primary_key=True, autoincrement=True),
+    Column("at", UtcTime, nullable=False),
+    Column("actor", FreeText, nullable=False),
+    Column("action", FreeText, nullable=False),
+    Column("subject", FreeText, nullable=False),
+    Column("detail", DOCUMENT, nullable=False),
+)
+
+installation = Table(
+    "installation",
+    METADATA,
+    Column("id", Integer, primary_key=True, autoincrement=False),
+    Column("name", String, nullable=False),
+    CheckConstraint("id = 1", name="one_row"),
+)
+"""Which database this is: the warehouse's marker names it."""
+
+leader_term = Table(
+    "leader_term",
+    METADATA,
+    Column("id", Integer, primary_key=True, autoincrement=False),
+    Column("term", BigInteger, nullable=False),
+    Column("holder", String, nullable=False, comment="empty: released"),
+    Column("url", String, nullable=False),
+    CheckConstraint("id = 1", name="one_row"),
+)
+"""Read with a share lock by every transaction of a leader (P1)."""
+
+leader_renewal = Table(
+    "leader_renewal",
+    METADATA,
+    Column("id", Integer, primary_key=True, autoincrement=False),
+    Column("term", BigInteger, nullable=False),
+    Column("holder", String, nullable=False),
+    Column("renewals", BigInteger, nullable=False),
+    CheckConstraint("id = 1", name="one_row"),
+)
+"""Counted up by the holder; apart from the term, so that it never waits for a share lock."""

@@ -1,0 +1,1 @@
+"""What the control plane needs of the world, as Protocols; all above `core/` import them."""

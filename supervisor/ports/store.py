@@ -1,0 +1,392 @@
+"""What the control plane needs of the outside world, as Protocols; adapters implement them.
+
+Metadata first: a `Store` gives transactions, a transaction gives repositories.  The caller owns
+the transaction; every write of a leader happens in `leading(term)`, which begins with a read of
+the term row (P1).  SQLite and PostgreSQL pass one conformance suite.
+"""
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from datetime import datetime, timedelta
+from typing import Protocol
+
+from supervisor.core.model.rows import (
+    AuditEntry,
+    Lease,
+    SpecVersion,
+    StoredPlan,
+    Task,
+    TaskStatus,
+    TaskTotals,
+    WorkerRow,
+)
+from supervisor.core.planning.milestone import Milestone
+from supervisor.core.planning.observed import StreamState, WorkerView
+from supervisor.core.spec.spec import SupervisorSpec
+from supervisor.core.values.errors import SpecUnreadable
+from supervisor.core.values.intervals import Interval
+from supervisor.ports.access import Access
+from supervisor.ports.compaction import Compactions
+from supervisor.ports.exports import Exports
+from supervisor.ports.generations import Generations, OffsetsTable
+from supervisor.ports.idempotency import ActsOnce, Keys
+from supervisor.ports.lifecycle import Happenings
+from supervisor.ports.operations import OperationsTable
+from supervisor.ports.queue_events import Events, Heard
+from supervisor.ports.segments import Retention, Segments
+from supervisor.ports.state_history import Watched
+from tasks.contract.messages import PublishOutcome
+
+
+class Clock(Protocol):
+    """Wall time for records, monotonic time for waits."""
+
+    def now(self) -> datetime:
+        """Wall time at process start plus monotonic time since; aware, UTC (P3)."""
+        ...
+
+    def monotonic(self) -> float:
+        """Seconds since some fixed point; only differences mean anything."""
+        ...
+
+
+class Specs(Protocol):
+    """Append-only spec versions with tombstones."""
+
+    def append(
+        self,
+        supervisor_id: str,
+        spec: SupervisorSpec | None,
+        now: datetime,
+        author: str,
+        *,
+        after: int | None = None,
+    ) -> SpecVersion:
+        """Add the next version (None: a tombstone) and return it.
+
+        Raises:
+            StateMoved: the newest version is not `after` (0: there is none); nothing is added.
+        """
+        ...
+
+    def newest(self, supervisor_id: str) -> SpecVersion | None:
+        """Return the newest version, tombstones included; None if the id was never used.
+
+        Raises:
+            SpecUnreadable: this release cannot read it.
+        """
+        ...
+
+    def newest_stored(self, supervisor_id: str) -> SpecVersion | SpecUnreadable | None:
+        """Return as `newest`; in the place of what cannot be read, the reason."""
+        ...
+
+    def version(self, supervisor_id: str, version: int) -> SpecVersion | None:
+        """Return one version.
+
+        Raises:
+            SpecUnreadable: this release cannot read it.
+        """
+        ...
+
+    def all_newest(self) -> list[SpecVersion]:
+        """Return the newest version of every id, tombstones included, by id.
+
+        Those that this release cannot read are left out, so that the others go on.
+        """
+        ...
+
+    def newest_or_unreadable(self) -> list[SpecVersion | SpecUnreadable]:
+        """Return as `all_newest`; in the place of what cannot be read, the reason."""
+        ...
+
+    def history(self, supervisor_id: str, limit: int | None = None) -> list[SpecVersion]:
+        """Return the versions of one id, newest first.
+
+        Raises:
+            SpecUnreadable: this release cannot read one of them.
+        """
+        ...
+
+    def history_stored(self, supervisor_id: str) -> list[SpecVersion | SpecUnreadable]:
+        """Return as `history`; in the place of what cannot be read, the reason."""
+        ...
+
+    def forget(self, supervisor_id: str, up_to: int) -> None:
+        """Delete versions up to `up_to`; a newer one, stored meanwhile, stays."""
+        ...
+
+
+class Tasks(Protocol):
+    """Attempts of replicas; the row of a task stands before the first byte it writes."""
+
+    def start(self, task: Task) -> bool:
+        """Insert an active task; False, changing nothing, if its id exists.
+
+        Raises:
+            StateMoved: the (generation, replica) has another active task.
+        """
+        ...
+
+    def get(self, task_id: str) -> Task | None:
+        """Return one."""
+        ...
+
+    def active(self, supervisor_id: str | None = None, worker_id: str | None = None) -> list[Task]:
+        """Return active tasks, of one supervisor or worker or of all, by id."""
+        ...
+
+    def last_attempts(self, generation_ids: Sequence[str]) -> dict[tuple[str, int], Task]:
+        """Return (generation, replica) -> the ended task with the highest attempt."""
+        ...
+
+    def of_generations(self, generation_ids: Sequence[str]) -> list[Task]:
+        """Return every task of these generations, by id."""
+        ...
+
+    def find(
+        self,
+        *,
+        status: TaskStatus | None = None,
+        data_source: str | None = None,
+        supervisor_id: str | None = None,
+        created: Interval | None = None,
+        limit: int = 100,
+    ) -> list[Task]:
+        """Return tasks, newest first; `created` bounds when their rows were made."""
+        ...
+
+    def slots_in_use(self) -> dict[str, int]:
+        """Return worker -> its active tasks whose generation's end is not fixed: what holds slots.
+
+        Workers without any are left out.  One grouped query, whatever the number of supervisors.
+        """
+        ...
+
+    def end(
+        self,
+        task_id: str,
+        status: TaskStatus,
+        reason: str,
+        now: datetime,
+        *,
+        lost: bool = False,
+        totals: TaskTotals | None = None,
+    ) -> bool:
+        """RUNNING -> `status`.  False: it had ended already, and keeps its status."""
+        ...
+
+    def store_outcome(self, task_id: str, outcome: PublishOutcome, *, published: bool) -> None:
+        """Keep the final answer to its publish request."""
+        ...
+
+    def take_up(self, worker_id: str, incarnation: int, tokens: Mapping[str, str]) -> None:
+        """Give active tasks of a worker to its new incarnation, each with a new token (P7)."""
+        ...
+
+    def failures_in_a_row(self, supervisor_id: str) -> int:
+        """Return how many failed by themselves since the last success, by the time they ended.
+
+        Lost ones do not count (`Task.lost`).
+        """
+        ...
+
+    def last_ended(self, supervisor_id: str, limit: int) -> list[Task]:
+        """Return the last tasks that ended by themselves, not lost, newest first."""
+        ...
+
+    def failed_attempts(self, generation_ids: Sequence[str]) -> dict[str, int]:
+        """Return generation -> its tasks that failed by themselves, not lost; none: left out."""
+        ...
+
+    def rows_of(self, task_ids: Sequence[str]) -> dict[str, Task]:
+        """Return id -> task, for those that there are."""
+        ...
+
+    def folder_deleted(self, task_id: str, now: datetime) -> None:
+        """Record that the output folder was found empty for good."""
+        ...
+
+    def unsettled_folders(self) -> list[Task]:
+        """Return ended tasks whose folders may hold what nothing names, STALE ones too, by id."""
+        ...
+
+
+class WorkersTable(Protocol):
+    """Registered workers and the fence between their incarnations."""
+
+    def register(self, row: WorkerRow) -> int:
+        """Insert or update if `row.incarnation` is not lower; return the newest incarnation.
+
+        A worker that was disabled stays so.
+        """
+        ...
+
+    def holds(self, worker_id: str, incarnation: int) -> bool:
+        """Tell whether an incarnation is the newest; it stays so until this transaction ends."""
+        ...
+
+    def set_disabled(self, worker_id: str, *, disabled: bool) -> bool:
+        """Take a worker out, or in again; False: it stood so already, or there is none."""
+        ...
+
+    def takes_tasks(self, worker_id: str) -> bool:
+        """Tell whether a worker is known and not taken out."""
+        ...
+
+    def all(self) -> list[WorkerRow]:
+        """Return every worker, by id."""
+        ...
+
+
+class Plans(Protocol):
+    """The last plans of every supervisor; old ones are dropped beyond a bound."""
+
+    def record(self, plan: StoredPlan) -> None:
+        """Store a plan."""
+        ...
+
+    def recent(self, supervisor_id: str, limit: int) -> list[StoredPlan]:
+        """Return the newest first."""
+        ...
+
+    def forget(self, supervisor_id: str) -> None:
+        """Delete the plans of a supervisor."""
+        ...
+
+
+class Audit(Protocol):
+    """Append-only record of changes."""
+
+    def write(self, entry: AuditEntry) -> None:
+        """Append."""
+        ...
+
+    def recent(self, limit: int) -> list[AuditEntry]:
+        """Return the newest first."""
+        ...
+
+    def page(
+        self,
+        limit: int,
+        *,
+        before: int | None = None,
+        supervisor_id: str | None = None,
+        action: str | None = None,
+        actor: str | None = None,
+    ) -> list[tuple[int, AuditEntry]]:
+        """Return (number, entry) of those that match, newest first, with lower numbers only.
+
+        An entry is of a supervisor if that is its subject, or its detail `supervisor`.
+        """
+        ...
+
+
+class Installation(Protocol):
+    """Which metadata database this is."""
+
+    def name(self) -> str:
+        """Return the name it was given when its schema was made; it never changes."""
+        ...
+
+
+class LeaseTable(Protocol):
+    """The leadership lease: a term row and a renewal row (P1, P2)."""
+
+    def read(self) -> Lease | None:
+        """Return the lease; None if nobody ever led."""
+        ...
+
+    def take(self, seen: Lease | None, holder: str, url: str) -> Lease | None:
+        """Take over with term + 1 if the lease is still `seen`; None: somebody was faster."""
+        ...
+
+    def renew(self, term: int, holder: str) -> bool:
+        """Count one renewal up; False: the term is not ours any more."""
+        ...
+
+    def release(self, term: int, holder: str) -> None:
+        """Give the lease up on a graceful stop, so that the next candidate need not wait."""
+        ...
+
+
+class Transaction(Protocol):
+    """One transaction: committed when its block ends, rolled back when it raises."""
+
+    specs: Specs
+    offsets: OffsetsTable
+    generations: Generations
+    tasks: Tasks
+    workers: WorkersTable
+    segments: Segments
+    retention: Retention
+    exports: Exports
+    compactions: Compactions
+    plans: Plans
+    audit: Audit
+    lease: LeaseTable
+    events: Events
+    installation: Installation
+    happenings: Happenings
+    operations: OperationsTable
+    watched: Watched
+    keys: Keys
+    access: Access
+
+
+class Store(Protocol):
+    """The metadata database."""
+
+    def reading(self) -> AbstractContextManager[Transaction]:
+        """Open a transaction that only reads: one consistent view."""
+        ...
+
+    def writing(self) -> AbstractContextManager[Transaction]:
+        """Open a writing transaction without a term: lease, principals, denied tries."""
+        ...
+
+    def leading(self, term: int) -> AbstractContextManager[Transaction]:
+        """Open a writing transaction of a leader.
+
+        Raises:
+            LeaseLost: `term` is not the present one.
+            MetadataBusy: the database did not take it in time.
+            MetadataUnavailable: the database cannot be reached.
+        """
+        ...
+
+    def on_added(self, heard: Heard) -> None:
+        """Tell `heard` of added events, after each commit of this process that added some."""
+        ...
+
+
+class ActingStore(Store, ActsOnce, Protocol):
+    """A store in which what a key stands for is done once."""
+
+
+class Streams(Protocol):
+    """Kafka as supervisors see it; never waits: a background look refreshes what it answers."""
+
+    def state(self, supervisor_id: str, spec: SupervisorSpec) -> StreamState:
+        """Return what is known of the supervisor's topic now, CONNECTING before the first look."""
+        ...
+
+    def forget(self, supervisor_id: str) -> None:
+        """Stop looking for this supervisor."""
+        ...
+
+
+class Workers(Protocol):
+    """Soft state of the workers, refilled by one round of syncs (P4)."""
+
+    def views(self) -> tuple[WorkerView, ...]:
+        """Return every registered worker with its liveness and last reports, by id."""
+        ...
+
+    def watch(self, supervisor_id: str, milestones: Mapping[str, Milestone]) -> None:
+        """Take it for news when one of these tasks comes so far; replaces the last wish."""
+        ...
+
+    def led_for(self) -> timedelta:
+        """Return how long this overlord has led without a lapse; zero: it does not lead."""
+        ...

@@ -1,0 +1,1 @@
+"""Verbs of people and what they may ask; the API and composition roots import them."""

@@ -1,0 +1,255 @@
+"""Who calls: credentials in, caller out; slow and bounded where somebody may be guessing.
+
+    token ──► SHA-256, looked up                              ──► caller
+    name and password ──► proved a moment ago? ──► yes        ──► caller
+                              └── no ──► locked? ──► argon2   ──► caller, or one failure more
+
+Rows of principals are read at most every 2 s, however many requests come: so long a revoked one
+may still be used.  Everything that is remembered is bounded.
+"""
+
+import hashlib
+import hmac
+import secrets
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from supervisor.core.values.errors import SupervisorError
+from supervisor.core.values.permissions import (
+    Caller,
+    DeniedTry,
+    Kind,
+    Principal,
+    TooManyRequests,
+    Unauthenticated,
+)
+from supervisor.core.values.throttle import (
+    Bucket,
+    Failures,
+    Lockout,
+    Rate,
+    failed,
+    locked_s,
+    retry_after,
+    take,
+)
+from supervisor.ports.access import Passwords
+from supervisor.ports.store import Clock, Store
+from supervisor.services.access.principals import fingerprint
+
+ROWS_LAST_S = 2.0
+PROVED_LASTS_S = 60.0
+REMEMBERED_MAX = 10_000
+DENIED_KINDS_MAX = 100
+"""Different denied tries between two flushes; what comes beyond them is counted as one."""
+PER_ADDRESS = 10
+"""An address may fail so many times as often as one name from it."""
+WRONG = "the name, the password or the token is wrong, has expired or was revoked"
+
+_Value = TypeVar("_Value")
+
+
+@dataclass(frozen=True)
+class Credentials:
+    """What a request brought: a token, or a name and a password."""
+
+    name: str | None
+    """None: a token."""
+    secret: str = field(repr=False)
+
+
+@dataclass(frozen=True)
+class AccessRules:
+    """What the operator has set."""
+
+    lockout: Lockout
+    rate: Rate
+
+
+class _Remembered(Generic[_Value]):
+    """The newest 10,000 of something, by key; guarded by the owner's lock."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[tuple[str, ...], _Value] = OrderedDict()
+
+    def get(self, key: tuple[str, ...]) -> _Value | None:
+        return self._kept.get(key)
+
+    def put(self, key: tuple[str, ...], value: _Value) -> None:
+        self._kept[key] = value
+        self._kept.move_to_end(key)
+        if len(self._kept) > REMEMBERED_MAX:
+            self._kept.popitem(last=False)
+
+    def drop(self, key: tuple[str, ...]) -> None:
+        self._kept.pop(key, None)
+
+
+class Authentication:
+    """One per process that asks its callers who they are; safe from many threads."""
+
+    def __init__(
+        self, store: Store, clock: Clock, passwords: Passwords, rules: AccessRules
+    ) -> None:
+        """Connect to nothing yet."""
+        self._store, self._clock, self._passwords = store, clock, passwords
+        self._rules = rules
+        self._key = secrets.token_bytes(32)
+        self._nobodys = passwords.hash(secrets.token_urlsafe(16))  # as slow as somebody's
+        self._lock = threading.Lock()
+        self._loading = threading.Lock()
+        self._rows: tuple[float, Mapping[str, Principal], Mapping[str, Principal]] | None = None
+        self._proved: _Remembered[float] = _Remembered()
+        self._failures: _Remembered[Failures] = _Remembered()
+        self._buckets: _Remembered[Bucket] = _Remembered()
+        self._denied: dict[tuple[str, str, str, str], DeniedTry] = {}
+
+    # -- who it is -----------------------------------------------------------------------------
+
+    def known(self, credentials: Credentials, address: str) -> Caller | None:
+        """Return the caller if that is known at once; None: a password has to be proved.
+
+        Raises:
+            Unauthenticated: the token is not one that may be used.
+            TooManyRequests: this name, or this address, has failed too often.
+        """
+        by_name, by_secret = self._principals()
+        if credentials.name is None:
+            digest = fingerprint(credentials.secret)
+            row = by_secret.get(digest)
+            if row is not None and hmac.compare_digest(row.secret, digest) and self._live(row):
+                return _caller(row, address)
+            self._require_unlocked("", address)
+            self._fail("", address)
+            raise Unauthenticated(WRONG)
+        row = by_name.get(credentials.name)
+        if row is not None and row.kind is Kind.USER and self._live(row):
+            with self._lock:
+                until = self._proved.get(self._proof(row, credentials))
+            if until is not None and self._clock.monotonic() < until:
+                return _caller(row, address)
+        self._require_unlocked(credentials.name, address)
+        return None
+
+    def prove(self, credentials: Credentials, address: str) -> Caller:
+        """Return the caller whose password this is; takes as long for a name that is none.
+
+        Raises:
+            Unauthenticated: it is not.
+            TooManyRequests: this name, or this address, has failed too often.
+        """
+        name = credentials.name or ""
+        self._require_unlocked(name, address)  # it may have failed while this one waited
+        row = self._principals()[0].get(name)
+        usable = row is not None and row.kind is Kind.USER and self._live(row)
+        secret = row.secret if row is not None and usable else self._nobodys
+        right = self._passwords.verify(secret, credentials.secret)
+        if row is None or not usable or not right:
+            self._fail(name, address)
+            raise Unauthenticated(WRONG)
+        with self._lock:
+            self._failures.drop((name, address))
+            until = self._clock.monotonic() + PROVED_LASTS_S
+            self._proved.put(self._proof(row, credentials), until)
+        return _caller(row, address)
+
+    def _proof(self, row: Principal, credentials: Credentials) -> tuple[str, ...]:
+        """Return a key that tells nothing of the password, and goes with the stored secret."""
+        told = f"{row.name}\0{row.secret}\0{credentials.secret}".encode()
+        return (hmac.new(self._key, told, hashlib.sha256).hexdigest(),)
+
+    def _live(self, row: Principal) -> bool:
+        return row.live(self._clock.now())
+
+    def _principals(self) -> tuple[Mapping[str, Principal], Mapping[str, Principal]]:
+        """Return them by name, and those with tokens by secret."""
+        with self._loading:
+            now_s = self._clock.monotonic()
+            if self._rows is None or now_s - self._rows[0] >= ROWS_LAST_S:
+                with self._store.reading() as tx:
+                    rows = tx.access.all()
+                tokens = {row.secret: row for row in rows if row.kind is not Kind.USER}
+                self._rows = now_s, {row.name: row for row in rows}, tokens
+            return self._rows[1], self._rows[2]
+
+    # -- how often -----------------------------------------------------------------------------
+
+    def admit(self, caller: Caller) -> None:
+        """Count a request of a caller; workers are not counted.
+
+        Raises:
+            TooManyRequests: it asks more often than the operator allows.
+        """
+        if caller.kind is Kind.WORKER:
+            return
+        key = (caller.name, caller.address)
+        with self._lock:
+            now_s = self._clock.monotonic()
+            bucket, wait_s = take(self._buckets.get(key), self._rules.rate, now_s)
+            self._buckets.put(key, bucket)
+        if wait_s:
+            raise TooManyRequests("too many requests: ask more slowly", retry_after(wait_s))
+
+    def _require_unlocked(self, name: str, address: str) -> None:
+        rule, now_s = self._rules.lockout, self._clock.monotonic()
+        with self._lock:
+            wait_s = max(
+                locked_s(self._failures.get((name, address)), rule, now_s),
+                locked_s(self._failures.get((address,)), self._of_address, now_s),
+            )
+        if wait_s:
+            told = "too many wrong passwords or tokens from here: wait, then try again"
+            raise TooManyRequests(told, retry_after(wait_s))
+
+    def _fail(self, name: str, address: str) -> None:
+        now_s = self._clock.monotonic()
+        with self._lock:
+            for key, rule in (
+                ((name, address), self._rules.lockout),
+                ((address,), self._of_address),
+            ):
+                self._failures.put(key, failed(self._failures.get(key), rule, now_s))
+
+    @property
+    def _of_address(self) -> Lockout:
+        rule = self._rules.lockout
+        return Lockout(rule.failures_max * PER_ADDRESS, rule.lasts_s)
+
+    # -- what was refused ----------------------------------------------------------------------
+
+    def note(self, name: str | None, address: str, what: str, why: str) -> None:
+        """Remember a denied try for the next flush.
+
+        A claimed name is kept only if somebody has it: people type passwords into the wrong field.
+        """
+        known = self._rows[1] if self._rows is not None else {}
+        who = name if name is not None and name in known else ""
+        key, now = (who, address, what, why), self._clock.now()
+        with self._lock:
+            if key not in self._denied and len(self._denied) >= DENIED_KINDS_MAX:
+                key = ("", "", "", "further tries, not told apart")
+            before = self._denied.get(key)
+            if before is None:
+                before = DeniedTry(now, now, 0, *key)
+            self._denied[key] = DeniedTry(before.first_at, now, before.times + 1, *key)
+
+    def flush(self) -> None:
+        """Write what was noted since the last flush: one row for tries that are alike."""
+        with self._lock:
+            noted, self._denied = self._denied, {}
+        if not noted:
+            return
+        try:
+            with self._store.writing() as tx:
+                tx.access.deny(list(noted.values()))
+        except SupervisorError:
+            with self._lock:  # for the next time
+                self._denied = dict([*self._denied.items(), *noted.items()][:DENIED_KINDS_MAX])
+            raise
+
+
+def _caller(row: Principal, address: str) -> Caller:
+    return Caller(row.name, row.kind, row.grants, address)

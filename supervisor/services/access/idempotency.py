@@ -1,0 +1,121 @@
+"""Requests that carry an Idempotency-Key act once, and are answered alike for a day.
+
+begin ── the key is free ──► claim ─► the action marks it in its own transaction ─► end
+└── answered before ──► the first answer
+"""
+
+import secrets
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import assert_never
+
+from supervisor.core.values.errors import MetadataBusy, Refused
+from supervisor.core.values.idempotency import KEPT, Claim, StoredAnswer, Verdict, judge
+from supervisor.ports.store import ActingStore, Clock
+
+TRIES = 5
+"""Rounds of a race for one key; each round, one of the racers has it."""
+_LOOK = "look with GET at what there is now; to act once more, send it with another key"
+
+
+class KeyReused(Refused):
+    """The key was sent with another request before."""
+
+    def __init__(self, key: str) -> None:
+        """Name the key."""
+        super().__init__(
+            f"Idempotency-Key {key} stands for another request (method, path, query or body "
+            "differ): send this one with a key of its own"
+        )
+
+
+class KeyInUse(Refused):
+    """The first request with this key is still being carried out."""
+
+    def __init__(self, key: str) -> None:
+        """Name the key."""
+        super().__init__(
+            f"a request with Idempotency-Key {key} is being carried out: ask again in a moment"
+        )
+
+
+class AnswerLost(Refused):
+    """The request was carried out, and its answer is not known any more."""
+
+    def __init__(self, key: str) -> None:
+        """Name the key."""
+        super().__init__(
+            f"the request with Idempotency-Key {key} was carried out, but its answer got lost: "
+            + _LOOK
+        )
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a key stands for: who asks, and a digest of what."""
+
+    caller: str
+    key: str
+    digest: str
+
+
+@dataclass(frozen=True)
+class Idempotency:
+    """The keys of this overlord's callers; one instance per process."""
+
+    store: ActingStore
+    clock: Clock
+    term: Callable[[], int]
+
+    def begin(self, asked: Asked) -> Claim | StoredAnswer:
+        """Return the first answer, or a claim: then act, and call `end`.
+
+        Raises:
+            KeyReused, KeyInUse, AnswerLost: it must not act.
+            LeaseLost, Unavailable: nothing is known.
+        """
+        for _ in range(TRIES):
+            begun = self._begun(asked)
+            if begun is not None:
+                return begun
+        raise MetadataBusy(f"others keep sending Idempotency-Key {asked.key}")
+
+    def _begun(self, asked: Asked) -> Claim | StoredAnswer | None:
+        now, term = self.clock.now(), self.term()
+        claim = Claim(secrets.token_hex(16), asked.caller, asked.key, asked.digest, term, now)
+        with self.store.leading(term) as tx:
+            tx.keys.trim(now - KEPT)
+            found = tx.keys.find(asked.caller, asked.key)
+            verdict = judge(found, claim)
+            match verdict:
+                case Verdict.FREE:
+                    over = None if found is None else found.claim.id
+                    return claim if tx.keys.take(claim, over) else None
+                case Verdict.REPLAY:
+                    assert found is not None
+                    return found.answer
+                case Verdict.REUSED:
+                    raise KeyReused(asked.key)
+                case Verdict.IN_USE:
+                    raise KeyInUse(asked.key)
+                case Verdict.LOST:
+                    raise AnswerLost(asked.key)
+                case _:
+                    assert_never(verdict)
+
+    def acting_for(self, claim: Claim) -> AbstractContextManager[None]:
+        """Let what this context does mark the claim as acted."""
+        return self.store.acting_for(claim.id)
+
+    def end(self, claim: Claim, answer: StoredAnswer | None) -> None:
+        """Keep the answer; None: there is none worth keeping, and unless it acted, all is undone.
+
+        Raises:
+            LeaseLost, Unavailable: it is not kept.
+        """
+        with self.store.leading(self.term()) as tx:
+            if answer is None:
+                tx.keys.release(claim.id)
+            else:
+                tx.keys.answer(claim.id, answer)

@@ -1,0 +1,104 @@
+"""Which table decides whether something may be seen or changed: that of the newest spec."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from supervisor.control.tables import _table_of, tables_of
+from supervisor.core.history.operations import number_of
+from supervisor.core.queue.events import owner_of
+from supervisor.core.values.errors import SpecUnreadable
+from supervisor.ports.store import Store, Transaction
+
+
+@dataclass(frozen=True)
+class Ownership:
+    """Looks up tables; None: there is no such thing."""
+
+    store: Store
+
+    def of_supervisor(self, supervisor_id: str) -> str | None:
+        """Return the table of a supervisor's newest spec, also of a terminated one."""
+        with self.store.reading() as tx:
+            return newest_table(tx, supervisor_id)
+
+    def ever_of_supervisor(self, supervisor_id: str) -> frozenset[str]:
+        """Return every table that a supervisor was ever to feed."""
+        with self.store.reading() as tx:
+            found = tx.specs.history_stored(supervisor_id)
+        return frozenset(table for each in found if (table := _table_of(each)) is not None)
+
+    def of_supervisors(self) -> dict[str, str]:
+        """Return supervisor -> table, of those that are not terminated."""
+        with self.store.reading() as tx:
+            return tables_of(tx.specs.newest_or_unreadable())
+
+    def of_task(self, task_id: str) -> str | None:
+        """Return the table that a task writes to; a submitted one is a supervisor of its id."""
+        with self.store.reading() as tx:
+            found = tx.tasks.get(task_id)
+            return newest_table(tx, task_id) if found is None else found.data_source
+
+    def of_tasks(self, task_ids: Iterable[str]) -> dict[str, str]:
+        """Return task -> the table that it writes to, of those that there are."""
+        with self.store.reading() as tx:
+            found = tx.tasks.rows_of(list(task_ids))
+        return {task_id: task.data_source for task_id, task in found.items()}
+
+    def of_operation(self, operation_id: str) -> frozenset[str]:
+        """Return every table of the supervisor that an operation is about; none: there is none.
+
+        Raises:
+            OperationNotFound: it is no id of an operation.
+        """
+        number = number_of(operation_id)
+        with self.store.reading() as tx:
+            found = tx.operations.get(number)
+        return frozenset() if found is None else self.ever_of_supervisor(found.supervisor_id)
+
+    def of_compaction(self, compaction_id: str) -> str | None:
+        """Return the table that is compacted."""
+        with self.store.reading() as tx:
+            found = tx.compactions.get(compaction_id)
+        return None if found is None else found.data_source
+
+    def of_container(self, container: str) -> frozenset[str]:
+        """Return the tables that an event container is for; none: it is no single supervisor's.
+
+        A container is named after a supervisor or a table, which mostly have one name.
+        """
+        _, colon, owner = container.partition(":")
+        if not colon:
+            return frozenset()
+        fed = self.of_supervisor(owner) if owner_of(container) else None
+        return frozenset({fed or owner, owner})
+
+
+Allowed = Callable[[str], None]
+"""Raises for a table that the caller may not change."""
+
+
+def everything(_: str) -> None:
+    """Allow every table."""
+
+
+def allowed_before(tx: Transaction, supervisor_id: str, allowed: Allowed) -> None:
+    """Return if the table that a supervisor has now may be changed; without one nothing is asked.
+
+    Raises:
+        NotAllowed: it may not.
+    """
+    if (before := newest_table(tx, supervisor_id)) is not None:
+        allowed(before)
+
+
+def newest_table(tx: Transaction, supervisor_id: str) -> str | None:
+    """Return the table of the newest version that is a spec."""
+    try:
+        found = tx.specs.newest(supervisor_id)
+        while found is not None and found.spec is None and found.version > 1:
+            found = tx.specs.version(supervisor_id, found.version - 1)
+    except SpecUnreadable as error:
+        if error.data_source is None:
+            raise
+        return error.data_source
+    return None if found is None or found.spec is None else found.spec.data_source

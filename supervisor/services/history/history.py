@@ -1,0 +1,175 @@
+"""What happened, page by page: read from the rows alone, so that every overlord can tell."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from functools import cached_property
+
+from supervisor.core.history.lag import LAG_KEPT
+from supervisor.core.history.operations import (
+    NOT_KNOWN,
+    Operation,
+    OperationNotFound,
+    OperationState,
+    Progress,
+    judge_operation,
+    number_of,
+)
+from supervisor.core.planning.rules.bounds import is_completed
+from supervisor.core.values.cursors import page_of, read_cursor
+from supervisor.core.values.errors import SpecUnreadable, SupervisorNotFound, UnknownWord
+from supervisor.ports.state_history import StoredState
+from supervisor.ports.store import Clock, Store, Transaction
+from supervisor.services.history.event_stream import Feed
+from supervisor.views.generations import GenerationsPage, generation_views
+from supervisor.views.history import AuditPage, EventsPage, audit_view, event_views
+from supervisor.views.lag import LagHistory, lag_history
+from supervisor.views.operations import OperationsPage, OperationView, operation_view
+
+AUDIT, EVENTS, GENERATIONS = "audit", "events", "generations"
+OPERATIONS = "operations"
+
+
+@dataclass(frozen=True)
+class Chronicle:
+    """Lists of what was done and what came of it; one instance per process."""
+
+    store: Store
+    clock: Clock
+
+    def audit(
+        self,
+        limit: int,
+        cursor: str | None = None,
+        *,
+        supervisor_id: str | None = None,
+        action: str | None = None,
+        actor: str | None = None,
+    ) -> AuditPage:
+        """Return audit entries that match, newest first.
+
+        Raises:
+            BadCursor: it is no cursor of this list.
+        """
+        before = read_cursor(AUDIT, cursor)
+        with self.store.reading() as tx:
+            found = tx.audit.page(
+                limit + 1, before=before, supervisor_id=supervisor_id, action=action, actor=actor
+            )
+        entries, following = page_of(found, limit, AUDIT)
+        return AuditPage(entries=[audit_view(entry) for entry in entries], next=following)
+
+    @cached_property
+    def feed(self) -> Feed:
+        """What passes events on to those who follow them; one per process."""
+        return Feed(self.store)
+
+    def events(
+        self, limit: int, cursor: str | None = None, *, supervisor_id: str | None = None
+    ) -> EventsPage:
+        """Return what happened, newest first.
+
+        Raises:
+            BadCursor: it is no cursor of this list.
+        """
+        before = read_cursor(EVENTS, cursor)
+        with self.store.reading() as tx:
+            found = tx.happenings.before(before, limit + 1, supervisor_id=supervisor_id)
+            newest = tx.happenings.newest()
+        rows, following = page_of([(each.number, each) for each in found], limit, EVENTS)
+        return EventsPage(events=event_views(rows), newest=newest, next=following)
+
+    def generations(
+        self, supervisor_id: str, limit: int, cursor: str | None = None
+    ) -> GenerationsPage:
+        """Return the ranges of a supervisor, newest first; also of a terminated one.
+
+        Raises:
+            SupervisorNotFound: the id was never used.
+            BadCursor: it is no cursor of this list.
+        """
+        before = read_cursor(GENERATIONS, cursor)
+        with self.store.reading() as tx:
+            if tx.specs.newest_stored(supervisor_id) is None:
+                raise SupervisorNotFound(supervisor_id)
+            found = tx.generations.page(supervisor_id, limit + 1, before=before)
+            shown, following = page_of([(g.ordinal, g) for g in found], limit, GENERATIONS)
+            ids = [generation.id for generation in shown]
+            tasks = tx.tasks.of_generations(ids)
+            published = {g: tx.segments.publication(g) for g in ids}
+        publications = {g: row for g, row in published.items() if row is not None}
+        return GenerationsPage(
+            supervisor_id=supervisor_id,
+            generations=generation_views(shown, tasks, publications),
+            next=following,
+        )
+
+    def operation(self, operation_id: str) -> OperationView:
+        """Return one operation and how far it is.
+
+        Raises:
+            OperationNotFound: there is none of this id.
+        """
+        number = number_of(operation_id)
+        with self.store.reading() as tx:
+            found = tx.operations.get(number)
+            if found is None:
+                raise OperationNotFound(operation_id)
+            return _judged(tx, found)
+
+    def operations(
+        self, limit: int, cursor: str | None = None, *, supervisor_id: str | None = None
+    ) -> OperationsPage:
+        """Return operations and how far each is, newest first.
+
+        Raises:
+            BadCursor: it is no cursor of this list.
+        """
+        before = read_cursor(OPERATIONS, cursor)
+        with self.store.reading() as tx:
+            found = tx.operations.page(limit + 1, before=before, supervisor_id=supervisor_id)
+            rows, following = page_of([(row.number, row) for row in found], limit, OPERATIONS)
+            return OperationsPage(operations=[_judged(tx, row) for row in rows], next=following)
+
+    def lag(
+        self,
+        supervisor_id: str,
+        start: datetime | None,
+        end: datetime | None,
+        step: timedelta | None,
+    ) -> LagHistory:
+        """Return the lag of a supervisor over time; also of a terminated one.
+
+        Raises:
+            SupervisorNotFound: the id was never used.
+        """
+        until = end or self.clock.now()
+        with self.store.reading() as tx:
+            if tx.specs.newest_stored(supervisor_id) is None:
+                raise SupervisorNotFound(supervisor_id)
+            found = tx.watched.lag(supervisor_id, start or until - LAG_KEPT, until)
+        return lag_history(supervisor_id, found, step)
+
+    def state(self, supervisor_id: str) -> StoredState | None:
+        """Return the last state that a leader noted of a supervisor."""
+        with self.store.reading() as tx:
+            return tx.watched.state(supervisor_id)
+
+
+def _judged(tx: Transaction, operation: Operation) -> OperationView:
+    try:
+        facts = tx.operations.facts(operation)
+    except UnknownWord:
+        return operation_view(operation, Progress(OperationState.RUNNING, NOT_KNOWN))
+    try:
+        newest = tx.specs.newest(operation.supervisor_id)
+    except SpecUnreadable:  # the list goes on; this one is not done while nobody decides
+        return operation_view(operation, judge_operation(operation, facts), facts.discarded)
+    spec = None if newest is None else newest.spec
+    rests = spec is None or spec.suspended
+    if spec is not None and not rests:
+        # Who rests while nothing comes opens its next range when something does, and no sooner.
+        begun = tx.generations.newest(operation.supervisor_id) is not None
+        rests = begun and spec.io_config.idle_after is not None
+        rests = rests or is_completed(spec, tx.offsets.of(operation.supervisor_id))
+    progress = judge_operation(operation, replace(facts, rests=rests))
+    return operation_view(operation, progress, facts.discarded)

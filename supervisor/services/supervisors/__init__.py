@@ -1,0 +1,1 @@
+"""Verbs on supervisors: apply, reset, roll back, backfill, sample."""

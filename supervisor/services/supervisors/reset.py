@@ -1,0 +1,264 @@
+"""Reset and reset to given offsets: done, durable and on record when they return.
+
+    Kafka's offsets as last seen ─► new committed offsets ─┐ one transaction under the term:
+                                                           ├ offsets, gaps, discards, audit (P16)
+    committed offsets ─► what is skipped, lost, repeated ──┘
+
+A dry run stops before the transaction and tells the same numbers.  Nothing waits for Kafka
+beyond a moment; without its offsets nothing is done at all.
+"""
+
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+
+from supervisor.control.discard import Said, doomed, move_offsets
+from supervisor.control.end_task import Endings
+from supervisor.control.leadership import Leadership
+from supervisor.control.loop import Loop
+from supervisor.control.wakeups import Broadcast
+from supervisor.core.history.operations import Operation, OperationKind
+from supervisor.core.model.rows import CommittedOffset, Generation, SpecVersion
+from supervisor.core.planning.observed import StreamState, StreamTrouble
+from supervisor.core.planning.offset_moves import Move, NewOffsets, moves
+from supervisor.core.spec.spec import SupervisorSpec
+from supervisor.core.values.errors import (
+    FieldError,
+    InvalidOffsets,
+    MetadataBusy,
+    StaleCommit,
+    StateMoved,
+    StreamUnavailable,
+    TopicMissing,
+)
+from supervisor.ports.store import Clock, Store, Streams
+from supervisor.services.supervisors.admission import existing
+from tasks.contract.offsets import Offsets, TopicPartition
+
+FRESH = timedelta(seconds=5)
+"""An older look at Kafka is not trusted: retention may have deleted what it saw."""
+PATIENCE_S = 0.6
+"""So long is a look waited for that is under way; callers are to hear something within 1 s."""
+TRIES = 5
+"""A publish that moves an offset meanwhile makes a reset begin anew."""
+_LOOK_AGAIN_S = 0.02
+
+
+@dataclass(frozen=True)
+class ResetDone:
+    """What a reset did, or a dry run would do."""
+
+    supervisor_id: str
+    dry_run: bool
+    moves: tuple[Move, ...]
+    discarded: tuple[Generation, ...]
+    """Live ranges that are given up: what they read is read again or skipped."""
+    operation: str | None = None
+    """Its id; None: a dry run."""
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """One of the verbs: who asks for it, and what it means for a spec, Kafka and the rows."""
+
+    kind: OperationKind
+    author: str
+    why: Callable[[SupervisorSpec], str]
+    target: Callable[
+        [SupervisorSpec, StreamState, Mapping[TopicPartition, CommittedOffset]], NewOffsets
+    ]
+
+
+@dataclass(frozen=True)
+class Resets:
+    """The verbs; one instance per process, safe to call from many threads."""
+
+    store: Store
+    streams: Streams
+    clock: Clock
+    leadership: Leadership
+    loop: Loop
+    changed: Broadcast
+    endings: Endings
+
+    def reset(self, supervisor_id: str, author: str, *, dry_run: bool = False) -> ResetDone:
+        """Forget the stored offsets and begin again, as a new supervisor would.
+
+        All partitions of the topic as it is now begin at the earliest or at the last stable
+        offset, as useEarliestOffset says; this is the way out of TOPIC_CHANGED.
+
+        Raises:
+            SupervisorNotFound: never stored, or terminated.
+            StreamUnavailable: Kafka's offsets are not known; nothing is done.
+            TopicMissing: Kafka has no such topic; nothing is done.
+            LeaseLost: this overlord does not lead.
+        """
+
+        def target(
+            spec: SupervisorSpec, seen: StreamState, rows: Mapping[TopicPartition, CommittedOffset]
+        ) -> NewOffsets:
+            to = _initial(spec, seen)
+            mine = {p for p in rows if _is_read(spec, p)}
+            return NewOffsets(to, seen.topic_ids, seen.earliest, frozenset(mine - to.keys()))
+
+        def why(spec: SupervisorSpec) -> str:
+            where = "earliest" if spec.io_config.use_earliest_offset else "latest"
+            where = "first" if spec.io_config.starts is not None else where
+            return f"reset by {author}: it begins again at the {where} offsets"
+
+        asked = _Asked(OperationKind.RESET, author, why, target)
+        return self._move(supervisor_id, asked, dry_run=dry_run)
+
+    def reset_offsets(
+        self, supervisor_id: str, offsets: Offsets, author: str, *, dry_run: bool = False
+    ) -> ResetDone:
+        """Go on at `offsets`; partitions that are not named stay where they are.
+
+        Before the first offsets are stored, the others begin as useEarliestOffset says.
+
+        Raises:
+            InvalidOffsets: a partition is unknown, or Kafka does not hold that offset.
+            SupervisorNotFound, StreamUnavailable, TopicMissing, LeaseLost: as `reset`.
+        """
+
+        def target(
+            spec: SupervisorSpec, seen: StreamState, rows: Mapping[TopicPartition, CommittedOffset]
+        ) -> NewOffsets:
+            mine = {p: row for p, row in rows.items() if _is_read(spec, p)}
+            to = dict(offsets) if mine else {**_initial(spec, seen), **offsets}
+            _check_bounds(spec, to)
+            _check(to, mine, seen)
+            return NewOffsets(to, seen.topic_ids, seen.earliest)
+
+        why = f"offsets set by {author}"
+        asked = _Asked(OperationKind.RESET_OFFSETS, author, lambda _: why, target)
+        return self._move(supervisor_id, asked, dry_run=dry_run)
+
+    def look(self, supervisor_id: str, spec: SupervisorSpec) -> StreamState:
+        """Return a fresh look at Kafka; it is waited for, but not long.
+
+        Raises:
+            StreamUnavailable: Kafka's offsets are not known.
+            TopicMissing: Kafka has no such topic.
+        """
+        asked, until = self.clock.now(), self.clock.monotonic() + PATIENCE_S
+        while True:
+            seen = self.streams.state(supervisor_id, spec)
+            if seen.known and seen.read_at is not None and seen.read_at >= asked - FRESH:
+                return seen
+            if seen.trouble is StreamTrouble.NO_TOPIC:
+                stream = spec.io_config.stream
+                raise TopicMissing(
+                    f"Kafka has no topic {stream} now, so nothing was reset: make it anew and "
+                    f"reset then, or end the supervisor: `tidegate supervisor terminate "
+                    f"{supervisor_id}`"
+                )
+            failed = seen.trouble not in {None, StreamTrouble.CONNECTING}
+            if failed or self.clock.monotonic() >= until:
+                told = seen.detail or "it has not answered yet"
+                raise StreamUnavailable(
+                    f"the offsets of {spec.io_config.stream} in Kafka are not known ({told}), so "
+                    "nothing was reset: try again once Kafka answers"
+                )
+            threading.Event().wait(_LOOK_AGAIN_S)
+
+    def _move(self, supervisor_id: str, asked: _Asked, *, dry_run: bool) -> ResetDone:
+        for _ in range(TRIES):
+            self.leadership.term()  # whoever does not lead has not looked at Kafka
+            with self.store.reading() as tx:
+                version, spec = existing(tx, supervisor_id)
+            seen = self.look(supervisor_id, spec)
+            try:
+                if dry_run:
+                    return self._foresee(supervisor_id, asked, spec, seen)
+                return self._act(supervisor_id, asked, version, seen)
+            except (StaleCommit, StateMoved):
+                continue
+        raise MetadataBusy(f"the offsets of {supervisor_id} moved {TRIES} times meanwhile")
+
+    def _foresee(
+        self, supervisor_id: str, asked: _Asked, spec: SupervisorSpec, seen: StreamState
+    ) -> ResetDone:
+        with self.store.reading() as tx:
+            rows = tx.offsets.of(supervisor_id)
+            new = asked.target(spec, seen, rows)
+            given_up = doomed(tx.generations.live(supervisor_id), new.touched)
+        return ResetDone(supervisor_id, True, moves(rows, new), given_up)
+
+    def _act(
+        self, supervisor_id: str, asked: _Asked, looked_at: SpecVersion, seen: StreamState
+    ) -> ResetDone:
+        with self.store.leading(self.leadership.term()) as tx:
+            newest, spec = existing(tx, supervisor_id)  # it may be terminated, or forgotten
+            if newest.version != looked_at.version:
+                raise StateMoved(f"{supervisor_id} has another spec than when Kafka was looked at")
+            said = Said(asked.author, asked.kind, asked.why(spec), self.clock.now())
+            rows = tx.offsets.of(supervisor_id)
+            new = asked.target(spec, seen, rows)
+            given_up = doomed(tx.generations.live(supervisor_id), new.touched)
+            made = move_offsets(tx, self.endings, supervisor_id, new, said, rows=rows)
+            wish = Operation(supervisor_id, asked.kind, asked.author, said.now)
+            operation = tx.operations.add(wish)
+        self.changed.notify()
+        self.loop.wake(supervisor_id)
+        return ResetDone(supervisor_id, False, made, given_up, operation.id)
+
+
+def _initial(spec: SupervisorSpec, seen: StreamState) -> dict[TopicPartition, int]:
+    if (starts := spec.io_config.starts) is not None:
+        return {p: at for p, at in starts.items() if p in seen.earliest}
+    source = seen.earliest if spec.io_config.use_earliest_offset else seen.stable
+    return {p: source[p] for p in sorted(seen.earliest) if spec.io_config.reads(p.topic)}
+
+
+def _is_read(spec: SupervisorSpec, partition: TopicPartition) -> bool:
+    ends = spec.io_config.ends
+    return spec.io_config.reads(partition.topic) and (ends is None or partition in ends)
+
+
+def _check_bounds(spec: SupervisorSpec, to: Offsets) -> None:
+    """Refuse offsets outside the ranges of a bounded supervisor.
+
+    Raises:
+        InvalidOffsets: naming each partition, and its range.
+    """
+    starts, ends = spec.io_config.starts, spec.io_config.ends
+    if starts is None or ends is None:
+        return
+    named = ", ".join(str(p) for p in ends)
+    wrong = [
+        FieldError(
+            "", f"{p} is not read: boundedStreamConfig does not name it", f"it names {named}"
+        )
+        if p not in ends
+        else FieldError("", f"{p}: {at} lies outside its range", f"{starts[p]} to {ends[p]}")
+        for p, at in sorted(to.items())
+        if p not in ends or not starts[p] <= at <= ends[p]
+    ]
+    if wrong:
+        raise InvalidOffsets(wrong)
+
+
+def _check(to: Offsets, rows: Mapping[TopicPartition, CommittedOffset], seen: StreamState) -> None:
+    """Refuse offsets at which nothing could be read.
+
+    Raises:
+        InvalidOffsets: naming each partition, and what it would take.
+    """
+    wrong = []
+    for partition, offset in sorted(to.items()):
+        if partition not in seen.earliest or (rows and partition not in rows):
+            known = ", ".join(str(p) for p in sorted(seen.earliest.keys() & (rows or to).keys()))
+            wrong.append(FieldError("", f"{partition} is no partition of it", f"it has {known}"))
+            continue
+        if rows and rows[partition].topic_id != seen.topic_ids[partition.topic]:
+            told = f"topic {partition.topic} was deleted and created again"
+            wrong.append(FieldError("", told, "a whole reset takes the new topic up"))
+            continue
+        first, last = seen.earliest[partition], seen.latest[partition]
+        if not first <= offset <= last:
+            told = f"{partition}: {offset} is not an offset to go on at"
+            wrong.append(FieldError("", told, f"Kafka holds {first} to {last}"))
+    if wrong:
+        raise InvalidOffsets(wrong)

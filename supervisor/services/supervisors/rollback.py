@@ -1,0 +1,77 @@
+"""Going back to an earlier version of a spec: it is stored anew as the newest one."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from supervisor.core.history.operations import OperationKind
+from supervisor.core.model.rows import SpecVersion
+from supervisor.core.planning.preconditions import WHATEVER, AnyVersion, Expected
+from supervisor.core.values.errors import Refused, SpecUnreadable
+from supervisor.services.access.ownership import Allowed, everything
+from supervisor.services.supervisors.admission import Applied
+from supervisor.services.supervisors.specs import Service
+
+
+class VersionNotFound(Refused):
+    """There is no spec under this number; `known` are the numbers that have one."""
+
+    def __init__(self, supervisor_id: str, version: int, history: Sequence[AnyVersion]) -> None:
+        """Name what there is."""
+        self.supervisor_id = supervisor_id
+        self.version = version
+        read = (each for each in history if isinstance(each, SpecVersion))
+        self.known = tuple(sorted(each.version for each in read if each.spec is not None))
+        ended = any(v.version == version for v in history)
+        told = "ended the supervisor and has no spec" if ended else "does not exist"
+        shown = ", ".join(map(str, self.known[-_SHOWN_MAX:])) or "none"
+        super().__init__(f"[{supervisor_id}] version {version} {told}; versions with one: {shown}")
+
+
+_SHOWN_MAX = 20
+
+
+@dataclass(frozen=True)
+class RolledBack:
+    """What a rollback did, or would do."""
+
+    applied: Applied
+    to: int
+    """The version whose spec is, or would be, the newest again."""
+
+
+def roll_back(
+    service: Service,
+    supervisor_id: str,
+    to: int,
+    author: str,
+    *,
+    expected: Expected = WHATEVER,
+    allowed: Allowed = everything,
+    dry_run: bool = False,
+) -> RolledBack:
+    """Store the spec of version `to` once more, judged like any spec that is posted.
+
+    Raises:
+        NoHistory: the id was never used.
+        VersionNotFound: there is no such version, or it is a tombstone.
+        SpecUnreadable: this release cannot read that version.
+        InvalidSpec: it is not acceptable any more, or changes what cannot change.
+        PreconditionFailed: the newest version is not as `expected`.
+        NotAllowed: the caller may not change its table, or the present one.
+        LeaseLost: this overlord does not lead.
+    """
+    # A version never changes, so that it need not be read in the transaction that writes.
+    history = service.history_stored(supervisor_id)
+    found = next((v for v in history if v.version == to), None)
+    if isinstance(found, SpecUnreadable):
+        raise found
+    spec = None if found is None else found.spec
+    if spec is None:
+        raise VersionNotFound(supervisor_id, to, history)
+    document = spec.normalised()
+    if dry_run:
+        return RolledBack(service.preview(document, expected, allowed), to)
+    done = service.apply_spec(
+        document, author, expected, what=OperationKind.ROLLBACK, allowed=allowed
+    )
+    return RolledBack(done, to)

@@ -1,0 +1,274 @@
+"""Samples: some records of a topic, decoded by a worker as its tasks would do it.
+
+    asked ─► look at the topic ─► listed for one worker ─► its answer, or too late
+                └ nothing there: answered at once            (its sync tells it, a POST comes back)
+
+All of it is soft state of the leader: few, short-lived, and lost with it; whoever asked asks again.
+"""
+
+import hashlib
+import hmac
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import Future, InvalidStateError
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from supervisor.control.wakeups import Broadcast
+from supervisor.core.planning.dry_run import Probed
+from supervisor.core.planning.observed import Liveness
+from supervisor.core.spec.sample_request import SampleRequest
+from supervisor.core.spec.spec import SupervisorSpec, ingest_spec
+from supervisor.core.values.errors import NotAllowed, Refused, Unavailable
+from supervisor.ports.store import Clock, Workers
+from supervisor.ports.topic_probe import Probe
+from tasks.contract.ingest_spec import Discovery, IngestSpec
+from tasks.contract.messages import SyncResponse
+from tasks.contract.offsets import Offsets
+from tasks.contract.sample import DesiredSample, SampleAnswer
+from tasks.contract.sample_ranges import parts
+
+AT_ONCE_MAX = 8
+"""So many looks and samples of this overlord run at once: each may hold a thread."""
+LOOK_WITHIN = timedelta(seconds=5)
+
+
+class TooManyLooks(Unavailable):
+    """Others look at topics already, as many as may at once."""
+
+    def __init__(self) -> None:
+        """Say how many."""
+        super().__init__(f"{AT_ONCE_MAX} samples or checks run already: ask again in a moment")
+
+
+class NoWorker(Unavailable):
+    """A sample is read by a worker, and none is connected."""
+
+    def __init__(self) -> None:
+        """Say what to do."""
+        super().__init__("no worker is connected that could read a sample: start one")
+
+
+class SampleUnanswered(Unavailable):
+    """The worker did not answer within the time that was given."""
+
+    def __init__(self, worker_id: str, within: timedelta) -> None:
+        """Name the worker."""
+        super().__init__(
+            f"worker {worker_id} did not answer within {within.total_seconds():g} s: ask for "
+            "fewer rows, or raise timeoutMs"
+        )
+
+
+class SampleNotFound(Refused):
+    """Nobody waits for this sample (any more)."""
+
+    def __init__(self, sample_id: str) -> None:
+        """Name it."""
+        super().__init__(f"nobody waits for the sample [{sample_id}]")
+
+
+class SampleFailed(Refused):
+    """The worker could not read or decode the records; the text is its own."""
+
+
+@dataclass(frozen=True)
+class AskedSample:
+    """One sample that somebody waits for."""
+
+    request: SampleRequest
+    until: float
+    """On the monotonic clock of this process."""
+    sample_id: str = ""
+    """Empty: it was answered at once, no worker had to be asked."""
+    worker_id: str = ""
+    answer: "Future[SampleAnswer]" = field(default_factory=Future)
+
+    def left_s(self) -> float:
+        """How much longer it is worth waiting."""
+        return max(0.0, self.until - time.monotonic())
+
+
+class Sampling:
+    """The samples of this overlord; safe to call from many threads."""
+
+    def __init__(
+        self,
+        *,
+        clock: Clock,
+        term: Callable[[], int],
+        workers: Workers,
+        probe: Probe,
+        check: Callable[[SupervisorSpec], None],
+        changed: Broadcast,
+        new_token: Callable[[], str],
+    ) -> None:
+        """`check` raises InvalidSpec for what the operator does not allow."""
+        self._clock = clock
+        self._term = term
+        self._workers = workers
+        self._probe = probe
+        self._check = check
+        self._changed = changed
+        self._new_token = new_token
+        self._lock = threading.Lock()
+        self._running = 0
+        self._listed: dict[str, tuple[str, DesiredSample, AskedSample]] = {}
+        """Sample -> its worker, what it is told, who waits."""
+
+    # -- who asks ------------------------------------------------------------------------------
+
+    def look(self, spec: SupervisorSpec) -> Probed:
+        """Look at the topics of a spec; blocks for some seconds at most.
+
+        Raises:
+            InvalidSpec: the operator does not allow its hosts.
+            SourceUnreadable: its topics cannot be read.
+            TooManyLooks: others do so already.
+            LeaseLost: this overlord does not lead.
+        """
+        self._term()
+        self._check(spec)  # before anything connects
+        self._enter()
+        try:
+            return self._probe.look(spec.io_config, LOOK_WITHIN)
+        finally:
+            self._leave()
+
+    def begin(self, request: SampleRequest, seen: Probed | None = None) -> AskedSample:
+        """Ask a worker for a sample; blocks while it looks at the topic, unless it was `seen`.
+
+        The caller waits for `answer`, at most `left_s`, and calls `end` in any case.
+
+        Raises:
+            NoWorker: none is connected.
+            And what `look` raises.
+        """
+        until = time.monotonic() + request.within.total_seconds()
+        seen = self.look(request.spec) if seen is None else seen
+        earliest, latest = _range(request.spec, seen)
+        if not parts(earliest, latest, request.rows, newest=_newest(request.spec)):
+            asked = AskedSample(request, until)
+            asked.answer.set_result(SampleAnswer(sample_id=""))
+            return asked
+        self._enter()
+        try:
+            return self._list(request, seen, until)
+        except BaseException:
+            self._leave()
+            raise
+
+    def end(self, asked: AskedSample) -> None:
+        """Forget a sample that nobody waits for: its worker is told to stop; repeatable."""
+        with self._lock:
+            known = self._listed.pop(asked.sample_id, None)
+        if known is not None:
+            self._leave()
+            self._changed.notify()
+
+    # -- workers -------------------------------------------------------------------------------
+
+    def listed(self, answer: SyncResponse, worker_id: str) -> SyncResponse:
+        """Return the answer to a worker's sync with the samples that it should read."""
+        with self._lock:
+            mine = [sample for owner, sample, _ in self._listed.values() if owner == worker_id]
+        if not mine:
+            return answer
+        names = "+".join([answer.revision, *(sample.sample_id for sample in mine)])
+        digest = hashlib.sha256(names.encode()).hexdigest()[:20]
+        return answer.model_copy(update={"samples": tuple(mine), "revision": digest})
+
+    def answered(self, sample_id: str, token: str, answer: SampleAnswer) -> None:
+        """Take a worker's answer.
+
+        Raises:
+            SampleNotFound: nobody waits for it.
+            NotAllowed: the token is not that of this sample.
+            LeaseLost: this overlord does not lead.
+        """
+        self._term()
+        with self._lock:
+            known = self._listed.get(sample_id)
+        if known is None:
+            raise SampleNotFound(sample_id)
+        _, sample, asked = known
+        if not hmac.compare_digest(sample.token.encode(), token.encode()):
+            raise NotAllowed(f"the token is not that of sample {sample_id}")
+        with suppress(InvalidStateError):  # nobody waits any more, or it is a repeat
+            asked.answer.set_result(answer)
+
+    # -- inside --------------------------------------------------------------------------------
+
+    def _list(self, request: SampleRequest, seen: Probed, until: float) -> AskedSample:
+        with self._lock:
+            busy = Counter(owner for owner, _, _ in self._listed.values())
+            worker_id = self._choose(busy)
+            sample_id = f"sample-{self._new_token()[:20]}"
+            asked = AskedSample(request, until, sample_id, worker_id)
+            told = _desired(request, seen, asked, self._new_token(), self._clock.now())
+            self._listed[sample_id] = (worker_id, told, asked)
+        self._changed.notify()
+        return asked
+
+    def _choose(self, busy: Counter[str]) -> str:
+        """Return the connected worker with the fewest samples, then the fewest tasks."""
+        views = [v for v in self._workers.views() if v.liveness is Liveness.ALIVE]
+        ready = [(busy[v.id], len(v.reports), v.id) for v in views if not v.stopping]
+        if not ready:
+            raise NoWorker
+        return min(ready)[2]
+
+    def _enter(self) -> None:
+        with self._lock:
+            if self._running >= AT_ONCE_MAX:
+                raise TooManyLooks
+            self._running += 1
+
+    def _leave(self) -> None:
+        with self._lock:
+            self._running -= 1
+
+
+def _newest(spec: SupervisorSpec) -> bool:
+    source = spec.io_config
+    return not source.use_earliest_offset and source.starts is None
+
+
+def _range(spec: SupervisorSpec, seen: Probed) -> tuple[Offsets, Offsets]:
+    """Return from where to where a sample may read: a range that is read once, or all there is."""
+    starts, ends = spec.io_config.starts, spec.io_config.ends
+    if starts is None or ends is None:
+        return seen.earliest, seen.stable
+    here = [p for p in starts if p in seen.earliest]
+    return (
+        {p: max(starts[p], seen.earliest[p]) for p in here},
+        {p: min(ends[p], seen.stable[p]) for p in here},
+    )
+
+
+def _desired(
+    request: SampleRequest, seen: Probed, asked: AskedSample, token: str, now: datetime
+) -> DesiredSample:
+    spec = request.spec
+    rows = ingest_spec(spec, now)
+    earliest, latest = _range(spec, seen)
+    return DesiredSample(
+        sample_id=asked.sample_id,
+        token=token,
+        spec=_without_columns(rows) if request.raw else rows,
+        earliest=dict(earliest),
+        latest=dict(latest),
+        newest=_newest(spec),
+        rows=request.rows,
+        size_bytes=request.size_bytes,
+        within=timedelta(seconds=asked.left_s()),
+    )
+
+
+def _without_columns(spec: IngestSpec) -> IngestSpec:
+    """Return a spec of which no column is made: records are shown as they are, by one look."""
+    none = {"columns": (), "typed": (), "metrics": (), "discovery": Discovery.NOTHING}
+    return spec.model_copy(update=none)

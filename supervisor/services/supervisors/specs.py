@@ -1,0 +1,396 @@
+"""All that the API may ask for: verbs of the supervisors, and what workers ask of the overlord.
+
+Reads are answered from the rows and the soft state.  Writes happen under the leader's term and
+then wake the loop; they never wait for Kafka, a worker or a pass.
+"""
+
+import secrets
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TypeVar
+
+from supervisor.control.desired_state import desired_state
+from supervisor.control.export_outbox import follow
+from supervisor.control.foresee import foresight, with_mixed_types
+from supervisor.control.leadership import Leadership
+from supervisor.control.loop import Loop
+from supervisor.control.tables import refuse_taken_name
+from supervisor.control.wakeups import Broadcast
+from supervisor.control.worker_registry import WorkerRegistry
+from supervisor.core.history.operations import Operation, OperationKind
+from supervisor.core.model.rows import AuditEntry, SpecVersion, WorkerRow
+from supervisor.core.planning.foresee import Foreseen
+from supervisor.core.planning.observed import StreamState
+from supervisor.core.planning.preconditions import WHATEVER, AnyVersion, Expected
+from supervisor.core.spec.reader import ReadSpec, read_spec
+from supervisor.core.spec.spec import SupervisorSpec
+from supervisor.core.values.errors import (
+    AlreadyInState,
+    MetadataBusy,
+    NoHistory,
+    SpecUnreadable,
+    StateMoved,
+    WorkerFenced,
+)
+from supervisor.ports.store import Clock, Store, Transaction
+from supervisor.services.access.ownership import Allowed, allowed_before, everything
+from supervisor.services.supervisors.admission import (
+    Applied,
+    Rules,
+    Stored,
+    applied,
+    changes_to,
+    existing,
+    existing_stored,
+    foreseen,
+    is_ended,
+    unchanged,
+    version_after,
+)
+from tasks.contract.messages import RunState, SyncRequest, SyncResponse
+
+TRIES = 100
+"""Rounds of a race for the next version of one spec; each round, one of the racers wins."""
+_Done = TypeVar("_Done")
+
+
+class Service:
+    """The overlord's verbs; one instance per process, safe to call from many threads."""
+
+    def __init__(
+        self,
+        *,
+        store: Store,
+        clock: Clock,
+        leadership: Leadership,
+        registry: WorkerRegistry,
+        loop: Loop,
+        changed: Broadcast,
+        rules: Rules,
+        reach: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        """Keep the parts; `reach` is told of each place passed (failpoints)."""
+        self._store = store
+        self._clock = clock
+        self._leadership = leadership
+        self._registry = registry
+        self._loop = loop
+        self._changed = changed
+        self._rules = rules
+        self._reach = reach
+
+    # -- specs ---------------------------------------------------------------------------------
+
+    def apply_spec(
+        self,
+        document: object,
+        author: str,
+        expected: Expected = WHATEVER,
+        *,
+        what: OperationKind = OperationKind.APPLY,
+        allowed: Allowed = everything,
+    ) -> Applied:
+        """Store a spec as the next version, unless it equals the newest one.
+
+        `allowed` raises for a table that the caller may not change: the spec's and the old one's.
+
+        Raises:
+            InvalidSpec: with every field that is wrong, or a new table's name is taken.
+            PreconditionFailed: the newest version is not as `expected`.
+            LeaseLost: this overlord does not lead.
+        """
+        read = self.read(document, allowed)
+        spec = read.spec
+
+        def apply(tx: Transaction) -> Applied:
+            newest = tx.specs.newest_stored(spec.id)
+            allowed_before(tx, spec.id, allowed)
+            expected.check(spec.id, newest)
+            judged = with_mixed_types(tx, newest, read)
+            if isinstance(newest, SpecVersion) and newest.spec == spec:
+                return unchanged(newest, judged)
+            refuse_taken_name(tx, spec)
+            changes = changes_to(newest, spec)
+            is_new = newest is None or is_ended(newest)
+            stored = self._append(
+                tx,
+                (what, spec.id, author),
+                spec,
+                after=0 if newest is None else newest.version,
+                restarts=is_new or changes.restarts,
+            )
+            self._follow_exports(tx, spec)
+            return applied(stored, judged, changes)
+
+        done = self._judged(apply)
+        self._reach(f"{what}:committed")
+        self._loop.wake(spec.id)
+        return done
+
+    def preview(
+        self, document: object, expected: Expected = WHATEVER, allowed: Allowed = everything
+    ) -> Applied:
+        """Return what `apply_spec` would do now, and store nothing; errors as there."""
+        read = self.read(document, allowed)
+        with self._store.reading() as tx:
+            newest = tx.specs.newest_stored(read.spec.id)
+            allowed_before(tx, read.spec.id, allowed)
+            refuse_taken_name(tx, read.spec)
+            ranges = self.foresee(tx, newest, read.spec)
+            read = with_mixed_types(tx, newest, read)
+        expected.check(read.spec.id, newest)
+        return foreseen(newest, read, ranges)
+
+    def foresee(self, tx: Transaction, newest: AnyVersion | None, spec: SupervisorSpec) -> Foreseen:
+        """Return what would become of live ranges if `spec` were stored behind `newest`."""
+        return self._foreseen(tx, version_after(newest, spec, self._clock.now()))
+
+    def _foreseen(self, tx: Transaction, version: SpecVersion) -> Foreseen:
+        last = self._loop.last_pass(version.supervisor_id)
+        return foresight(tx, version, StreamState() if last is None else last.seen.stream)
+
+    def read(self, document: object, allowed: Allowed = everything) -> ReadSpec:
+        """Read a spec that may be applied here; nothing is stored.  Raises as `apply_spec`."""
+        read = read_spec(document)
+        allowed(read.spec.data_source)
+        self.check(read.spec)
+        return read
+
+    def check(self, spec: SupervisorSpec) -> None:
+        """Refuse what the operator does not allow: before anything connects.
+
+        Raises:
+            InvalidSpec: naming the hosts, or the format of an export.
+        """
+        self._rules.check(spec)
+
+    def _judged(self, write: Callable[[Transaction], _Done]) -> _Done:
+        """Write what follows from the newest version; if another came first, judge anew (H8)."""
+        with self._store.leading(self._leadership.term()) as tx:
+            for _ in range(TRIES):
+                try:
+                    return write(tx)
+                except StateMoved:
+                    continue
+        raise MetadataBusy("others keep storing versions of this supervisor")
+
+    def _follow_exports(self, tx: Transaction, spec: SupervisorSpec) -> None:
+        if spec.data_schema.exports or tx.exports.of(spec.data_source):
+            follow(tx, spec.data_source, self._clock.now())
+
+    def suspend(self, supervisor_id: str, author: str, expected: Expected = WHATEVER) -> Stored:
+        """Start nothing new; what reads hands off and publishes."""
+        return self._set_suspended(supervisor_id, author, expected, suspended=True)
+
+    def resume(self, supervisor_id: str, author: str, expected: Expected = WHATEVER) -> Stored:
+        """Go on where it stopped."""
+        return self._set_suspended(supervisor_id, author, expected, suspended=False)
+
+    def _set_suspended(
+        self, supervisor_id: str, author: str, expected: Expected, *, suspended: bool
+    ) -> Stored:
+        verb = OperationKind.SUSPEND if suspended else OperationKind.RESUME
+
+        def change(tx: Transaction) -> Stored:
+            newest, spec = existing(tx, supervisor_id)
+            if spec.suspended == suspended:
+                raise AlreadyInState(supervisor_id, "suspended" if suspended else "running")
+            expected.check(supervisor_id, newest)
+            wanted = spec.model_copy(update={"suspended": suspended})
+            wish = (verb, supervisor_id, author)
+            return self._append(tx, wish, wanted, after=newest.version)
+
+        done = self._judged(change)
+        self._reach(f"{verb}:committed")
+        self._loop.wake(supervisor_id)
+        return done
+
+    def terminate(self, supervisor_id: str, author: str, expected: Expected = WHATEVER) -> str:
+        """End a supervisor: a tombstone, then its tasks hand off; return the operation's id.
+
+        Its newest spec need not be readable here.
+        """
+
+        def end(tx: Transaction) -> str:
+            newest = existing_stored(tx, supervisor_id)
+            expected.check(supervisor_id, newest)
+            wish = (OperationKind.TERMINATE, supervisor_id, author)
+            return self._append(tx, wish, None, after=newest.version).operation
+
+        operation = self._judged(end)
+        self._reach("terminate:committed")
+        self._loop.wake(supervisor_id)
+        return operation
+
+    def _append(
+        self,
+        tx: Transaction,
+        wish: tuple[OperationKind, str, str],
+        spec: SupervisorSpec | None,
+        *,
+        after: int,
+        restarts: bool = True,
+    ) -> Stored:
+        """Store a version; `wish` is the verb, the supervisor and who asks.
+
+        `restarts`: it asks for other tasks than the version before.
+        """
+        what, supervisor_id, author = wish
+        now = self._clock.now()
+        version = tx.specs.append(supervisor_id, spec, now, author, after=after)
+        detail = {"version": str(version.version)}
+        tx.audit.write(AuditEntry(now, author, what, supervisor_id, detail))
+        ranges = self._foreseen(tx, version)
+        operation = Operation(
+            supervisor_id,
+            what,
+            author,
+            now,
+            spec_version=version.version,
+            ranges=ranges.leaving,
+            disturbs=ranges.waits(restarts=restarts),
+        )
+        stored = tx.operations.add(operation)
+        self._reach(f"{what}:in-transaction")
+        return Stored(version, stored.id, ranges)
+
+    def supervisor_ids(self) -> list[str]:
+        """Return the ids of supervisors that are not terminated, also of those unreadable here."""
+        with self._store.reading() as tx:
+            newest = tx.specs.newest_or_unreadable()
+        ended = (isinstance(each, SpecVersion) and each.terminated for each in newest)
+        return [each.supervisor_id for each, over in zip(newest, ended, strict=True) if not over]
+
+    def spec(self, supervisor_id: str) -> SupervisorSpec:
+        """Return the newest spec; errors as in `newest`."""
+        return self.newest(supervisor_id)[1]
+
+    def newest(self, supervisor_id: str) -> tuple[SpecVersion, SupervisorSpec]:
+        """Return the newest version and its spec.
+
+        Raises:
+            SupervisorNotFound: never stored, or terminated.
+        """
+        with self._store.reading() as tx:
+            return existing(tx, supervisor_id)
+
+    def history(self, supervisor_id: str, limit: int | None = None) -> list[SpecVersion]:
+        """Return the versions of one id, newest first, tombstones included.
+
+        Raises:
+            NoHistory: the id was never used.
+        """
+        with self._store.reading() as tx:
+            found = tx.specs.history(supervisor_id, limit)
+        if not found:
+            raise NoHistory(supervisor_id)
+        return found
+
+    def history_stored(self, supervisor_id: str) -> list[AnyVersion]:
+        """Return as `history`; in the place of what cannot be read here, the reason."""
+        with self._store.reading() as tx:
+            found = tx.specs.history_stored(supervisor_id)
+        if not found:
+            raise NoHistory(supervisor_id)
+        return found
+
+    def histories(self) -> dict[str, list[SpecVersion]]:
+        """Return the versions of every id all of whose versions can be read here."""
+        with self._store.reading() as tx:
+            found = {}
+            for version in tx.specs.all_newest():
+                with suppress(SpecUnreadable):  # asked for by its id, it says what is wrong
+                    found[version.supervisor_id] = tx.specs.history(version.supervisor_id)
+        return found
+
+    # -- workers -------------------------------------------------------------------------------
+
+    def sync(self, request: SyncRequest) -> SyncResponse:
+        """Take a worker's report and return what it should run.
+
+        Raises:
+            WorkerFenced: a newer incarnation of the worker has registered.
+            LeaseLost: this overlord does not lead; the worker tries another one.
+        """
+        term = self._leadership.term()
+        if self._registry.known_incarnation(request.worker_id) != request.incarnation:
+            self._register(request, term)
+        if news := self._registry.record(request):
+            self._wake_owners(news, request.worker_id)
+        with self._store.reading() as tx:
+            answer = desired_state(tx, request.worker_id, term, self._rules.pause_lease)
+        for place in _places_of(answer):
+            self._reach(place)
+        return answer
+
+    def _register(self, request: SyncRequest, term: int) -> None:
+        now = self._clock.now()
+        row = WorkerRow(request.worker_id, request.incarnation, request.url, request.slots, now)
+        with self._store.leading(term) as tx:
+            newest = tx.workers.register(row)
+            if newest != request.incarnation:
+                raise WorkerFenced(request.worker_id, request.incarnation, newest)
+            older = [
+                task.id
+                for task in tx.tasks.active(worker_id=request.worker_id)
+                if task.incarnation != request.incarnation
+            ]
+            tokens = {task_id: new_token() for task_id in older}
+            tx.tasks.take_up(request.worker_id, request.incarnation, tokens)
+        self._registry.registered(row)
+        self.wake_all()
+
+    def _wake_owners(self, task_ids: set[str], worker_id: str) -> None:
+        with self._store.reading() as tx:
+            owners = {
+                t.supervisor_id for t in tx.tasks.active(worker_id=worker_id) if t.id in task_ids
+            }
+        for owner in owners:
+            self._loop.wake(owner)
+
+    def wake_all(self) -> None:
+        """Make a pass over every supervisor that may have work: terminated ones too."""
+        with self._store.reading() as tx:
+            newest = tx.specs.all_newest()
+            versions = {v.supervisor_id: v.version for v in newest if not v.terminated}
+            busy = set(tx.generations.live_tables())
+            busy |= {t.supervisor_id for t in tx.tasks.active()}
+        for supervisor_id in sorted(versions.keys() | busy):
+            if supervisor_id in busy:
+                self._loop.wake(supervisor_id)
+            else:
+                self._loop.rouse(supervisor_id, versions[supervisor_id])
+
+    def start_term(self) -> None:
+        """Begin to lead: forget soft state, look at every supervisor (adoption)."""
+        with self._store.reading() as tx:
+            rows = tx.workers.all()
+        self._registry.reset(rows)
+        self._reach("term:begun")
+        self.wake_all()
+        self._changed.notify()
+
+    def require_leader(self) -> int:
+        """Return the term.
+
+        Raises:
+            LeaseLost: this overlord does not lead.
+        """
+        return self._leadership.term()
+
+    def leader_url(self) -> str | None:
+        """Return the address of whoever leads."""
+        return self._leadership.leader_url()
+
+
+def _places_of(answer: SyncResponse) -> list[str]:
+    """Name what the answer to a sync tells a worker, before the answer leaves."""
+    paused = any(task.order.state is RunState.PAUSE for task in answer.tasks)
+    ends = any(task.order.end is not None for task in answer.tasks)
+    told = {"sync:told-pause": paused, "sync:told-end": ends, "sync:answered": True}
+    return [place for place, holds in told.items() if holds]
+
+
+def new_token() -> str:
+    """Return the secret of one task: 32 random bytes as text."""
+    return secrets.token_urlsafe(32)

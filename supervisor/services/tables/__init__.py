@@ -1,0 +1,1 @@
+"""Questions about tables: their warehouse, their quarantine."""

@@ -1,0 +1,181 @@
+"""Looking at quarantined records: which files of the errors table they are in, and what they hold.
+
+Only files that are part of the table are read, and only those of one supervisor; the rows alone
+tell which, so any overlord answers.
+"""
+
+import base64
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from supervisor.core.model.rows import Segment
+from supervisor.core.values.errors import Refused, SupervisorNotFound
+from supervisor.core.values.table_names import errors_table, is_errors_table
+from supervisor.ports.quarantine import RawRecord, RawRecords, RecordPlace, WantedRecords
+from supervisor.ports.store import Store
+from tasks.contract.messages import OffsetSpan
+from tasks.contract.wire import Instant, Wire
+
+LISTED_BYTES = 4_096
+"""Longest part of a key, a value or a header in a list, in bytes."""
+SHOWN_BYTES = 16 * 1024 * 1024
+"""The same where one record is asked for."""
+
+
+class RecordNotFound(Refused):
+    """No such record is in quarantine."""
+
+    def __init__(self, supervisor_id: str, place: RecordPlace) -> None:
+        """Name the record."""
+        topic, partition, offset = place
+        super().__init__(
+            f"[{supervisor_id}] has no quarantined record {topic}:{partition} {offset}"
+        )
+        self.supervisor_id = supervisor_id
+
+
+class HeaderView(Wire):
+    """One header; `value` is null where it is no UTF-8."""
+
+    key: str
+    value: str | None
+    value_base64: str | None
+
+
+class QuarantinedRecord(Wire):
+    """One record as it was sent; `key` and `value` are null where they are no UTF-8."""
+
+    topic: str
+    partition: int
+    offset: int
+    time: Instant
+    """Of the record in Kafka; the epoch if it has none."""
+    reason: str
+    key: str | None
+    key_base64: str | None
+    """Null: it has no key."""
+    key_bytes: int
+    value: str | None
+    value_base64: str | None
+    value_bytes: int
+    headers: list[HeaderView]
+    cut: bool
+    """Something is longer than what is shown; sizes are those of the whole."""
+
+
+class Quarantined(Wire):
+    """A page of the records that one supervisor could not read, by topic, partition and offset."""
+
+    supervisor_id: str
+    data_source: str
+    """The errors table."""
+    reasons: dict[str, int] | None
+    """Reason -> records, of all pages; null for a later page."""
+    records: list[QuarantinedRecord]
+    next: str | None
+    """The `after` of the next page; null: this is the last."""
+
+
+@dataclass(frozen=True)
+class Quarantine:
+    """Answers about quarantined records; one instance per process."""
+
+    store: Store
+    raw: RawRecords
+
+    def page(self, supervisor_id: str, wanted: WantedRecords, limit: int) -> Quarantined:
+        """Return the first `limit` records that are wanted; values are cut at LISTED_BYTES.
+
+        Raises:
+            SupervisorNotFound: the id was never used.
+            StorageUnavailable: the files cannot be read now.
+        """
+        data_source, segments = self._segments(supervisor_id)
+        whole = _paths(segments, replace(wanted, after=None))
+        reasons = None
+        if wanted.after is None:
+            reasons = dict(self.raw.reasons(whole, wanted))
+        paths = _paths(segments, wanted)
+        found = self.raw.page(paths, wanted, limit + 1, bytes_max=LISTED_BYTES)
+        more = len(found) > limit
+        return Quarantined(
+            supervisor_id=supervisor_id,
+            data_source=errors_table(data_source),
+            reasons=reasons,
+            records=[_shown(record, LISTED_BYTES) for record in found[:limit]],
+            next=written(found[limit - 1].place) if more else None,
+        )
+
+    def record(self, supervisor_id: str, place: RecordPlace) -> QuarantinedRecord:
+        """Return one record whole.
+
+        Raises:
+            RecordNotFound: it is not in quarantine.
+            SupervisorNotFound, StorageUnavailable: as `page`.
+        """
+        _, segments = self._segments(supervisor_id)
+        wanted = WantedRecords(place.topic, place.partition, place.offset)
+        found = self.raw.page(_paths(segments, wanted), wanted, 1, bytes_max=SHOWN_BYTES)
+        if not found:
+            raise RecordNotFound(supervisor_id, place)
+        return _shown(found[0], SHOWN_BYTES)
+
+    def _segments(self, supervisor_id: str) -> tuple[str, list[Segment]]:
+        with self.store.reading() as tx:
+            # A tombstone follows a spec: two rows are enough.
+            specs = (version.spec for version in tx.specs.history(supervisor_id, 2))
+            spec = next((spec for spec in specs if spec is not None), None)
+            if spec is None:
+                raise SupervisorNotFound(supervisor_id)
+            found = tx.segments.of_supervisor(supervisor_id)
+        errors = [each for each in found if each.used and is_errors_table(each.data_source)]
+        return spec.data_source, errors
+
+
+def written(place: RecordPlace) -> str:
+    """Return a place as it stands in addresses: `topic:partition:offset`."""
+    return f"{place.topic}:{place.partition}:{place.offset}"
+
+
+def _paths(segments: list[Segment], wanted: WantedRecords) -> list[str]:
+    """Return the files in which wanted records may be."""
+    return [s.file.path for s in segments if any(_may_hold(span, wanted) for span in s.file.spans)]
+
+
+def _may_hold(span: OffsetSpan, wanted: WantedRecords) -> bool:
+    last = RecordPlace(span.topic, span.partition, span.last)
+    return (
+        wanted.topic in {None, span.topic}
+        and wanted.partition in {None, span.partition}
+        and (wanted.offset is None or span.first <= wanted.offset <= span.last)
+        and (wanted.after is None or last > wanted.after)
+    )
+
+
+def _shown(record: RawRecord, most: int) -> QuarantinedRecord:
+    long = [record.key_bytes, record.value_bytes, *(len(v or b"") for _, v in record.headers)]
+    return QuarantinedRecord.model_validate(
+        {
+            "topic": record.place.topic,
+            "partition": record.place.partition,
+            "offset": record.place.offset,
+            "time": record.time,
+            "reason": record.reason,
+            **_texts("key", record.key),
+            "keyBytes": record.key_bytes,
+            **_texts("value", record.value),
+            "valueBytes": record.value_bytes,
+            "headers": [{"key": name, **_texts("value", v)} for name, v in record.headers],
+            "cut": max(long) > most or record.headers_number > len(record.headers),
+        }
+    )
+
+
+def _texts(name: str, content: bytes | None) -> Mapping[str, str | None]:
+    if content is None:
+        return {name: None, f"{name}Base64": None}
+    try:
+        text = content.decode()
+    except UnicodeDecodeError:
+        text = None
+    return {name: text, f"{name}Base64": base64.b64encode(content).decode()}

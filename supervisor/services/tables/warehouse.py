@@ -1,0 +1,85 @@
+"""The files that may lie in the warehouse, read from the rows in one transaction."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from pathlib import PurePosixPath
+
+from supervisor.chores.segments import SEGMENT_FILES
+from supervisor.control.declared_types import declared_of
+from supervisor.control.export_outbox import sequence_of
+from supervisor.core.model.rows import NamedFile, Task, TaskStatus
+from supervisor.core.tables.compaction import Compaction
+from supervisor.core.tables.exports import Export, NotExportable, copies_of, files_of, log_of
+from supervisor.ports.store import Transaction
+from supervisor.views.warehouse import WarehouseCopy, WarehouseFile, WarehouseFiles
+from tasks.contract.messages import PublishOutcome
+
+
+def warehouse_files(tx: Transaction, warehouse: str) -> WarehouseFiles:
+    """Read everything in one transaction that gives one view."""
+    unsettled = tx.tasks.unsettled_folders()
+    compactions = tx.compactions.unsettled()
+    kept: list[Task | Compaction] = [
+        *(task for task in unsettled if task.outcome is PublishOutcome.STALE or _unknown(task)),
+        *(each for each in compactions if _unknown(each)),
+    ]
+    left = {each.id for each in kept}
+    files, condemned, exports = tx.segments.named_files(), _condemned(tx), tx.exports.all()
+    return WarehouseFiles(
+        warehouse=warehouse,
+        files=[_told(file) for file in files],
+        writing=_folders([*tx.tasks.active(), *(each for each in compactions if each.live)]),
+        pending=_folders(
+            [
+                *(task for task in unsettled if task.id not in left),
+                *(each for each in compactions if not each.live and each.id not in left),
+            ]
+        ),
+        kept=_folders(kept),
+        condemned=condemned,
+        exports=sorted(log_of(each) for each in exports),
+        copies=list(_copies(tx, exports)),
+        copied=_copied([*(file.path for file in files), *condemned], exports),
+    )
+
+
+def _copies(tx: Transaction, exports: Iterable[Export]) -> Iterator[WarehouseCopy]:
+    equal = {
+        export.data_source
+        for export in exports
+        if export.enabled
+        and not export.problem
+        and export.sequence >= sequence_of(tx, export.data_source, export.format)
+    }
+    for data_source in sorted(equal):
+        with suppress(NotExportable):  # the export tells of it itself
+            segments = tx.segments.of_data_source(data_source)
+            for file in files_of(data_source, segments, declared_of(tx, segments)):
+                if file.casts:
+                    yield WarehouseCopy(path=f"{data_source}/{file.path}", rows=file.rows)
+
+
+def _copied(paths: Iterable[str], exports: Iterable[Export]) -> list[str]:
+    tables = {export.data_source for export in exports}
+    return sorted(copies_of(path) for path in paths if path.partition("/")[0] in tables)
+
+
+def _unknown(writer: Task | Compaction) -> bool:
+    return writer.status is TaskStatus.UNKNOWN
+
+
+def _folders(writers: Iterable[Task | Compaction]) -> list[str]:
+    return [str(PurePosixPath(each.data_source, "data", each.id)) for each in writers]
+
+
+def _condemned(tx: Transaction) -> list[str]:
+    """Return also those whose deletion was set aside: they go when somebody has it retried."""
+    queues = [row.queue for row in tx.events.all() if row.queue.name == SEGMENT_FILES]
+    waiting = [tx.events.outstanding_keys(queue) for queue in queues]
+    return tx.segments.paths_of(frozenset().union(*waiting))
+
+
+def _told(file: NamedFile) -> WarehouseFile:
+    return WarehouseFile(
+        path=file.path, size_bytes=file.size_bytes, sha256=file.sha256, task_id=file.task_id
+    )

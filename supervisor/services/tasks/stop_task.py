@@ -1,0 +1,66 @@
+"""Tasks that people end: the range goes on with another attempt, as after any lost task."""
+
+from dataclasses import dataclass
+
+from supervisor.control.end_task import Endings
+from supervisor.control.leadership import Leadership
+from supervisor.control.loop import Loop
+from supervisor.control.tables import require_table
+from supervisor.control.wakeups import Broadcast
+from supervisor.core.model.rows import AuditEntry, Task, TaskStatus
+from supervisor.core.values.errors import TaskNotFound
+from supervisor.ports.store import Clock, Store
+
+WHY = "Shutdown request from user"
+"""Druid's words."""
+
+
+@dataclass(frozen=True)
+class TaskStops:
+    """The verbs; one instance per process, safe to call from many threads."""
+
+    store: Store
+    clock: Clock
+    leadership: Leadership
+    loop: Loop
+    changed: Broadcast
+    endings: Endings
+
+    def stop(self, task_id: str, author: str) -> bool:
+        """End a task as FAILED, through no fault of its own; False: it had ended before.
+
+        What it journaled is read again by the task that replaces it.
+
+        Raises:
+            TaskNotFound: there is no such task.
+            LeaseLost: this overlord does not lead.
+        """
+        with self.store.leading(self.leadership.term()) as tx:
+            task = tx.tasks.get(task_id)
+            if task is None:
+                raise TaskNotFound(task_id)
+            now = self.clock.now()
+            ended = self.endings.end(tx, task, TaskStatus.FAILED, WHY, now, lost=True)
+            if ended:
+                detail = {"supervisor": task.supervisor_id, "generation": task.generation_id}
+                tx.audit.write(AuditEntry(now, author, "stop-task", task_id, detail))
+        if ended:
+            self.changed.notify()  # its worker hears at once that it is listed no more
+            self.loop.wake(task.supervisor_id)
+        return ended
+
+    def stop_all(self, data_source: str, author: str) -> list[str]:
+        """End every task that writes a table; return those that were ended.
+
+        Each in a transaction of its own; the tasks that replace them are not among them.
+
+        Raises:
+            DataSourceNotFound: nobody feeds such a table, and nobody did.
+            LeaseLost: this overlord does not lead.
+        """
+        self.leadership.term()
+        with self.store.reading() as tx:
+            require_table(tx, data_source)
+            active: list[Task] = tx.tasks.active()
+        mine = [task.id for task in active if task.data_source == data_source]
+        return [task_id for task_id in mine if self.stop(task_id, author)]

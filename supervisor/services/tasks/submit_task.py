@@ -1,0 +1,143 @@
+"""Tasks that people submit, and poll by id: each is a bounded supervisor under the task's id.
+
+POST /task ──► spec with boundedStreamConfig ──► RUNNING ──► all of it published: SUCCESS
+└──► terminated before: FAILED
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from supervisor.core.model.rows import SpecVersion, TaskStatus
+from supervisor.core.planning.preconditions import AnyVersion, Expected
+from supervisor.core.planning.rules.bounds import is_completed
+from supervisor.core.spec.spec import SupervisorSpec
+from supervisor.core.spec.submitted_task import TYPE, bounded_supervisor
+from supervisor.core.values.errors import Refused, TaskNotFound
+from supervisor.ports.store import Store, Transaction
+from supervisor.services.access.ownership import Allowed, everything
+from supervisor.services.supervisors.specs import Service
+from supervisor.services.tasks.stop_task import WHY
+from supervisor.views.tasks import EPOCH, TaskLocation, TaskRow, TaskStatusView
+from tasks.contract.wire import iso_utc
+
+
+class TaskExists(Refused):
+    """A task or a supervisor has this id already."""
+
+    def __init__(self, task_id: str) -> None:
+        """Say so in Druid's words, and what to do."""
+        super().__init__(f"Task[{task_id}] already exists: leave the id out, or choose another")
+
+
+class _Unused(Expected):
+    """Expects, where the first version is written, that there never was one: not even ended."""
+
+    def check(self, supervisor_id: str, newest: AnyVersion | None) -> None:
+        if newest is not None:
+            raise TaskExists(supervisor_id)
+
+
+@dataclass(frozen=True)
+class SubmittedTasks:
+    """The verbs; one instance per process, safe to call from many threads."""
+
+    store: Store
+    service: Service
+
+    def submit(
+        self, document: dict[str, object], author: str, suffix: str, allowed: Allowed = everything
+    ) -> str:
+        """Begin to read the ranges that a task names; return its id.
+
+        `suffix` makes an id of a task that has none; `allowed` is as `apply_spec`'s.
+
+        Raises:
+            NotOffered, InvalidSpec: it is no such task, or one that cannot be run.
+            TaskExists: its id was used before.
+            LeaseLost: this overlord does not lead.
+        """
+        task_id, spec = bounded_supervisor(document, suffix)
+        with self.store.reading() as tx:
+            if tx.tasks.get(task_id) is not None:
+                raise TaskExists(task_id)
+        self.service.apply_spec(spec, author, _Unused(), allowed=allowed)
+        return task_id
+
+    def status(self, task_id: str) -> TaskStatusView:
+        """Return the row of a submitted task, as Druid's clients poll it.
+
+        Raises:
+            TaskNotFound: no bounded supervisor has this id.
+        """
+        with self.store.reading() as tx:
+            first, spec, ended = _found(tx, task_id)
+            done = is_completed(spec, tx.offsets.of(task_id))
+            published = [each.published_at for each in tx.segments.publications(task_id)]
+        finished = max(published, default=first.created_at) if done else ended
+        return TaskStatusView(task=task_id, status=_row(task_id, spec, first, finished, done=done))
+
+    def short_statuses(self, task_ids: Iterable[str]) -> dict[str, TaskStatusView]:
+        """Return id -> row of those that are submitted tasks; other ids are left out."""
+        with self.store.reading() as tx:
+            known = {version.supervisor_id for version in tx.specs.all_newest()}
+        found = {}
+        for task_id in sorted(known.intersection(task_ids)):
+            try:
+                found[task_id] = self.status(task_id)
+            except TaskNotFound:
+                continue  # a supervisor that goes on
+        return found
+
+    def payload(self, task_id: str) -> dict[str, object]:
+        """Return `{task, payload}`: the spec that it became; raises as `status`."""
+        with self.store.reading() as tx:
+            _, spec, _ = _found(tx, task_id)
+        return {"task": task_id, "payload": spec.normalised() | {"type": TYPE, "id": task_id}}
+
+    def stop(self, task_id: str, author: str) -> None:
+        """End a submitted task; one that has ended stays as it is.  Raises as `status`."""
+        with self.store.reading() as tx:
+            _, spec, ended = _found(tx, task_id)
+            over = ended is not None or is_completed(spec, tx.offsets.of(task_id))
+        if not over:
+            self.service.terminate(task_id, author)
+
+
+def _found(tx: Transaction, task_id: str) -> tuple[SpecVersion, SupervisorSpec, datetime | None]:
+    """Return the first version, the newest spec, and when it was terminated."""
+    versions = tx.specs.history(task_id)
+    spec = next((version.spec for version in versions if version.spec is not None), None)
+    if spec is None or spec.io_config.ends is None:
+        raise TaskNotFound(task_id)
+    return versions[-1], spec, versions[0].created_at if versions[0].terminated else None
+
+
+def _row(
+    task_id: str, spec: SupervisorSpec, first: SpecVersion, finished: datetime | None, *, done: bool
+) -> TaskRow:
+    running = finished is None
+    status = TaskStatus.SUCCESS if done else TaskStatus.RUNNING if running else TaskStatus.FAILED
+    created = iso_utc(first.created_at)
+    lasted = -1 if finished is None else int((finished - first.created_at).total_seconds() * 1000)
+    why = WHY if status is TaskStatus.FAILED else ""
+    return TaskRow(
+        id=task_id,
+        group_id=task_id,
+        type=TYPE,
+        created_time=created,
+        queue_insertion_time=created if running else EPOCH,
+        status_code=status,
+        status=status,
+        runner_status_code="RUNNING" if running else "NONE",
+        duration=lasted,
+        location=TaskLocation(host=None, port=-1, tls_port=-1),
+        data_source=spec.data_source,
+        error_msg=why or None,
+        reason=why,
+        supervisor_id=task_id,
+        generation_id="",
+        replica=0,
+        attempt=0,
+        worker_id="",
+    )

@@ -1,0 +1,1 @@
+"""Settings of all processes: names, defaults, units; `cli/`, `app/` and `verify/` import them."""

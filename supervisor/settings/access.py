@@ -1,0 +1,178 @@
+"""The settings of who may call, and of TLS; a part of `settings.py`, which reads them."""
+
+import base64
+import os
+import ssl
+from datetime import timedelta
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field
+from pydantic.config import JsonDict
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from supervisor.core.values.field_types import LongDuration
+from supervisor.settings.problems import SetupProblem
+from tasks.runtime.secrets import known_secrets
+
+PREFIX = "TIDEGATE_"
+TOKEN = "TIDEGATE_TOKEN"  # noqa: S105 -- the name of a variable
+
+
+def _absolute(value: Path) -> Path:
+    return value.expanduser().absolute()
+
+
+File = Annotated[Path, AfterValidator(_absolute)]
+"""A file, made absolute when it is read."""
+
+
+def _none(unit: str = "file") -> JsonDict:
+    return {"default": "none", "unit": unit}
+
+
+class AccessSettings(BaseSettings):
+    """What an operator may set about callers, credentials and TLS."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX, env_ignore_empty=True, frozen=True, extra="forbid"
+    )
+
+    auth: Literal["auto", "required"] = Field(
+        default="auto",
+        description="Whether an overlord asks its callers who they are: auto (not on loopback, "
+        "everywhere else) or required.",
+    )
+    token_file: File | None = Field(
+        default=None,
+        description="File with the token that a worker or the command line sends; "
+        "the variable TIDEGATE_TOKEN, which is no setting, wins.",
+        json_schema_extra=_none(),
+    )
+    user: str | None = Field(
+        default=None,
+        description="Name that the command line sends with a password, if it has no token.",
+        json_schema_extra=_none(""),
+    )
+    password_file: File | None = Field(
+        default=None,
+        description="File with the password of TIDEGATE_USER.",
+        json_schema_extra=_none(),
+    )
+    password_memory: int = Field(
+        default=65_536,
+        ge=8,
+        le=1_048_576,
+        description="Memory that checking one password takes; two are checked at once.",
+        json_schema_extra={"unit": "KiB"},
+    )
+    password_passes: int = Field(
+        default=3,
+        ge=1,
+        le=100,
+        description="How often checking a password goes over its memory.",
+        json_schema_extra={"unit": "passes"},
+    )
+    lockout_failures: int = Field(
+        default=10,
+        ge=1,
+        le=1_000,
+        description="After so many wrong passwords in a row a name is not heard from that address; "
+        "after ten times as many, the address is not.",
+        json_schema_extra={"unit": "failures"},
+    )
+    lockout: LongDuration = Field(
+        default=timedelta(minutes=1),
+        description="For how long, since the last failure.",
+        json_schema_extra={"unit": "ISO 8601 duration"},
+    )
+    rate_limit: int = Field(
+        default=100,
+        ge=1,
+        le=100_000,
+        description="Requests a second of one caller from one address, ten times as many at once; "
+        "counted where callers are asked who they are, workers aside.",
+        json_schema_extra={"unit": "requests/s"},
+    )
+    tls_cert: File | None = Field(
+        default=None,
+        description="Certificate, with its chain, of an overlord that serves HTTPS (PEM).",
+        json_schema_extra=_none(),
+    )
+    tls_key: File | None = Field(
+        default=None,
+        description="Private key of TIDEGATE_TLS_CERT (PEM, without a password).",
+        json_schema_extra=_none(),
+    )
+    tls_ca: File | None = Field(
+        default=None,
+        description="Authorities that workers, the command line and followers trust to name an "
+        "overlord (PEM).",
+        json_schema_extra={"default": "those of the system", "unit": "file"},
+    )
+
+    def token(self) -> str | None:
+        """Return the token that this process sends; None: none is given.
+
+        Raises:
+            SetupProblem: its file cannot be read, or it is no token.
+        """
+        given = os.environ.get(TOKEN, "").strip()
+        if not given and self.token_file is not None:
+            given = _line_of(self.token_file, "TIDEGATE_TOKEN_FILE")
+        if not given:
+            return None
+        if not (given.isascii() and given.isprintable() and " " not in given):
+            raise SetupProblem(
+                "the token has signs that no token has", "`tidegate access token create` makes one"
+            )
+        known_secrets().learn(given)
+        return given
+
+    def authorization(self) -> str | None:
+        """Return the header by which the command line says who it is; None: it says nothing.
+
+        Raises:
+            SetupProblem: a file cannot be read.
+        """
+        if token := self.token():
+            return f"Bearer {token}"
+        if self.user is None:
+            return None
+        if self.password_file is None:
+            raise SetupProblem(
+                "TIDEGATE_USER is set without a password", "set TIDEGATE_PASSWORD_FILE as well"
+            )
+        told = f"{self.user}:{_line_of(self.password_file, 'TIDEGATE_PASSWORD_FILE')}"
+        return f"Basic {base64.b64encode(told.encode()).decode()}"
+
+    def trust(self) -> ssl.SSLContext | bool:
+        """Return what httpx takes as `verify`.
+
+        Raises:
+            SetupProblem: the file of authorities cannot be read.
+        """
+        return trusted(self.tls_ca)
+
+
+def trusted(authorities: Path | None) -> ssl.SSLContext | bool:
+    """Return a context that trusts these authorities alone; True: those of the system.
+
+    Raises:
+        SetupProblem: the file cannot be read.
+    """
+    if authorities is None:
+        return True
+    try:
+        return ssl.create_default_context(cafile=str(authorities))
+    except (OSError, ssl.SSLError) as error:
+        raise SetupProblem(
+            f"TIDEGATE_TLS_CA: {authorities} cannot be read: {error}", "name a file of PEM"
+        ) from error
+
+
+def _line_of(file: Path, setting: str) -> str:
+    try:
+        return file.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise SetupProblem(f"{setting}: {file} cannot be read: {error}", "correct it") from error

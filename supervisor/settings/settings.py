@@ -1,0 +1,393 @@
+"""Every setting as data: name, default, unit, help.  Read once, at the start of a process.
+
+    command line ─► environment (TIDEGATE_*) ─► tidegate.toml ─► defaults      the first one counts
+
+The file is `tidegate.toml` of the working folder, or what TIDEGATE_CONFIG names.  Its keys are
+the names of this module's fields (`data_dir = "/srv/tidegate"`), or the same with the prefix.
+`python -m supervisor.settings` writes the reference page.
+"""
+
+import ipaddress
+import os
+import re
+import socket
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import AfterValidator, Field, ValidationError
+from pydantic.config import JsonDict
+from pydantic.fields import FieldInfo
+from pydantic_settings import (
+    BaseSettings,
+    InitSettingsSource,
+    PydanticBaseSettingsSource,
+)
+
+from supervisor.core.values.field_types import Duration, LongDuration, format_duration, nearest
+from supervisor.settings.access import PREFIX, TOKEN, AccessSettings
+from supervisor.settings.log import LogSettings
+from supervisor.settings.problems import SetupProblem
+from supervisor.settings.types import Addresses, Folder, TableFolder, http_url, http_urls
+
+OVERLORD_PORT = 8090
+WORKER_PORT = 8091
+CONFIG_FILE = "tidegate.toml"
+
+_OTHER_NAMES = frozenset(
+    {"TIDEGATE_CONFIG", "TIDEGATE_DEBUG", "TIDEGATE_FAILPOINTS", "TIDEGATE_PROFILE", TOKEN}
+)
+_SECRET = "TIDEGATE_SECRET_"  # noqa: S105 -- the start of names of variables, no secret
+_TESTS = "TIDEGATE_TEST_"
+"""Of variables that only tests read."""
+
+
+def _unit(text: str) -> JsonDict:
+    return {"unit": text}
+
+
+def _shown_as(default: str, unit: str = "") -> JsonDict:
+    return {"default": default, "unit": unit}
+
+
+class Settings(LogSettings, AccessSettings):
+    """What an operator may set; one instance per process, never changed."""
+
+    data_dir: Folder = Field(
+        default=Path(".tidegate"),
+        validate_default=True,
+        description="Folder of a process for what must outlive it: journals, jars, SQLite.",
+        json_schema_extra=_shown_as("./.tidegate", "folder"),
+    )
+    metadata_url: str = Field(
+        default_factory=lambda known: f"sqlite:///{known['data_dir']}/metadata.db",
+        description="SQLAlchemy URL of the metadata database: SQLite or PostgreSQL.",
+        json_schema_extra=_shown_as("sqlite:///<data dir>/metadata.db", "URL"),
+    )
+    warehouse: TableFolder = Field(
+        default_factory=lambda known: known["data_dir"] / "warehouse",
+        description="Folder of the tables; every process sees it under the same path.",
+        json_schema_extra=_shown_as("<data dir>/warehouse", "folder"),
+    )
+    host: str = Field(
+        default="127.0.0.1",
+        min_length=1,
+        description="Address that overlord or worker listens on.",
+    )
+    port: int | None = Field(
+        default=None,
+        ge=1,
+        le=65_535,
+        description="Port that overlord or worker listens on.",
+        json_schema_extra=_shown_as(f"{OVERLORD_PORT} overlord, {WORKER_PORT} worker"),
+    )
+    advertised_url: Annotated[str, AfterValidator(http_url)] | None = Field(
+        default=None,
+        description="Address at which others reach this process.",
+        json_schema_extra=_shown_as("from host and port", "URL"),
+    )
+    overlords: Annotated[Addresses, AfterValidator(http_urls)] = Field(
+        default=(f"http://127.0.0.1:{OVERLORD_PORT}",),
+        min_length=1,
+        description="Overlords that workers and the command line talk to.",
+        json_schema_extra=_unit("URLs, separated by commas"),
+    )
+    worker_id: str | None = Field(
+        default=None,
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$",
+        description="Name of a worker, the same at every start; two workers never share one.",
+        json_schema_extra=_shown_as("worker-<host name>, kept in <data dir>/worker-id"),
+    )
+    worker_slots: int = Field(
+        default=4,
+        ge=1,
+        le=1_000,
+        description="Tasks that may read at once in one worker.",
+        json_schema_extra=_unit("tasks"),
+    )
+    worker_timeout: LongDuration = Field(
+        default=timedelta(seconds=30),
+        description="A worker that has not synced for so long is lost, and its tasks replaced.",
+        json_schema_extra=_unit("ISO 8601 duration"),
+    )
+    spark_master: str = Field(
+        default="local[*]", min_length=1, description="Where a worker's Spark application runs."
+    )
+    spark_heap: str = Field(
+        default="768m",
+        pattern=r"^[1-9][0-9]{0,5}[mMgG]$",
+        description="Heap of a worker's JVM, such as 768m or 2g.",
+        json_schema_extra=_unit("size"),
+    )
+    java: str = Field(
+        default="auto",
+        min_length=1,
+        description="auto (JAVA_HOME or PATH, else bundled), bundled, or the path of a Java.",
+    )
+    jars: Folder | None = Field(
+        default=None,
+        description="Folder that has the jars already; then nothing is fetched.",
+        json_schema_extra=_shown_as("none: fetched once into <data dir>/jars", "folder"),
+    )
+    kafka_allow: Addresses | None = Field(
+        default=None,
+        description="Brokers that specs may name: host (any port) or host:port.  "
+        "Required where callers are asked who they are: see TIDEGATE_AUTH.",
+        json_schema_extra=_shown_as("any, if nobody is asked", "host[:port], separated by commas"),
+    )
+    registry_allow: Addresses | None = Field(
+        default=None,
+        description="Schema registries that specs may name: host (any port) or host:port.",
+        json_schema_extra=_shown_as("any, if nobody is asked; else none", "host[:port], by commas"),
+    )
+    supervisor_period: LongDuration = Field(
+        default=timedelta(seconds=30),
+        description="A supervisor is looked at no later than this after the last time.",
+        json_schema_extra=_unit("ISO 8601 duration"),
+    )
+    lease_ttl: LongDuration = Field(
+        default=timedelta(seconds=8),
+        ge=timedelta(seconds=3),
+        description="Another overlord takes over when the leader was silent for so long.",
+        json_schema_extra=_unit("ISO 8601 duration"),
+    )
+    pause_timeout: LongDuration = Field(
+        default=timedelta(seconds=20),
+        description="A replica that does not pause for a handoff within this is replaced.",
+        json_schema_extra=_unit("ISO 8601 duration"),
+    )
+    pause_lease: LongDuration = Field(
+        default=timedelta(seconds=60),
+        description="A paused replica that hears nothing for so long reads on by itself.",
+        json_schema_extra=_unit("ISO 8601 duration"),
+    )
+    progress_timeout: LongDuration = Field(
+        default=timedelta(minutes=5),
+        description="A reading task that could go on, and does not for so long, is replaced; its "
+        "worker cancels a batch that stands still after 0.6 of it.",
+        json_schema_extra=_unit("ISO 8601 duration"),
+    )
+    gc_delay: Duration = Field(
+        default=timedelta(seconds=60),
+        description="Between the end of a task and the first deletion of files that it left, and "
+        "between two looks at its folder.",
+        json_schema_extra=_unit("ISO 8601 duration"),
+    )
+    sweep_period: LongDuration = Field(
+        default=timedelta(minutes=10),
+        description="How often the warehouse is searched for folders that no event cleans up.",
+        json_schema_extra=_unit("ISO 8601 duration"),
+    )
+    segment_grace: Duration = Field(
+        default=timedelta(days=30),
+        description="Between taking a segment out of its table and deleting its file; so long it "
+        "can be put back.",
+        json_schema_extra=_unit("ISO 8601 duration"),
+    )
+    retention_period: LongDuration = Field(
+        default=timedelta(hours=1),
+        description="How often retention rules are applied.",
+        json_schema_extra=_unit("ISO 8601 duration"),
+    )
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 -- a .env is not ours to read
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003 -- same
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Name what is read, the first one counts."""
+        file = InitSettingsSource(settings_cls, _from_file(os.environ))
+        return init_settings, env_settings, file
+
+    @property
+    def asks_who(self) -> bool:
+        """An overlord asks its callers who they are."""
+        return self.auth == "required" or not self.on_loopback
+
+    @property
+    def on_loopback(self) -> bool:
+        """Only this machine reaches what listens on `host`."""
+        try:
+            return ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return self.host == "localhost"
+
+    def allowed_brokers(self) -> tuple[str, ...] | None:
+        """Return the broker hosts that specs may name; None allows all.
+
+        Raises:
+            SetupProblem: callers are asked who they are, and none are named.
+        """
+        if self.kafka_allow is None and self.asks_who:
+            why = "TIDEGATE_AUTH=required" if self.on_loopback else f"TIDEGATE_HOST={self.host}"
+            raise SetupProblem(
+                f"with {why} callers are asked who they are, and whoever may write one table could "
+                "have any secret sent to any host",
+                "set TIDEGATE_KAFKA_ALLOW to the brokers that specs may name, as host or host:port",
+            )
+        return self.kafka_allow
+
+    def allowed_registries(self) -> tuple[str, ...] | None:
+        """Return the schema registries that specs may name; None allows all: if nobody is asked."""
+        return (self.registry_allow or ()) if self.asks_who else self.registry_allow
+
+    def url(self, default_port: int) -> str:
+        """Return the address at which others reach this process: the advertised one, if any."""
+        if self.advertised_url is not None:
+            return self.advertised_url
+        everywhere = self.host in {"0.0.0.0", "::"}  # noqa: S104 -- a comparison
+        host = socket.gethostname() if everywhere else self.host
+        scheme = "http" if self.tls_cert is None else "https"
+        return f"{scheme}://{f'[{host}]' if ':' in host else host}:{self.port or default_port}"
+
+
+def load_settings(**given: object) -> Settings:
+    """Read the settings; `given` comes from the command line, None means "not given".
+
+    Raises:
+        SetupProblem: a value is wrong, or the file has a key that no setting has.
+    """
+    chosen = {name: value for name, value in given.items() if value is not None}
+    try:
+        return Settings(**chosen)  # type: ignore[arg-type]  # pydantic checks it
+    except ValidationError as error:
+        raise _as_problem(error) from None
+
+
+def stable_worker_id(settings: Settings) -> str:
+    """Return the worker's name: as set, else the one kept in its data folder, drawn if new.
+
+    It stays with the folder that holds the journals, whatever the host is called next time.
+
+    Raises:
+        SetupProblem: the data folder cannot be written.
+    """
+    if settings.worker_id is not None:
+        return settings.worker_id
+    kept = settings.data_dir / "worker-id"
+    try:
+        if kept.is_file() and (name := kept.read_text().strip()):
+            return name
+        host = re.sub(r"[^A-Za-z0-9.-]", "-", socket.gethostname()).strip(".-") or "host"
+        name = f"worker-{host[:60]}-{os.urandom(2).hex()}"
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        kept.write_text(f"{name}\n")
+    except OSError as error:
+        raise SetupProblem(
+            f"the data folder {settings.data_dir} cannot be written: {error.strerror}",
+            "set TIDEGATE_DATA_DIR to a folder that this user may write",
+        ) from error
+    return name
+
+
+def misspelt(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return variables that look like a setting and are none -> the setting probably meant."""
+    known = {f"{PREFIX}{name.upper()}" for name in Settings.model_fields}
+    unknown = (
+        {
+            name
+            for name in environment
+            if name.startswith(PREFIX) and not name.startswith((_SECRET, _TESTS))
+        }
+        - known
+        - _OTHER_NAMES
+    )
+    near = {name: _very_near(name, known) for name in sorted(unknown)}
+    return {name: meant for name, meant in near.items() if meant is not None}
+
+
+@dataclass(frozen=True)
+class SettingRow:
+    """One setting, as the reference shows it."""
+
+    name: str
+    default: str
+    unit: str
+    help: str
+
+
+def settings_table() -> tuple[SettingRow, ...]:
+    """Return every setting, in the order of the reference."""
+    fields = Settings.model_fields
+    names = sorted(fields, key=AccessSettings.model_fields.__contains__)  # these last
+    return tuple(_row(name, fields[name]) for name in names)
+
+
+def as_markdown(rows: Iterable[SettingRow]) -> str:
+    """Return the settings as a Markdown table."""
+    head = "| name | default | unit | what it does |\n|---|---|---|---|\n"
+    lines = (f"| `{r.name}` | {_code(r.default)} | {r.unit} | {r.help} |\n" for r in rows)
+    return head + "".join(line.replace("[*]", "[\\*]") for line in lines)
+
+
+def _code(default: str) -> str:
+    return default if " " in default and "/" not in default else f"`{default}`"
+
+
+def _row(name: str, field: FieldInfo) -> SettingRow:
+    extra = field.json_schema_extra
+    shown = extra if isinstance(extra, dict) else {}
+    return SettingRow(
+        name=f"{PREFIX}{name.upper()}",
+        default=str(shown.get("default") or _as_text(field.default)),
+        unit=str(shown.get("unit", "")),
+        help=" ".join((field.description or "").split()),
+    )
+
+
+def _as_text(default: object) -> str:
+    if isinstance(default, timedelta):
+        return format_duration(default)
+    return ",".join(default) if isinstance(default, tuple) else str(default)
+
+
+def _from_file(environment: Mapping[str, str]) -> dict[str, object]:
+    named = environment.get("TIDEGATE_CONFIG")
+    path = Path(named or CONFIG_FILE)
+    try:
+        read = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        if named is None:
+            return {}
+        raise SetupProblem(f"{path} does not exist", "correct or unset TIDEGATE_CONFIG") from None
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise SetupProblem(f"{path} cannot be read: {error}", "it must be a TOML file") from error
+    return {_known_key(key, path): value for key, value in read.items()}
+
+
+def _known_key(key: str, path: Path) -> str:
+    name = key.lower().removeprefix(PREFIX.lower())
+    if name in Settings.model_fields:
+        return name
+    if key.upper().startswith(_SECRET):
+        fix = "set secrets in the environment: they are not settings"
+    elif (meant := nearest(name, Settings.model_fields)) is not None:
+        fix = f"did you mean {meant}?"
+    else:
+        fix = f"known are: {', '.join(Settings.model_fields)}"
+    raise SetupProblem(f"{path}: {key} is not a setting", fix)
+
+
+def _very_near(name: str, known: Iterable[str]) -> str | None:
+    # The prefix is common to all: it must not make strangers look alike.
+    meant = nearest(name.removeprefix(PREFIX), [k.removeprefix(PREFIX) for k in known])
+    return None if meant is None else f"{PREFIX}{meant}"
+
+
+def _as_problem(error: ValidationError) -> SetupProblem:
+    first = error.errors(include_url=False)[0]
+    name = f"{PREFIX}{str(first['loc'][0]).upper()}" if first["loc"] else "settings"
+    context = first.get("ctx", {})
+    told = str(context.get("told") or first["msg"])
+    if first["type"] == "extra_forbidden":
+        told = "is not a setting"
+    hint = str(context.get("hint") or "see `python -m supervisor.settings`")
+    shown = "" if first["type"] == "extra_forbidden" else f" ({str(first['input'])[:100]!r})"
+    return SetupProblem(f"{name}{shown}: {told}", hint)

@@ -1,0 +1,127 @@
+"""What a POST of a spec would do, as it is shown."""
+
+from pydantic import Field, JsonValue
+
+from supervisor.core.planning.dry_run import Probed, Verdict
+from supervisor.core.planning.restarts import Restarts
+from supervisor.core.spec.changes import Effect
+from supervisor.views.sample import SampleView
+from tasks.contract.wire import Wire
+
+
+class WrongField(Wire):
+    """One thing that is wrong, as a refused POST has it."""
+
+    pointer: str
+    message: str
+    hint: str
+
+
+class FoundPartition(Wire):
+    """What Kafka holds of one partition."""
+
+    partition: int
+    earliest: int
+    latest: int
+    """The next offset that will be written."""
+
+
+class FoundTopic(Wire):
+    """One topic that the spec reads."""
+
+    topic: str
+    partitions: tuple[FoundPartition, ...]
+
+
+class Connection(Wire):
+    """Whether the topics can be read from here; that they cannot is no error of the spec."""
+
+    reachable: bool
+    topics: tuple[FoundTopic, ...]
+    error: str | None
+    """Why not, and what to do."""
+
+
+class WouldChange(Wire):
+    """One field that differs from the stored version."""
+
+    field: str
+    """JSON pointer into the nested form of the spec."""
+    old: JsonValue = Field(alias="from")
+    new: JsonValue = Field(alias="to")
+    effect: Effect
+
+
+class DryRunView(Wire):
+    """What a POST of a spec would do; nothing was changed."""
+
+    id: str | None
+    """Of the supervisor; null if the document does not make a spec."""
+    valid: bool
+    """A POST would be taken."""
+    errors: tuple[WrongField, ...]
+    warnings: tuple[str, ...]
+    """What the document says that has no effect, and columns that become another type."""
+    spec: dict[str, object] | None
+    """As GET would answer it; null if the document makes none that is allowed here."""
+    connect: Connection | None
+    """Null: nothing has connected, for the spec is refused before that."""
+    exists: bool
+    """A supervisor of this id is there already."""
+    changes: tuple[WouldChange, ...]
+    """Against its stored version; empty if there is none."""
+    restarts: Restarts
+    restarts_what: str
+    """The same in a sentence."""
+    sample: SampleView | None
+    """Null: none was asked for, or there is none."""
+    sample_error: str | None
+    """Why there is none."""
+
+
+def dry_run_view(
+    verdict: Verdict, sample: SampleView | None = None, sample_error: str | None = None
+) -> DryRunView:
+    """Return a verdict as it is shown."""
+    spec = verdict.spec
+    connect = None
+    if verdict.looked:
+        topics = () if verdict.seen is None else _topics(verdict.seen)
+        reachable, error = verdict.seen is not None, verdict.trouble or None
+        connect = Connection(reachable=reachable, topics=topics, error=error)
+    return DryRunView(
+        id=None if spec is None else spec.id,
+        valid=verdict.valid,
+        errors=tuple(
+            WrongField(pointer=e.pointer, message=e.message, hint=e.hint) for e in verdict.errors
+        ),
+        warnings=verdict.warnings,
+        spec=None if spec is None else spec.normalised(),
+        connect=connect,
+        exists=verdict.exists,
+        changes=tuple(
+            WouldChange(field=c.field, old=c.old, new=c.new, effect=c.effect)
+            for c in verdict.changes.fields
+        ),
+        restarts=verdict.restarts,
+        restarts_what=verdict.told,
+        sample=sample,
+        sample_error=sample_error,
+    )
+
+
+def _topics(seen: Probed) -> tuple[FoundTopic, ...]:
+    names = sorted({partition.topic for partition in seen.earliest})
+    return tuple(
+        FoundTopic(
+            topic=name,
+            partitions=tuple(
+                FoundPartition(
+                    partition=p.partition, earliest=seen.earliest[p], latest=seen.latest[p]
+                )
+                for p in sorted(seen.earliest)
+                if p.topic == name
+            ),
+        )
+        for name in names
+    )

@@ -1,0 +1,260 @@
+"""The files of a table: the published ones from the rows, the journaled ones from workers.
+
+A reader takes this list, never a glob.  Journaled files are those of one live replica per live
+generation, and not yet part of the table: who asks for them sees rows early, or not at all.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import zip_longest
+from pathlib import PurePosixPath
+from typing import Protocol
+
+from supervisor.core.model.rows import Generation, Segment, Task
+from supervisor.core.planning.observed import Liveness, WorkerView
+from supervisor.core.values.errors import WorkerUnavailable
+from tasks.contract.ingest_spec import Column
+from tasks.contract.messages import JournalFile, JournalView, TaskPhase, TaskReport
+from tasks.contract.offsets import Offsets
+from tasks.contract.wire import Instant, Wire
+
+ASKED_AT_ONCE = 32
+WITHIN_S = 0.5
+"""From the request on: workers that stand still must not hold its answer up for a second."""
+_TELLING = frozenset(TaskPhase) - {TaskPhase.FAILED}
+
+
+class Journals(Protocol):
+    """The control API of workers, as far as reading asks it."""
+
+    def journal(self, worker_url: str, task_id: str, token: str, patience_s: float) -> JournalView:
+        """Return the journaled files of one live task.
+
+        Raises:
+            WorkerUnavailable: it was silent for `patience_s`, or its answer is not usable.
+        """
+        ...
+
+
+class TableFile(Wire):
+    """One Parquet file: `path` below the warehouse, `uri` the absolute path."""
+
+    path: str
+    uri: str
+    published: bool
+    rows: int
+    size_bytes: int
+    sha256: str | None
+    """None, like the interval, for a journaled file: it is known when it is published."""
+    interval_start: Instant | None
+    interval_end: Instant | None
+    supervisor_id: str
+    generation_id: str | None
+    task_id: str
+    compaction_id: str | None
+    """It was compacted; generation and task are those of the newest file that it replaced."""
+    column_set: int | None
+    """Which of the table's `column_sets` says what it has; None: from before it was recorded."""
+
+
+class TableFiles(Wire):
+    """The files of one table."""
+
+    data_source: str
+    warehouse: str
+    columns: list[Column]
+    """Of the table: what a file has in another type is to be read in this one."""
+    column_sets: list[list[Column]]
+    files: list[TableFile]
+    missing: list[str]
+    """Generations none of whose replicas told its journaled files, each with the reason."""
+
+
+class DataSources(Wire):
+    """Every table that is fed, or was published into, by name."""
+
+    data_sources: list[str]
+
+
+class ColumnSets:
+    """The different lists of columns that files have, numbered."""
+
+    def __init__(self) -> None:
+        """Begin without any."""
+        self._numbers: dict[tuple[Column, ...], int] = {}
+
+    def number(self, columns: tuple[Column, ...]) -> int | None:
+        """Return a list's number; None for an empty one: it is not known."""
+        return self._numbers.setdefault(columns, len(self._numbers)) if columns else None
+
+    def all(self) -> list[list[Column]]:
+        """Return the lists by number."""
+        return [list(columns) for columns in self._numbers]
+
+
+@dataclass(frozen=True)
+class Replica:
+    """A live task that can be asked, and where."""
+
+    task: Task
+    url: str
+
+
+@dataclass(frozen=True)
+class LiveRange:
+    """A live generation and whom to ask for its files, best first."""
+
+    generation: Generation
+    replicas: tuple[Replica, ...]
+
+
+def live_ranges(
+    generations: Sequence[Generation],
+    tasks: Sequence[Task],
+    workers: Sequence[WorkerView],
+    urls: Mapping[str, str],
+) -> list[LiveRange]:
+    """Return, per live generation, the replicas on workers that live, the furthest first."""
+    alive = {w.id: w.reports for w in workers if w.liveness is Liveness.ALIVE}
+    found = []
+    for generation in generations:
+        known: list[tuple[TaskReport, Task]] = []
+        for task in tasks:
+            report = alive.get(task.worker_id, {}).get(task.id)
+            if task.generation_id == generation.id and report and report.phase in _TELLING:
+                known.append((report, task))
+        known.sort(key=lambda pair: (-sum(pair[0].position.values()), pair[1].id))
+        replicas = tuple(Replica(t, urls[t.worker_id]) for _, t in known if t.worker_id in urls)
+        found.append(LiveRange(generation, replicas))
+    return found
+
+
+def published(segments: Sequence[Segment], warehouse: str, sets: ColumnSets) -> list[TableFile]:
+    """Return the published files."""
+    return [
+        TableFile(
+            path=segment.file.path,
+            uri=_uri(warehouse, segment.file.path),
+            published=True,
+            rows=segment.file.rows,
+            size_bytes=segment.file.size_bytes,
+            sha256=segment.file.sha256,
+            interval_start=segment.file.interval_start,
+            interval_end=segment.file.interval_end,
+            supervisor_id=segment.supervisor_id,
+            generation_id=segment.generation_id,
+            task_id=segment.task_id,
+            compaction_id=segment.compaction_id,
+            column_set=sets.number(segment.columns),
+        )
+        for segment in segments
+    ]
+
+
+def journaled(
+    ranges: Sequence[LiveRange],
+    journals: Journals,
+    warehouse: str,
+    sets: ColumnSets,
+    left_s: Callable[[], float],
+) -> tuple[list[TableFile], list[str]]:
+    """Return the files, and which generations are missing, why, before nothing of `left_s` is left.
+
+    All replicas are asked at once: the best one that tells counts, and none waits for another.
+    """
+    files: list[TableFile] = []
+    missing: list[str] = []
+    pool = ThreadPoolExecutor(ASKED_AT_ONCE, thread_name_prefix="journals")
+    try:
+        asked = _ask(pool, ranges, journals, left_s)
+        for live in ranges:
+            told = _best(live, asked, left_s)
+            if isinstance(told, str):
+                missing.append(told)
+            else:
+                task, view = told
+                files += (_journaled_file(task, file, warehouse, sets) for file in view.files)
+    finally:
+        # Not waited for: an answer that nobody needs any more may never come.
+        pool.shutdown(wait=False, cancel_futures=True)
+    return files, missing
+
+
+def _journaled_file(task: Task, file: JournalFile, warehouse: str, sets: ColumnSets) -> TableFile:
+    return TableFile(
+        path=file.path,
+        uri=_uri(warehouse, file.path),
+        published=False,
+        rows=file.rows,
+        size_bytes=file.size_bytes,
+        sha256=None,
+        interval_start=None,
+        interval_end=None,
+        supervisor_id=task.supervisor_id,
+        generation_id=task.generation_id,
+        task_id=task.id,
+        compaction_id=None,
+        column_set=sets.number(file.columns),
+    )
+
+
+def _ask(
+    pool: ThreadPoolExecutor,
+    ranges: Sequence[LiveRange],
+    journals: Journals,
+    left_s: Callable[[], float],
+) -> dict[str, Future[JournalView]]:
+    """Ask the best replica of each range, then the second ones: task -> what it will tell."""
+
+    def ask(replica: Replica) -> JournalView:
+        if (patience_s := left_s()) <= 0:
+            raise WorkerUnavailable(f"{replica.task.id} was not asked, others took {WITHIN_S:g} s")
+        return journals.journal(replica.url, replica.task.id, replica.task.token, patience_s)
+
+    turns = zip_longest(*(live.replicas for live in ranges))
+    return {
+        replica.task.id: pool.submit(ask, replica)
+        for turn in turns
+        for replica in turn
+        if replica is not None
+    }
+
+
+def _best(
+    live: LiveRange, asked: Mapping[str, Future[JournalView]], left_s: Callable[[], float]
+) -> tuple[Task, JournalView] | str:
+    why = "no replica runs on a worker that answers"
+    for replica in live.replicas:
+        task = replica.task
+        try:
+            view = asked[task.id].result(max(left_s(), 0))
+        except TimeoutError:
+            why = f"{task.id}: its journal is at its worker, and {replica.url} does not answer"
+            continue
+        except WorkerUnavailable as error:
+            why = str(error)
+            continue
+        if (problem := _unusable(view, task, live.generation.end)) is not None:
+            why = problem
+            continue
+        return task, view
+    return f"{live.generation.id}: {why}"
+
+
+def _unusable(view: JournalView, task: Task, end: Offsets | None) -> str | None:
+    """Refuse another task's files, and rows that the successor reads as well (P14)."""
+    if view.task_id != task.id:
+        return f"{task.id}: its worker answered for {view.task_id}"
+    if any(view.position.get(p, 0) > offset for p, offset in (end or {}).items()):
+        return f"{task.id} has read beyond the end and not yet dropped it"
+    folder = PurePosixPath(task.data_source, "data", task.id)
+    for file in view.files:
+        inside = PurePosixPath(file.path).is_relative_to(folder)
+        if not inside or ".." in PurePosixPath(file.path).parts:
+            return f"{task.id}: {file.path} does not lie in its folder"
+    return None
+
+
+def _uri(warehouse: str, path: str) -> str:
+    return str(PurePosixPath(warehouse) / path)

@@ -1,0 +1,84 @@
+"""What happened, as it is shown."""
+
+from collections.abc import Sequence
+
+from pydantic import Field, JsonValue
+
+from supervisor.core.history.lifecycle_events import SCHEMA, HappeningKind, Numbered
+from supervisor.core.model.rows import AuditEntry
+from tasks.contract.wire import Instant, Wire
+
+
+class AuditView(Wire):
+    """One change that somebody, or a leader, made."""
+
+    at: Instant
+    actor: str
+    """A user's name as the request told it, `overlord`, or `task <id>`."""
+    action: str
+    subject: str
+    detail: dict[str, str]
+
+
+class AuditPage(Wire):
+    """Audit entries, newest first."""
+
+    entries: list[AuditView]
+    next: str | None
+    """The `cursor` of the page behind this one; null: there is none."""
+
+
+def audit_view(entry: AuditEntry) -> AuditView:
+    """Return an entry as it is shown."""
+    return AuditView(
+        at=entry.at,
+        actor=entry.actor,
+        action=entry.action,
+        subject=entry.subject,
+        detail=dict(entry.detail),
+    )
+
+
+class EventView(Wire):
+    """One thing that happened; `detail` has the members of its type."""
+
+    id: int
+    """1, 2, 3, ... in the order of commits."""
+    schema_version: int = Field(default=SCHEMA, alias="schema")
+    type: HappeningKind
+    at: Instant
+    supervisor_id: str
+    group: int | None
+    generation_id: str | None
+    task_id: str | None
+    detail: dict[str, JsonValue]
+
+
+class EventsPage(Wire):
+    """Events, newest first."""
+
+    events: list[EventView]
+    newest: int
+    """The id of the last event of all: a stream after it begins where this list ends."""
+    next: str | None
+    """The `cursor` of the page behind this one; null: there is none, or it was trimmed."""
+
+
+def event_view(numbered: Numbered) -> EventView:
+    """Return a happening as it is shown."""
+    told = numbered.happening
+    return EventView(
+        id=numbered.number,
+        type=told.kind,
+        at=told.at,
+        supervisor_id=told.supervisor_id,
+        group=told.group,
+        generation_id=told.generation_id,
+        task_id=told.task_id,
+        detail=dict(told.detail),
+    )
+
+
+def event_views(found: Sequence[Numbered]) -> list[EventView]:
+    """Return happenings as they are shown."""
+    return [event_view(each) for each in found]

@@ -1,0 +1,276 @@
+"""What was committed and published, whole: what `verify` compares with the topic."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from pydantic import Field
+
+from supervisor.core.model.rows import CommittedOffset, OffsetGap, Publication, Segment, StoredPlan
+from supervisor.core.spec.spec import SupervisorSpec
+from supervisor.core.tables.compaction import Compaction, Share
+from supervisor.core.values.table_names import is_errors_table
+from tasks.contract.kafka_client import KafkaClient
+from tasks.contract.messages import OffsetSpan, RejectsFile, SegmentFile
+from tasks.contract.wire import Instant, Wire, WireOffsets
+
+_Shared = tuple[Segment, Share]
+
+
+class LedgerOffset(Wire):
+    """One partition's committed offsets: `[firstOffset, nextOffset)` is in the table."""
+
+    topic: str
+    partition: int
+    first_offset: int
+    next_offset: int
+    topic_id: str
+
+
+class LedgerGap(Wire):
+    """One declared break, `[from, to)`."""
+
+    topic: str
+    partition: int
+    first: int = Field(alias="from")
+    end: int = Field(alias="to")
+    kind: str
+    author: str
+    why: str
+    at: Instant
+    last_ordinal: int | None
+    """Of the newest generation then: what a later one published came after this break.
+
+    None: an earlier version declared it.
+    """
+
+
+class LedgerLetGo(Wire):
+    """One published file that was taken out of the table on purpose.
+
+    Of a compacted one `rows` and `spans` are those that it had of this publication.
+    """
+
+    file: SegmentFile
+    unused_at: Instant
+    deleted_at: Instant | None
+    """The file is gone, or about to go; None: it can still be put back."""
+
+
+class LedgerCompacted(Wire):
+    """One compacted file of the table, and what it has of one publication."""
+
+    file: SegmentFile
+    rows: int
+    spans: list[OffsetSpan]
+
+
+class LedgerPublication(Wire):
+    """One published range with its files; `rows` counts those that were let go as well."""
+
+    generation_id: str
+    task_id: str
+    published_at: Instant
+    start: WireOffsets
+    end: WireOffsets
+    rows: int
+    rejected: int
+    rejects: RejectsFile | None
+    segments: list[SegmentFile]
+    """The files that the table has of it alone, as its task wrote them."""
+    compacted: list[LedgerCompacted]
+    """The files that it shares with others, as a rule; those that they replaced are not told."""
+    let_go: list[LedgerLetGo]
+    errors: list[SegmentFile]
+    """The files that the errors table has of it alone, now."""
+    errors_compacted: list[LedgerCompacted]
+    """The files of the errors table that it shares with others."""
+    errors_let_go: list[LedgerLetGo]
+
+
+class Ledger(Wire):
+    """Everything that one supervisor has committed and published; publications oldest first.
+
+    What an earlier supervisor of this id published before it was forgotten is left out.
+    """
+
+    supervisor_id: str
+    data_source: str
+    warehouse: str
+    topic: str
+    """The topic, or the pattern of several."""
+    kafka: KafkaClient
+    committed: list[LedgerOffset]
+    gaps: list[LedgerGap]
+    publications: list[LedgerPublication]
+    forgotten: list[LedgerCompacted]
+    """What compacted files of these publications have of ones that are left out."""
+    errors_forgotten: list[LedgerCompacted]
+    """The same of the errors table."""
+
+
+class PlannedAction(Wire):
+    """One action of a pass: its name, what it is about, and why."""
+
+    action: str
+    about: str
+    why: str
+
+
+class PlanView(Wire):
+    """What one pass decided."""
+
+    at: Instant
+    term: int
+    actions: list[PlannedAction]
+    error: str
+
+
+class PlansView(Wire):
+    """The last plans of a supervisor that had something to do, newest first."""
+
+    supervisor_id: str
+    plans: list[PlanView]
+
+
+def ledger_of(
+    spec: SupervisorSpec,
+    warehouse: str,
+    committed: Sequence[CommittedOffset],
+    gaps: Sequence[OffsetGap],
+    *,
+    publications: Sequence[Publication],
+    segments: Sequence[Segment],
+    compactions: Mapping[str, Compaction],
+) -> Ledger:
+    """Assemble the ledger of one supervisor; `compactions` are those of its compacted files."""
+    files: dict[str, list[Segment]] = {}
+    shares: dict[str, list[_Shared]] = {}
+    raw: dict[str, list[_Shared]] = {}
+    for segment in segments:
+        if segment.replaced_by is not None:
+            continue  # its rows live on in the file that took its place
+        if segment.compaction_id is None:
+            files.setdefault(segment.generation_id, []).append(segment)
+            continue
+        of_table = raw if is_errors_table(segment.data_source) else shares
+        for share in compactions[segment.compaction_id].shares:
+            of_table.setdefault(share.generation_id, []).append((segment, share))
+    told = [p for p in publications if p.forgotten_at is None]
+    ids = {p.generation_id for p in told}
+    return Ledger(
+        supervisor_id=spec.id,
+        data_source=spec.data_source,
+        warehouse=warehouse,
+        topic=spec.io_config.stream,
+        kafka=spec.io_config.client,
+        committed=[_offset(row) for row in committed],
+        gaps=[_gap(gap) for gap in gaps],
+        publications=[
+            _publication(
+                p,
+                files.get(p.generation_id, []),
+                shares.get(p.generation_id, []),
+                raw.get(p.generation_id, []),
+            )
+            for p in told
+        ],
+        forgotten=_of_others(shares, ids),
+        errors_forgotten=_of_others(raw, ids),
+    )
+
+
+def compactions_of(segments: Sequence[Segment]) -> list[str]:
+    """Return the ids of the compactions that say what is in these files, as far as that counts."""
+    return [s.compaction_id for s in segments if s.compaction_id and s.replaced_by is None]
+
+
+def _of_others(shares: Mapping[str, list[_Shared]], told: set[str]) -> list[LedgerCompacted]:
+    """Return what the files of publications that are told have of others."""
+    files = {segment.id for each in told & shares.keys() for segment, _ in shares[each]}
+    return [
+        _compacted(segment, share)
+        for generation_id in sorted(shares.keys() - told)
+        for segment, share in shares[generation_id]
+        if segment.used and segment.id in files
+    ]
+
+
+def _compacted(segment: Segment, share: Share) -> LedgerCompacted:
+    return LedgerCompacted(file=segment.file, rows=share.rows, spans=list(share.spans))
+
+
+def _offset(row: CommittedOffset) -> LedgerOffset:
+    return LedgerOffset(
+        topic=row.partition.topic,
+        partition=row.partition.partition,
+        first_offset=row.first_offset,
+        next_offset=row.next_offset,
+        topic_id=row.topic_id,
+    )
+
+
+def _gap(gap: OffsetGap) -> LedgerGap:
+    return LedgerGap.model_validate(
+        {
+            "topic": gap.partition.topic,
+            "partition": gap.partition.partition,
+            "from": gap.first,
+            "to": gap.end,
+            "kind": gap.kind.value,
+            "author": gap.author,
+            "why": gap.why,
+            "at": gap.at,
+            "lastOrdinal": gap.last_ordinal,
+        }
+    )
+
+
+def _publication(
+    publication: Publication, segments: list[Segment], shares: list[_Shared], raw: list[_Shared]
+) -> LedgerPublication:
+    rows = [s for s in segments if not is_errors_table(s.data_source)]
+    errors = [s for s in segments if is_errors_table(s.data_source)]
+    return LedgerPublication(
+        generation_id=publication.generation_id,
+        task_id=publication.task_id,
+        published_at=publication.published_at,
+        start=dict(publication.start),
+        end=dict(publication.end),
+        rows=publication.rows,
+        rejected=publication.rejected,
+        rejects=publication.rejects,
+        segments=[segment.file for segment in rows if segment.used],
+        compacted=[_compacted(segment, share) for segment, share in shares if segment.used],
+        let_go=_let_go([*rows, *(_cut(segment, share) for segment, share in shares)]),
+        errors=[segment.file for segment in errors if segment.used],
+        errors_compacted=[_compacted(segment, share) for segment, share in raw if segment.used],
+        errors_let_go=_let_go([*errors, *(_cut(segment, share) for segment, share in raw)]),
+    )
+
+
+def _cut(segment: Segment, share: Share) -> Segment:
+    """Leave of a compacted file what it has of one publication."""
+    file = segment.file.model_copy(update={"rows": share.rows, "spans": share.spans})
+    return replace(segment, file=file)
+
+
+def _let_go(segments: Sequence[Segment]) -> list[LedgerLetGo]:
+    return [
+        LedgerLetGo(file=segment.file, unused_at=segment.unused_at, deleted_at=segment.deleted_at)
+        for segment in segments
+        if segment.unused_at is not None
+    ]
+
+
+def plans_of(supervisor_id: str, stored: Sequence[StoredPlan]) -> PlansView:
+    """Return stored plans as they are shown."""
+    plans = [
+        PlanView(
+            at=plan.at,
+            term=plan.term,
+            actions=[PlannedAction.model_validate(dict(action)) for action in plan.actions],
+            error=plan.error,
+        )
+        for plan in stored
+    ]
+    return PlansView(supervisor_id=supervisor_id, plans=plans)

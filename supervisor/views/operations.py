@@ -1,0 +1,76 @@
+"""What was asked of supervisors, as it is shown."""
+
+from collections.abc import Sequence
+
+from pydantic import Field
+
+from supervisor.core.history.operations import Operation, OperationKind, OperationState, Progress
+from supervisor.core.model.rows import Generation
+from tasks.contract.wire import Instant, Wire, WireOffsets
+
+
+class UnpublishedRange(Wire):
+    """A range that was given up: its records are in no table."""
+
+    generation: str
+    group: int
+    start: WireOffsets
+    end: WireOffsets | None
+    """Null: it was not fixed; some of what lies behind the start was read, or none."""
+
+
+class OperationView(Wire):
+    """One thing that somebody asked for, and what has become of it."""
+
+    id: str
+    kind: OperationKind
+    supervisor: str
+    asked_by: str
+    at: Instant
+    state: OperationState
+    waits_for: str
+    """Empty unless it is running."""
+    finished_at: Instant | None
+    spec_version: int | None
+    """The version of the spec that it stored."""
+    ranges: list[str] = Field(default_factory=list)
+    """The generations that had to be over for it: those that were asked to publish, or that do
+    not go on under what it stored."""
+    unpublished: list[UnpublishedRange] = Field(default_factory=list)
+    """Of a terminate: what was given up for want of a task, and is in no table."""
+
+
+class OperationsPage(Wire):
+    """Operations, newest first."""
+
+    operations: list[OperationView]
+    next: str | None
+    """The `cursor` of the page behind this one; null: there is none."""
+
+
+def operation_view(
+    operation: Operation, progress: Progress, discarded: Sequence[Generation] = ()
+) -> OperationView:
+    """Return an operation as it is shown."""
+    return OperationView(
+        id=operation.id,
+        kind=operation.kind,
+        supervisor=operation.supervisor_id,
+        asked_by=operation.asked_by,
+        at=operation.at,
+        state=progress.state,
+        waits_for=progress.waits_for,
+        finished_at=progress.finished_at,
+        spec_version=operation.spec_version,
+        ranges=list(operation.ranges),
+        unpublished=[_unpublished(generation) for generation in discarded],
+    )
+
+
+def _unpublished(generation: Generation) -> UnpublishedRange:
+    return UnpublishedRange(
+        generation=generation.id,
+        group=generation.group,
+        start=dict(generation.start),
+        end=None if generation.end is None else dict(generation.end),
+    )

@@ -1,0 +1,371 @@
+"""One supervisor's status: Druid's payload, and what Druid leaves out (why, ends, gaps, slots).
+
+Offset maps have the partition's number as text for key, or `topic:partition` if the spec has a
+topicPattern, as Druid's have.  Lag is counted against the last stable offsets: what lies beyond
+may still be aborted.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Literal
+
+from pydantic import Field
+
+from supervisor.core.history.lag import LogEnds, lag_ages
+from supervisor.core.model.rows import Generation, GenerationState, Publication, Task
+from supervisor.core.planning.observed import Observed, StreamTrouble
+from supervisor.core.planning.partition_names import by_name, names_topics
+from supervisor.core.planning.passes import Pass, PassError
+from supervisor.core.planning.placement import Slots
+from supervisor.core.planning.progress import lag_by_partition, readable, report_of
+from supervisor.core.planning.rules.due import due_at
+from supervisor.core.planning.states import State, state_of
+from supervisor.core.planning.view import View
+from supervisor.core.spec.spec import SupervisorSpec
+from supervisor.views.warnings import warnings
+from tasks.contract.messages import Counters, TaskPhase
+from tasks.contract.offsets import Offsets, TopicPartition
+from tasks.contract.wire import Wire, iso_utc
+
+ERRORS_SHOWN = 20
+Numbered = dict[str, int]
+"""Partition number as text, or `topic:partition` with a pattern -> offset or count."""
+
+
+class StatusTask(Wire):
+    """A task as the status lists it; the last six are additions to Druid's members."""
+
+    id: str
+    starting_offsets: Numbered
+    start_time: str | None
+    """None until its worker has reported it."""
+    remaining_seconds: int | None
+    """To the end of its shortest period, or of completionTimeout once it publishes."""
+    type: Literal["ACTIVE", "PUBLISHING"]
+    current_offsets: Numbered
+    lag: Numbered = Field(default_factory=dict)
+    """Absent for a task that publishes."""
+    lag_millis: dict[str, int | None] = Field(default_factory=dict)
+    """Age of the oldest record that it has not read; null: not known yet.  Absent as `lag` is."""
+    generation_id: str
+    group: int
+    replica: int
+    attempt: int
+    phase: TaskPhase | None
+    worker_id: str
+
+
+class StatusGroup(Wire):
+    """A live generation of one task group."""
+
+    generation_id: str
+    group: int
+    state: GenerationState
+    start: Numbered
+    end: Numbered | None
+    opened_at: str
+    next_publish_due: str | None
+    """When its handoff begins, or sooner with enough rows; None once it has begun."""
+    handoff_why: str
+    asked: str
+    """Why its handoff is wanted before it is due; empty: it is not."""
+
+
+class RecentError(Wire):
+    """Druid's shape of something that went wrong lately."""
+
+    timestamp: str
+    exception_class: str
+    message: str
+    stream_exception: bool
+
+
+class Rejected(Wire):
+    """Records that became no row."""
+
+    live: int
+    """Read by the live generations, counted once per generation."""
+    published: int
+
+
+class StatusPayload(Wire):
+    """Druid's status payload; from `why` on, additions."""
+
+    data_source: str
+    stream: str
+    partitions: int
+    replicas: int
+    duration_seconds: int
+    active_tasks: list[StatusTask]
+    publishing_tasks: list[StatusTask]
+    latest_offsets: Numbered = Field(default_factory=dict)
+    """Last stable offsets; absent, like `offsetsLastUpdated`, before the first look at Kafka."""
+    minimum_lag: Numbered
+    aggregate_lag: int
+    minimum_lag_millis: dict[str, int | None] = Field(default_factory=dict)
+    """Age of the oldest record that is not read; null: not known yet."""
+    aggregate_lag_millis: int | None = None
+    """The oldest of them all; null: one is not known yet."""
+    offsets_last_updated: str = ""
+    suspended: bool
+    healthy: bool
+    state: State
+    detailed_state: str
+    recent_errors: list[RecentError]
+    why: str
+    committed_offsets: Numbered
+    unstable: Numbered = Field(default_factory=dict)
+    """Offsets beyond the last stable one, where there are any: an open transaction holds them."""
+    groups: list[StatusGroup]
+    slots_needed: int
+    slots_free: int
+    pending_replicas: int
+    """Replicas of open generations that have no task."""
+    rejected: Rejected
+    warnings: list[str]
+    """What is amiss and holds nothing up."""
+    version: int
+
+
+class SupervisorStatus(Wire):
+    """The answer to `GET /{id}/status`."""
+
+    id: str
+    generation_time: str
+    payload: StatusPayload
+
+
+@dataclass(frozen=True)
+class StatusFacts:
+    """What a status is made of."""
+
+    seen: Observed
+    spec: SupervisorSpec
+    """The newest spec that is no tombstone."""
+    last_pass: Pass | None
+    pass_errors: Sequence[PassError]
+    failing_pass: PassError | None
+    failed: Sequence[Task]
+    rejected_published: int
+    ages: Mapping[TopicPartition, timedelta]
+    """Of the oldest unread record of each partition, where it is known."""
+    diverged: Sequence[Publication] = ()
+    """Lately published ranges of which a replica came to something else, oldest first."""
+    looks: Sequence[LogEnds] = ()
+    """Where the log ended when it was looked at: what the ages of each task are told from."""
+
+    def numbered(self, offsets: Offsets) -> Numbered:
+        """Return offsets as Druid writes them."""
+        return by_name(offsets, topics=names_topics(self.spec, offsets))
+
+    def numbered_ages(
+        self, partitions: Iterable[TopicPartition], ages: Mapping[TopicPartition, timedelta]
+    ) -> dict[str, int | None]:
+        """Return ages in milliseconds, with the partitions as Druid writes them."""
+        told = {p: _ms(ages.get(p)) for p in partitions}
+        return by_name(told, topics=names_topics(self.spec, told))
+
+    def oldest(self, partitions: Collection[TopicPartition]) -> int | None:
+        """Return the highest age in milliseconds; None: one of them is not known."""
+        known = [self.ages[p] for p in partitions if p in self.ages]
+        return _ms(max(known)) if known and len(known) == len(partitions) else None
+
+
+def _ms(age: timedelta | None) -> int | None:
+    return None if age is None else age // timedelta(milliseconds=1)
+
+
+def status_of(facts: StatusFacts) -> SupervisorStatus:
+    """Assemble the status; decides nothing."""
+    seen = facts.seen
+    payload = _payload(facts)
+    return SupervisorStatus(
+        id=seen.current.supervisor_id, generation_time=iso_utc(seen.now), payload=payload
+    )
+
+
+def _payload(facts: StatusFacts) -> StatusPayload:
+    seen, spec = facts.seen, facts.spec
+    state = state_of(seen, facts.last_pass, facts.failing_pass)
+    lag = lag_by_partition(seen)
+    need = None if facts.last_pass is None else facts.last_pass.decided.waiting_for_slots
+    read_at = seen.stream.read_at
+    look = (
+        {}
+        if read_at is None
+        else {
+            "latest_offsets": facts.numbered(seen.stream.stable),
+            "unstable": facts.numbered(_unstable(seen)),
+            "offsets_last_updated": iso_utc(read_at),
+        }
+    )
+    return StatusPayload.model_validate(
+        look
+        | {
+            "data_source": spec.data_source,
+            "stream": spec.io_config.stream,
+            "partitions": len(seen.stream.stable or seen.committed),
+            "replicas": spec.io_config.replicas,
+            "duration_seconds": int(spec.io_config.task_duration.total_seconds()),
+            "active_tasks": _tasks(facts, publishing=False),
+            "publishing_tasks": _tasks(facts, publishing=True),
+            "minimum_lag": facts.numbered(lag),
+            "aggregate_lag": sum(lag.values()),
+            "minimum_lag_millis": facts.numbered_ages(lag, facts.ages),
+            "aggregate_lag_millis": facts.oldest(lag),
+            "suspended": spec.suspended,
+            "healthy": state.healthy,
+            "state": state.state,
+            "detailed_state": state.detailed,
+            "recent_errors": _recent_errors(facts),
+            "why": state.why,
+            "committed_offsets": facts.numbered(
+                {p: c.next_offset for p, c in seen.committed.items()}
+            ),
+            "groups": [_group(g, facts) for g in seen.generations],
+            "slots_needed": 0 if need is None else need.needed,
+            "slots_free": Slots(seen.workers).free,
+            "pending_replicas": _pending_replicas(seen),
+            "rejected": Rejected(
+                live=sum(_rejected_live(seen)), published=facts.rejected_published
+            ),
+            "warnings": warnings(seen, spec, facts.diverged, bad=_rejected_live(seen)[0]),
+            "version": seen.current.version,
+        }
+    )
+
+
+def _tasks(facts: StatusFacts, *, publishing: bool) -> list[StatusTask]:
+    seen = facts.seen
+    live = {g.id: g for g in seen.generations}
+    chosen = [
+        (live[t.generation_id], t)
+        for t in seen.tasks
+        if t.generation_id in live and live[t.generation_id].open != publishing
+    ]
+    chosen.sort(key=lambda pair: (pair[0].group, pair[0].ordinal, pair[1].replica))
+    return [_task(facts, generation, task) for generation, task in chosen]
+
+
+def _task(facts: StatusFacts, generation: Generation, task: Task) -> StatusTask:
+    seen = facts.seen
+    report = report_of(seen, task)
+    publishing = generation.end is not None
+    position = {} if report is None else report.position
+    stable = readable(seen)
+    lag = {p: max(0, stable[p] - at) for p, at in position.items() if p in stable}
+    ages = lag_ages(facts.looks, position, seen.now, lag)
+    return StatusTask.model_validate(
+        {
+            "id": task.id,
+            "starting_offsets": facts.numbered(generation.start),
+            "start_time": None if report is None else iso_utc(seen.now - report.running_for),
+            "remaining_seconds": None if report is None else _remaining_s(generation, seen),
+            "type": "PUBLISHING" if publishing else "ACTIVE",
+            "current_offsets": facts.numbered(position),
+            **({} if publishing else {"lag": facts.numbered(lag)}),
+            **({} if publishing else {"lag_millis": facts.numbered_ages(lag, ages)}),
+            "generation_id": generation.id,
+            "group": generation.group,
+            "replica": task.replica,
+            "attempt": task.attempt,
+            "phase": None if report is None else report.phase,
+            "worker_id": task.worker_id,
+        }
+    )
+
+
+def _terms(generation: Generation, seen: Observed) -> SupervisorSpec | None:
+    """Return the spec whose durations and replicas hold for a generation, if it is known."""
+    return View(seen).terms(generation) if generation.spec_version in seen.specs else None
+
+
+def _remaining_s(generation: Generation, seen: Observed) -> int | None:
+    bound = _terms(generation, seen)
+    if bound is None:
+        return None
+    if generation.end_fixed_at is None:
+        until = due_at(generation, bound)
+    else:
+        # By a clock ahead of ours it would be more than the whole of it.
+        since = min(generation.end_fixed_at, seen.now)
+        until = since + bound.io_config.completion_timeout
+    return max(0, int((until - seen.now).total_seconds()))
+
+
+def _group(generation: Generation, facts: StatusFacts) -> StatusGroup:
+    bound = _terms(generation, facts.seen)
+    due = None
+    if bound is not None and generation.state is GenerationState.READING:
+        due = iso_utc(due_at(generation, bound))
+    return StatusGroup(
+        generation_id=generation.id,
+        group=generation.group,
+        state=generation.state,
+        start=facts.numbered(generation.start),
+        end=None if generation.end is None else facts.numbered(generation.end),
+        opened_at=iso_utc(generation.opened_at),
+        next_publish_due=due,
+        handoff_why=generation.handoff_why,
+        asked=generation.asked,
+    )
+
+
+def _unstable(seen: Observed) -> dict[TopicPartition, int]:
+    """How far the log goes on beyond what committed readers see (E11)."""
+    latest, stable = seen.stream.latest, seen.stream.stable
+    return {p: latest[p] - at for p, at in stable.items() if latest.get(p, at) > at}
+
+
+def _pending_replicas(seen: Observed) -> int:
+    wanted = 0
+    for generation in seen.generations:
+        bound = _terms(generation, seen)
+        if bound is not None and generation.open:
+            running = sum(t.generation_id == generation.id for t in seen.tasks)
+            wanted += max(0, bound.io_config.replicas - running)
+    return wanted
+
+
+def _rejected_live(seen: Observed) -> tuple[int, int]:
+    """Return how many records live generations cannot read, and do not want; once for each."""
+    most: dict[str, Counters] = {}
+    live = {g.id for g in seen.generations}
+    for task in seen.tasks:
+        report = report_of(seen, task)
+        if report is not None and task.generation_id in live:
+            known = most.setdefault(task.generation_id, report.counters)
+            if _rejects(report.counters) > _rejects(known):
+                most[task.generation_id] = report.counters
+    found = most.values()
+    return sum(c.unparseable for c in found), sum(c.thrown_away for c in found)
+
+
+def _rejects(counters: Counters) -> int:
+    return counters.unparseable + counters.thrown_away
+
+
+def _recent_errors(facts: StatusFacts) -> list[RecentError]:
+    """Oldest first, as Druid lists them."""
+    found: list[tuple[datetime, RecentError]] = [
+        (e.at, _error(e.at, e.kind, e.message)) for e in facts.pass_errors
+    ]
+    found += [
+        (at, _error(at, "TaskFailed", f"{t.id}: {t.reason}"))
+        for t in facts.failed
+        if (at := t.ended_at) is not None
+    ]
+    stream = facts.seen.stream
+    if stream.trouble is not None and stream.trouble is not StreamTrouble.CONNECTING:
+        # Now, and last: it lasts.
+        at = facts.seen.now
+        found.append((at, _error(at, "StreamUnavailable", stream.detail, stream=True)))
+    found.sort(key=lambda pair: pair[0])
+    return [error for _, error in found[-ERRORS_SHOWN:]]
+
+
+def _error(at: datetime, kind: str, message: str, *, stream: bool = False) -> RecentError:
+    return RecentError(
+        timestamp=iso_utc(at), exception_class=kind, message=message, stream_exception=stream
+    )

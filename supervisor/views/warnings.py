@@ -1,0 +1,48 @@
+"""What is amiss with a supervisor and holds nothing up, in sentences; part of its status."""
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import timedelta
+
+from supervisor.core.model.replica_digests import Verdict
+from supervisor.core.model.rows import Publication
+from supervisor.core.planning.observed import Liveness, Observed
+from supervisor.core.spec.spec import SupervisorSpec
+from tasks.contract.ingest_spec import BadRecords
+
+DIVERGED_SHOWN_FOR = timedelta(days=7)
+"""Replicas that differed are told of for so long; the event and the range tell it later, too."""
+
+
+def warnings(
+    seen: Observed, spec: SupervisorSpec, diverged: Sequence[Publication], *, bad: int
+) -> list[str]:
+    """Return the warnings.
+
+    `diverged` are lately published ranges of which a replica differed, oldest first; `bad` is how
+    many records of live ranges cannot be read.
+    """
+    found = [
+        f"worker {worker} is silent: what is told of {tasks} of the tasks is its last word"
+        for worker, tasks in sorted(_silent(seen).items())
+    ]
+    if spec.tuning_config.bad_records is BadRecords.WARN and bad:
+        found += [f"{bad} records of the ranges that are read now cannot be read: see parseErrors"]
+    return found + _differing(diverged)
+
+
+def _silent(seen: Observed) -> Counter[str]:
+    """Return worker -> tasks, of workers that have tasks here and were not heard of lately."""
+    alive = {worker.id for worker in seen.workers if worker.liveness is Liveness.ALIVE}
+    return Counter(t.worker_id for t in seen.tasks if t.worker_id not in alive)
+
+
+def _differing(diverged: Sequence[Publication]) -> list[str]:
+    """Tell of other rows alone: a compacted topic may well give replicas other records."""
+    found = [p for p in diverged if any(d.found is Verdict.OTHER_ROWS for d in p.diverged)]
+    if not found:
+        return []
+    last, days = found[-1], DIVERGED_SHOWN_FOR.days
+    ranges = "1 range" if len(found) == 1 else f"{len(found)} ranges"
+    told = f"{ranges} of the last {days} days, the last one {last.generation_id}"
+    return [f"replicas made different rows of the same records in {told}: see `diverged` of it"]

@@ -1,0 +1,1 @@
+"""The seam: every message between the planes, pure; both planes import it."""

@@ -1,0 +1,236 @@
+"""How a Kafka client is configured: one closed model, and that model as each client's properties.
+
+The model is the allow-list in the shape of a type: what it has no field for cannot reach a
+client.  Specs are turned into it by `supervisor.core.spec.sections.kafka_properties`; the worker
+builds its clients from it alone and checks the brokers' hosts again (`refused_hosts`).
+"""
+
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Protocol
+
+from pydantic import Field, model_validator
+
+from tasks.contract.wire import Wire
+
+
+class SecurityProtocol(StrEnum):
+    """How the connection is protected; the names are Kafka's."""
+
+    PLAINTEXT = "PLAINTEXT"
+    SSL = "SSL"
+    SASL_PLAINTEXT = "SASL_PLAINTEXT"
+    SASL_SSL = "SASL_SSL"
+
+
+class SaslMechanism(StrEnum):
+    """The password mechanisms; Kerberos and OAuth are refused by design."""
+
+    PLAIN = "PLAIN"
+    SCRAM_SHA_256 = "SCRAM-SHA-256"
+    SCRAM_SHA_512 = "SCRAM-SHA-512"
+
+
+class SecretRef(Wire):
+    """Where a secret lies: an environment variable of the process that needs it."""
+
+    environment: str = Field(pattern=r"^TIDEGATE_SECRET_[A-Za-z0-9_]{1,100}$")
+    """The prefix is the allow-list: a spec cannot read other variables of the server."""
+
+
+class KafkaClient(Wire):
+    """Everything a spec may say about a connection to Kafka; secrets are references."""
+
+    bootstrap_servers: str = Field(min_length=3, max_length=2_000)
+    """Comma-separated `host:port`."""
+    security_protocol: SecurityProtocol = SecurityProtocol.PLAINTEXT
+    sasl_mechanism: SaslMechanism | None = None
+    sasl_username: str | None = Field(default=None, min_length=1, max_length=500)
+    sasl_password: SecretRef | None = None
+    ssl_ca_pem: str | None = Field(default=None, max_length=200_000)
+    ssl_certificate_pem: str | None = Field(default=None, max_length=200_000)
+    ssl_key_pem: SecretRef | None = None
+    ssl_key_password: SecretRef | None = None
+    client_id: str | None = Field(default=None, pattern=r"^[A-Za-z0-9._-]{1,200}$")
+    client_rack: str | None = Field(default=None, pattern=r"^[A-Za-z0-9._-]{1,200}$")
+    fetch_min_bytes: int | None = Field(default=None, ge=1, le=100_000_000)
+    fetch_max_bytes: int | None = Field(default=None, ge=1_024, le=1_000_000_000)
+    fetch_max_wait_ms: int | None = Field(default=None, ge=0, le=60_000)
+    max_partition_fetch_bytes: int | None = Field(default=None, ge=1_024, le=1_000_000_000)
+    session_timeout_ms: int | None = Field(default=None, ge=6_000, le=3_600_000)
+    metadata_max_age_ms: int | None = Field(default=None, ge=1_000, le=86_400_000)
+
+    @model_validator(mode="after")
+    def _has_what_its_protocol_needs(self) -> "KafkaClient":
+        by_password = self.security_protocol.startswith("SASL")
+        complete = self.sasl_mechanism and self.sasl_username and self.sasl_password
+        if by_password and not complete:
+            raise ValueError(
+                f"security.protocol {self.security_protocol} needs sasl.mechanism, "
+                "sasl.username and sasl.password"
+            )
+        return self
+
+    @property
+    def secrets(self) -> tuple[SecretRef, ...]:
+        """Every secret that a client made from this needs."""
+        named = (self.sasl_password, self.ssl_key_pem, self.ssl_key_password)
+        return tuple(secret for secret in named if secret is not None)
+
+
+ReadSecret = Callable[[SecretRef], str]
+"""Looks one secret up; raises the plane's own error when it is not set."""
+
+OF_ADMIN_CLIENTS: Mapping[str, str] = MappingProxyType(
+    {"topic.metadata.refresh.interval.ms": "2000"}
+)
+"""Beside librdkafka's properties: such a client asks the controller, with KRaft any broker.  When
+that one dies it hears of another with its next list of brokers: by default after five minutes, in
+which it answers nothing and uses a processor up (librdkafka 2.16)."""
+
+_TUNING = {
+    # field: (Java client, librdkafka)
+    "client_id": ("client.id", "client.id"),
+    "client_rack": ("client.rack", "client.rack"),
+    "fetch_min_bytes": ("fetch.min.bytes", "fetch.min.bytes"),
+    "fetch_max_bytes": ("fetch.max.bytes", "fetch.max.bytes"),
+    "fetch_max_wait_ms": ("fetch.max.wait.ms", "fetch.wait.max.ms"),
+    "max_partition_fetch_bytes": ("max.partition.fetch.bytes", "max.partition.fetch.bytes"),
+    "session_timeout_ms": ("session.timeout.ms", "session.timeout.ms"),
+    "metadata_max_age_ms": ("metadata.max.age.ms", "metadata.max.age.ms"),
+}
+
+
+def java_properties(client: KafkaClient, read_secret: ReadSecret) -> dict[str, str]:
+    """Return the properties for Kafka's Java client, which Spark's connector uses.
+
+    The JAAS line is built here from a fixed module name and quoted values; a spec's own line
+    never arrives (a login module named by a user runs code: CVE-2023-25194).
+    """
+    found = {
+        "bootstrap.servers": client.bootstrap_servers,
+        "security.protocol": client.security_protocol.value,
+    }
+    if client.sasl_mechanism and client.sasl_username and client.sasl_password:
+        plain = client.sasl_mechanism is SaslMechanism.PLAIN
+        module = "plain.PlainLoginModule" if plain else "scram.ScramLoginModule"
+        found["sasl.mechanism"] = client.sasl_mechanism.value
+        found["sasl.jaas.config"] = (
+            f"org.apache.kafka.common.security.{module} required "
+            f"username={_jaas_quoted(client.sasl_username)} "
+            f"password={_jaas_quoted(read_secret(client.sasl_password))};"
+        )
+    if client.ssl_ca_pem:
+        found |= {"ssl.truststore.type": "PEM", "ssl.truststore.certificates": client.ssl_ca_pem}
+    if client.ssl_certificate_pem and client.ssl_key_pem:
+        found |= {
+            "ssl.keystore.type": "PEM",
+            "ssl.keystore.certificate.chain": client.ssl_certificate_pem,
+            "ssl.keystore.key": read_secret(client.ssl_key_pem),
+        }
+    if client.ssl_key_password:
+        found["ssl.key.password"] = read_secret(client.ssl_key_password)
+    return found | _tuned(client, 0)
+
+
+def librdkafka_properties(client: KafkaClient, read_secret: ReadSecret) -> dict[str, str]:
+    """Return the properties for librdkafka (confluent-kafka), which reads offsets."""
+    found = {
+        "bootstrap.servers": client.bootstrap_servers,
+        "security.protocol": client.security_protocol.value,
+    }
+    if client.sasl_mechanism and client.sasl_username and client.sasl_password:
+        found["sasl.mechanism"] = client.sasl_mechanism.value
+        found["sasl.username"] = client.sasl_username
+        found["sasl.password"] = read_secret(client.sasl_password)
+    if client.ssl_ca_pem:
+        found["ssl.ca.pem"] = client.ssl_ca_pem
+    if client.ssl_certificate_pem and client.ssl_key_pem:
+        found["ssl.certificate.pem"] = client.ssl_certificate_pem
+        found["ssl.key.pem"] = read_secret(client.ssl_key_pem)
+    if client.ssl_key_password:
+        found["ssl.key.password"] = read_secret(client.ssl_key_password)
+    return found | _tuned(client, 1)
+
+
+def _tuned(client: KafkaClient, column: int) -> dict[str, str]:
+    values = {names[column]: getattr(client, field) for field, names in _TUNING.items()}
+    return {name: str(value) for name, value in values.items() if value is not None}
+
+
+def _jaas_quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    # Java's tokenizer ends a quoted text at a line break: what follows would be read as options.
+    escaped = escaped.replace("\n", "\\n").replace("\r", "\\r")
+    return f'"{escaped}"'
+
+
+_TLS = -181
+_TLS_ALERT = "ssl/tls alert"
+"""A broker that takes our certificate for none says so after the handshake: as _TRANSPORT."""
+NO_ANSWER_ADVICE = "check bootstrap.servers, that the broker is up, and security.protocol"
+_ADVICE = {
+    -169: "check sasl.username, the secret of sasl.password and the mechanism",
+    _TLS: "check ssl.ca.pem, the name in the broker's certificate, and our certificate",
+    -195: NO_ANSWER_ADVICE,
+}
+"""librdkafka's codes _AUTHENTICATION, _SSL and _TRANSPORT -> what to do; the most telling first."""
+
+
+_SAID_KEPT = 20
+
+
+class ClientError(Protocol):
+    """A `confluent_kafka.KafkaError`."""
+
+    def code(self) -> int:
+        """Return librdkafka's number."""
+        ...
+
+    def str(self) -> str:
+        """Return it in words."""
+        ...
+
+
+class Overheard:
+    """What librdkafka reports beside its answers, which only tell that time ran out."""
+
+    def __init__(self) -> None:
+        self._said: deque[ClientError] = deque(maxlen=_SAID_KEPT)
+
+    def hear(self, error: ClientError) -> None:
+        """Keep one report; for a client's `error_cb`."""
+        self._said.append(error)
+
+    def why(self) -> tuple[str, str] | None:
+        """Return why there was no answer, and what to do about it; None: nothing heard tells.
+
+        What was heard is forgotten: the next failure may have another cause.
+        """
+        texts = [(error.code(), error.str()) for error in self._said]
+        newest = {_TLS if _TLS_ALERT in text else code: text for code, text in texts}
+        self._said.clear()
+        found = ((newest[code], advice) for code, advice in _ADVICE.items() if code in newest)
+        return next(found, None)
+
+
+PORT_MAX = 65_535
+
+
+def refused_hosts(bootstrap_servers: str, allowed: Sequence[str] | None) -> list[str]:
+    """Return the brokers that `allowed` does not name; `None` allows every host.
+
+    An entry is `host` (any port) or `host:port`; comparison ignores case.  An address that is
+    no `host:port` is refused as well: a client would try to make something of it.
+    """
+    names = None if allowed is None else {entry.strip().lower() for entry in allowed}
+    refused = []
+    for server in (part.strip().lower() for part in bootstrap_servers.split(",")):
+        host, colon, port = server.rpartition(":")
+        well_formed = bool(host and colon and port.isascii() and port.isdigit())
+        known = names is None or server in names or host in names
+        if not (well_formed and 0 < int(port) <= PORT_MAX and known):
+            refused.append(server)
+    return refused

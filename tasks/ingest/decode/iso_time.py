@@ -1,0 +1,75 @@
+"""Times in ISO 8601 as SQL: a few forms by Spark's own cast, the others rewritten for it.
+
+    2024-05-01T10:00:00Z ──────────────────────────────────────── cast ──► TIMESTAMP
+    2024-W18-3T10Z ─► 2024-01-04T10:00:00Z, and 118 days on ────── cast ──► + days ──► TIMESTAMP
+
+Nothing here is a lambda: a step of Spark's with one of them is not compiled with those around it,
+and nearly all records have the first form.
+
+Source: Joda-Time's `ISODateTimeFormat.dateTimeParser`, by which Druid reads times.
+"""
+
+from tasks.rows.sql.text import text
+from tasks.rows.time.zones import OFFSET
+
+_WEEK = "[0-9]{4}-W[0-9]{1,2}(?:-[1-7])?"
+_DAY_OF_YEAR = "[0-9]{4}-[0-9]{3}"
+_DATE = f"(?:{_WEEK}|{_DAY_OF_YEAR}|[0-9]{{4}}(?:-[0-9]{{1,2}}){{0,2}})"
+_TIME = "[0-9]{1,2}(?::[0-9]{1,2}(?::[0-9]{1,2}(?:[.,][0-9]{1,9})?)?)?"
+_WHOLE = rf"(?i)\A{_DATE}(?:[T ]{_TIME}(?:{OFFSET})?)?\z"
+_END = r"(Z|[+-].*)?\z"
+
+_REWRITES = (
+    (r"\A([0-9]{4})-W[0-9]{1,2}(?:-[0-9])?(?![0-9])", "$1-01-04"),  # always in the first week
+    (r"\A([0-9]{4})-[0-9]{3}(?![0-9])", "$1-01-01"),
+    (r"\A([0-9]{4})(?![0-9-])", "$1-01-01"),
+    (r"\A([0-9]{4}-[0-9]{1,2})(?![0-9-])", "$1-01"),
+    (rf"([T ][0-9]{{1,2}}){_END}", "$1:00:00$2"),
+    (rf"([T ][0-9]{{1,2}}:[0-9]{{1,2}}){_END}", "$1:00$2"),
+    (",", "."),
+)
+"""What Spark's cast does not read, and what it reads in its place."""
+
+
+def read_iso(raw: str) -> str:
+    """Return the SQL TIMESTAMP of the SQL text `raw`; null if it is none, or has no date.
+
+    A year has four digits.  A time without a zone is one of UTC.
+    """
+    # Without a month a bare number would be a year to the cast, and a bare time one of today.
+    plain = f"CASE WHEN substr({raw}, 5, 1) = '-' THEN CAST({raw} AS TIMESTAMP) END"
+    return f"coalesce({plain}, {_rewritten(raw)})"
+
+
+def has_year(raw: str) -> str:
+    """Tell whether a text begins with a year of four digits and goes on: it is no number then."""
+    return f"substr({raw}, 5, 1) IN ('-', 'T')"
+
+
+def _rewritten(raw: str) -> str:
+    found = f"upper({raw})"
+    for regex, replacement in _REWRITES:
+        found = f"regexp_replace({found}, {text(regex)}, {text(replacement)})"
+    moved = f"timestampadd(DAY, {_days_on(raw)}, CAST({found} AS TIMESTAMP))"
+    return f"CASE WHEN rlike({raw}, {text(_WHOLE)}) THEN {moved} END"
+
+
+def _days_on(raw: str) -> str:
+    """Return the SQL of how many days to go on; null if there is no such day."""
+    year = f"CAST(substr({raw}, 1, 4) AS INT)"
+    week = f"CAST(regexp_extract({raw}, '-[Ww]([0-9]+)', 1) AS INT)"
+    weekday = f"CAST(regexp_extract({raw}, '-[Ww][0-9]+-([1-7])', 1) AS INT)"
+    monday = f"{week} * 7 - 7 - weekday(make_date({year}, 1, 4))"
+    by_week = (
+        f"CASE WHEN {week} BETWEEN 1 AND weekofyear(make_date({year}, 12, 28)) "
+        f"THEN {monday} + coalesce({weekday}, 1) - 1 END"
+    )
+    day = f"CAST(substr({raw}, 6, 3) AS INT)"
+    by_day = (
+        f"CASE WHEN {day} BETWEEN 1 AND dayofyear(make_date({year}, 12, 31)) THEN {day} - 1 END"
+    )
+    ordinal = rf"\A{_DAY_OF_YEAR}(?![0-9])"
+    return (
+        f"CASE WHEN substr({raw}, 6, 1) IN ('W', 'w') THEN {by_week} "
+        f"WHEN rlike({raw}, {text(ordinal)}) THEN {by_day} ELSE 0 END"
+    )

@@ -1,0 +1,215 @@
+"""What a batch's one pass tells beside its files: counts, offset bounds, rejects, a digest.
+
+All of it is one metric, a JSON text: each part fetched on its own would cost a round trip to
+the JVM, and a list of rejects one per record.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tasks.contract.messages import RejectSample
+from tasks.contract.offsets import Offsets, TopicPartition
+from tasks.ingest.decode.digest import hash_sql
+from tasks.ingest.formats.reasons import RejectReason
+from tasks.ingest.spark.places import numbers_of
+from tasks.ingest.spark.sql import (
+    AGAIN_COLUMN,
+    ASKED_COLUMN,
+    ERROR_COLUMN,
+    IS_ROW,
+    KIND_COLUMN,
+    REASON_COLUMN,
+    UNFIT_COLUMN,
+    UNKNOWN_COLUMN,
+    Told,
+    distinct_sql,
+)
+
+METRIC = "observed"
+"""Name of the metric that `metric_sql` defines."""
+
+SAMPLE_CHARS = 500
+"""Longest text kept of a rejected record, in characters."""
+
+_HASH = "hashed"
+_REASONS = 32  # a reason takes five bits of a reject's number; more of them than that do not fit
+
+
+@dataclass(frozen=True)
+class Kept:
+    """The rows of one partition: how many, and their offsets' bounds, inclusive."""
+
+    rows: int
+    first: int
+    last: int
+
+
+@dataclass(frozen=True)
+class Reject:
+    """One offset that became no row."""
+
+    partition: TopicPartition
+    offset: int
+    reason: RejectReason
+
+
+@dataclass(frozen=True)
+class Observed:
+    """What one pass saw; `kept` has only partitions with rows."""
+
+    records: int
+    size_bytes: int
+    rows_with_error: int
+    kept: dict[TopicPartition, Kept]
+    rejects: tuple[Reject, ...]
+    """Sorted by partition and offset."""
+    samples: tuple[RejectSample, ...]
+    """The first and the last of each reason, with what was expected where a value is unfit."""
+    unknown: tuple[str, ...]
+    """Top-level keys that are no columns yet, sorted."""
+    asked: tuple[int, ...] = ()
+    """Numbers of schemas that are to be fetched (see `schemas`), sorted."""
+    kinds: tuple[int, ...] = ()
+    """Of the rows' values, per column of which `decode` tells them."""
+    again: int = 0
+    """Records of which numbers were not written as such, and those that were no records at all."""
+    digest: int = 0
+    """64 bits, signed: what the records came to (see `digest.hash_sql`)."""
+
+    @property
+    def rows(self) -> int:
+        """Rows that were written."""
+        return sum(kept.rows for kept in self.kept.values())
+
+
+def seen_sql(
+    columns: Sequence[str], start: Offsets, digested: Sequence[int] = ()
+) -> tuple[str, ...]:
+    """Return the SQL of what `metric_sql` looks at, over a judged frame with these columns.
+
+    `digested` are the numbers of the columns whose values are in the digest: each costs something
+    for every record.  An observation is not compiled with what is before it, works out twice what
+    it adds up, and gets each record copied: so hashes are made before, and of texts there are
+    those alone of which samples may be told.
+    """
+    sampled = f"CASE WHEN NOT ({IS_ROW}) THEN left(s, {SAMPLE_CHARS}) END AS s"
+    others = (column for column in columns if column != "s")
+    return (*others, sampled, f"{hash_sql(start, digested)} AS {_HASH}")
+
+
+def metric_sql(start: Offsets, told: Told, reasons: Sequence[RejectReason]) -> str:
+    """Return the SQL of the metric over what `seen_sql` gives, of the partitions of `start`.
+
+    `told` is what the rows tell, `reasons` are those of which samples are wanted.
+
+    A reject is one number, to keep the text short: `((offset - start) x partitions + index) x 32
+    + reason`, where index counts the partitions of `start`, sorted.
+    """
+    numbers = numbers_of(start)
+    kept = ", ".join(
+        f"struct(count(CASE WHEN {here} THEN 1 END) AS n, min(CASE WHEN {here} THEN o END) AS lo, "
+        f"max(CASE WHEN {here} THEN o END) AS hi)"
+        for here in (f"{IS_ROW} AND p = {number}" for number in numbers.values())
+    )
+    cases = " ".join(
+        f"WHEN {number} THEN ((o - {start[partition]}) * {len(numbers)} + {index})"
+        for index, (partition, number) in enumerate(numbers.items())
+    )
+    samples = ", ".join(
+        f"{which}(CASE WHEN {REASON_COLUMN} = {reason.code} THEN {_sample(reason, told.unfit)} END)"
+        for reason in reasons
+        for which in ("min", "max")
+    )
+    return (
+        "to_json(struct(count(1) AS n, coalesce(sum(size), 0) AS size, "
+        f"count(CASE WHEN {IS_ROW} AND {ERROR_COLUMN} THEN 1 END) AS bad, array({kept}) AS kept, "
+        f"collect_list(CASE WHEN NOT {IS_ROW} THEN (CASE p {cases} END) * {_REASONS} + "
+        f"{REASON_COLUMN} END) AS rejects, array({samples}) AS samples"
+        f"{told_sql(told)}, bit_xor({_HASH}) AS digest)) AS {METRIC}"
+    )
+
+
+def told_sql(told: Told) -> str:
+    """Return the SQL of what rows tell beside, of all of them; each part begins with a comma."""
+    parts = {
+        UNKNOWN_COLUMN: distinct_sql(UNKNOWN_COLUMN) if told.unknown else "",
+        ASKED_COLUMN: distinct_sql(ASKED_COLUMN) if told.asked else "",
+        "kinds": kinds_sql(told.kinds) if told.kinds else "",
+        AGAIN_COLUMN: f"count(CASE WHEN {AGAIN_COLUMN} THEN 1 END)" if told.again else "",
+    }
+    return "".join(f", {part} AS {name}" for name, part in parts.items() if part)
+
+
+def _sample(reason: RejectReason, unfit: bool) -> str:
+    """Return the SQL of what is told of one record; of the same type for each reason."""
+    found = "p, o, s"
+    if not unfit:
+        return f"struct({found})"
+    told = reason is RejectReason.UNFIT_VALUE
+    detail = f"left({UNFIT_COLUMN}, {SAMPLE_CHARS})" if told else "CAST(NULL AS STRING)"
+    return f"struct({found}, {detail} AS d)"
+
+
+def kinds_sql(columns: int) -> str:
+    """Return the SQL of an array: what kinds the rows' values have, per column that tells it."""
+    each = (f"CASE WHEN {IS_ROW} THEN {KIND_COLUMN}{n} END" for n in range(columns))
+    return f"array({', '.join(f'coalesce(bit_or({kind}), 0)' for kind in each)})"
+
+
+def read_metric(metric: str, start: Offsets, reasons: Sequence[RejectReason]) -> Observed:
+    """Read what `metric_sql` gave for the same partitions and reasons."""
+    found = json.loads(metric)
+    partitions = sorted(start)
+    kept = {
+        partition: Kept(bounds["n"], bounds["lo"], bounds["hi"])
+        for partition, bounds in zip(partitions, found["kept"], strict=True)
+        if bounds["n"]
+    }
+    return Observed(
+        records=found["n"],
+        size_bytes=found["size"],
+        rows_with_error=found["bad"],
+        kept=kept,
+        rejects=tuple(_rejects(found.get("rejects", []), partitions, start)),
+        samples=tuple(_samples(found.get("samples", []), start, reasons)),
+        unknown=tuple(found.get(UNKNOWN_COLUMN, [])),
+        asked=tuple(found.get(ASKED_COLUMN, [])),
+        kinds=tuple(found.get("kinds", [])),
+        again=found.get(AGAIN_COLUMN, 0),
+        digest=found.get("digest", 0),
+    )
+
+
+def _rejects(
+    numbers: Sequence[int], partitions: Sequence[TopicPartition], start: Offsets
+) -> list[Reject]:
+    reasons = list(RejectReason)
+    found = []
+    for number in numbers:
+        rest, code = divmod(number, _REASONS)
+        ahead, index = divmod(rest, len(partitions))
+        partition = partitions[index]
+        found.append(Reject(partition, start[partition] + ahead, reasons[code - 1]))
+    return sorted(found, key=lambda reject: (reject.partition, reject.offset))
+
+
+def _samples(
+    found: Sequence[dict[str, object] | None], start: Offsets, reasons: Sequence[RejectReason]
+) -> list[RejectSample]:
+    partitions: dict[object, TopicPartition] = {n: p for p, n in numbers_of(start).items()}
+    in_turn = [reason for reason in reasons for _ in ("first", "last")]
+    samples: dict[tuple[object, object], RejectSample] = {}
+    for reason, sample in zip(in_turn, found, strict=False):
+        if sample:
+            samples[sample["p"], sample["o"]] = RejectSample.model_validate(
+                {
+                    "topic": partitions[sample["p"]].topic,
+                    "partition": partitions[sample["p"]].partition,
+                    "offset": sample["o"],
+                    "reason": reason.value,
+                    "input": sample.get("s", ""),
+                    "detail": sample.get("d", ""),
+                }
+            )
+    return list(samples.values())

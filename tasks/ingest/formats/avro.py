@@ -1,0 +1,37 @@
+"""The JSON text of Avro records: what is no record of its schema has none.
+
+That is also what ends early or has bytes left over, or has a text that is no UTF-8.  Of such a
+text Java makes one with U+FFFD in it, which few others have: only those are looked at closely.
+"""
+
+from pyspark.sql import DataFrame
+
+from tasks.contract.ingest_spec import AvroFormat
+from tasks.ingest.formats.schemas import Answers
+from tasks.rows.schemas.avro import Record
+from tasks.rows.schemas.avro_sql import MARK, Written, from_avro_sql, json_sql, no_text_sql
+
+_REPLACED = "\N{REPLACEMENT CHARACTER}"
+
+
+def avro_as_json(frame: DataFrame, spec: AvroFormat, known: Answers, body: str) -> DataFrame:
+    """Add `_j` to a frame that has `_id`, see `as_json`; `body` is SQL of the bytes."""
+    records = {n: one for n, one in known.found.items() if isinstance(one, Record)}
+    decoded = [
+        f"CASE WHEN _id = {number} THEN {from_avro_sql(record, body)} END AS _a{number}"
+        for number, record in records.items()
+    ]
+    written = Written(spec.binary_as_string, spec.unions_by_type)
+    cases = " ".join(
+        f"WHEN _a{number}.e <=> X'{MARK.hex()}' THEN {json_sql(record, f'_a{number}.v', written)}"
+        for number, record in records.items()
+    )
+    if not cases:
+        return frame.selectExpr("*", "CAST(NULL AS STRING) AS _j")
+    mended = " ".join(
+        f"WHEN _id = {number} THEN {no_text_sql(record, f'_a{number}.v')}"
+        for number, record in records.items()
+    )
+    text = f"CASE WHEN contains(_t, '{_REPLACED}') AND CASE {mended} END THEN NULL ELSE _t END"
+    written_out = frame.selectExpr("*", *decoded).selectExpr("*", f"CASE {cases} END AS _t")
+    return written_out.selectExpr("*", f"{text} AS _j")

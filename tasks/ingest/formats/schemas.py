@@ -1,0 +1,166 @@
+"""The schemas of one batch: those that a spec holds, and those that its records have named so far.
+
+A record whose schema is not known asks for it; the batch is read again when it was fetched.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from threading import Lock
+
+from tasks.contract.ingest_spec import (
+    AvroFormat,
+    BinaryFormat,
+    ManySchemas,
+    OneMessage,
+    OneSchema,
+    RowSpec,
+)
+from tasks.contract.registry import Registry
+from tasks.ports import SchemaSource, SchemaText
+from tasks.rows.schemas.avro import AvroSchemaError, Record, may_be_flat, read_schema
+from tasks.rows.schemas.protobuf import (
+    Messages,
+    ProtobufSchemaError,
+    read_descriptors,
+    read_registered,
+)
+
+_LAST_MAX = 20
+"""Schemas of a registry that a batch begins with."""
+_REGISTRIES_MAX = 100
+OF_KEYS = 1 << 32
+"""Added to the number of a key's schema where it is told: keys may have a registry of their own."""
+
+
+Schema = Record | Messages
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What a registry has said of numbers so far."""
+
+    found: Mapping[int, Schema] = field(default_factory=dict)
+    missing: frozenset[int] = frozenset()
+    """It has no schema of that number."""
+    unreadable: frozenset[int] = frozenset()
+    """It has one, but none that can be read."""
+
+
+NOTHING_ASKED = Answers()
+
+
+@dataclass(frozen=True)
+class Schemas:
+    """What is known of the schemas of a batch's values and keys."""
+
+    values: Answers = NOTHING_ASKED
+    keys: Answers = NOTHING_ASKED
+
+
+NO_SCHEMAS = Schemas()
+
+
+def framed(spec: BinaryFormat) -> int | None:
+    """Return the byte that each record begins with, before the number of its schema."""
+    return {"one": None, "many": 1, "registry": 0}[spec.schemas.type]
+
+
+def known_schemas(spec: BinaryFormat, answers: Answers) -> Answers:
+    """Return what is known of the schemas of a format, by number; the only one has 0."""
+    match spec.schemas:
+        case OneSchema(text=text):
+            return Answers({0: read_schema(text)})
+        case OneMessage(text=text, message=message):
+            return Answers({0: read_descriptors(text, message)})
+        case ManySchemas(schemas=schemas):
+            return Answers({one.number: read_schema(one.text) for one in schemas})
+        case _:
+            return answers
+
+
+def held_fields(spec: AvroFormat, *, flat: bool = False) -> tuple[str, ...]:
+    """Return the top-level fields of the schemas that a spec itself holds, sorted.
+
+    `flat`: without those that can hold nothing but nested values.
+    """
+    records = known_schemas(spec, NOTHING_ASKED).found.values()
+    fields = (record.fields for record in records if isinstance(record, Record))
+    held = (field for named in fields for field in named)
+    return tuple(sorted({name for name, kind in held if not flat or may_be_flat(kind)}))
+
+
+class SchemaBook:
+    """What batches of one worker have learnt of registries; safe to call from many threads.
+
+    A batch begins with the schemas that were used last: each is a part of its plan.  What it
+    does not need does no harm, and what is missing it asks for: its rows do not depend on this.
+    """
+
+    def __init__(self, source: SchemaSource) -> None:
+        """Begin with an empty book."""
+        self._source = source
+        self._last: dict[str, dict[int, Schema]] = {}
+        self._lock = Lock()
+
+    def begin(self, spec: RowSpec) -> Schemas:
+        """Return what a batch begins with."""
+        return Schemas(self._begun(spec.value_registry), self._begun(spec.key_registry))
+
+    def answered(
+        self, schemas: Schemas, spec: RowSpec, asked: Sequence[int], check: Callable[[], None]
+    ) -> Schemas:
+        """Return `schemas` with what was asked for (see `OF_KEYS`); `check` may end it between.
+
+        Raises:
+            SchemasUnavailable: a registry did not answer.
+            TaskError: a secret is not set here.
+        """
+        of_values = [number for number in asked if number < OF_KEYS]
+        of_keys = [number - OF_KEYS for number in asked if number >= OF_KEYS]
+        return Schemas(
+            self._extended(schemas.values, spec.value_registry, of_values, check),
+            self._extended(schemas.keys, spec.key_registry, of_keys, check),
+        )
+
+    def _begun(self, registry: Registry | None) -> Answers:
+        if registry is None:
+            return NOTHING_ASKED
+        with self._lock:
+            return Answers(dict(self._last.get(registry.to_json(), {})))
+
+    def _extended(
+        self,
+        known: Answers,
+        registry: Registry | None,
+        asked: Sequence[int],
+        check: Callable[[], None],
+    ) -> Answers:
+        if registry is None or not asked:
+            return known
+        found, missing, unreadable = dict(known.found), set(known.missing), set(known.unreadable)
+        for number in asked:
+            check()
+            held = self._source.schema(registry, number)
+            if held is None:
+                missing.add(number)
+                continue
+            try:
+                found[number] = _read(held, registry)
+            except (AvroSchemaError, ProtobufSchemaError):
+                unreadable.add(number)
+        with self._lock:
+            last = list(found.items())[-_LAST_MAX:]
+            self._last[registry.to_json()] = dict(last)
+            for old in list(self._last)[:-_REGISTRIES_MAX]:
+                del self._last[old]
+        return Answers(found, frozenset(missing), frozenset(unreadable))
+
+
+def _read(held: SchemaText, registry: Registry) -> Schema:
+    if registry.binary:
+        if held.kind != "PROTOBUF":
+            raise ProtobufSchemaError(f"it is one of {held.kind}")
+        return read_registered(held.text, tuple(zip(held.names, held.references, strict=True)))
+    if held.kind != "AVRO":
+        raise AvroSchemaError(f"it is one of {held.kind}")
+    return read_schema(held.text, held.references)

@@ -1,0 +1,161 @@
+"""Records that are one line of text each: csv, tsv, or what a pattern takes out of a line."""
+
+from collections.abc import Mapping
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as fn
+
+from tasks.contract.ingest_spec import RegexFormat, TextFormat
+from tasks.ingest.formats.parsed import Parsed, Wanted
+from tasks.ingest.formats.reasons import RejectReason
+from tasks.ingest.spark.text_functions import IS_PLAIN_LINE, IS_UTF8, add_text_functions
+from tasks.rows.expression.tree import Kind
+from tasks.rows.expression.value import ArrayValue, Value
+from tasks.rows.sql.text import text
+
+_NOTHING = "\x01tidegate\x01"
+"""Stands for a value that is missing between two separators; `""` in quotes is an empty text."""
+_MARK = "\x02"
+"""Stands before each group of a pattern; a record that has it is read group by group."""
+_SURROGATES = 0xD800
+_META = ".$|()[{^?*+\\"
+_LINE = r"CASE WHEN endswith(s, '\n') THEN regexp_replace(s, '\\r?\\n\\z', '') ELSE s END"
+r"""SQL of the record without the `\n` or `\r\n` at its end.  Not a column: `s` is one already."""
+_QUOTE = '"'
+_VALUES_MAX = 20_480
+"""At a record of csv with more `from_csv` fails, in every mode: `maxColumns` of its parser."""
+
+
+def parse_text(records: DataFrame, spec: TextFormat, wanted: Wanted) -> Parsed:
+    """Read `s`; the frame gains `r0` and `a`, the values in order."""
+    add_text_functions(records.sparkSession)
+    crowded = _crowded(spec.delimiter) if spec.type == "csv" else None
+    frame = records.selectExpr("*", f"{_judge(crowded)} AS r0")
+    if crowded is not None:
+        line = f"CASE WHEN NOT ({crowded}) THEN {_LINE} END"
+        schema = ", ".join(f"_{n} STRING" for n in range(len(spec.columns)))
+        options = {
+            "sep": spec.delimiter,
+            "quote": _QUOTE,
+            "escape": _QUOTE,
+            "nullValue": _NOTHING,
+            "mode": "PERMISSIVE",
+        }
+        frame = frame.select("*", fn.from_csv(fn.expr(line), schema, options).alias("a"))
+        places = {column: f"a._{n}" for n, column in enumerate(spec.columns)}
+    else:
+        pattern = text(_literally(spec.delimiter))
+        frame = frame.selectExpr("*", f"split({_LINE}, {pattern}, -1) AS a")
+        places = {c: f"nullif(get(a, {n}), '')" for n, c in enumerate(spec.columns)}
+    return _parsed(frame, "r0", places, spec.list_delimiter, wanted)
+
+
+def parse_regex(records: DataFrame, spec: RegexFormat, wanted: Wanted) -> Parsed:
+    """Read `s`; the frame gains `r0` and `a`: nothing, and the groups in order; else no match.
+
+    All groups are taken out at once: the line becomes a list of them, each behind a mark.
+    """
+    add_text_functions(records.sparkSession)
+    pattern = text(rf"\A(?:{spec.pattern})\z")
+    groups = range(1, len(spec.columns) + 1)
+    marked = text("".join(f"{_MARK}${n}" for n in groups))
+    one_by_one = ", ".join(f"regexp_extract({_LINE}, {pattern}, {n})" for n in groups)
+    found = (
+        f"CASE WHEN NOT contains(s, {text(_MARK)}) "
+        f"THEN split(regexp_replace({_LINE}, {pattern}, {marked}), {text(_MARK)}, -1) "
+        f"WHEN rlike({_LINE}, {pattern}) THEN array('', {one_by_one}) END"
+    )
+    no_match = RejectReason.NO_MATCH.code
+    reason = f"CASE WHEN r0 <> 0 THEN r0 WHEN coalesce(size(a), 0) < 2 THEN {no_match} ELSE 0 END"
+    frame = records.selectExpr("*", f"{_judge()} AS r0").selectExpr("*", f"{found} AS a")
+    places = {column: f"nullif(get(a, {n}), '')" for n, column in enumerate(spec.columns, 1)}
+    return _parsed(frame, reason, places, spec.list_delimiter, wanted)
+
+
+def _parsed(
+    frame: DataFrame,
+    reason: str,
+    places: Mapping[str, str],
+    divided_by: str | None,
+    wanted: Wanted,
+) -> Parsed:
+    texts = {name: places[name] for name in wanted.texts if name in places}
+    values = {name: places[name] for name in wanted.values if name in places}
+    if divided_by is None:
+        typed = {name: Value(string=place) for name, place in values.items()}
+        return Parsed(frame, reason, texts=texts, values=typed)
+    return Parsed(
+        frame,
+        reason,
+        texts={name: _as_text(place, divided_by) for name, place in texts.items()},
+        values={name: _as_value(place, divided_by) for name, place in values.items()},
+    )
+
+
+def _as_text(place: str, divided_by: str) -> str:
+    divided = f"to_json({_divided(place, divided_by)})"
+    return f"CASE WHEN contains({place}, {text(divided_by)}) THEN {divided} ELSE {place} END"
+
+
+def _as_value(place: str, divided_by: str) -> Value:
+    several = f"contains({place}, {text(divided_by)})"
+    return Value(
+        string=f"CASE WHEN NOT {several} THEN {place} END",
+        array=ArrayValue(
+            Kind.STRING, f"CASE WHEN {several} THEN {_divided(place, divided_by)} END"
+        ),
+    )
+
+
+def _divided(place: str, by: str) -> str:
+    return f"split({place}, {text(_literally(by))}, -1)"
+
+
+def _literally(plain: str) -> str:
+    """Write a text as a regular expression of Java that matches just that.
+
+    One sign is written so that Java divides a text by it without a regular expression.
+    """
+    if len(plain) == 1 and ord(plain) < _SURROGATES:
+        return f"\\{plain}" if plain in _META else plain
+    return "".join(f"\\x{{{ord(sign):x}}}" for sign in plain)
+
+
+def _crowded(delimiter: str) -> str:
+    """Return the SQL that tells whether a record of csv may have more than `_VALUES_MAX` values.
+
+    Of a long record all delimiters are counted first; only where they are too many, those in
+    quotes are taken out, from the start on.  Behind a value that is not well-formed each one
+    counts again, so that these are never fewer than the parser finds.
+    """
+    sign = rf"\x{{{ord(delimiter):x}}}"
+    value = text(rf'\G(?:"[^"]*+(?:""[^"]*+)*+"|[^"{sign}]++)?+({sign}|\z)')
+    bare = f"regexp_replace({_LINE}, {value}, '$1')"
+    numbers = (_count("s", delimiter), _count(bare, delimiter))
+    return f"octet_length(s) >= {_VALUES_MAX}" + "".join(
+        f" AND {number} >= {_VALUES_MAX}" for number in numbers
+    )
+
+
+def _count(within: str, sign: str) -> str:
+    return f"(length({within}) - length(replace({within}, {text(sign)}, '')))"
+
+
+def _judge(crowded: str | None = None) -> str:
+    """Judge the record's form: of csv, where quotes stand in pairs, if `crowded` is given.
+
+    A quote may be doubled within others.  Most records are plain lines, which is told at a glance.
+    """
+    plain, broken = f"{IS_PLAIN_LINE}(s)", ""
+    if crowded is not None:
+        plain += f" AND octet_length(s) < {_VALUES_MAX}"
+        odd = f"contains(s, {text(_QUOTE)}) AND {_count('s', _QUOTE)} % 2 = 1"
+        broken = f" OR ({odd}) OR ({crowded})"
+    return (
+        f"CASE WHEN {plain} THEN 0 "
+        f"WHEN s IS NULL THEN {RejectReason.NULL_VALUE.code} "
+        f"WHEN NOT {IS_UTF8}(s) THEN {RejectReason.NOT_A_LINE.code} "
+        f"WHEN trim({_LINE}) = '' THEN {RejectReason.EMPTY.code} "
+        f"WHEN contains({_LINE}, '\\n') OR contains({_LINE}, '\\r'){broken} "
+        f"THEN {RejectReason.NOT_A_LINE.code} ELSE 0 END"
+    )

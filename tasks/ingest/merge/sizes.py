@@ -1,0 +1,267 @@
+"""How many files a merge writes, and which rows each of its Spark tasks gets.
+
+    few rows in all ──────────────────────► one task: a file for each time chunk
+    more ─► rows per chunk ─┬─ large chunk ► several tasks of its own, each some of the files
+                            └─ small ones ─► neighbours share one task: a file for each of them
+
+A small chunk is never divided between tasks: late rows of many hours would become as many files
+for each task.  Nothing is shuffled: tasks read files, and leave what is not theirs.
+"""
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from tasks.contract.ingest_spec import Tuning
+from tasks.ingest.decode.chunks import TIME_MAX, Chunks, Interval
+from tasks.ingest.decode.transform import micros
+from tasks.ingest.write.files import total_rows
+from tasks.ports import DataFile
+
+PART_ROWS_MIN = 50_000
+"""A file of so many rows may become a row group of a larger one, as it is: none is too small."""
+_PARALLEL_ROWS = 1_000_000
+"""Idle cores are used as long as each writes so many rows."""
+_CHUNKS_MAX = 1_000
+"""So many chunks of a batch are journaled: those that may become full."""
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class Target:
+    """How large a published file is at most: strictly in rows, and in bytes about."""
+
+    rows: int
+    size_bytes: int
+
+    def files_for(self, rows: int, size_bytes: float) -> int:
+        """Return how many files so much is to become, at least 1."""
+        return max(1, -(-rows // self.rows), -int(-size_bytes // self.size_bytes))
+
+
+@dataclass(frozen=True)
+class Held:
+    """A file, and how many of its rows lie in which chunk; a chunk is named by its start."""
+
+    file: DataFile
+    rows: Mapping[datetime, int]
+
+    def within(self, chunks: frozenset[datetime]) -> "Held":
+        """Return what it has of some chunks."""
+        if len(chunks) < len(self.rows):
+            return Held(self.file, {c: self.rows[c] for c in chunks if c in self.rows})
+        return Held(self.file, {c: n for c, n in self.rows.items() if c in chunks})
+
+    @property
+    def total(self) -> int:
+        """How many rows that is."""
+        return sum(self.rows.values())
+
+
+@dataclass(frozen=True)
+class Part:
+    """What one Spark task writes: the rows of some files, from `since` and before `until`."""
+
+    files: tuple[DataFile, ...]
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+@dataclass(frozen=True)
+class Layout:
+    """All that a merge writes; each row is in one part."""
+
+    parts: tuple[Part, ...]
+    rows_max: int
+    """What a part has of one chunk is written into files of at most so many rows."""
+
+
+def target_of(tuning: Tuning) -> Target:
+    """Return how large a spec wants its files."""
+    return Target(tuning.segment_rows_max, tuning.segment_bytes)
+
+
+def may_stay(files: Sequence[DataFile], chunks: Chunks, target: Target) -> bool:
+    """Tell whether files are good segments as they are.
+
+    Each lies in one time chunk and is not too large, and no chunk has more than twice the files
+    it needs: their mean is at least half of what a merge would make.
+    """
+    rows: Counter[Interval] = Counter()
+    size: Counter[Interval] = Counter()
+    number: Counter[Interval] = Counter()
+    for file in files:
+        chunk = chunks.of(file.time_min)
+        if chunk != chunks.of(file.time_max) or _pieces(file, target) > 1:
+            return False
+        rows[chunk] += file.rows
+        size[chunk] += file.size_bytes
+        number[chunk] += 1
+    return all(n <= 2 * target.files_for(rows[c], size[c]) for c, n in number.items())
+
+
+def is_part(file: DataFile, chunks: Chunks, target: Target) -> bool:
+    """Tell whether a file may be part of a segment as it is: large, and in one time chunk."""
+    alone = chunks.of(file.time_min) == chunks.of(file.time_max)
+    return alone and file.rows >= PART_ROWS_MIN and _pieces(file, target) == 1
+
+
+def packed(files: Sequence[DataFile], chunks: Chunks, target: Target) -> list[tuple[DataFile, ...]]:
+    """Divide files of one chunk each, by time, into groups that are to become one file each.
+
+    A group has no more rows than the target, and about as many bytes at most.
+    """
+    of: dict[Interval, list[DataFile]] = {}
+    for file in sorted(files, key=lambda file: (file.time_min, file.path)):
+        of.setdefault(chunks.of(file.time_min), []).append(file)
+    groups: list[tuple[DataFile, ...]] = []
+    for alike in of.values():
+        rows, size = total_rows(alike), sum(file.size_bytes for file in alike)
+        groups += _packs(alike, rows / target.files_for(rows, size), target)
+    return groups
+
+
+def _packs(files: Sequence[DataFile], share: float, target: Target) -> list[tuple[DataFile, ...]]:
+    packs: list[list[DataFile]] = [[]]
+    before = 0
+    for file in files:
+        too_many = total_rows(packs[-1]) + file.rows > target.rows
+        if packs[-1] and (too_many or before >= share * len(packs)):
+            packs.append([])
+        packs[-1].append(file)
+        before += file.rows
+    return [tuple(pack) for pack in packs]
+
+
+def fullest(files: Sequence[DataFile], chunks: Chunks, warehouse: Path) -> dict[str, int]:
+    """Return start of a chunk -> its rows in files, of the 1,000 chunks with most rows.
+
+    Reads the times of the files that lie in several chunks.
+    """
+    rows: Counter[datetime] = Counter()
+    for file in files:
+        rows.update(_held(file, chunks, warehouse).rows)
+    return {start.isoformat(): number for start, number in rows.most_common(_CHUNKS_MAX)}
+
+
+def lay_out(
+    files: Sequence[DataFile],
+    chunks: Chunks,
+    target: Target,
+    *,
+    cores: int,
+    warehouse: Path,
+) -> Layout:
+    """Decide which tasks write the rows of `files`, and how large their files are.
+
+    Reads the times of the files that lie in several chunks, if there is anything to divide.
+    """
+    rows, size = total_rows(files), sum(file.size_bytes for file in files)
+    if target.files_for(rows, size) == 1 and _at_once(rows, cores) == 1:
+        return Layout((Part(tuple(files)),), target.rows)
+    return divided([_held(file, chunks, warehouse) for file in files], target, cores)
+
+
+def divided(held: Sequence[Held], target: Target, cores: int) -> Layout:
+    """Do the same with what is known of the files.  Pure."""
+    amounts = _summed(held)
+    tasks = {
+        chunk: max(target.files_for(rows, size), _at_once(rows, cores))
+        for chunk, (rows, size) in amounts.items()
+    }
+    rows_of = {chunk: rows for chunk, (rows, _) in amounts.items()}
+    runs = _runs(rows_of, tasks, -(-sum(rows_of.values()) // cores))
+    parts: list[Part] = []
+    rows_max = 1
+    for run, following in zip(runs, [*runs[1:], None], strict=True):
+        chosen = frozenset(run)
+        found = [part for each in held if (part := each.within(chosen)).rows]
+        bounds = (run[0] if parts else None, following[0] if following else None)
+        for group in _groups(found, tasks[run[0]] if len(run) == 1 else 1):
+            alone = all(each.total == each.file.rows for each in group)
+            of = tuple(each.file for each in group)
+            parts.append(Part(of) if alone else Part(of, *bounds))
+            for rows, size in _summed(group).values():
+                rows_max = max(rows_max, -(-rows // _files_of(rows, size, target)))
+    return Layout(tuple(parts), rows_max)
+
+
+def _runs(
+    rows: Mapping[datetime, int], tasks: Mapping[datetime, int], share: int
+) -> list[list[datetime]]:
+    """Divide the chunks, by time: one that is to be several files alone, others together."""
+    runs: list[list[datetime]] = []
+    taken = share
+    for chunk in sorted(rows):
+        if tasks[chunk] > 1 or taken >= share:
+            runs.append([])
+            taken = 0
+        runs[-1].append(chunk)
+        taken = share if tasks[chunk] > 1 else taken + rows[chunk]
+    return runs
+
+
+def _summed(held: Iterable[Held]) -> dict[datetime, tuple[int, float]]:
+    """Return chunk -> rows and bytes, of each file as much as its share of the rows."""
+    found: dict[datetime, tuple[int, float]] = {}
+    for each in held:
+        row_bytes = each.file.size_bytes / each.file.rows
+        for chunk, number in each.rows.items():
+            rows, size = found.get(chunk, (0, 0.0))
+            found[chunk] = (rows + number, size + number * row_bytes)
+    return found
+
+
+def _groups(held: Sequence[Held], number: int) -> list[list[Held]]:
+    """Divide files, in order, into groups of about as many rows."""
+    number = min(number, len(held))
+    share = sum(each.total for each in held) / number
+    groups: list[list[Held]] = [[]]
+    rows = 0
+    for each in held:
+        if groups[-1] and rows >= share * len(groups):
+            groups.append([])
+        groups[-1].append(each)
+        rows += each.total
+    return groups
+
+
+def _at_once(rows: int, cores: int) -> int:
+    return max(1, min(cores, rows // _PARALLEL_ROWS))
+
+
+def _pieces(file: DataFile, target: Target) -> int:
+    return _files_of(file.rows, file.size_bytes, target)
+
+
+def _files_of(rows: int, size_bytes: float, target: Target) -> int:
+    """Return how many files a task makes of what it has of a chunk.
+
+    Groups of files are a little more or less than the target: a rest is no file of its own.
+    """
+    return max(1, -(-rows // target.rows), round(size_bytes / target.size_bytes))
+
+
+def _held(file: DataFile, chunks: Chunks, warehouse: Path) -> Held:
+    start, end = chunks.of(file.time_min)
+    if chunks.of(file.time_max) == (start, end):
+        return Held(file, {start: file.rows})
+    table = pq.read_table(warehouse / file.path, columns=["__time"], partitioning=None)
+    since_epoch = table["__time"].cast(pa.timestamp("us", "UTC")).cast(pa.int64())
+    times = since_epoch.combine_chunks().sort()
+    # Sorted, and as a plain list of numbers, so that each chunk is found by a few comparisons.
+    view = memoryview(times.buffers()[1]).cast("q")[: len(times)]
+    rows: dict[datetime, int] = {}
+    done = 0
+    while done < len(times):
+        start, end = chunks.of(_EPOCH + timedelta(microseconds=view[done]))
+        following = len(times) if end == TIME_MAX else bisect_left(view, micros(end), done)
+        rows[start] = following - done
+        done = following
+    return Held(file, rows)

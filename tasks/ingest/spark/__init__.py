@@ -1,0 +1,1 @@
+"""Spark jobs, sources and functions of ours; all of `tasks/ingest/` imports it."""

@@ -1,0 +1,108 @@
+"""What an exception out of Spark means for the task: closed kinds, told apart in one place.
+
+Spark wraps what went wrong into job failures whose text has the causes' class names and error
+conditions; these are what is matched, never a sentence.  What it shows of properties is masked.
+"""
+
+from pathlib import Path
+
+from tasks.contract.messages import FailureCode
+from tasks.durable_files import is_full, no_space
+from tasks.kafka.private_key import UnusableKey
+from tasks.ports import StreamUnavailable, TaskError
+from tasks.runtime.secrets import without_secrets
+
+_TEXT_MAX = 3_000
+_CAUSES_MAX = 10
+
+_UNREADABLE = (
+    "KAFKA_DATA_LOSS",
+    "KAFKA_START_OFFSET_DOES_NOT_MATCH_ASSIGNED",
+    "OffsetOutOfRangeException",
+    "UnknownTopicOrPartitionException",
+    "UnknownTopicIdException",
+    "InvalidTopicException",
+)
+_SILENT = (
+    "org.apache.kafka.common.errors.TimeoutException",
+    "java.util.concurrent.TimeoutException",
+    "org.apache.kafka.common.errors.DisconnectException",
+    "NoBrokersAvailable",
+    "No resolvable bootstrap urls",
+    "org.apache.kafka.common.errors.NetworkException",
+    "CoordinatorNotAvailableException",
+    "LeaderNotAvailableException",
+)
+_READING = ("org.apache.kafka.", "org.apache.spark.sql.kafka010.")
+_NO_AVRO = "AVRO_NOT_LOADED_SQL_FUNCTIONS_UNUSABLE"
+_OVERFLOWED = ("java.lang.StackOverflowError", "at java.base/java.util.regex.")
+"""Both of them: a pattern that calls itself for each sign of a long text."""
+_NO_STACK = (
+    "a regular expression of the spec overflowed the stack at a long text of a record; "
+    "repeat classes such as [^,]* rather than alternatives such as (a|b)*, or let a loop take "
+    "all that it finds: (a|b)*+"
+)
+_FULL = (
+    "No space left on device",
+    "Disk quota exceeded",
+    "File too large",
+)
+_DISK = (
+    "Read-only file system",
+    "Permission denied",
+    "java.nio.file.AccessDeniedException",
+    "TASK_WRITE_FAILED",
+    "Mkdirs failed",
+    "java.io.IOException",
+    "java.io.FileNotFoundException",
+)
+
+
+def judge(error: Exception, doing: str, folder: Path) -> Exception:
+    """Return what to raise for `error`; `doing` says at what, with partitions and numbers.
+
+    A `TaskError`; `StreamUnavailable` where the brokers did not answer, or `NoSpace` where
+    `folder` had no space: then a repeat may do.
+    """
+    if isinstance(error, OSError):
+        text = without_secrets(f"{doing}: {error}")
+        if is_full(error):
+            return no_space(text[:_TEXT_MAX], folder)
+        return TaskError(FailureCode.WRITE_FAILED, text)
+    if isinstance(error, UnusableKey):
+        return TaskError(FailureCode.REFUSED, f"{doing}: {error}")
+    said = f"{error}\n{_java_causes(error)}"
+    # Before it is cut: of half a secret nothing would be recognized.
+    message = f"{doing}: {_first_lines(without_secrets(said))}"[:_TEXT_MAX]
+    if _NO_AVRO in said:
+        return TaskError(FailureCode.REFUSED, f"{doing}: this worker has no jar that reads Avro")
+    if all(mark in said for mark in _OVERFLOWED):
+        return TaskError(FailureCode.REFUSED, f"{doing}: {_NO_STACK}")
+    if any(mark in said for mark in _UNREADABLE):
+        return TaskError(FailureCode.OFFSETS_UNREADABLE, message)
+    if any(mark in said for mark in _FULL):
+        return no_space(message, folder)
+    if any(mark in said for mark in _SILENT):
+        return StreamUnavailable(message)
+    if any(mark in said for mark in _DISK[:3]):
+        return TaskError(FailureCode.WRITE_FAILED, message)
+    if any(mark in said for mark in _READING):
+        return TaskError(FailureCode.READ_FAILED, message)
+    if any(mark in said for mark in _DISK):
+        return TaskError(FailureCode.WRITE_FAILED, message)
+    return TaskError(FailureCode.INTERNAL, message)
+
+
+def _java_causes(error: Exception) -> str:
+    said: list[str] = []
+    cause = getattr(error, "java_exception", None)
+    while cause is not None and len(said) < _CAUSES_MAX:
+        said.append(str(cause.toString()))
+        cause = cause.getCause()
+    return "\n".join(said)
+
+
+def _first_lines(said: str) -> str:
+    lines = [line.strip() for line in said.splitlines()]
+    kept = [line for line in lines if line and not line.startswith(("at ", "... ", "Driver stack"))]
+    return "; ".join(dict.fromkeys(kept))

@@ -1,0 +1,173 @@
+"""Spark jobs of many tasks in one application: who runs, in which pool, and how one is stopped.
+
+Each run has a job group of its own: cancelling a group also refuses jobs that it starts later,
+so a cancel that comes before a job, or between two, counts as well.
+"""
+
+import threading
+import time
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager, suppress
+from itertools import count
+
+from py4j.protocol import Py4JError, Py4JJavaError
+from pyspark.sql import Observation
+
+from tasks.contract.messages import FailureCode
+from tasks.ports import BatchCancelled, TaskError
+from tasks.spark.session import SparkRuntime
+
+_SETTLE_TIMEOUT_S = 2.0
+_SETTLE_POLL_S = 0.02
+
+_OF_A_RUN = (
+    "spark.jobGroup.id",
+    "spark.job.description",
+    "spark.job.interruptOnCancel",
+    "spark.scheduler.pool",
+)
+
+
+class Run:
+    """One batch or merge of one task, while it runs."""
+
+    def __init__(self, group: str) -> None:
+        """Name its job group."""
+        self.group = group
+        self.steps = 0
+        """So much was done of what is no Spark job: files described, copied, read for a digest."""
+        self._cancelled = threading.Event()
+
+    @property
+    def cancelled(self) -> bool:
+        """Tell whether somebody asked for its end."""
+        return self._cancelled.is_set()
+
+    def cancel(self) -> None:
+        """Note that somebody did."""
+        self._cancelled.set()
+
+    def check(self) -> None:
+        """Go on only if nobody asked for the end.
+
+        Raises:
+            BatchCancelled: somebody did.
+        """
+        if self.cancelled:
+            raise BatchCancelled(self.group)
+
+    def step(self) -> None:
+        """Note that work which is no Spark job went on; go on only if nobody asked for the end.
+
+        Raises:
+            BatchCancelled: somebody did.
+        """
+        self.steps += 1  # by the run's own thread alone
+        self.check()
+
+
+class Jobs:
+    """The runs of one application."""
+
+    def __init__(self, runtime: SparkRuntime) -> None:
+        """Nothing runs yet."""
+        self._context = runtime.context
+        self._parser_memory = runtime.parser_memory
+        self._runs: dict[str, Run] = {}
+        self._lock = threading.Lock()
+        self._numbers = count(1)
+
+    @contextmanager
+    def run(self, task_id: str, pool: str) -> Iterator[Run]:
+        """Make every job of the body, in this thread, part of one run of `task_id`.
+
+        The thread is free after it: what it does next has no part in the run, cancelled or not.
+        """
+        run = Run(f"{task_id}/{next(self._numbers)}")
+        with self._lock:
+            assert task_id not in self._runs, f"{task_id} runs already"
+            self._runs[task_id] = run
+        try:
+            self._context.setLocalProperty("spark.scheduler.pool", pool)
+            self._context.setJobGroup(run.group, task_id, interruptOnCancel=True)
+            yield run
+        finally:
+            with self._lock:
+                del self._runs[task_id]
+            self._leave()
+
+    def _leave(self) -> None:
+        with suppress(Py4JError):  # the JVM is gone, and the thread's properties with it
+            for name in _OF_A_RUN:
+                self._context.setLocalProperty(name, None)  # type: ignore[arg-type]  # as documented
+            self._parser_memory.bound()
+
+    def cancel(self, task_id: str) -> None:
+        """Ask for the end of what `task_id` runs; returns at once, also if it runs nothing."""
+        with self._lock:
+            run = self._runs.get(task_id)
+        if run is not None:
+            run.cancel()
+            self._context._jsc.sc().cancelJobGroupAndFutureJobs(run.group)  # noqa: SLF001
+
+    def progress(self, task_id: str) -> Hashable:
+        """Return what grows while `task_id`'s run moves, None if it runs none.
+
+        These are jobs, tasks, rows, and the steps of what is no job.
+        Rows of a task that runs come with the executor's heartbeat, every ten seconds.
+        """
+        with self._lock:
+            run = self._runs.get(task_id)
+        if run is None:
+            return None
+        tracker = self._context.statusTracker()
+        jobs = sorted(tracker.getJobIdsForGroup(run.group))
+        infos = [tracker.getJobInfo(job) for job in jobs]
+        stages = [stage for info in infos if info is not None for stage in info.stageIds]
+        return (run.group, run.steps, *jobs, *(self._moved(stage) for stage in stages))
+
+    def _moved(self, stage: int) -> Hashable:
+        try:
+            data = self._context._jsc.sc().statusStore().lastStageAttempt(stage)  # noqa: SLF001
+        except Py4JJavaError:  # not begun, or forgotten
+            return None
+        return (
+            data.numCompleteTasks(),
+            data.numActiveTasks(),
+            data.inputRecords(),
+            data.memoryBytesSpilled(),
+            data.outputRecords(),
+        )
+
+    def settle(self, run: Run) -> None:
+        """Wait, within a bound, until no task of a failed or cancelled run works any more.
+
+        A cancelled job returns before its tasks have stopped, and one that still writes may make
+        its folder anew after we have removed it.  A task inside a fetch stops only after it, so
+        the wait is bounded: a late one cannot commit, and leaves at most a `_temporary` folder,
+        which the next try removes.
+        """
+        tracker, deadline = self._context.statusTracker(), time.monotonic() + _SETTLE_TIMEOUT_S
+        jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(run.group)]
+        stages = [stage for job in jobs if job is not None for stage in job.stageIds]
+        while time.monotonic() < deadline:
+            infos = [tracker.getStageInfo(stage) for stage in stages]
+            if not any(info is not None and info.numActiveTasks for info in infos):
+                return
+            time.sleep(_SETTLE_POLL_S)
+
+
+_METRIC_TIMEOUT_S = 60.0
+
+
+def await_metric(observation: Observation, metric: str) -> str:
+    """Return a metric of a job that has ended.
+
+    It arrives by Spark's listeners, milliseconds later.  `Observation.get` would wait for ever
+    if they dropped it; `getOrEmpty` waits a tenth of a second.
+    """
+    deadline = time.monotonic() + _METRIC_TIMEOUT_S
+    while (found := observation._jo.getOrEmpty()).isEmpty():  # type: ignore[union-attr]  # noqa: SLF001 -- set by observe()
+        if time.monotonic() > deadline:
+            raise TaskError(FailureCode.INTERNAL, "Spark did not tell what the batch observed")
+    return str(found.apply(metric))

@@ -1,0 +1,1 @@
+"""Decoded rows to Parquet files; `merge/` and the engine import it."""

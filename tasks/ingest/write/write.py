@@ -1,0 +1,118 @@
+"""Judged rows into Parquet, counted in the same pass, and checked against what lies on disk.
+
+A batch counts only if its write returned normally *and* what was observed agrees with the files
+(rule P21): after a cancelled job an observation answers with nothing, and without an error.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from pyspark.sql import DataFrame, Observation
+from pyspark.sql import functions as fn
+
+from tasks.contract.ingest_spec import DEFAULT_FORMAT, Column, FileFormat
+from tasks.contract.messages import FailureCode, SegmentFile
+from tasks.contract.offsets import Offsets, TopicPartition
+from tasks.ingest.decode.observed import METRIC, Kept, Observed, metric_sql, read_metric, seen_sql
+from tasks.ingest.formats.reasons import RejectReason
+from tasks.ingest.spark.jobs import await_metric
+from tasks.ingest.spark.places import partition_sql, topic_sql
+from tasks.ingest.spark.sql import IS_ROW, told_by
+from tasks.ingest.write.files import parquet_options
+from tasks.ports import DataFile, TaskError
+from tasks.rows.sql.text import name
+from tasks.spark.paths import hadoop_path
+
+ROWS_PER_FILE = 100_000
+"""A batch is written into one more file for each so many records, up to one per reading task."""
+
+
+def write_rows(
+    judged: DataFrame,
+    columns: Sequence[Column],
+    folder: Path,
+    *,
+    start: Offsets,
+    files_max: int,
+    reasons: Sequence[RejectReason],
+    topics: bool = False,
+    form: FileFormat = DEFAULT_FORMAT,
+    digested: Sequence[int] = (),
+    order: Sequence[str] = (),
+) -> Observed:
+    """Write the rows of `decode`'s frame into a new `folder` and return what the pass saw.
+
+    Files have `__time`, the columns in order, `__partition`, `__offset`, and with `topics`
+    `__topic`; each may be null, by its type.  Of records that are no rows for one of `reasons`,
+    some are sampled.  `digested` are the numbers of the columns whose values are in the digest.
+    Each file is sorted by `order`, SQL.  Runs one Spark job.
+    """
+    observation = Observation()
+    held = judged.columns
+    metric = metric_sql(start, told_by(held), reasons)
+    rows = (
+        judged.selectExpr(*seen_sql(held, start, digested))
+        .observe(observation, fn.expr(metric))
+        .where(IS_ROW)
+        .selectExpr(
+            _optional("t", "__time"),
+            *(_optional(f"c{number}", column.name) for number, column in enumerate(columns)),
+            _optional(f"CAST({partition_sql(start)} AS INT)", "__partition"),
+            _optional("CAST(o AS BIGINT)", "__offset"),
+            *([_optional(topic_sql(start), "__topic")] if topics else []),
+        )
+        .coalesce(files_max)
+    )
+    if order:
+        rows = rows.sortWithinPartitions(*order)
+    # The folder is new; "append" so that a late task of a cancelled try, which may have made it
+    # anew a moment ago, is no failure.  What counts is checked against the pass in any case.
+    rows.write.mode("append").options(**parquet_options(form)).parquet(hadoop_path(folder))
+    return read_metric(await_metric(observation, METRIC), start, reasons)
+
+
+def _optional(sql: str, column: str) -> str:
+    """Return the SQL of a column that Spark takes for one that may be null.
+
+    What it knows never to be, a count or a constant, it writes as REQUIRED, without levels; what it
+    has read again is OPTIONAL.  Pages of both cannot lie under one schema.
+    """
+    return f"CASE WHEN {IS_ROW} THEN {sql} END AS {name(column)}"
+
+
+def check_rows(observed: Observed, files: Sequence[DataFile], start: Offsets, end: Offsets) -> None:
+    """Make sure that files and observation tell the same, and only of offsets in `[start, end)`.
+
+    Raises:
+        TaskError: they do not; the batch must not count (WRITE_FAILED).
+    """
+    written = merge_spans(files)
+    if written != observed.kept:
+        raise TaskError(
+            FailureCode.WRITE_FAILED,
+            f"the files hold {written}, but the job observed {observed.kept}",
+        )
+    bounds = [(p, offset) for p, kept in written.items() for offset in (kept.first, kept.last)]
+    seen = bounds + [(reject.partition, reject.offset) for reject in observed.rejects]
+    outside = [(p, offset) for p, offset in seen if not start[p] <= offset < end[p]]
+    if outside:
+        raise TaskError(FailureCode.READ_FAILED, f"offsets outside the range: {outside[:5]}")
+    if observed.records != observed.rows + len(observed.rejects):
+        raise TaskError(
+            FailureCode.READ_FAILED,
+            f"{observed.records} records, but {observed.rows} rows "
+            f"and {len(observed.rejects)} rejects",
+        )
+
+
+def merge_spans(files: Sequence[DataFile | SegmentFile]) -> dict[TopicPartition, Kept]:
+    """Return, per partition, rows and offset bounds over all files."""
+    found: dict[TopicPartition, Kept] = {}
+    for span in (span for file in files for span in file.spans):
+        partition = TopicPartition(span.topic, span.partition)
+        here = Kept(span.rows, span.first, span.last)
+        if (before := found.get(partition)) is not None:
+            first, last = min(before.first, here.first), max(before.last, here.last)
+            here = Kept(before.rows + here.rows, first, last)
+        found[partition] = here
+    return found

@@ -1,0 +1,51 @@
+"""The key of a client certificate in the one form that each Java reads: PKCS#8, not locked.
+
+Java 17 opens no key that was locked as OpenSSL does it today (PBES2), and no Java reads the older
+forms of a key; librdkafka takes them all.
+"""
+
+from collections.abc import Mapping
+
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    load_pem_private_key,
+)
+
+from tasks.runtime.secrets import known_secrets
+
+_KEY = "ssl.keystore.key"
+_PASSWORD = "ssl.key.password"  # noqa: S105 -- the name of a property
+
+
+class UnusableKey(ValueError):
+    """The key of a client certificate cannot be read; the text holds nothing of it."""
+
+
+def with_open_key(properties: Mapping[str, str]) -> dict[str, str]:
+    """Return properties of the Java client whose key, if there is one, needs no password.
+
+    Raises:
+        UnusableKey: it is none, or its password does not open it.
+    """
+    found = dict(properties)
+    password = found.pop(_PASSWORD, None)
+    if _KEY in found:
+        found[_KEY] = _opened(found[_KEY].encode(), None if password is None else password.encode())
+        known_secrets().learn(found[_KEY])  # it is another text than the one that was read
+    return found
+
+
+def _opened(pem: bytes, secret: bytes | None) -> str:
+    try:
+        key = load_pem_private_key(pem, secret)
+    except TypeError as error:
+        if secret is None:
+            raise UnusableKey("ssl.key.pem is locked: give ssl.key.password too") from error
+        key = load_pem_private_key(pem, None)  # it is not locked
+    except (ValueError, UnsupportedAlgorithm) as error:
+        told = "is no private key in PEM" if secret is None else "is not opened by its password"
+        raise UnusableKey(f"ssl.key.pem {told}") from error
+    return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()

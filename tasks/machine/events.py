@@ -1,0 +1,254 @@
+"""What happens to an ingestion task (events) and what it wants done (effects), as data.
+
+Every event carries `now`, monotonic seconds: time is an input.  Both unions are closed, each
+`match` over them ends in `assert_never`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from tasks.contract.messages import FailureCode, Lack, Order, PublishAnswer, PublishRequest
+from tasks.contract.offsets import Offsets
+from tasks.ports import JournalEntry, MergeResult, StreamView
+
+
+@dataclass(frozen=True)
+class Ordered:
+    """An order arrived, new or repeated, by a sync or by the control API."""
+
+    now: float
+    order: Order
+
+
+@dataclass(frozen=True)
+class TurnTold:
+    """The overlord says whether every predecessor is published."""
+
+    now: float
+    turn: bool
+
+
+@dataclass(frozen=True)
+class Looked:
+    """Answer to `Look`."""
+
+    now: float
+    view: StreamView
+
+
+@dataclass(frozen=True)
+class LookFailed:
+    """Kafka did not answer in time; nothing is known, nothing is lost."""
+
+    now: float
+    reason: str
+
+
+@dataclass(frozen=True)
+class BatchRead:
+    """Answer to `ReadBatch`: the files are on disk, nothing is journaled yet."""
+
+    now: float
+    entry: JournalEntry
+
+
+@dataclass(frozen=True)
+class JobDropped:
+    """Answer to `ReadBatch` or `Merge`: the job was cancelled and left nothing behind.
+
+    `trouble` names what prevented it; empty if somebody asked for it.
+    """
+
+    now: float
+    trouble: str = ""
+    own: bool = False
+    """The trouble is this worker's, such as a full disk: elsewhere the task might go on."""
+    lacks: Lack | None = None
+
+
+@dataclass(frozen=True)
+class JobMoved:
+    """The running job showed progress, or waits for jobs of other tasks of this worker.
+
+    Those are watched themselves, so who waits for them is not to blame.
+    """
+
+    now: float
+
+
+@dataclass(frozen=True)
+class Journaled:
+    """Answer to `Append`: the entry is durable."""
+
+    now: float
+
+
+@dataclass(frozen=True)
+class Unwritten:
+    """Answer to `Append` or `DropTail`: the disk is full, the journal is as it was."""
+
+    now: float
+    reason: str
+
+
+@dataclass(frozen=True)
+class TailDropped:
+    """Answer to `DropTail`: durable as well."""
+
+    now: float
+
+
+@dataclass(frozen=True)
+class Merged:
+    """Answer to `Merge`."""
+
+    now: float
+    result: MergeResult
+
+
+@dataclass(frozen=True)
+class Answered:
+    """Answer to `Publish`."""
+
+    now: float
+    answer: PublishAnswer
+
+
+@dataclass(frozen=True)
+class Unanswered:
+    """No overlord answered `Publish`; it may have committed all the same (R7)."""
+
+    now: float
+    reason: str
+    waited_s: float | None = None
+    """How long the answer was waited for; None: the overlord answers nothing else either, so that
+    it is away as a whole, and the time does not count."""
+
+
+@dataclass(frozen=True)
+class Broke:
+    """An effect failed for good."""
+
+    now: float
+    code: FailureCode
+    detail: str
+
+
+@dataclass(frozen=True)
+class Ticked:
+    """Time passed: `TaskState.wake_at` is reached."""
+
+    now: float
+
+
+@dataclass(frozen=True)
+class StopAsked:
+    """End without publishing; the journal stays.  A job still running at `cancel_at` is cut."""
+
+    now: float
+    cancel_at: float
+
+
+Event: TypeAlias = (
+    Ordered
+    | TurnTold
+    | Looked
+    | LookFailed
+    | BatchRead
+    | JobDropped
+    | JobMoved
+    | Journaled
+    | Unwritten
+    | TailDropped
+    | Merged
+    | Answered
+    | Unanswered
+    | Broke
+    | Ticked
+    | StopAsked
+)
+
+
+@dataclass(frozen=True)
+class Look:
+    """Ask Kafka for offsets and topic ids."""
+
+
+@dataclass(frozen=True)
+class ReadBatch:
+    """Read `[start, end)` into files."""
+
+    number: int
+    start: Offsets
+    end: Offsets
+    columns: tuple[str, ...]
+    kinds: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class CancelJob:
+    """Cancel the job that runs now; done at once, by whoever delivered the event."""
+
+
+@dataclass(frozen=True)
+class GiveUp:
+    """End the worker: its engine does not end a cancelled job; done at once as well."""
+
+    why: str
+
+
+@dataclass(frozen=True)
+class Append:
+    """Write one entry to the journal, durably."""
+
+    entry: JournalEntry
+
+
+@dataclass(frozen=True)
+class RecordEnd:
+    """Write the fixed end to the journal, durably."""
+
+    end: Offsets
+
+
+@dataclass(frozen=True)
+class DropTail:
+    """Take these newest entries off the journal, durably, then delete their files (P14)."""
+
+    entries: tuple[JournalEntry, ...]
+
+
+@dataclass(frozen=True)
+class Discard:
+    """Delete the files of a batch that will not be journaled."""
+
+    entry: JournalEntry
+
+
+@dataclass(frozen=True)
+class Merge:
+    """Make segments of all journaled files."""
+
+    entries: tuple[JournalEntry, ...]
+
+
+@dataclass(frozen=True)
+class Publish:
+    """Ask the overlord to publish."""
+
+    request: PublishRequest
+
+
+Effect: TypeAlias = (
+    Look
+    | ReadBatch
+    | CancelJob
+    | GiveUp
+    | Append
+    | RecordEnd
+    | DropTail
+    | Discard
+    | Merge
+    | Publish
+)

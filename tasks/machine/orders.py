@@ -1,0 +1,97 @@
+"""How an ingestion task takes orders: pause with a lease, end, resume; a part of `machine.py`.
+
+An order lower than the highest seen has no effect, nor has an equal one: it is done already.
+PAUSE stops at the batch boundary, or cancels; after its lease the task resumes by itself (P5,
+R12).  RUN resumes.  An end, whatever comes with it, resumes too and stays fixed for good.
+"""
+
+from dataclasses import replace
+from typing import TypeAlias
+
+from tasks.contract.messages import FailureCode, Order, RunState, TaskPhase
+from tasks.contract.offsets import Offsets, reached
+from tasks.machine.events import CancelJob, Effect, RecordEnd
+from tasks.machine.reading import beyond
+from tasks.machine.state import Failure, Merging, Reading, TaskState, written
+
+Step: TypeAlias = tuple[TaskState, tuple[Effect, ...]]
+
+
+def ordered(state: TaskState, order: Order, now: float) -> Step:
+    """Act on `order` if it is newer than every one seen."""
+    if order.rank <= state.order.rank:  # late: without effect; repeated: already done
+        return state, ()
+    return act_on(replace(state, lease_note=""), order, now)
+
+
+def act_on(state: TaskState, order: Order, now: float) -> Step:
+    """Make `order` the highest one seen, and act on it."""
+    state = replace(state, order=order)
+    if order.end is not None:
+        return _end_told(state, order.end, now)
+    if state.end is not None:  # a fixed end stays, and nothing pauses on the way to it (C4)
+        return state, ()
+    if order.state is RunState.RUN:
+        return resumed(state), ()
+    lease = order.pause_lease.total_seconds()
+    return replace(state, paused_until=now + lease, cancel_at=_cancel_at(state, now)), ()
+
+
+def _cancel_at(state: TaskState, now: float) -> float | None:
+    """When to cancel what runs, so that the pause does not last past its target."""
+    latest = now + state.limits.pause_s(state.tuning)
+    work = state.busy
+    if isinstance(work, Reading) and not state.entries and work.rows <= state.tuning.batch_rows_min:
+        # It cannot become smaller.  Where taskDuration is shorter than it lasts, each pause would
+        # cancel it, and nothing would ever be read.
+        return state.cancel_at
+    if isinstance(work, Reading):
+        expected = work.since + state.pace.expected_s(work.rows, work.size.target_s)
+        wanted = now if expected > latest else latest
+        return wanted if state.cancel_at is None else min(wanted, state.cancel_at)
+    return latest if state.unchecked is not None else None
+
+
+def resumed(state: TaskState) -> TaskState:
+    """Return `state` without its pause; what waits is read at once."""
+    if state.paused_until is None:
+        return state
+    phase = TaskPhase.READING if state.phase is TaskPhase.PAUSED else state.phase
+    state = replace(state, phase=phase, paused_until=None, cancel_at=None, view=None)
+    return replace(state, look_at=0.0, read_at_once=True)
+
+
+def _end_told(state: TaskState, end: Offsets, now: float) -> Step:
+    if state.end is not None:
+        if end == state.end:
+            return state, ()
+        both = f"first [{written(state.end)}], then [{written(end)}]"
+        return failed(state, FailureCode.INTERNAL, f"it was told two ends: {both}")
+    if end.keys() != state.start.keys() or not reached(end, state.start):
+        odd = f"the end [{written(end)}] does not fit the start [{written(state.start)}]"
+        return failed(state, FailureCode.INTERNAL, odd)
+    state = replace(resumed(state), end=end, cancel_at=None, view=None, look_at=0.0)
+    if isinstance(state.busy, Reading) and beyond(state.busy.end, end):
+        state = replace(state, cancel_at=now)  # nothing that lies beyond the end is kept (P14)
+    return state, (RecordEnd(end),)
+
+
+def without_lease_over(state: TaskState, now: float) -> TaskState:
+    """Return `state` without its pause if that has outlasted its lease, and say so in it."""
+    if state.paused_until is None or now < state.paused_until:
+        return state
+    lease = state.order.pause_lease.total_seconds()
+    note = (
+        f"the pause of order {state.order.term}/{state.order.sequence} heard nothing newer "
+        f"for {lease:g} s: reads on"
+    )
+    return replace(resumed(state), lease_note=note)
+
+
+def failed(state: TaskState, code: FailureCode, detail: str) -> Step:
+    """End the task FAILED, and what it runs with it."""
+    effects: tuple[Effect, ...] = ()
+    if isinstance(state.busy, Reading | Merging):
+        effects = (CancelJob(),)
+    ended = replace(state, phase=TaskPhase.FAILED, failure=Failure(code, detail))
+    return replace(ended, paused_until=None, wake_at=None), effects

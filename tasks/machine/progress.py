@@ -1,0 +1,77 @@
+"""What time does to a running job, and whether a task stalls; a part of `machine.py`.
+
+    runs ──no progress for `progress_s`──► cancelled ──ends──► run again
+      └──a pause, an end, a stop──────────►    │
+                                               └──still runs after `give_up_s`──► the worker ends
+
+The overlord sees the same by `TaskReport.stalled_for`, which counts while the task could go on: a
+batch, a look or a merge runs, or its own worker hinders it.  It stands at nothing while the task
+waits for others: Kafka, its predecessor, records, the end of a pause, or the jobs of other tasks
+that finish before it on this worker.  Those are watched themselves; to count them here would have
+one long merge replace all tasks behind it, each of which then reads anew.
+
+A request to publish that nobody answers counts by itself (`TaskState.unanswered_s`): its own time
+and the rest after it, and only while an overlord answers syncs.  An overlord that is away as a
+whole leaves the count as it is.
+"""
+
+from dataclasses import replace
+
+from tasks.contract.messages import TaskPhase
+from tasks.machine.events import CancelJob, Effect, GiveUp
+from tasks.machine.orders import Step
+from tasks.machine.state import Looking, Merging, Publishing, Reading, TaskState
+
+
+def hurry(state: TaskState, now: float) -> Step:
+    """Something runs: cancel it if that is due, give up if that does not help, else wait."""
+    if isinstance(state.busy, Looking) and state.paused_until is not None and not state.unchecked:
+        state = replace(state, phase=TaskPhase.PAUSED)  # looking changes nothing
+    if not isinstance(state.busy, Reading | Merging):
+        return replace(state, wake_at=state.paused_until), ()
+    state = _stuck(state, now)
+    effects: tuple[Effect, ...] = ()
+    if state.cancel_at is not None and now >= state.cancel_at:
+        first = now if state.cancelled_at is None else state.cancelled_at
+        again = now + state.limits.cancel_again_s
+        state, effects = replace(state, cancel_at=again, cancelled_at=first), (CancelJob(),)
+        if now - first >= state.limits.give_up_s:
+            effects = (*effects, GiveUp(_given_up(state, now - first)))
+    patience = None if state.stuck else state.moved_at + state.limits.progress_s
+    due = [t for t in (state.cancel_at, state.paused_until, patience) if t is not None]
+    return replace(state, wake_at=min(due)), effects
+
+
+def _stuck(state: TaskState, now: float) -> TaskState:
+    if state.stuck:  # an order that resumes takes back the cancelling of a pause, not this one
+        return replace(state, cancel_at=now if state.cancel_at is None else state.cancel_at)
+    silent = now - state.moved_at
+    if silent < state.limits.progress_s:
+        return state
+    what = _job(state)
+    why = f"{what} showed no progress for {silent:.0f} s: it is cancelled and run again"
+    return replace(state, stuck=why, note=why, cancel_at=now)
+
+
+def _given_up(state: TaskState, seconds: float) -> str:
+    return f"{state.task.task_id}: {_job(state)} was cancelled and still runs {seconds:.0f} s later"
+
+
+def _job(state: TaskState) -> str:
+    return f"batch {state.busy.number}" if isinstance(state.busy, Reading) else "the merge"
+
+
+def moved(state: TaskState, now: float) -> TaskState:
+    """Return `state` after its job showed progress: neither stuck nor stalled."""
+    return replace(state, moved_at=now, stalled_since=now)
+
+
+def stalls(before: TaskState, state: TaskState, now: float) -> TaskState:
+    """Return `state` with what is known of its stall after a step from `before`."""
+    waits = state.busy is None and (not state.hindered or state.paused_until is not None)
+    if state.over or waits or isinstance(state.busy, Publishing):
+        return replace(state, stalled_since=None)
+    went_on = before.position != state.position or before.merged is not state.merged
+    if state.stalled_since is None or went_on:
+        return replace(state, stalled_since=now)
+    return state

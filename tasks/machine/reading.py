@@ -1,0 +1,98 @@
+"""What a task may read next, decided from one look at Kafka; pure, a part of `machine.py`."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from tasks.contract.offsets import Offsets, clip, count
+from tasks.machine.events import Effect, ReadBatch
+from tasks.machine.state import Reading, TaskState
+from tasks.ports import StreamView
+
+_ALL = 2**62
+
+
+def beyond(position: Offsets, end: Offsets) -> bool:
+    """Whether `position` lies past `end` in any partition."""
+    return any(position[p] > end[p] for p in end)
+
+
+def other_topics(known: Mapping[str, str], view: StreamView) -> str:
+    """Say which topics were recreated since the offsets were taken; empty if none was (P11)."""
+    changed = [
+        f"topic {topic} was recreated: its id was {known[topic]} and is {found}"
+        for topic, found in sorted(view.topic_ids.items())
+        if known.get(topic, found) != found
+    ]
+    gone = [f"topic {topic} is gone" for topic in sorted(known.keys() - view.topic_ids.keys())]
+    return "; ".join(changed + gone)
+
+
+def unreadable(state: TaskState, view: StreamView) -> str:
+    """Say which records Kafka no longer holds though this task has yet to read them.
+
+    A position above the last stable offset is not named here: an open transaction looks the
+    same, so the task only waits.
+    """
+    lost = []
+    for partition, position in sorted(state.position.items()):
+        earliest = view.earliest[partition]
+        until = earliest if state.limit is None else min(earliest, state.limit[partition])
+        if until > position:
+            lost.append(
+                f"{partition}: the next offset to read is {position}, the earliest that Kafka "
+                f"still holds is {earliest}: {until - position} records are lost"
+            )
+    return "; ".join(lost)
+
+
+def next_batch(
+    state: TaskState, view: StreamView, now: float
+) -> tuple[TaskState, tuple[Effect, ...]]:
+    """Start the next batch, or wait for more: `view` is used up in both cases."""
+    state = replace(state, view=None)
+    readable = clip(state.position, view.stable, end=state.limit, rows_max=_ALL)
+    lag = count(state.position, readable)
+    ending = state.end is not None
+    if lag == 0:
+        state = replace(state, waiting_since=None, tries=0, note=_waits_for(state, view))
+        state = replace(state, hindered=False)
+        return _wait(replace(state, read_at_once=False), now, now + state.limits.poll_s)
+    since = now if state.waiting_since is None else state.waiting_since
+    due = since + state.tuning.linger.total_seconds()
+    few = lag < state.tuning.batch_rows_min
+    if few and now < due and not (ending or state.read_at_once):
+        state = replace(state, waiting_since=since, note="")
+        return _wait(state, now, min(due, now + state.limits.poll_s))
+    size = state.pace.size(state.tuning, state.limits, lag=lag, ending=ending)
+    to = clip(state.position, view.stable, end=state.limit, rows_max=size.rows)
+    rows = count(state.position, to)
+    work = Reading(state.number, state.position, to, rows, size, since=now)
+    newest = state.entries[-1] if state.entries else None
+    note = state.note if state.tries else ""  # the trouble is not over before a batch is read
+    state = replace(state, busy=work, number=state.number + 1, note=note, read_at_once=False)
+    state = replace(state, waiting_since=None, cancel_at=None)
+    state = replace(state, moved_at=now, cancelled_at=None, stuck="")
+    state = replace(state, wake_at=now + state.limits.progress_s)
+    read = ReadBatch(work.number, work.start, work.end, newest.columns if newest else ())
+    return state, (replace(read, kinds=newest.kinds) if newest else read,)
+
+
+def _wait(state: TaskState, now: float, until: float) -> tuple[TaskState, tuple[Effect, ...]]:
+    until = max(until, now)
+    return replace(state, look_at=until, wake_at=until), ()
+
+
+def _waits_for(state: TaskState, view: StreamView) -> str:
+    """Say why nothing can be read though it should: an open transaction, or a shorter log."""
+    ahead = [
+        f"{p}: the next offset to read is {position}, the last stable offset is {view.stable[p]}"
+        for p, position in sorted(state.position.items())
+        if position > view.stable[p]
+    ]
+    short = [
+        f"{p}: the range ends at {end}, the last stable offset is {view.stable[p]}"
+        for p, end in sorted((state.limit or {}).items())
+        if state.position[p] <= view.stable[p] < end
+    ]
+    said = "; ".join(ahead + short)
+    return f"waits for records that are not readable yet: {said}" if said else ""

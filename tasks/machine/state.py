@@ -1,0 +1,313 @@
+"""Everything that `tasks/machine/machine.py` knows of one task, and the report that is made of
+it.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from types import MappingProxyType
+from typing import TypeAlias
+
+from tasks.contract.digests import together
+from tasks.contract.ingest_spec import BadRecords, Tuning
+from tasks.contract.messages import (
+    Counters,
+    DesiredTask,
+    FailureCode,
+    Lack,
+    Order,
+    RejectSample,
+    TaskPhase,
+    TaskReport,
+)
+from tasks.contract.offsets import Offsets, TopicPartition
+from tasks.machine.pacing import BatchSize, Limits, Pace
+from tasks.ports import JournalEntry, MergeResult, StreamView
+
+DETAIL_MAX = 4_000
+
+
+@dataclass(frozen=True)
+class Looking:
+    """Kafka was asked."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A batch over `[start, end)` runs since `since`."""
+
+    number: int
+    start: Offsets
+    end: Offsets
+    rows: int
+    size: BatchSize
+    since: float
+
+
+@dataclass(frozen=True)
+class Journaling:
+    """This entry is being written to the journal."""
+
+    entry: JournalEntry
+
+
+@dataclass(frozen=True)
+class Dropping:
+    """These entries are being taken off the journal."""
+
+    entries: tuple[JournalEntry, ...]
+
+
+@dataclass(frozen=True)
+class Merging:
+    """All files are being merged."""
+
+
+@dataclass(frozen=True)
+class Publishing:
+    """The overlord was asked to publish."""
+
+
+Work: TypeAlias = Looking | Reading | Journaling | Dropping | Merging | Publishing
+
+
+@dataclass(frozen=True)
+class Held:
+    """What the journal of an earlier incarnation holds."""
+
+    entries: tuple[JournalEntry, ...]
+    end: Offsets | None
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why a task failed: a code for programs, a text for people."""
+
+    code: FailureCode
+    detail: str
+
+
+@dataclass(frozen=True)
+class TaskState:
+    """One ingestion task at one moment; times are monotonic seconds."""
+
+    task: DesiredTask
+    """As first assigned: its order and turn are in the fields below."""
+    incarnation: int
+    limits: Limits
+    pace: Pace
+    phase: TaskPhase
+    order: Order
+    """The highest order seen, and acted on."""
+    started_at: float
+    progressed_at: float
+    """When the last batch was journaled; at first the start."""
+    number: int = 1
+    """Of the next batch; never given twice, since files are named after it."""
+    entries: tuple[JournalEntry, ...] = ()
+    counters: Counters = field(default_factory=Counters)
+    chunk_rows: Mapping[str, int] = field(default_factory=dict)
+    """Start of a time chunk -> its rows in the journaled batches."""
+    samples: tuple[RejectSample, ...] = ()
+    batch_seconds: float = 0.0
+    end: Offsets | None = None
+    paused_until: float | None = None
+    """A pause is asked for, and gives way by itself then."""
+    cancel_at: float | None = None
+    """What runs is to be cancelled if it still runs then."""
+    busy: Work | None = None
+    """What the task's thread does; one thing at a time."""
+    moved_at: float = 0.0
+    """When the running job began, or last showed progress."""
+    cancelled_at: float | None = None
+    """When the running job was cancelled first."""
+    stuck: str = ""
+    """Why the running job was cancelled, if it was for want of progress."""
+    hindered: bool = False
+    """This worker's own trouble keeps it from going on: its disk, or a job that stuck."""
+    stalled_since: float | None = None
+    """Since when it could go on and has not; None: it waits, rightly."""
+    unchecked: JournalEntry | None = None
+    """Read, but its topics' ids are not yet compared (P11)."""
+    view: StreamView | None = None
+    """What Kafka holds; forgotten once decided upon."""
+    look_at: float = 0.0
+    """Kafka is not asked before."""
+    waiting_since: float | None = None
+    """Since when records are known to wait; None: none do, or a batch has taken them."""
+    read_at_once: bool = True
+    """What is there now has waited unseen: do not let it linger."""
+    merged: MergeResult | None = None
+    turn: bool = False
+    ask_at: float = 0.0
+    """The overlord is not asked to publish before."""
+    tries: int = 0
+    """Unanswered questions in a row."""
+    unanswered_s: float = 0.0
+    """How long the request to publish has had no answer while the overlord gave others."""
+    note: str = ""
+    lacks: Lack | None = None
+    """What the last batch did not get; None once one was read."""
+    """What the task waits for."""
+    lease_note: str = ""
+    """Says that a pause gave way by itself; until the next order."""
+    failure: Failure | None = None
+    stopping: bool = False
+    stopped: bool = False
+    """Nothing runs and nothing will: the thread may end, the journal stays."""
+    wake_at: float | None = None
+    """A `Ticked` is due then; None: nothing happens by time alone."""
+
+    @property
+    def start(self) -> Offsets:
+        """Where the generation's range starts."""
+        return self.task.start
+
+    @property
+    def position(self) -> Offsets:
+        """The next offsets to read, by journaled batches alone."""
+        return self.entries[-1].end if self.entries else self.task.start
+
+    @property
+    def digest(self) -> str | None:
+        """What the whole range came to; None: it is not read to its end, or not known."""
+        if self.end is None or dict(self.position) != dict(self.end):
+            return None  # it reads on, or is beyond the end and has a tail to drop (P14)
+        return together(entry.digest for entry in self.entries)
+
+    @property
+    def limit(self) -> Offsets | None:
+        """How far it may read: the end, else the bound that its supervisor has; None: no end."""
+        return self.task.bound if self.end is None else self.end
+
+    @property
+    def tuning(self) -> Tuning:
+        """The spec's bounds of the loop."""
+        return self.task.spec.tuning
+
+    @property
+    def terminal(self) -> bool:
+        """Whether it has ended, well or not."""
+        return self.phase in {TaskPhase.SUCCESS, TaskPhase.FAILED}
+
+    @property
+    def over(self) -> bool:
+        """Whether its thread has nothing more to do."""
+        return self.terminal or self.stopped
+
+
+def report(state: TaskState, now: float) -> TaskReport:
+    """Return what the overlord is told of `state` at `now`."""
+    detail = state.failure.detail if state.failure else state.note or state.lease_note
+    return TaskReport(
+        task_id=state.task.task_id,
+        phase=state.phase,
+        order_term=state.order.term,
+        order_sequence=state.order.sequence,
+        position=dict(state.position),
+        counters=state.counters,
+        fullest_chunk_rows=max(state.chunk_rows.values(), default=0),
+        samples=state.samples,
+        failure=state.failure.code if state.failure else None,
+        detail=shortened(detail),
+        lacks=None if state.terminal else state.lacks,
+        running_for=timedelta(seconds=max(0.0, now - state.started_at)),
+        idle_for=timedelta(seconds=max(0.0, now - state.progressed_at)),
+        batch_seconds=state.batch_seconds,
+        stalled_for=timedelta(seconds=_stalled_s(state, now)),
+        digest=state.digest,
+    )
+
+
+def _stalled_s(state: TaskState, now: float) -> float:
+    if state.stalled_since is None:
+        return state.unanswered_s
+    return max(0.0, now - state.stalled_since)
+
+
+def totals(entries: Sequence[JournalEntry], cancelled_rows: int) -> Counters:
+    """Return the sums over journaled batches."""
+    summed = {name: sum(getattr(e.counters, name) for e in entries) for name in _SUMMED}
+    return Counters(
+        **summed,
+        batches=len(entries),
+        cancelled_rows=cancelled_rows,
+        rejected=_by_reason(entry.counters for entry in entries),
+    )
+
+
+def added(counters: Counters, entry: JournalEntry) -> Counters:
+    """Return `counters` with one more batch in them."""
+    summed = {n: getattr(counters, n) + getattr(entry.counters, n) for n in _SUMMED}
+    return Counters(
+        **summed,
+        batches=counters.batches + 1,
+        cancelled_rows=counters.cancelled_rows,
+        rejected=_by_reason((counters, entry.counters)),
+    )
+
+
+def rows_by_chunk(
+    entries: Iterable[JournalEntry], before: Mapping[str, int] = MappingProxyType({})
+) -> Mapping[str, int]:
+    """Return start of a time chunk -> its rows in batches and in what was counted `before`."""
+    summed = Counter(before)
+    for entry in entries:
+        summed.update(entry.chunk_rows)
+    return summed
+
+
+def _by_reason(found: Iterable[Counters]) -> dict[str, int]:
+    summed: dict[str, int] = {}
+    for counters in found:
+        for reason, records in counters.rejected.items():
+            summed[reason] = summed.get(reason, 0) + records
+    return summed
+
+
+_SUMMED = (
+    "processed",
+    "processed_with_error",
+    "unparseable",
+    "thrown_away",
+    "processed_bytes",
+)
+
+
+def too_many_exceptions(state: TaskState) -> str:
+    """Say that the journaled batches have more bad records than the spec allows; else nothing."""
+    most, found = state.tuning.parse_exceptions_max, state.counters
+    bad = found.unparseable + found.processed_with_error
+    if state.tuning.bad_records is BadRecords.FAIL and found.unparseable:
+        rule = "badRecords is fail"
+    elif most is not None and bad > most:
+        rule = f"maxParseExceptions is {most}"
+    else:
+        return ""
+    told = f"{found.unparseable} records cannot be read, {found.processed_with_error} in part"
+    sample = next(iter(state.samples), None)
+    first = f"; one is {sample.topic}:{sample.partition} {sample.offset}" if sample else ""
+    why = f" ({sample.why})" if sample else ""
+    return f"{told}, {rule}{first}{why}"
+
+
+def newest_samples(state: TaskState, entries: Sequence[JournalEntry]) -> tuple[RejectSample, ...]:
+    """Return the last samples of `entries`, as many as the spec saves."""
+    most = state.tuning.saved_parse_exceptions_max
+    found: list[RejectSample] = []
+    for entry in reversed(entries):
+        if len(found) >= most:
+            break
+        found[:0] = entry.samples
+    return tuple(found[-most:]) if most else ()
+
+
+def written(offsets: Offsets) -> str:
+    """Return offsets as people read them: `clicks:0 17, clicks:1 4`."""
+    return ", ".join(f"{TopicPartition(*p)} {offsets[p]}" for p in sorted(offsets))
+
+
+def shortened(text: str, longest: int = DETAIL_MAX) -> str:
+    """Return `text`, cut where the contract bounds it."""
+    return text if len(text) <= longest else text[: longest - 1] + "…"

@@ -1,0 +1,1 @@
+"""Rules from record to row, pure; both planes import it."""

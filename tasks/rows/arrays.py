@@ -1,0 +1,210 @@
+"""Lists as arrays of one type: what each element becomes, as SQL.  Pure.
+
+    element          array<long>   array<double>   array<string>
+    12, true         12, 1         12.0, 1.0       '12', '1'
+    2.0, 2.5         2, null       2.0, 2.5        '2', '2.5'
+    "x"              null          null            'x'
+    object, list     null          null            null
+
+Each type holds what the one before it holds, and a value that has gone by way of a narrower one
+is the same in the end: a list's type may grow after it was written.  So numbers have one text,
+whichever type they come from, and true and false are longs throughout.
+"""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from tasks.contract.ingest_spec import ColumnType
+from tasks.rows.expression.let import let
+from tasks.rows.expression.tree import Kind
+from tasks.rows.expression.value import (
+    SPARK_TYPES,
+    ArrayValue,
+    Value,
+    first,
+    is_there,
+    of_kind,
+)
+
+LONGS, DOUBLES, TEXTS = 16, 32, 64
+"""Kinds of lists (see `tasks.rows.discovery`): without a double or text, with a double, with a
+text.
+"""
+NESTED = 8
+"""Kind of objects, and of lists that hold objects or lists."""
+
+EXACT_MAX = 2**53
+"""Beyond it a double stands for several whole numbers."""
+
+ELEMENTS: Mapping[ColumnType, Kind] = MappingProxyType(
+    {"array<long>": Kind.LONG, "array<double>": Kind.DOUBLE, "array<string>": Kind.STRING}
+)
+"""Types of columns that hold arrays -> what their elements are."""
+
+ReadText = Callable[[str, ColumnType], str]
+"""Makes the SQL of a scalar column type of the SQL of a text; null where it does not fit."""
+
+_SCALARS: Mapping[Kind, ColumnType] = MappingProxyType(
+    {Kind.LONG: "long", Kind.DOUBLE: "double", Kind.STRING: "string"}
+)
+_WHOLE = ("BIGINT", "BOOLEAN", "VOID")
+_AS_THEY_ARE: Mapping[Kind, tuple[str, ...]] = MappingProxyType(
+    {Kind.LONG: _WHOLE, Kind.DOUBLE: _WHOLE, Kind.STRING: ("STRING", "VOID")}
+)
+"""Elements that Spark's own cast turns into those of a kind, all at once."""
+
+
+_X = "tg_x"
+_KIND = f"schema_of_variant({_X})"
+
+
+def of_variant(place: str, kind: str) -> Value:
+    """Return what a scalar of JSON is, true and false as 1 and 0 with a text; others are null.
+
+    `place` is a VARIANT, `kind` what `schema_of_variant` says of it.
+    """
+    number = f"{kind} IN ('DOUBLE', 'FLOAT') OR startswith({kind}, 'DECIMAL')"
+    double = f"try_variant_get({place}, '$', 'double')"
+    truth = f"WHEN {kind} = 'BOOLEAN' THEN CAST(try_variant_get({place}, '$', 'boolean') AS"
+    return Value(
+        long=(
+            f"CASE WHEN {kind} = 'BIGINT' THEN try_variant_get({place}, '$', 'bigint') "
+            f"{truth} BIGINT) END"
+        ),
+        double=f"CASE WHEN {number} THEN {double} END",
+        string=f"CASE WHEN {kind} = 'STRING' THEN try_variant_get({place}, '$', 'string') END",
+        truth=f"CASE {truth} STRING) END",
+        digits=(
+            f"CASE WHEN startswith({kind}, 'DECIMAL') AND abs({double}) >= {EXACT_MAX} "
+            f"THEN try_variant_get({place}, '$', 'string') END"
+        ),
+    )
+
+
+def text_of_double(sql: str) -> str:
+    """Return a number's text; whole ones have none of a fraction: they may have been longs."""
+    whole = f"{sql} = floor({sql}) AND abs({sql}) <= {EXACT_MAX}"
+    as_long = f"CAST(CAST({sql} AS BIGINT) AS STRING)"
+    return f"CASE WHEN {whole} THEN {as_long} ELSE CAST({sql} AS STRING) END"
+
+
+def kinds_of_list(array: ArrayValue) -> str:
+    """Return the SQL of the kinds of a list, which is not null: an INT, their sum."""
+    if array.variant is None:
+        if array.kind is Kind.LONG:
+            return str(LONGS)
+        some, kind = f"{count_of(array.sql)} > 0", DOUBLES if array.kind is Kind.DOUBLE else TEXTS
+        return f"CASE WHEN {some} THEN {kind} ELSE {LONGS} END"
+    each = (
+        f"CASE WHEN {_KIND} IN ('BIGINT', 'BOOLEAN', 'VOID') THEN {LONGS} "
+        f"WHEN {_KIND} = 'STRING' THEN {TEXTS} "
+        f"WHEN startswith({_KIND}, 'ARRAY') OR startswith({_KIND}, 'OBJECT') THEN {NESTED} "
+        f"ELSE {DOUBLES} END"
+    )
+    shape = array.shape
+    return (
+        f"CASE WHEN {shape} IN ('ARRAY<BIGINT>', 'ARRAY<BOOLEAN>', 'ARRAY<VOID>') THEN {LONGS} "
+        f"WHEN {shape} = 'ARRAY<STRING>' THEN {TEXTS} "
+        f"WHEN {shape} = 'ARRAY<DOUBLE>' OR startswith({shape}, 'ARRAY<DECIMAL') THEN {DOUBLES} "
+        f"WHEN {shape} <> 'ARRAY<VARIANT>' THEN {NESTED} "
+        f"ELSE aggregate({_variants(array.variant)}, {LONGS}, (tg_a, {_X}) -> tg_a | {each}) END"
+    )
+
+
+def array_of(value: Value, kind: Kind, read: ReadText | None = None) -> str:
+    """Return the SQL of a value as an array; a scalar is a list of one, an object is null.
+
+    Numbers are read out of texts by `read`, and infinities do not fit then; None: the value is
+    known to fit, and no text is a number.
+    """
+    found = [_converted(value.array, kind, read)] if value.array else []
+    alone = Value(value.long, value.double, value.string)
+    if alone.texts:
+        one = _element(alone, kind, read)
+        found.append(f"CASE WHEN {is_there(alone)} THEN array({one}) END")
+    # Parquet's type says whether an element may be null: of all files the same, whatever Spark
+    # finds out of one list.
+    found.append(f"CAST(NULL AS ARRAY<{SPARK_TYPES[kind]}>)")
+    return _may_hold_nulls(f"coalesce({', '.join(found)})", kind)
+
+
+def held_in(value: Value) -> str:
+    """Return the SQL of how many elements, nulls aside, a value has as an array; null: it is null.
+
+    An object is one, for it should have been.
+    """
+    if value.array is None:
+        return f"CASE WHEN {is_there(value)} THEN 1 END"
+    rest = Value(value.long, value.double, value.string, None, value.json)
+    alone = f" WHEN {is_there(rest)} THEN 1" if rest.texts else ""
+    return f"CASE WHEN {value.array.there} THEN {count_of(value.array.sql)}{alone} END"
+
+
+def count_of(array: str) -> str:
+    """Return the SQL of how many elements of an array are not null; null: it is null."""
+    return f"array_size(filter({array}, {_X} -> {_X} IS NOT NULL))"
+
+
+def json_of_list(array: ArrayValue) -> str:
+    """Return the SQL of a list as JSON in a column where other values are, too: STRING.
+
+    Scalars are texts in it: as an array of texts it would not have known what they were before.
+    """
+    texts = f"to_json({array_of(Value(array=array), Kind.STRING)})"
+    if array.variant is None:
+        return texts
+    nested = f"({kinds_of_list(array)}) & {NESTED} <> 0"
+    return f"CASE WHEN {nested} THEN to_json({array.variant}) ELSE {texts} END"
+
+
+def _variants(variant: str) -> str:
+    return f"try_variant_get({variant}, '$', 'array<variant>')"
+
+
+def _converted(array: ArrayValue, kind: Kind, read: ReadText | None) -> str:
+    if array.variant is None:
+        if array.kind is kind:
+            return array.sql
+        return f"transform({array.sql}, {_X} -> {_element(of_kind(array.kind, _X), kind, read)})"
+    # One step after another: to analyse lambdas inside each other takes Spark far longer.
+    named = f"transform({_variants(array.variant)}, {_X} -> struct({_X} AS v, {_KIND} AS k))"
+    scalar = of_variant(f"{_X}.v", f"{_X}.k")
+    typed = f"struct({scalar.long} AS l, {scalar.double} AS d, {scalar.string} AS s)"
+    short = Value(f"{_X}.l", f"{_X}.d", f"{_X}.s")
+    each = f"transform(transform({named}, {_X} -> {typed}), {_X} -> {_element(short, kind, read)})"
+    plain = ", ".join(f"'ARRAY<{name}>'" for name in _AS_THEY_ARE[kind])
+    test = f"{array.shape} IN ({plain})"
+    if kind is Kind.DOUBLE:
+        test = f"{test} OR startswith({array.shape}, 'ARRAY<DECIMAL')"
+    at_once = f"try_variant_get({array.variant}, '$', 'array<{SPARK_TYPES[kind].lower()}>')"
+    return f"CASE WHEN {test} THEN {at_once} WHEN {array.variant} IS NOT NULL THEN {each} END"
+
+
+def _element(value: Value, kind: Kind, read: ReadText | None) -> str:
+    """Return the SQL of a scalar as an element; null where it is none, or does not fit."""
+    found: list[str] = []
+    if kind is Kind.STRING:
+        found += [f"CAST({value.long} AS STRING)"] if value.long else []
+        found += [let(value.double, text_of_double)] if value.double else []
+        return first([*found, *([value.string] if value.string else [])], "STRING")
+    if value.long:
+        found.append(value.long if kind is Kind.LONG else f"CAST({value.long} AS DOUBLE)")
+    if value.double:
+        rule = _whole if kind is Kind.LONG else _finite if read else str
+        found.append(let(value.double, rule))
+    if value.string and read:
+        found.append(let(value.string, lambda text: read(text, _SCALARS[kind])))
+    return first(found, SPARK_TYPES[kind])
+
+
+def _whole(double: str) -> str:
+    whole = f"{double} = floor({double}) AND abs({double}) <= {EXACT_MAX}"
+    return f"CASE WHEN {whole} THEN CAST({double} AS BIGINT) END"
+
+
+def _finite(double: str) -> str:
+    return f"CASE WHEN abs({double}) < CAST('Infinity' AS DOUBLE) THEN {double} END"
+
+
+def _may_hold_nulls(sql: str, kind: Kind) -> str:
+    return f"concat({sql}, CAST(array() AS ARRAY<{SPARK_TYPES[kind]}>))"

@@ -1,0 +1,127 @@
+"""A function of the language, and what one call of it is given."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from tasks.rows.expression.errors import ExpressionError
+from tasks.rows.expression.tree import Call, Lambda, Literal, Part, Scalar, Unary
+from tasks.rows.expression.value import ArrayValue, Value, as_array, as_long, as_string
+
+
+@dataclass(frozen=True)
+class Given:
+    """One call: its arguments as values, and as they are written."""
+
+    call: Call
+    values: tuple[Value, ...]
+    """One per argument; of a lambda an empty one."""
+    depth: int
+    """Lambdas around the call."""
+    body: Callable[[Lambda, Mapping[str, Value]], Value]
+    """Works out a lambda of this call with the values of its arguments."""
+
+    @property
+    def at(self) -> int:
+        """Where the call stands."""
+        return self.call.at
+
+    @property
+    def name(self) -> str:
+        """The function's name as it is written."""
+        return self.call.function
+
+    def part(self, place: int) -> Part | None:
+        """Return an argument as it is written; None if it is left out."""
+        return self.call.arguments[place] if place < len(self.values) else None
+
+    def has(self, place: int) -> bool:
+        """Whether an argument is not left out."""
+        return place < len(self.values)
+
+    def text(self, place: int) -> str:
+        """Return STRING: an argument as a text."""
+        return as_string(self.values[place])
+
+    def whole(self, place: int, missing: int = 0) -> str:
+        """Return BIGINT, never null: an argument that counts; as in Druid null counts as 0."""
+        if place >= len(self.values):
+            return f"{missing}L"
+        known = self.literal(place)
+        if isinstance(known, int):
+            return f"({known}L)" if known < 0 else f"{known}L"
+        return f"coalesce({as_long(self.values[place])}, 0L)"
+
+    def array(self, place: int) -> ArrayValue:
+        """Return an argument as an array."""
+        return as_array(self.values[place])
+
+    def function(self, arguments: int) -> Lambda:
+        """Return the lambda of this call.
+
+        Raises:
+            ExpressionError: there is none, or it is made for another number of values.
+        """
+        part = self.call.arguments[0]
+        if not isinstance(part, Lambda):
+            fix = "write a lambda: x -> x + 1"
+            raise ExpressionError(f"{self.name} needs a lambda", part.at, fix)
+        if len(part.names) != arguments:
+            message = f"the lambda of {self.name} needs {arguments} names, not {len(part.names)}"
+            raise ExpressionError(message, part.at, "name each value it is called with")
+        return part
+
+    def literal(self, place: int) -> Scalar:
+        """Return what a literal argument says; None if it is null or no literal."""
+        part = self.part(place)
+        if isinstance(part, Unary) and part.operator == "-" and isinstance(part.operand, Literal):
+            number = part.operand.value
+            return -number if isinstance(number, int | float) else None
+        return part.value if isinstance(part, Literal) else None
+
+    def literal_text(self, place: int, what: str) -> str:
+        """Return a text that must be known beforehand.
+
+        Raises:
+            ExpressionError: the argument is no literal text.
+        """
+        found = self.literal(place)
+        if isinstance(found, str):
+            return found
+        raise self.wrong(place, f"{what} of {self.name} must be a literal text")
+
+    def literal_whole(self, place: int, what: str) -> int:
+        """Return a whole number that must be known beforehand.
+
+        Raises:
+            ExpressionError: the argument is no literal whole number.
+        """
+        found = self.literal(place)
+        if isinstance(found, int):
+            return found
+        raise self.wrong(place, f"{what} of {self.name} must be a literal whole number")
+
+    def wrong(self, place: int, message: str, fix: str = "write it out") -> ExpressionError:
+        """Return an error about an argument."""
+        part = self.part(place)
+        return ExpressionError(message, part.at if part else self.at, fix)
+
+
+@dataclass(frozen=True)
+class Function:
+    """What is known of a function; `usage` begins with its name as Druid spells it."""
+
+    usage: str
+    least: int
+    most: int | None
+    """Arguments it takes; None: any number."""
+    make: Callable[[Given], Value]
+
+    @property
+    def name(self) -> str:
+        """Its name as Druid spells it."""
+        return self.usage.split("(", 1)[0]
+
+
+def table(*functions: Function) -> dict[str, Function]:
+    """Return functions by name in small letters: to Druid case does not matter."""
+    return {function.name.lower(): function for function in functions}

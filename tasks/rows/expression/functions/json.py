@@ -1,0 +1,177 @@
+"""Functions of nested data, which is kept as JSON text."""
+
+import re
+from dataclasses import replace
+
+from tasks.rows.expression.functions.general import cast
+from tasks.rows.expression.functions.given import Function, Given, table
+from tasks.rows.expression.let import let
+from tasks.rows.expression.tree import Kind
+from tasks.rows.expression.value import (
+    ArrayValue,
+    Value,
+    as_json,
+    first,
+    of_array,
+    of_text,
+    quoted,
+)
+from tasks.rows.sql.text import text
+
+_STEP = re.compile(r"\.([^.\[\]'\"*?\s]+)|\[(\d{1,9})\]|\['([^'?\\]+)'\]|\[\"([^\"'?\\]+)\"\]")
+_DECIMAL = text(r"\A-?[0-9]")
+_WHOLE = text(r"\A-?[0-9]+\z")
+_ESCAPE, _BACKSLASHES = r"\u", "\\\\"
+_UPPER, _LOWER = r"\\u[dD][89abAB][0-9a-fA-F]{2}", r"\\u[dD][c-fC-F]"
+_HALF = text(rf"{_UPPER}(?!{_LOWER})|(?<!{_UPPER}){_LOWER}")
+
+
+def _path(given: Given, place: int) -> str:
+    """Return a path in Spark's form, less its `$`; only such paths reach Spark.
+
+    Raises:
+        ExpressionError: it is no literal, or none of Druid's.
+    """
+    written = given.literal_text(place, "the path")
+    at, made = 1, ""
+    while written.startswith("$") and at < len(written):
+        found = _STEP.match(written, at)
+        if found is None:
+            break
+        dotted, number, single, double = found.groups()
+        key = dotted or single or double
+        if key == "*":
+            break
+        made += f"[{int(number)}]" if number else f"['{key}']"
+        at = found.end()
+    if not written.startswith("$") or at < len(written):
+        fix = "write $, .name, ['name'] and [0] only"
+        raise given.wrong(place, f"the path '{written}' cannot be read", fix)
+    return made
+
+
+def _raw(document: str, path: str) -> str:
+    """Return STRING: what is there as JSON text, a text with its quotes."""
+    # Below a wildcard Spark keeps the quotes, without one it takes them off.
+    found = f"get_json_object(concat('[', {document}, ']'), {text('$[*]' + path)})"
+    return f"nullif({found}, 'null')"
+
+
+def _document(given: Given, place: int = 0) -> str:
+    """Return the JSON text of an argument; data that is not nested is what it is."""
+    return as_json(given.values[place])
+
+
+def _json_value(given: Given) -> Value:
+    """A scalar; an array only if its type is asked for."""
+    path = _path(given, 1)
+    document = _document(given)
+    raw = _raw(document, path)
+    plain = f"get_json_object({document}, {text('$' + path)})"
+    if not given.has(2):
+        return _scalar(raw, plain)
+    name = given.literal_text(2, "the type")
+    value = _scalar(raw, plain)
+    if name.upper().startswith("ARRAY<"):
+        value = replace(value, array=ArrayValue(Kind.STRING, _elements(raw)), number=None)
+    return cast(given, value, name, 2)
+
+
+def _scalar(raw: str, plain: str) -> Value:
+    """As in Druid true and false are the longs 1 and 0."""
+    long = let(
+        raw,
+        lambda r: (
+            f"CASE WHEN {r} RLIKE {_WHOLE} THEN CAST({r} AS BIGINT) "
+            f"WHEN {r} = 'true' THEN 1L WHEN {r} = 'false' THEN 0L END"
+        ),
+    )
+    double = let(
+        raw,
+        lambda r: (
+            f"CASE WHEN {r} RLIKE {_DECIMAL} AND NOT ({r} RLIKE {_WHOLE} "
+            f"AND CAST({r} AS BIGINT) IS NOT NULL) THEN CAST({r} AS DOUBLE) END"
+        ),
+    )
+    string = f"CASE WHEN startswith({raw}, '\"') THEN {plain} END"
+    return Value(long=long, double=double, string=string)
+
+
+def _elements(raw: str) -> str:
+    return let(
+        raw,
+        lambda r: f"CASE WHEN startswith({r}, '[') THEN from_json({r}, 'ARRAY<STRING>') END",
+    )
+
+
+def _json_query(given: Given) -> Value:
+    return Value(json=_raw(_document(given), _path(given, 1)))
+
+
+def _json_keys(given: Given) -> Value:
+    """Keys of an object; null for anything else."""
+    found = _raw(_document(given), _path(given, 1))
+    return of_array(Kind.STRING, f"json_object_keys({found})")
+
+
+def _json_object(given: Given) -> Value:
+    """Keys are literals; of equal ones the last counts."""
+    if len(given.values) % 2:
+        raise given.wrong(
+            len(given.values) - 1, "json_object needs a value for each key", "add one"
+        )
+    held = {
+        given.literal_text(place, "a key"): given.values[place + 1]
+        for place in range(0, len(given.values), 2)
+    }
+    parts = [
+        f"{quoted(text(key))}, ':', coalesce({as_json(value)}, 'null')"
+        for key, value in held.items()
+    ]
+    inner = ", ',', ".join(parts)
+    return Value(json=f"concat('{{', {inner}, '}}')" if parts else "'{}'")
+
+
+def _has_whole_pairs(raw: str) -> str:
+    """Return BOOLEAN: no escape of a JSON text is half of a surrogate pair."""
+    # Escaped backslashes go first: what follows one is no escape.
+    escapes = f"replace({raw}, {text(_BACKSLASHES)}, ' ')"
+    return f"NOT (contains({raw}, {text(_ESCAPE)}) AND {escapes} RLIKE {_HALF})"
+
+
+def parsed(text_of_json: str) -> str:
+    """Return STRING: a text as JSON text; null if it is not one JSON value, or is null."""
+
+    def read(raw: str) -> str:
+        # One JSON value and nothing else: only then is the mark the second element.  It is made
+        # of all of the text, so that no text has its own mark in itself.
+        mark = f"CAST(xxhash64({raw}) AS STRING)"
+        whole = f"get_json_object(concat('[', {raw}, ',', {mark}, ']'), '$[1]') = {mark}"
+        return f"CASE WHEN {whole} AND {_has_whole_pairs(raw)} THEN {_raw(raw, '')} END"
+
+    return let(text_of_json, read)
+
+
+def _parse_json(given: Given) -> Value:
+    """Where Druid's parse_json fails a row it is null, as try_parse_json is."""
+    value = given.values[0]
+    if not value.string:
+        return Value(json=value.json)
+
+    found = [parsed(value.string)] + ([value.json] if value.json else [])
+    return Value(json=first(found, "STRING"))
+
+
+def _to_json_string(given: Given) -> Value:
+    return of_text(as_json(given.values[0]))
+
+
+FUNCTIONS = table(
+    Function("json_value(data, path[, type])", 2, 3, _json_value),
+    Function("json_query(data, path)", 2, 2, _json_query),
+    Function("json_keys(data, path)", 2, 2, _json_keys),
+    Function("json_object(key, value, ...)", 0, None, _json_object),
+    Function("parse_json(text)", 1, 1, _parse_json),
+    Function("try_parse_json(text)", 1, 1, _parse_json),
+    Function("to_json_string(value)", 1, 1, _to_json_string),
+)

@@ -1,0 +1,112 @@
+"""Functions with patterns: LIKE, and Java's regular expressions.
+
+Druid's and Spark's patterns are both Java's, so they mean the same.  One that Java refuses would
+fail a job as late as when it runs, so a pattern is a literal and is read here first, with Python's
+rules, which are nearly Java's: what only Java knows may be refused, and says so.
+"""
+
+import re
+
+from tasks.rows.expression.functions.given import Function, Given, table
+from tasks.rows.expression.let import let
+from tasks.rows.expression.value import Value, of_text, of_truth
+from tasks.rows.sql.java_regex import Groups, RegexError, groups_of
+from tasks.rows.sql.text import text
+
+
+def pattern(given: Given, place: int) -> tuple[str, Groups]:
+    """Return a literal pattern as SQL, and its groups.
+
+    Raises:
+        ExpressionError: it is no literal, or no pattern.
+    """
+    written = given.literal_text(place, "the pattern")
+    try:
+        return text(written), groups_of(written)
+    except RegexError as error:
+        raise given.wrong(place, f"the pattern cannot be read: {error}", "correct it") from None
+
+
+def _like(given: Given) -> Value:
+    written = given.literal_text(1, "the pattern")
+    escape = given.literal_text(2, "the escape") if given.has(2) else None
+    if escape is not None and len(escape) != 1:
+        raise given.wrong(2, "the escape of like must be one character", "write one")
+    return of_truth(f"({given.text(0)} LIKE {text(_like_pattern(written, escape))})")
+
+
+def _like_pattern(written: str, escape: str | None) -> str:
+    """Write a pattern with Spark's escape, a backslash; Druid has none unless it is given."""
+    made, plain = "", False
+    for letter in written:
+        if letter == escape and not plain:
+            plain = True
+            continue
+        made += "\\" + letter if letter == "\\" or (plain and letter in "%_") else letter
+        plain = False
+    return made
+
+
+def _regexp_like(given: Given) -> Value:
+    sql, _ = pattern(given, 1)
+    return of_truth(f"({given.text(0)} RLIKE {sql})")
+
+
+def _regexp_extract(given: Given) -> Value:
+    """A group that took no part gives an empty text; Druid says null there."""
+    sql, groups = pattern(given, 1)
+    index = given.literal_whole(2, "the index") if given.has(2) else 0
+    if not 0 <= index <= groups.count:
+        raise given.wrong(2, f"the pattern has no group {index}", f"use 0 to {groups.count}")
+    return of_text(
+        let(
+            given.text(0),
+            lambda s: f"CASE WHEN {s} RLIKE {sql} THEN regexp_extract({s}, {sql}, {index}) END",
+        )
+    )
+
+
+def _regexp_replace(given: Given) -> Value:
+    sql, groups = pattern(given, 1)
+    replacement = given.literal_text(2, "the replacement")
+    _check_replacement(given, replacement, groups)
+    return of_text(f"regexp_replace({given.text(0)}, {sql}, {text(replacement)})")
+
+
+def _check_replacement(given: Given, written: str, groups: Groups) -> None:
+    """Refuse what Java refuses only when it replaces.
+
+    Raises:
+        ExpressionError: it ends in the middle, or names a group that is not there.
+    """
+    for found in re.finditer(r"\\.|\$\d|\$\{(\w+)\}|([\\$])", written, re.DOTALL):
+        word, group, open_end = found.group(), found.group(1), found.group(2)
+        number = int(word[1]) if word[0] == "$" and word[1:].isdecimal() else 0
+        if open_end or number > groups.count or (group and group not in groups.names):
+            message = f"'{word}' names no group of the pattern"
+            raise given.wrong(2, message, f"write \\{word[0]} for the character {word[0]}")
+
+
+def checked_separator(given: Given, place: int) -> str:
+    """Return a literal pattern to split at; as in Druid null is the empty one.
+
+    Raises:
+        ExpressionError: it is no literal, or no pattern.
+    """
+    return (
+        "''"
+        if given.literal(place) is None and _is_null(given, place)
+        else pattern(given, place)[0]
+    )
+
+
+def _is_null(given: Given, place: int) -> bool:
+    return not given.values[place].texts
+
+
+FUNCTIONS = table(
+    Function("like(text, pattern[, escape])", 2, 3, _like),
+    Function("regexp_like(text, pattern)", 2, 2, _regexp_like),
+    Function("regexp_extract(text, pattern[, index])", 2, 3, _regexp_extract),
+    Function("regexp_replace(text, pattern, replacement)", 3, 3, _regexp_replace),
+)

@@ -1,0 +1,58 @@
+"""Functions that pick one of several values: nulls are left out, a text makes all of them texts."""
+
+from collections.abc import Callable, Sequence
+
+from tasks.rows.expression.functions.given import Function, Given, table
+from tasks.rows.expression.operators import NAN
+from tasks.rows.expression.value import Value, as_double, as_string
+
+
+def _reduce(name: str) -> Callable[[Given], Value]:
+    def make(given: Given) -> Value:
+        for place, value in enumerate(given.values):
+            if value.is_array or (value.json and len(value.texts) == 1):
+                fix = "take an element: array_offset(x, 0)"
+                raise given.wrong(place, f"{name} takes no arrays and no nested data", fix)
+        values = [Value(v.long, v.double, v.string) for v in given.values if v.texts]
+        texts = [v.string for v in values if v.string]
+        doubles = [v.double for v in values if v.double]
+        longs = [v.long for v in values if v.long]
+        no_text = [f"{sql} IS NULL" for sql in texts]
+        no_double = [f"{sql} IS NULL" for sql in doubles]
+        strings = [as_string(v) for v in values]
+        numbers = [as_double(Value(v.long, v.double)) for v in values if v.long or v.double]
+        return Value(
+            long=_if(no_text + no_double, _pick(name, longs)) if longs else None,
+            double=_if([*no_text, _any_of(doubles)], _real(name, numbers)) if doubles else None,
+            string=_if([_any_of(texts)], _pick(name, strings)) if texts else None,
+        )
+
+    return make
+
+
+def _any_of(found: Sequence[str]) -> str:
+    return "(" + " OR ".join(f"{sql} IS NOT NULL" for sql in found) + ")"
+
+
+def _if(tests: Sequence[str], sql: str) -> str:
+    return f"CASE WHEN {' AND '.join(tests)} THEN {sql} END" if tests else sql
+
+
+def _pick(name: str, found: Sequence[str]) -> str:
+    """Both of Spark's leave nulls out."""
+    return found[0] if len(found) == 1 else f"{name}({', '.join(found)})"
+
+
+def _real(name: str, found: Sequence[str]) -> str:
+    # To Spark NaN is the largest, to Java it is the least too.
+    picked = _pick(name, found)
+    if name == "greatest":
+        return picked
+    largest = _pick("greatest", found)
+    return f"CASE WHEN isnan({largest}) THEN {NAN} ELSE {picked} END"
+
+
+FUNCTIONS = table(
+    Function("greatest(value, ...)", 0, None, _reduce("greatest")),
+    Function("least(value, ...)", 0, None, _reduce("least")),
+)

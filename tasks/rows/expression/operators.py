@@ -1,0 +1,215 @@
+"""Operators between values, type by type.
+
+Source: Druid's `BinaryEvalOpExprBase` and `ExpressionTypeConversion.autoDetect`: two texts are
+texts, two longs longs, two arrays arrays, and everything else is compared and counted as doubles.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from tasks.rows.expression.errors import ExpressionError
+from tasks.rows.expression.let import let_both
+from tasks.rows.expression.value import (
+    ArrayValue,
+    Value,
+    as_double,
+    as_truth,
+    cast_array,
+    common_kind,
+    first,
+    of_truth,
+)
+
+Form = Callable[[str, str], str]
+"""From the SQL of two operands to the SQL of a result."""
+
+INFINITY = "CAST('Infinity' AS DOUBLE)"
+NAN = "CAST('NaN' AS DOUBLE)"
+
+
+def binary(sign: str, left: Value, right: Value, at: int) -> Value:
+    """Return what an operator makes of two values.
+
+    Raises:
+        ExpressionError: an array where a number is needed, or arrays that do not compare.
+    """
+    if sign in {"&&", "||"}:
+        word = "and" if sign == "&&" else "or"
+        return of_truth(f"`{word}`({as_truth(left)}, {as_truth(right)})")
+    if sign in _COMPARISONS:
+        return of_truth(compare(sign, left, right, at))
+    if left.is_array or right.is_array:
+        raise ExpressionError(f"'{sign}' takes no array", at, "use map to work on each element")
+    whole, real = _ARITHMETIC[sign]
+    joined = None
+    if sign == "+" and left.string and right.string:
+        joined = f"concat({left.string}, {right.string})"
+    return replace(numeric(left, right, whole, real), string=joined)
+
+
+def negate(value: Value, at: int) -> Value:
+    """Return `-value`; a text has none: Druid fails the row, here it is null.
+
+    Raises:
+        ExpressionError: it is an array or a text.
+    """
+    if value.texts and not (value.long or value.double):
+        raise ExpressionError("'-' takes a number", at, "cast it: cast(x, 'DOUBLE')")
+    return Value(
+        long=value.long and f"negative({value.long})",
+        double=value.double and f"negative({value.double})",
+    )
+
+
+def deny(value: Value) -> Value:
+    """Return `!value`."""
+    return of_truth(f"not({as_truth(value)})") if value.texts else Value()
+
+
+def numeric(left: Value, right: Value, whole: Form, real: Form) -> Value:
+    """Return a long of two longs, null of two texts, and a double of all others."""
+    if not (left.texts and right.texts):
+        return Value()
+    long = double = None
+    if left.long and right.long:
+        long = whole(left.long, right.long)
+    if not _always_alike(left, right):
+        double = _if_unlike(left, right, real)
+    return Value(long=long, double=double)
+
+
+def divide(left: str, right: str) -> str:
+    """Return DOUBLE: `left / right` as Java divides, by zero too; Spark says null there."""
+    return let_both(
+        left,
+        right,
+        lambda a, b: (
+            f"CASE WHEN {b} = 0D THEN {a} * CASE WHEN CAST({b} AS STRING) = '-0.0' "
+            f"THEN - {INFINITY} ELSE {INFINITY} END ELSE {a} / {b} END"
+        ),
+    )
+
+
+def compare(sign: str, left: Value, right: Value, at: int) -> str:
+    """Return BOOLEAN, null if one of the values is.
+
+    Texts compare by their UTF-8 bytes, Java's by UTF-16: the order of characters beyond U+FFFF
+    and those from U+E000 on differs.  NaN equals nothing, and is more than any other number.
+    """
+    if not (left.texts and right.texts):
+        return "CAST(NULL AS BOOLEAN)"
+    plain, real = _COMPARISONS[sign]
+    found = []
+    if left.long and right.long:
+        found.append(plain(left.long, right.long))
+    if left.string and right.string:
+        found.append(plain(left.string, right.string))
+    if left.array and right.array:
+        found.append(_compare_arrays(plain, left.array, right.array, at))
+    if not _always_alike(left, right):
+        found.append(_if_unlike(left, right, real))
+    return first(found, "BOOLEAN")
+
+
+def _always_alike(left: Value, right: Value) -> bool:
+    """Whether both are of one type in every row, so that none is read as a double."""
+    shapes = (
+        ({"long"}, {"string"}, {"array"}) if left.array and right.array else ({"long"}, {"string"})
+    )
+    return any(_views(left) == _views(right) == shape for shape in shapes)
+
+
+def _views(value: Value) -> set[str]:
+    names = ("long", "double", "string", "array", "json")
+    return {name for name in names if getattr(value, name)}
+
+
+def _if_unlike(left: Value, right: Value, form: Form) -> str:
+    """Return `form` of both as doubles, null where both are longs, texts, or arrays."""
+    alike = [
+        (a, b)
+        for a, b in (
+            (left.long, right.long),
+            (left.string, right.string),
+            (left.array and left.array.sql, right.array and right.array.sql),
+        )
+        if a and b
+    ]
+
+    def guarded(pairs: list[tuple[str, str]], tests: list[str]) -> str:
+        if not pairs:
+            result = form(as_double(left), as_double(right))
+            return f"CASE WHEN {' AND '.join(tests)} THEN {result} END" if tests else result
+        (a, b), *others = pairs
+        return guarded(others, [*tests, f"coalesce(isnull({a}) OR isnull({b}))"])
+
+    return guarded(alike, [])
+
+
+def _compare_arrays(plain: Form, left: ArrayValue, right: ArrayValue, at: int) -> str:
+    kind = common_kind([left.kind, right.kind], at)
+    assert kind is not None
+    return plain(cast_array(left, kind).sql, cast_array(right, kind).sql)
+
+
+def _infix(sign: str) -> Form:
+    # As calls: to find the end of a bracket, Spark's parser reads all that is in it once per level.
+    return lambda a, b: f"`{sign}`({a}, {b})"
+
+
+def _equal(a: str, b: str) -> str:  # to Spark NaN equals NaN
+    return let_both(a, b, lambda x, y: f"coalesce({x} = {y} AND NOT (isnan({x}) AND isnan({y})))")
+
+
+def _unequal(a: str, b: str) -> str:
+    return let_both(a, b, lambda x, y: f"coalesce({x} <> {y} OR (isnan({x}) AND isnan({y})))")
+
+
+def _modulo(left: str, right: str) -> str:
+    return let_both(
+        left,
+        right,
+        lambda a, b: f"CASE WHEN {b} = 0D THEN {a} * {NAN} ELSE {a} % {b} END",
+    )
+
+
+def _power(left: str, right: str) -> str:
+    """Return BIGINT: a power of longs that wraps as Java's does; null below 0: Druid fails."""
+    # Squares the base once per bit of the exponent, which Druid wants to be an int.
+    step = (
+        "named_struct('r', CASE WHEN (shiftright({e}, tg_b) & 1L) = 1L THEN tg_p.r * tg_p.b "
+        "ELSE tg_p.r END, 'b', tg_p.b * tg_p.b)"
+    )
+    return let_both(
+        left,
+        right,
+        lambda b, e: (
+            f"CASE WHEN {e} BETWEEN 0L AND 2147483647L THEN aggregate(sequence(0, 30), "
+            f"named_struct('r', 1L, 'b', {b}), (tg_p, tg_b) -> {step.replace('{e}', e)}, "
+            "tg_p -> tg_p.r) END"
+        ),
+    )
+
+
+# Of longs, and of doubles.  Longs wrap, as Java's do.  Dividing a long by 0 is null: Druid fails
+# the row.
+_ARITHMETIC: dict[str, tuple[Form, Form]] = {
+    "+": (_infix("+"), _infix("+")),
+    "-": (_infix("-"), _infix("-")),
+    "*": (_infix("*"), _infix("*")),
+    "/": (_infix("div"), divide),
+    "%": (_infix("%"), _modulo),
+    "^": (_power, lambda a, b: f"power({a}, {b})"),
+}
+
+_COMPARISONS: dict[str, tuple[Form, Form]] = {
+    "<": (_infix("<"), _infix("<")),
+    "<=": (_infix("<="), _infix("<=")),
+    ">": (_infix(">"), _infix(">")),
+    ">=": (_infix(">="), _infix(">=")),
+    "==": (_infix("="), _equal),
+    "!=": (lambda a, b: f"not({_infix('=')(a, b)})", _unequal),
+}
+
+whole_divide = _ARITHMETIC["/"][0]
+"""Divides longs; null by 0."""

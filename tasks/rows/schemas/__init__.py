@@ -1,0 +1,1 @@
+"""Avro and Protobuf schemas as rules for rows, pure."""

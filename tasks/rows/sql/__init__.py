@@ -1,0 +1,1 @@
+"""SQL texts and Java's regular expressions, pure."""

@@ -1,0 +1,1 @@
+"""Joda formats, periods, zones and chunks of time, pure."""

@@ -1,0 +1,145 @@
+"""Where the secrets of connections lie: in this process's environment, or in files that it names.
+
+A spec names a variable, never a file: which files are read is the operator's choice alone.  What
+was read is remembered, so that no text that leaves this process shows it (`without_secrets`).
+"""
+
+import os
+import re
+from collections import OrderedDict
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from threading import Lock
+from typing import Generic, TypeVar
+
+from tasks.contract.kafka_client import KafkaClient, ReadSecret, SecretRef
+from tasks.contract.masking import forms_of, masked, pattern_of
+
+BYTES_MAX = 64 * 1024
+_FILE = "_FILE"
+_CONNECTIONS_MAX = 64
+_KNOWN_MAX = 256
+"""Secrets that are remembered, former ones included: those that were not read for longest go."""
+
+_Connection = TypeVar("_Connection")
+
+
+class NoSecret(LookupError):
+    """A secret cannot be had here; the text names its variable, never a value."""
+
+
+def secret_text(reference: SecretRef) -> str:
+    """Return a secret: what its variable holds, else what the file of `<variable>_FILE` holds.
+
+    A file's last line break is not part of it.
+
+    Raises:
+        NoSecret: neither variable is set, or the file cannot be read.
+    """
+    text = _text_of(reference)
+    known_secrets().learn(text)
+    return text
+
+
+def _text_of(reference: SecretRef) -> str:
+    name = reference.environment
+    if name.endswith(_FILE):
+        raise NoSecret(f"{name} names a file: refer to {name.removesuffix(_FILE)}")
+    if value := os.environ.get(name):
+        return value
+    if not (path := os.environ.get(name + _FILE)):
+        raise NoSecret(f"neither {name} nor {name}{_FILE} is set in this process's environment")
+    try:
+        with Path(path).open("rb") as file:
+            held = file.read(BYTES_MAX + 1)
+        text = held.decode().removesuffix("\n").removesuffix("\r")
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise NoSecret(f"{name}{_FILE} names {path}, which cannot be read: {why}") from None
+    if not text or len(held) > BYTES_MAX:
+        raise NoSecret(f"{name}{_FILE} names {path}, which is empty or above {BYTES_MAX} bytes")
+    return text
+
+
+class KnownSecrets:
+    """Secrets that a process has read, to be masked in texts; safe to call from many threads.
+
+    A secret that was replaced stays: a text about it may come late.
+    """
+
+    def __init__(self, most: int = _KNOWN_MAX) -> None:
+        """Know none; remember at most so many."""
+        self._most = most
+        self._lock = Lock()
+        self._forms: OrderedDict[str, frozenset[str]] = OrderedDict()
+        self._pattern: re.Pattern[str] | None = None
+
+    def learn(self, secret: str) -> None:
+        """Mask a secret from now on, in whichever form it appears."""
+        with self._lock:
+            if secret in self._forms:
+                self._forms.move_to_end(secret)
+                return
+            self._forms[secret] = forms_of(secret)
+            while len(self._forms) > self._most:
+                self._forms.popitem(last=False)
+            self._pattern = pattern_of(form for forms in self._forms.values() for form in forms)
+
+    def hide(self, text: str) -> str:
+        """Return `text` without a known secret, and without what its name marks as one."""
+        return masked(text, self._pattern)
+
+
+@cache
+def known_secrets() -> KnownSecrets:
+    """Return those of this process: one collection, as there is one environment."""
+    return KnownSecrets()
+
+
+def without_secrets(text: str) -> str:
+    """Return `text` as it may leave this process, be logged or be stored."""
+    return known_secrets().hide(text)
+
+
+class Connections(Generic[_Connection]):
+    """A connection for each client, made anew when one of its secrets is another than it was.
+
+    So a password that is changed in its file needs no restart.  While a secret cannot be read, as
+    in the middle of such a change, the connection that there is goes on.
+    """
+
+    def __init__(
+        self,
+        read_secret: ReadSecret,
+        connect: Callable[[KafkaClient], _Connection],
+        *,
+        missing: type[Exception],
+    ) -> None:
+        """`missing`: what `read_secret` raises for a secret that cannot be had."""
+        self._read_secret = read_secret
+        self._connect = connect
+        self._missing = missing
+        self._lock = Lock()
+        self._made: dict[str, tuple[tuple[str, ...], _Connection]] = {}
+
+    def get(self, client: KafkaClient) -> _Connection:
+        """Return the connection of `client`.
+
+        Raises:
+            What `connect` raises, or for a client without a connection `read_secret`.
+        """
+        key = client.to_json()
+        with self._lock:
+            made = self._made.get(key)
+            try:
+                secrets = tuple(map(self._read_secret, client.secrets))
+            except self._missing:
+                if made is None:
+                    raise
+                return made[1]
+            if made is None or made[0] != secrets:
+                if made is None and len(self._made) >= _CONNECTIONS_MAX:
+                    self._made.pop(next(iter(self._made)))  # the oldest: dicts keep their order
+                made = self._made[key] = (secrets, self._connect(client))
+            return made[1]

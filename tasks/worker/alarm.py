@@ -1,0 +1,55 @@
+"""Wakes tasks that wait for a moment: one thread for all tasks of a worker."""
+
+from collections.abc import Callable, Sequence
+from threading import Condition
+
+import structlog
+
+from tasks.machine.log_lines import about
+from tasks.worker.runner import TaskRunner
+
+_LONGEST_S = 1.0
+
+
+class Alarm:
+    """Ticks each task when its `wake_at` is reached."""
+
+    def __init__(
+        self, runners: Callable[[], Sequence[TaskRunner]], monotonic: Callable[[], float]
+    ) -> None:
+        self._runners = runners
+        self._monotonic = monotonic
+        self._changed = Condition()
+        self._news = False
+        self._closed = False
+
+    def wake(self) -> None:
+        """Look again when the next tick is due; returns at once."""
+        with self._changed:
+            self._news = True
+            self._changed.notify_all()
+
+    def close(self) -> None:
+        """Let `run` return."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+
+    def run(self) -> None:
+        """Tick until closed."""
+        while not self._closed:
+            for runner in self._runners():
+                self._tick(runner)
+            with self._changed:
+                self._changed.wait_for(lambda: self._news or self._closed, self._pause_s())
+                self._news = False
+
+    def _tick(self, runner: TaskRunner) -> None:
+        try:
+            runner.tick()
+        except Exception as error:  # noqa: BLE001 -- one task's trouble stays its own
+            structlog.get_logger().error("a timer failed", **about(runner.desired), exc_info=error)
+
+    def _pause_s(self) -> float:
+        due = [at for r in self._runners() if (at := r.state.wake_at) is not None]
+        return max(0.0, min([_LONGEST_S, *(at - self._monotonic() for at in due)]))

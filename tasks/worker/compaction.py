@@ -1,0 +1,277 @@
+"""The compactions of one worker: done one after the other, offered, and forgotten as it is told.
+
+    listed, new ──► waits ──► rewritten ──► offered, until an answer comes ──► forgotten
+                      │           └─ failed ──► reported, until it is listed no more
+    listed no more ───┴──► cancelled ──its thread is done with it──► no longer reported
+
+What is reported may still be written to: the overlord deletes a folder only when no report lists
+its compaction.  An id that was forgotten is never begun again, for its file name would be given
+a second time.
+"""
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from threading import Condition, Thread
+
+import structlog
+
+from tasks.contract.ids import is_safe_name
+from tasks.contract.messages import (
+    CompactedFile,
+    CompactionReport,
+    DesiredCompaction,
+    FailureCode,
+    PublishAnswer,
+    PublishOutcome,
+    SegmentFile,
+)
+from tasks.machine.pacing import Limits
+from tasks.ports import BatchCancelled, Fenced, OverlordUnavailable, TaskError
+from tasks.runtime.secrets import without_secrets
+from tasks.worker.metrics import CANCELLED, DONE, FAILED
+from tasks.worker.runner import World
+
+_FORGOTTEN_MAX = 10_000
+_DETAIL_MAX = 4_000
+
+
+@dataclass(frozen=True)
+class _Held:
+    """One compaction that is reported; without a failure it waits, or is at work."""
+
+    order: DesiredCompaction
+    failure: FailureCode | None = None
+    detail: str = ""
+
+    def report(self) -> CompactionReport:
+        return CompactionReport(
+            compaction_id=self.order.compaction_id,
+            failure=self.failure,
+            detail=self.detail[:_DETAIL_MAX],
+        )
+
+
+class Compactor:
+    """All compactions of one incarnation of a worker; safe to call from many threads."""
+
+    def __init__(self, world: World, limits: Limits, incarnation: int) -> None:
+        self._world = world
+        self._limits = limits
+        self._incarnation = incarnation
+        self._changed = Condition()
+        self._held: dict[str, _Held] = {}
+        """In the order in which they were told."""
+        self._current: str | None = None
+        """The one that the thread has in hand."""
+        self._given_up = False
+        """That one is listed no more."""
+        self._gone: OrderedDict[str, bool] = OrderedDict()
+        """Those that are never begun again -> whether an overlord has answered."""
+        self._thread: Thread | None = None
+        self._closing = False
+
+    def apply(self, desired: Sequence[DesiredCompaction]) -> None:
+        """Make the compactions those that are listed; repeated, it changes nothing."""
+        with self._changed:
+            before = self.reports()
+            listed = {order.compaction_id for order in desired}
+            for compaction_id in sorted(self._held.keys() - listed):
+                if compaction_id == self._current:
+                    self._given_up = True
+                else:
+                    self._forget(compaction_id, answered=False)
+            for order in desired:
+                self._take(order)
+            is_news = self.reports() != before
+            self._changed.notify_all()
+        self._cancel()
+        if is_news:
+            self._world.changed()
+
+    def reports(self) -> tuple[CompactionReport, ...]:
+        """Return what the overlord is told."""
+        with self._changed:
+            return tuple(held.report() for held in self._held.values())
+
+    def close(self) -> None:
+        """Begin and offer nothing any more, cancel what runs; returns at once."""
+        with self._changed:
+            self._closing = True
+            waiting = [k for k, held in self._held.items() if held.failure is None]
+            for compaction_id in waiting:
+                if compaction_id != self._current:
+                    self._forget(compaction_id, answered=False)
+            self._changed.notify_all()
+        self._cancel()
+
+    def join(self, timeout_s: float) -> bool:
+        """Wait, after `close`, for the thread to end; False if it did not in time."""
+        until = self._world.monotonic() + timeout_s
+        while (thread := self._thread) is not None and thread.is_alive():
+            if (left := until - self._world.monotonic()) <= 0:
+                return False
+            thread.join(min(left, self._limits.cancel_again_s))
+            self._cancel()
+        return True
+
+    # -- what is told, under the lock ----------------------------------------------------------
+
+    def _take(self, order: DesiredCompaction) -> None:
+        compaction_id = order.compaction_id
+        held = self._held.get(compaction_id)
+        if held is not None:
+            self._held[compaction_id] = replace(held, order=order)  # its token may be a new one
+        elif not self._closing and not self._gone.get(compaction_id, False):
+            self._held[compaction_id] = self._judged(order)
+            if self._thread is None and self._held[compaction_id].failure is None:
+                self._thread = self._world.start_thread("compactor", self._run)
+
+    def _judged(self, order: DesiredCompaction) -> _Held:
+        names = {"compaction id": order.compaction_id, "dataSource": order.data_source}
+        for what, name in names.items():
+            if not is_safe_name(name):
+                text = f"{what} {name[:200]!r} cannot be the name of a folder"
+                return _Held(order, FailureCode.REFUSED, text)
+        if order.compaction_id in self._gone:
+            text = "this worker was told to stop it: it is not begun a second time"
+            return _Held(order, FailureCode.REFUSED, text)
+        return _Held(order)
+
+    def _forget(self, compaction_id: str, *, answered: bool) -> None:
+        del self._held[compaction_id]
+        self._gone[compaction_id] = answered or self._gone.get(compaction_id, False)
+        self._gone.move_to_end(compaction_id)
+        while len(self._gone) > _FORGOTTEN_MAX:
+            self._gone.popitem(last=False)
+
+    def _unwanted(self) -> bool:
+        return self._given_up or self._closing
+
+    # -- the thread ----------------------------------------------------------------------------
+
+    def _cancel(self) -> None:
+        """Have what nobody wants cancelled: repeated, for it may not have reached the engine."""
+        with self._changed:
+            compaction_id = self._current if self._unwanted() else None
+        if compaction_id is None:
+            return
+        try:
+            (self._world.cancel or self._world.engine.cancel)(compaction_id)
+        except Exception:  # noqa: BLE001 -- whoever brought the list must not suffer; it is repeated
+            structlog.get_logger().exception("cancel failed", compaction=compaction_id)
+
+    def _run(self) -> None:
+        while (order := self._next()) is not None:
+            try:
+                failed = self._carried_out(order)
+            except Exception as error:  # noqa: BLE001 -- whatever it is, it fails this one alone
+                if self._engine_is_dead():
+                    return  # the worker ends; the next one is told again
+                failed = _failure(order, error)
+            self._end(order.compaction_id, failed)
+            self._world.changed()
+
+    def _next(self) -> DesiredCompaction | None:
+        with self._changed:
+            while not self._closing:
+                waiting = (held.order for held in self._held.values() if held.failure is None)
+                if (order := next(waiting, None)) is not None:
+                    self._current = order.compaction_id
+                    return order
+                self._changed.wait()
+            return None
+
+    def _carried_out(self, order: DesiredCompaction) -> _Held | None:
+        """Rewrite and offer; return what failed, or None when there is nothing more to say."""
+        log = structlog.get_logger().bind(**_about(order))
+        log.info("compaction begins", files=len(order.inputs))
+        try:
+            file = self._compacted(order)
+        except BatchCancelled:
+            if self._unwanted():
+                return None
+            return _Held(order, FailureCode.INTERNAL, "its job was cancelled, and nobody asked")
+        self._world.reach("compact:written")
+        offered = CompactedFile(
+            compaction_id=order.compaction_id, incarnation=self._incarnation, file=file
+        )
+        answer = self._answer(offered)
+        if answer is None:
+            return None
+        self._world.reach("compact:published")
+        log.info("compaction ends", outcome=answer.outcome, reason=answer.reason)
+        if answer.outcome in {PublishOutcome.COMMITTED, PublishOutcome.SUPERSEDED}:
+            with self._changed:
+                self._gone[order.compaction_id] = True
+            return None
+        text = f"the overlord answered {answer.outcome}: {answer.reason}"
+        return _Held(order, FailureCode.INTERNAL, text)
+
+    def _compacted(self, order: DesiredCompaction) -> SegmentFile:
+        began, outcome = self._world.monotonic(), FAILED
+        try:
+            file = self._world.engine.compact(order)
+            outcome = DONE
+        except BatchCancelled:
+            outcome = CANCELLED
+            raise
+        finally:
+            self._world.meters.compacted(outcome, self._world.monotonic() - began)
+        return file
+
+    def _answer(self, offered: CompactedFile) -> PublishAnswer | None:
+        """Ask until an overlord answers; None: nobody wants it any more."""
+        tries = 0
+        while (order := self._wanted(offered.compaction_id)) is not None:
+            try:
+                return self._world.overlord.publish_compaction(order, offered)
+            except OverlordUnavailable as error:
+                structlog.get_logger().warning(
+                    "compaction not published", **_about(order), why=str(error)
+                )
+            except Fenced:
+                self._world.fenced()
+            tries += 1
+            with self._changed:
+                self._changed.wait_for(self._unwanted, self._limits.retry_s(tries))
+        return None
+
+    def _wanted(self, compaction_id: str) -> DesiredCompaction | None:
+        with self._changed:
+            return None if self._unwanted() else self._held[compaction_id].order
+
+    def _end(self, compaction_id: str, failed: _Held | None) -> None:
+        with self._changed:
+            if failed is None or self._given_up:
+                self._forget(compaction_id, answered=False)
+            else:
+                self._held[compaction_id] = failed
+            self._current, self._given_up = None, False
+
+    def _engine_is_dead(self) -> bool:
+        """Tell a job that failed from an engine that died: nothing is to be said of the files."""
+        if self._world.engine_alive():
+            # The pipe to a process breaks a little before the process can be seen to be gone.
+            with self._changed:
+                self._changed.wait_for(lambda: self._closing, self._world.engine_doubt_s)
+        return not self._world.engine_alive()
+
+
+def _about(order: DesiredCompaction) -> dict[str, str]:
+    return {"compaction": order.compaction_id, "data_source": order.data_source}
+
+
+def _failure(order: DesiredCompaction, error: Exception) -> _Held:
+    log = structlog.get_logger().bind(**_about(order))
+    match error:
+        case TaskError():
+            failed = _Held(order, error.code, str(error))
+        case OSError():
+            failed = _Held(order, FailureCode.WRITE_FAILED, without_secrets(str(error)))
+        case _:
+            log.error("compaction failed", exc_info=error)
+            text = without_secrets(f"{type(error).__name__}: {error}")
+            return _Held(order, FailureCode.INTERNAL, text)
+    log.warning("compaction failed", code=failed.failure, why=failed.detail)
+    return failed

@@ -1,0 +1,71 @@
+"""What talks to the engine beside its jobs: asks how far they are, and cancels them.
+
+    orders, alarm ──cancel──► queue ──► this thread ──► engine      every moment, in order
+                                           └──► progress of each running job, every period
+
+A thread of its own, because an engine that hangs does not answer: the threads that bring orders
+and that know the time must go on, and see that nothing moves any more.
+"""
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from functools import partial
+from threading import Condition
+
+import structlog
+
+from tasks.machine.log_lines import about
+from tasks.worker.runner import Progress, TaskRunner
+
+
+class Watch:
+    """Cancels jobs and watches their progress; `run` is called once."""
+
+    def __init__(
+        self,
+        runners: Callable[[], Sequence[TaskRunner]],
+        *,
+        cancel: Callable[[str], None],
+        progress: Progress,
+        period_s: float,
+    ) -> None:
+        self._runners = runners
+        self._cancel_in_engine = cancel
+        self._progress = progress
+        self._period_s = period_s
+        self._changed = Condition()
+        self._asked: deque[str] = deque()
+        self._closed = False
+
+    def cancel(self, task_id: str) -> None:
+        """Have the job of a task cancelled; returns at once."""
+        with self._changed:
+            if task_id not in self._asked:
+                self._asked.append(task_id)
+                self._changed.notify_all()
+
+    def close(self) -> None:
+        """Let `run` return."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+
+    def run(self) -> None:
+        """Work until closed."""
+        while not self._closed:
+            with self._changed:
+                self._changed.wait_for(lambda: self._asked or self._closed, self._period_s)
+                task_id = self._asked.popleft() if self._asked else None
+            if task_id is not None:
+                self._asks(task_id, partial(self._cancel_in_engine, task_id))
+            else:
+                for runner in self._runners():
+                    self._asks(runner.desired.task_id, partial(runner.watch, self._progress))
+
+    def _asks(self, task_id: str, question: Callable[[], None]) -> None:
+        try:
+            question()
+        except Exception as error:  # noqa: BLE001 -- it is asked again, and the others as well
+            tasks = (runner.desired for runner in self._runners())
+            facts = next((about(t) for t in tasks if t.task_id == task_id), {"task": task_id})
+            structlog.get_logger().warning("the engine fails", **facts, why=str(error))

@@ -1,0 +1,1 @@
+"""The worker's control API and its metrics; `tasks/worker/` imports it."""

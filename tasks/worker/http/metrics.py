@@ -1,0 +1,121 @@
+"""What a scraper reads of a worker: its slots, tasks and processes now, and what it has counted."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from time import time
+
+import psutil
+from fastapi import Request, Response
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
+from prometheus_client.registry import Collector
+
+from tasks.contract.messages import TaskPhase
+from tasks.worker.incarnations import WITHOUT_A_WORD, Life
+from tasks.worker.metrics import WorkerMeters
+from tasks.worker.roster import Roster
+
+ENDS = ("stopped", "fenced", "engine died", "engine stuck", "without a word")
+"""How the life before may have ended."""
+
+
+@dataclass(frozen=True)
+class EngineProcess:
+    """The engine's process, as far as a worker knows of it."""
+
+    alive: Callable[[], bool] = lambda: True
+    pid: Callable[[], int | None] = lambda: None
+
+
+class WorkerCollector(Collector):
+    """Looks at a worker, at each scrape."""
+
+    def __init__(
+        self,
+        roster: Roster,
+        meters: WorkerMeters,
+        *,
+        slots: int,
+        life: Life | None = None,
+        engine: EngineProcess | None = None,
+    ) -> None:
+        """Look at nothing before a scrape."""
+        self._roster = roster
+        self._meters = meters
+        self._slots = slots
+        self._life = life
+        self._engine = engine or EngineProcess()
+        self._began = time()
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield every family."""
+        yield from self._of_tasks()
+        yield from self._of_processes()
+        yield from self._meters.collect()
+
+    def _of_tasks(self) -> Iterator[Metric]:
+        states = [runner.state for runner in self._roster.runners]
+        used = sum(not state.over and state.end is None for state in states)
+        yield _gauge("slots", "Tasks that may read at once.", self._slots)
+        yield _gauge("slots_used", "Tasks that hold a slot: their end is not fixed.", used)
+        yield _gauge("disabled", "1: it is given no new tasks.", self._roster.disabled)
+        found = Counter(state.phase for state in states)
+        tasks = GaugeMetricFamily(
+            "tidegate_worker_tasks", "Tasks that are reported.", labels=("state",)
+        )
+        for phase in TaskPhase:
+            tasks.add_metric((phase.value.lower(),), found[phase])
+        yield tasks
+        silent = GaugeMetricFamily(
+            "tidegate_worker_sync_age_seconds", "Since an overlord answered last."
+        )
+        if (age := self._meters.silent_s) is not None:
+            silent.add_metric((), age)
+        yield silent
+
+    def _of_processes(self) -> Iterator[Metric]:
+        yield _gauge("start_time_seconds", "When it began, in seconds since 1970.", self._began)
+        ends = GaugeMetricFamily(
+            "tidegate_worker_previous_end",
+            "1: the life before this one ended so.",
+            labels=("reason",),
+        )
+        if (reason := _reason(self._life)) is not None:
+            ends.add_metric((reason,), 1)
+        yield ends
+        yield _gauge("engine_up", "1: Spark's process runs.", self._engine.alive())
+        resident = GaugeMetricFamily(
+            "tidegate_worker_resident_bytes", "Memory of its processes.", labels=("process",)
+        )
+        for name, pid in (("worker", None), ("spark", self._engine.pid())):
+            if name == "worker" or pid is not None:
+                _add_memory(resident, name, pid)
+        yield resident
+
+
+def _reason(life: Life | None) -> str | None:
+    """Return one of `ENDS`; None: there was no life before, or it told something else."""
+    told = "" if life is None else life.previous_end
+    if told == WITHOUT_A_WORD:
+        return ENDS[-1]
+    return next((end for end in ENDS if told == end or told.startswith(f"{end}:")), None)
+
+
+def _add_memory(family: GaugeMetricFamily, name: str, pid: int | None) -> None:
+    try:
+        family.add_metric((name,), psutil.Process(pid).memory_info().rss)
+    except psutil.Error:
+        return  # it has just ended
+
+
+def _gauge(name: str, text: str, value: float) -> Metric:
+    return GaugeMetricFamily(f"tidegate_worker_{name}", text, value=float(value))
+
+
+def scraped(request: Request) -> Response:
+    """Answer a scrape, in Prometheus' text format."""
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(request.app.state.metrics)
+    return Response(generate_latest(registry), media_type=CONTENT_TYPE_PLAIN_0_0_4)

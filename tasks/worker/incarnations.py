@@ -1,0 +1,57 @@
+"""The lives of one worker: their numbers, and how each ended; both in its data folder.
+
+begin ─► incarnation 7; `last-end` says "without a word" ─► end("stopped") ─► it says that
+▲ of life 6 it said: "engine died: …"
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import structlog
+
+from tasks.durable_files import replace_file
+
+WITHOUT_A_WORD = "without a word: killed, out of memory, or its machine failed"
+END_MAX = 1_000
+"""Characters that are kept of how a life ended."""
+
+
+@dataclass(frozen=True)
+class Life:
+    """One incarnation of the worker of a data folder."""
+
+    data_dir: Path
+    incarnation: int
+    previous_end: str = ""
+    """How the one before ended; empty: there was none, or it did not tell yet."""
+
+    def end(self, how: str) -> None:
+        """Leave word for the next one; without space for it the worker ends all the same."""
+        try:
+            replace_file(_last_end(self.data_dir), f"{how[:END_MAX].strip()}\n".encode())
+        except OSError as error:
+            structlog.get_logger().warning("the reason is not kept", why=str(error))
+
+
+def begin_life(data_dir: Path, unix_ms: int) -> Life:
+    """Draw and store a number higher than any this folder has seen; call with the folder locked.
+
+    Milliseconds since the epoch as a rule, so that a lost folder does not start again at 1.
+
+    Raises:
+        OSError: the folder cannot be written; its number is as it was.
+    """
+    stored = _text_of(data_dir / "incarnation")
+    last = _text_of(_last_end(data_dir))
+    drawn = max(int(stored or 0) + 1, unix_ms)
+    replace_file(data_dir / "incarnation", f"{drawn}\n".encode())
+    replace_file(_last_end(data_dir), f"{WITHOUT_A_WORD}\n".encode())
+    return Life(data_dir, drawn, last)
+
+
+def _last_end(data_dir: Path) -> Path:
+    return data_dir / "last-end"
+
+
+def _text_of(path: Path) -> str:
+    return path.read_text(errors="replace").strip() if path.exists() else ""

@@ -1,0 +1,230 @@
+"""The durable list of a task's finished micro-batches: only what it names exists for us.
+
+    <data dir>/journal/<task id>.jsonl
+
+One line per record, each `<first 16 hex of the SHA-256 of the rest> <JSON>`: a header first, then
+batches, and the fixed end once it is known.  A line is appended with fsync, so only the last one
+can be torn by a crash: it was never acted upon and is cut off.  Damage anywhere before is not
+explained by a crash: `JournalDamaged`, and the task counts as lost (P20).
+"""
+
+import hashlib
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import Literal
+
+from pydantic import ValidationError
+
+from tasks.contract.messages import DesiredTask
+from tasks.contract.offsets import Offsets
+from tasks.contract.wire import Wire, WireOffsets
+from tasks.durable_files import make_folder, replace_file, sync_folder, telling
+from tasks.machine.state import Held
+from tasks.ports import JournalEntry
+
+_DIGEST_LENGTH = 16
+_SUFFIX = ".jsonl"
+
+
+class JournalDamaged(Exception):
+    """The journal cannot be relied upon; what it held is lost to this task."""
+
+
+class Header(Wire):
+    """Whose journal it is; on opening it must agree with what the overlord says."""
+
+    kind: Literal["task"] = "task"
+    task_id: str
+    generation_id: str
+    start: WireOffsets
+    incarnation: int
+    """The one that made the file."""
+
+
+class _Batch(Wire):
+    kind: Literal["batch"] = "batch"
+    entry: JournalEntry
+
+
+class _End(Wire):
+    kind: Literal["end"] = "end"
+    end: WireOffsets
+
+
+class _Line(Wire):
+    record: Header | _Batch | _End
+
+
+class Journal:
+    """The journal of one task; one thread uses it at a time."""
+
+    def __init__(self, path: Path, header: Header, held: Held) -> None:
+        """Hold what was read; use `create` or `open_journal`."""
+        self._path = path
+        self._size = path.stat().st_size
+        self._header = header
+        self._entries = list(held.entries)
+        self._end = held.end
+        self._end_due: Offsets | None = None
+        """An end that there was no space for."""
+
+    @property
+    def held(self) -> Held:
+        """What is durable now."""
+        return Held(tuple(self._entries), self._end)
+
+    def append(self, entry: JournalEntry) -> None:
+        """Add one batch; when this returns it is durable.
+
+        Raises:
+            NoSpace: it is not, and a repeat may succeed.
+            OSError: it is not; the file may end in a torn line.
+        """
+        if self._end_due is not None:
+            self.record_end(self._end_due)
+        self._write(_Batch(entry=entry))
+        self._entries.append(entry)
+
+    def record_end(self, end: Offsets) -> None:
+        """Remember the fixed end, durably.  Raises as `append`; a repeat changes nothing.
+
+        What could not be written is written before the next batch.
+        """
+        if self._end != end:
+            self._end_due = dict(end)
+            self._write(_End(end=dict(end)))
+            self._end, self._end_due = dict(end), None
+
+    def drop_tail(self, number: int) -> None:
+        """Take the `number` newest batches off, durably: all of them or none (P14)."""
+        kept = self._entries[: len(self._entries) - number]
+        end = self._end if self._end_due is None else self._end_due
+        content = _content(self._header, Held(tuple(kept), end))
+        replace_file(self._path, content)
+        self._entries, self._size = kept, len(content)
+        self._end, self._end_due = end, None
+
+    def _write(self, record: _Batch | _End) -> None:
+        line = _line(record)
+        with telling(self._path), self._path.open("r+b", buffering=0) as file:
+            file.truncate(self._size)  # a try before may have left half of a line
+            file.seek(self._size)
+            try:
+                rest = memoryview(line)
+                while rest:
+                    rest = rest[file.write(rest) :]
+                os.fsync(file.fileno())
+            except OSError:
+                with suppress(OSError):
+                    file.truncate(self._size)
+                raise
+        self._size += len(line)
+
+
+class JournalFolder:
+    """The journals of one worker, a file each."""
+
+    def __init__(self, data_dir: Path) -> None:
+        """Use `<data dir>/journal`, made if it is missing."""
+        self._folder = data_dir / "journal"
+        make_folder(self._folder)
+
+    def open(self, task: DesiredTask) -> Journal | None:
+        """Open the journal of `task`; None if there is none.
+
+        Raises:
+            JournalDamaged: it is damaged, or of another generation or start.
+        """
+        path = self._path(task.task_id)
+        if not path.exists():
+            return None
+        header, held = _read(path)
+        expected = (task.task_id, task.generation_id, task.start)
+        if (header.task_id, header.generation_id, header.start) != expected:
+            raise JournalDamaged(f"{path.name} is of {header.generation_id} from {header.start}")
+        return Journal(path, header, held)
+
+    def create(self, task: DesiredTask, incarnation: int) -> Journal:
+        """Make an empty journal for `task`, durably, in place of any other of its name."""
+        header = Header(
+            task_id=task.task_id,
+            generation_id=task.generation_id,
+            start=task.start,
+            incarnation=incarnation,
+        )
+        path, empty = self._path(task.task_id), Held((), None)
+        replace_file(path, _content(header, empty))
+        return Journal(path, header, empty)
+
+    def task_ids(self) -> set[str]:
+        """Return the tasks that have a journal here."""
+        return {path.name.removesuffix(_SUFFIX) for path in self._folder.glob(f"*{_SUFFIX}")}
+
+    def delete(self, task_id: str) -> None:
+        """Remove a task's journal; done already is fine."""
+        self._path(task_id).unlink(missing_ok=True)
+        sync_folder(self._folder)
+
+    def _path(self, task_id: str) -> Path:
+        return self._folder / f"{task_id}{_SUFFIX}"
+
+
+def _content(header: Header, held: Held) -> bytes:
+    lines = [_line(header)]
+    if held.end is not None:
+        lines.append(_line(_End(end=dict(held.end))))
+    return b"".join(lines + [_line(_Batch(entry=entry)) for entry in held.entries])
+
+
+def _line(record: Header | _Batch | _End) -> bytes:
+    text = _Line(record=record).to_json().encode()
+    return _digest(text) + b" " + text + b"\n"
+
+
+def _digest(text: bytes) -> bytes:
+    return hashlib.sha256(text).hexdigest()[:_DIGEST_LENGTH].encode()
+
+
+def _read(path: Path) -> tuple[Header, Held]:
+    """Read a journal, and cut a torn last line off its file."""
+    content = path.read_bytes()
+    *whole, rest = content.split(b"\n")
+    records = [_parsed(line) for line in whole]
+    if records and records[-1] is None:  # a torn write can end in a newline: blocks reorder
+        rest = whole[-1] + b"\n" + rest
+        records.pop()
+    if any(record is None for record in records):
+        raise JournalDamaged(f"{path.name} is damaged before its last line")
+    if not records or not isinstance(header := records[0], Header):
+        raise JournalDamaged(f"{path.name} has no header")
+    entries = tuple(record.entry for record in records if isinstance(record, _Batch))
+    ends = [record.end for record in records if isinstance(record, _End)]
+    _check_tiled(path.name, header.start, entries)
+    if rest:
+        _truncate(path, len(content) - len(rest))
+    return header, Held(entries, ends[-1] if ends else None)
+
+
+def _parsed(line: bytes) -> Header | _Batch | _End | None:
+    digest, _, text = line.partition(b" ")
+    if digest != _digest(text):
+        return None
+    try:
+        return _Line.from_json(text).record
+    except ValidationError:
+        return None
+
+
+def _check_tiled(name: str, start: Offsets, entries: tuple[JournalEntry, ...]) -> None:
+    reached = start
+    for entry in entries:
+        if entry.start != reached:
+            raise JournalDamaged(f"{name}: batch {entry.number} does not start at {reached}")
+        reached = entry.end
+
+
+def _truncate(path: Path, size: int) -> None:
+    with path.open("r+b") as file:
+        file.truncate(size)
+        os.fsync(file.fileno())

@@ -1,0 +1,203 @@
+"""The overlord by HTTP: tries each configured address until one leads.
+
+200 is the answer.  409 with /problems/worker-fenced is Fenced, for good.  After a 503, or without
+a connection, the next address is tried, beginning with the one that a follower names as leader.
+Another 4xx is OverlordRefused: the same request would hear the same.  Not so 401, 403, 408 and 429,
+which another token or another moment changes, nor a 404 or 405 that is no problem of an overlord's:
+a proxy answers so.  These and all others are OverlordUnavailable: a sentence for people, and the
+caller tries again.  A sync is repeated whatever it hears.
+"""
+
+import ssl
+from collections.abc import Sequence
+from datetime import timedelta
+from types import TracebackType
+from typing import Self, TypeVar
+from urllib.parse import quote
+
+import httpx
+from pydantic import TypeAdapter, ValidationError
+
+from tasks.contract.messages import (
+    CompactedFile,
+    DesiredCompaction,
+    DesiredTask,
+    PublishAnswer,
+    PublishRequest,
+    SyncRequest,
+    SyncResponse,
+)
+from tasks.contract.sample import DesiredSample, SampleAnswer
+from tasks.contract.wire import Wire
+from tasks.kafka.http_answers import bounded
+from tasks.ports import Fenced, OverlordRefused, OverlordUnavailable
+
+FENCED = "/problems/worker-fenced"
+"""`type` of the problem that tells an old incarnation to stop."""
+
+WORKERS_HEADER = "X-Tidegate-Token"
+"""Takes the worker's token; Authorization is a task's."""
+_CONNECT_S = 2.0
+_PUBLISH_S = 30.0
+_TEXT_MAX = 500
+_MAY_PASS = frozenset({401, 403, 408, 429})
+_ALSO_A_PROXYS = frozenset({404, 405})
+_PROBLEMS = "/problems/"
+
+
+class HttpOverlord:
+    """`Overlord` over HTTP; safe to call from many threads.
+
+    Args:
+        addresses: base addresses of all overlords, tried beginning with the last that led.
+        connections_max: calls in flight at once: two syncs, one publish per finishing task
+            and one of a compaction.
+        answer_s: how long an answer may take beyond the wait that the request allows.
+        bytes_max: a longer answer is none.
+        token: the worker's own, beside a task's; overlords on loopback ask for none.
+        tls: whom to trust to be an overlord; True: the system's authorities.
+    """
+
+    def __init__(
+        self,
+        addresses: Sequence[str],
+        *,
+        connections_max: int = 64,
+        answer_s: float = 5.0,
+        bytes_max: int = 64 * 1024 * 1024,
+        token: str | None = None,
+        tls: ssl.SSLContext | bool = True,
+    ) -> None:
+        self._addresses = tuple(address.rstrip("/") for address in addresses)
+        self._leader = self._addresses[0]
+        self._answer_s = answer_s
+        self._bytes_max = bytes_max
+        limits = httpx.Limits(max_connections=connections_max, max_keepalive_connections=8)
+        self._client = httpx.Client(
+            limits=limits,
+            follow_redirects=False,
+            trust_env=False,
+            verify=tls,
+            headers={} if token is None else {WORKERS_HEADER: token},
+        )
+
+    def __enter__(self) -> Self:
+        """Nothing connects before the first call."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close the connections."""
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections; calls in flight end with OverlordUnavailable."""
+        self._client.close()
+
+    def sync(self, request: SyncRequest) -> SyncResponse:
+        """Exchange states.  Raises as `Overlord.sync`."""
+        path = f"/internal/v1/workers/{quote(request.worker_id, safe='')}/sync"
+        try:
+            body = self._post(path, request.to_json(), request.wait, {})
+        except OverlordRefused as error:  # the next one says something else, and has to be tried
+            raise OverlordUnavailable(str(error)) from error
+        return _parsed(SyncResponse, body)
+
+    def publish(self, task: DesiredTask, request: PublishRequest) -> PublishAnswer:
+        """Ask to publish.  Raises as `Overlord.publish`; the commit may have happened then."""
+        path = f"/internal/v1/tasks/{quote(task.task_id, safe='')}/publish"
+        return self._published(path, task.token, request)
+
+    def publish_compaction(self, order: DesiredCompaction, file: CompactedFile) -> PublishAnswer:
+        """Offer a file.  Raises as `Overlord.publish_compaction`; it may be committed then."""
+        path = f"/internal/v1/compactions/{quote(order.compaction_id, safe='')}/publish"
+        return self._published(path, order.token, file)
+
+    def answer_sample(self, order: DesiredSample, answer: SampleAnswer) -> None:
+        """Tell what became of a sample.  Raises as `Overlord.answer_sample`."""
+        path = f"/internal/v1/samples/{quote(order.sample_id, safe='')}"
+        headers = {"Authorization": f"Bearer {order.token}"}
+        self._post(path, answer.to_json(), timedelta(seconds=_PUBLISH_S), headers)
+
+    def _published(self, path: str, token: str, request: Wire) -> PublishAnswer:
+        headers = {"Authorization": f"Bearer {token}"}
+        body = self._post(path, request.to_json(), timedelta(seconds=_PUBLISH_S), headers)
+        return _parsed(PublishAnswer, body)
+
+    def _post(self, path: str, json: str, wait: timedelta, headers: dict[str, str]) -> bytes:
+        waits_s = wait.total_seconds() + self._answer_s
+        troubles: list[str] = []
+        untried = self._in_turn()
+        while untried:
+            address = untried.pop(0)
+            try:
+                status, body = self._answer(f"{address}{path}", json, waits_s, headers)
+            except (httpx.HTTPError, httpx.StreamError, RuntimeError) as error:
+                # RuntimeError: the client was closed by another thread.
+                troubles.append(f"{address}: {str(error) or type(error).__name__}")
+                continue
+            if status == httpx.codes.OK:
+                self._leader = address
+                return body
+            problem = _Problem(body)
+            if status == httpx.codes.CONFLICT and problem.is_fenced:
+                raise Fenced(problem.text)
+            troubles.append(f"{address}: {status} {problem.text}")
+            if _is_refusal(status, problem):
+                raise OverlordRefused("; ".join(troubles))
+            if status == httpx.codes.SERVICE_UNAVAILABLE and problem.leader in untried:
+                untried.remove(problem.leader)
+                untried.insert(0, problem.leader)
+            elif status != httpx.codes.SERVICE_UNAVAILABLE:
+                break  # it leads, and it will not have this: asking others changes nothing
+        raise OverlordUnavailable("; ".join(troubles))
+
+    def _in_turn(self) -> list[str]:
+        first = self._leader
+        return [first, *(address for address in self._addresses if address != first)]
+
+    def _answer(
+        self, url: str, json: str, waits_s: float, headers: dict[str, str]
+    ) -> tuple[int, bytes]:
+        timeout = httpx.Timeout(waits_s, connect=_CONNECT_S)
+        sent = {"Content-Type": "application/json", **headers}
+        with self._client.stream(
+            "POST", url, content=json, headers=sent, timeout=timeout
+        ) as response:
+            return response.status_code, b"".join(bounded(response, waits_s, self._bytes_max))
+
+
+class _Problem:
+    """What can be read of an error's body, whatever it is."""
+
+    def __init__(self, body: bytes) -> None:
+        try:
+            members = TypeAdapter(dict[str, object]).validate_json(body)
+        except ValidationError:
+            members = {"detail": body[:_TEXT_MAX].decode(errors="replace")}
+        self.is_fenced = members.get("type") == FENCED
+        self.is_an_overlords = str(members.get("type")).startswith(_PROBLEMS)
+        self.leader = str(members.get("leader") or "").rstrip("/")
+        said = members.get("detail") or members.get("error") or members.get("title") or ""
+        self.text = str(said)[:_TEXT_MAX]
+
+
+def _is_refusal(status: int, problem: _Problem) -> bool:
+    if not httpx.codes.is_client_error(status) or status in _MAY_PASS:
+        return False
+    return status not in _ALSO_A_PROXYS or problem.is_an_overlords
+
+
+_Message = TypeVar("_Message", bound=Wire)
+
+
+def _parsed(message: type[_Message], body: bytes) -> _Message:
+    try:
+        return message.from_json(body)
+    except ValidationError as error:
+        text = f"the overlord's answer is no {message.__name__}: {error.error_count()} errors"
+        raise OverlordUnavailable(text) from error

@@ -1,0 +1,129 @@
+"""The composition root of the data plane: what a worker process is made of, from Java to tasks."""
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Thread
+
+import structlog
+from pyspark import InheritableThread
+
+from tasks.contract.kafka_client import ReadSecret
+from tasks.ingest.engine import SparkEngine
+from tasks.ingest.sample import SparkSampler
+from tasks.kafka.schema_registry import RegistryClient
+from tasks.kafka.stream import KafkaStream, environment_secret
+from tasks.runtime.errors import JarsError, RuntimePartError
+from tasks.runtime.failpoints import Reach, nothing
+from tasks.runtime.jars import FORMATS, SPARK, ensure_jars
+from tasks.runtime.java import Java, find_java
+from tasks.spark.session import SparkOptions, start_spark
+from tasks.worker.options import WorkerOptions
+from tasks.worker.overlord_client import HttpOverlord
+from tasks.worker.task_logs import TaskLogs
+from tasks.worker.worker import DataFolderBusy, Outside, run_worker
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True)
+class WorkerSetup:
+    """What the operator has set, for one worker process."""
+
+    options: WorkerOptions
+    java: str
+    """`auto`, `bundled` or a path."""
+    jars_dir: Path
+    """Cache of the fetched jars."""
+    jars_folder: Path | None
+    """The operator's own jars: then nothing is fetched."""
+    spark_master: str
+    spark_heap: str
+    reach: Reach = nothing
+    """An operator's failpoints; nothing in production."""
+    logs: TaskLogs | None = None
+    """What structlog was told to leave the lines of each task with."""
+
+
+def serve(setup: WorkerSetup, read_secret: ReadSecret = environment_secret) -> int:
+    """Start Spark, run tasks until told to stop; return the exit code.
+
+    Call it from the main thread: the JVM lives as long as the thread that started it.
+
+    Raises:
+        RuntimePartError: Java or a jar is missing, Spark did not start, another worker uses
+            the data folder, or it cannot be written.
+    """
+    try:
+        return _serve(setup, read_secret)
+    except (DataFolderBusy, OSError) as error:
+        raise RuntimePartError(str(error)) from error
+
+
+def _serve(setup: WorkerSetup, read_secret: ReadSecret) -> int:
+    options = setup.options
+    java = find_java(setup.java, options.data_dir / "truststore")
+    jars = _jars(setup, java)
+    runtime = start_spark(
+        SparkOptions(
+            java=java,
+            jars=jars,
+            work_dir=options.data_dir / "spark",
+            master=setup.spark_master,
+            heap=setup.spark_heap,
+            slots=options.slots,
+            app_name=f"tidegate-{options.worker_id}",
+        )
+    )
+    try:
+        schemas = RegistryClient(read_secret, allowed=options.registry_allow)
+        engine = SparkEngine(
+            runtime,
+            options.warehouse,
+            read_secret,
+            poll_timeout=options.poll_timeout,
+            schemas=schemas,
+        )
+        engine.warm()
+        log.info("spark is warm", worker=options.worker_id, java=java.version, jvm=runtime.pid)
+        with HttpOverlord(options.overlords, token=options.token, tls=options.tls) as overlord:
+            outside = Outside(
+                engine=engine,
+                stream=KafkaStream(read_secret),
+                overlord=overlord,
+                sampler=SparkSampler(runtime, engine.jobs, read_secret, schemas),
+                engine_alive=runtime.alive,
+                engine_end=runtime.how_ended,
+                engine_pid=lambda: runtime.pid,
+                kill_engine=runtime.kill,
+                progress=engine.progress,
+                start_thread=start_spark_thread,
+                reach=setup.reach,
+                logs=setup.logs,
+            )
+            return run_worker(options, outside)
+    finally:
+        runtime.stop()
+
+
+def _jars(setup: WorkerSetup, java: Java) -> list[Path]:
+    """Return Spark's jars; a folder from before there were formats does for all but Avro."""
+    given = setup.jars_folder
+    jars = ensure_jars(setup.jars_dir, java, SPARK, jars_folder=given, say=_say)
+    try:
+        return jars + ensure_jars(setup.jars_dir, java, FORMATS, jars_folder=given, say=_say)
+    except JarsError as error:
+        log.warning("this worker cannot read Avro", why=str(error))
+        return jars
+
+
+def start_spark_thread(name: str, run: Callable[[], None]) -> Thread:
+    """Start a thread of Spark's kind: it gives its connection to the JVM back when it ends."""
+    thread = InheritableThread(target=run, name=name, daemon=True)
+    thread.start()
+    return thread
+
+
+def _say(line: str) -> None:
+    sys.stderr.write(f"{line}\n")

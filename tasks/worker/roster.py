@@ -1,0 +1,192 @@
+"""The tasks of one worker: started, told, stopped and forgotten as the overlord's answers say.
+
+    listed, unknown ──► start (refused ones: FAILED at once)      listed, known ──► tell
+    known, not listed ──► stop ──thread has ended──► journal deleted, no longer reported
+    ended and listed ──► reported on, until it is listed no more
+
+A task's output folder is never deleted here: the overlord's cleaning owns it (P23).
+"""
+
+from collections import OrderedDict
+from collections.abc import Collection, Mapping, Sequence
+from threading import Lock
+
+import structlog
+
+from tasks.contract.ids import is_safe_name
+from tasks.contract.kafka_client import refused_hosts
+from tasks.contract.messages import DesiredTask, FailureCode, KeptOrder, TaskReport
+from tasks.contract.registry import refused_registries
+from tasks.machine.log_lines import about
+from tasks.machine.machine import begin, refuse
+from tasks.machine.orders import Step
+from tasks.machine.state import Failure
+from tasks.runtime.secrets import without_secrets
+from tasks.worker.journal import Journal, JournalDamaged, JournalFolder
+from tasks.worker.options import WorkerOptions
+from tasks.worker.runner import TaskRunner, World
+from tasks.worker.task_logs import TaskLogs
+
+_FORGOTTEN_MAX = 10_000
+
+
+class Roster:
+    """All tasks of one incarnation of a worker; safe to call from many threads."""
+
+    def __init__(
+        self,
+        options: WorkerOptions,
+        world: World,
+        journals: JournalFolder,
+        incarnation: int,
+        *,
+        logs: TaskLogs | None = None,
+    ) -> None:
+        self._options = options
+        self._world = world
+        self._journals = journals
+        self._logs = logs
+        self._incarnation = incarnation
+        self._lock = Lock()
+        self._runners: Mapping[str, TaskRunner] = {}
+        """Replaced, never changed: readers need no lock."""
+        self._leaving: set[str] = set()
+        self._forgotten: OrderedDict[str, None] = OrderedDict()
+        self._swept = False
+        self._closing = False
+        self.disabled = False
+        """As an overlord said last: this worker finishes what it has and is given nothing new."""
+
+    @property
+    def runners(self) -> Sequence[TaskRunner]:
+        """Every task that is reported."""
+        return tuple(self._runners.values())
+
+    def find(self, task_id: str) -> TaskRunner | None:
+        """Return one task; None if this worker does not have it."""
+        return self._runners.get(task_id)
+
+    def apply(self, desired: Sequence[DesiredTask], kept: Collection[str] = ()) -> None:
+        """Make the tasks those that are listed; repeated, it changes nothing.
+
+        Those of `kept` go on as they are; one that does not run keeps its journal, and waits until
+        it is listed.
+        """
+        with self._lock:
+            self._reap()
+            listed = {task.task_id for task in desired} | set(kept)
+            if not self._swept:
+                for left_over in self._journals.task_ids() - listed:
+                    self._journals.delete(left_over)
+                self._swept = True
+            for task_id in sorted(self._runners.keys() - listed - self._leaving):
+                self._leaving.add(task_id)
+                self._runners[task_id].stop(0)
+            for task in desired:
+                self._take(task)
+            self._reap()
+
+    def direct(self, orders: Sequence[KeptOrder]) -> None:
+        """Pass on the newest orders of tasks that run with the spec they have."""
+        with self._lock:
+            for kept in orders:
+                runner = self.find(kept.task_id)
+                if runner is not None and kept.task_id not in self._leaving:
+                    news = {"order": kept.order, "turn": kept.turn}
+                    runner.desire(runner.desired.model_copy(update=news))
+
+    def tell(self, desired: Sequence[DesiredTask | KeptOrder]) -> None:
+        """Pass on orders alone: what an answer that was overtaken is still good for."""
+        for task in desired:
+            if (runner := self.find(task.task_id)) is not None:
+                runner.tell(task.order)
+
+    def reports(self) -> tuple[TaskReport, ...]:
+        """Return how far each task is."""
+        with self._lock:
+            self._reap()
+        return tuple(runner.report() for runner in self.runners)
+
+    def close(self, cancel_after_s: float) -> None:
+        """Stop every task, keep the journals, start none any more; returns at once."""
+        with self._lock:
+            self._closing = True
+        for runner in self.runners:
+            runner.stop(cancel_after_s)
+
+    def _take(self, task: DesiredTask) -> None:
+        runner = self.find(task.task_id)
+        if runner is not None:
+            if task.task_id not in self._leaving:
+                runner.desire(task)
+        elif not self._closing:
+            if self._logs is not None:
+                self._logs.begin(task.task_id, task.token)
+            runner = self._runner_of(task)
+            self._runners = {**self._runners, task.task_id: runner}
+            runner.start()
+
+    def _runner_of(self, task: DesiredTask) -> TaskRunner:
+        if failure := self._refusal(task):
+            return self._refused(task, failure)
+        try:
+            journal = self._journal_of(task)
+        except OSError as error:
+            text = without_secrets(f"journal: {error}")
+            return self._refused(task, Failure(FailureCode.WRITE_FAILED, text))
+        now = self._world.monotonic()
+        held = journal.held if journal else None
+        first = begin(task, self._incarnation, held, self._options.limits, now)
+        return self._runner(task, journal, first)
+
+    def _refused(self, task: DesiredTask, failure: Failure) -> TaskRunner:
+        now, limits = self._world.monotonic(), self._options.limits
+        state = refuse(task, self._incarnation, limits, now, failure=failure)
+        return self._runner(task, None, (state, ()))
+
+    def _runner(self, task: DesiredTask, journal: Journal | None, first: Step) -> TaskRunner:
+        return TaskRunner(task, journal, first, self._world)
+
+    def _refusal(self, task: DesiredTask) -> Failure | None:
+        names = {"task id": task.task_id, "dataSource": task.spec.data_source}
+        for what, name in names.items():
+            if not is_safe_name(name):
+                text = f"{what} {name[:200]!r} cannot be the name of a folder"
+                return Failure(FailureCode.REFUSED, text)
+        servers = task.spec.kafka.bootstrap_servers
+        if hosts := refused_hosts(servers, self._options.kafka_allow):
+            text = f"this worker may not connect to the brokers {', '.join(hosts)}"
+            return Failure(FailureCode.REFUSED, text)
+        urls = task.spec.registry_urls
+        if hosts := refused_registries(urls, self._options.registry_allow):
+            text = f"this worker may not connect to the schema registries {', '.join(hosts)}"
+            return Failure(FailureCode.REFUSED, text)
+        if task.task_id in self._forgotten:
+            # Its file names would be given a second time in this incarnation.
+            text = "this worker was told to stop it, and deleted its journal"
+            return Failure(FailureCode.JOURNAL_LOST, text)
+        return None
+
+    def _journal_of(self, task: DesiredTask) -> Journal | None:
+        if not task.taken_up:
+            return self._journals.create(task, self._incarnation)
+        try:
+            return self._journals.open(task)
+        except JournalDamaged as error:
+            structlog.get_logger().warning("journal lost", **about(task), why=str(error))
+            return None
+
+    def _reap(self) -> None:
+        """Forget the tasks that were to stop and whose threads have ended."""
+        gone = [task_id for task_id in self._leaving if self._runners[task_id].ended]
+        for task_id in gone:
+            if is_safe_name(task_id):
+                self._journals.delete(task_id)
+            if self._logs is not None:
+                self._logs.end(task_id)
+            self._leaving.discard(task_id)
+            self._forgotten[task_id] = None
+        while len(self._forgotten) > _FORGOTTEN_MAX:
+            self._forgotten.popitem(last=False)
+        if gone:
+            self._runners = {k: v for k, v in self._runners.items() if k not in gone}

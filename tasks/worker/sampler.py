@@ -1,0 +1,213 @@
+"""The samples of one worker: read beside its tasks, answered once, and forgotten.
+
+    listed, new ─► waits ─► read ─► answered, or nobody waits any more ─► forgotten
+    listed no more, or its time is over ─► cancelled
+
+A sample that is lost is asked for again by whoever wanted it: nothing here is stored, and nothing
+is reported.
+"""
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from contextlib import suppress
+from threading import Condition, Thread, Timer
+
+import structlog
+
+from tasks.contract.kafka_client import refused_hosts
+from tasks.contract.registry import refused_registries
+from tasks.contract.sample import DesiredSample, SampleAnswer
+from tasks.ports import (
+    BatchCancelled,
+    Fenced,
+    OverlordRefused,
+    OverlordUnavailable,
+    Sampler,
+    StreamUnavailable,
+    TaskError,
+)
+from tasks.worker.options import WorkerOptions
+from tasks.worker.runner import World
+
+AT_ONCE = 2
+"""So many samples run at once: each takes cores from the tasks."""
+_SEEN_MAX = 1_000
+_TEXT_MAX = 4_000
+_ANSWER_BYTES_MAX = 12 * 1024 * 1024
+"""An overlord takes messages up to 16 MiB."""
+
+
+class Sampling:
+    """All samples of one incarnation of a worker; safe to call from many threads."""
+
+    def __init__(self, world: World, sampler: Sampler | None, options: WorkerOptions) -> None:
+        """Begin without a sample; without a `sampler` each is answered with that."""
+        self._world = world
+        self._sampler = sampler
+        self._options = options
+        self._changed = Condition()
+        self._waiting: OrderedDict[str, DesiredSample] = OrderedDict()
+        self._running: dict[str, float] = {}
+        """Sample -> the monotonic time at which nobody waits for it any more."""
+        self._unwanted: set[str] = set()
+        """Of those that run."""
+        self._seen: OrderedDict[str, float] = OrderedDict()
+        """Sample -> as above: none is begun twice."""
+        self._threads: list[Thread] = []
+        self._at_work = 0
+        """Threads that will look for a sample once more before they end."""
+        self._closing = False
+
+    def apply(self, desired: Sequence[DesiredSample]) -> None:
+        """Read what is listed and new, give up what is not listed any more; repeatable."""
+        with self._changed:
+            listed = {order.sample_id for order in desired}
+            for sample_id in self._waiting.keys() - listed:
+                del self._waiting[sample_id]
+            self._unwanted |= self._running.keys() - listed
+            for order in desired:
+                if order.sample_id not in self._seen and not self._closing:
+                    self._take(order)
+            self._changed.notify_all()
+        self._cancel()
+
+    def close(self) -> None:
+        """Begin and answer nothing any more, cancel what runs; returns at once."""
+        with self._changed:
+            self._closing = True
+            self._waiting.clear()
+            self._unwanted |= self._running.keys()
+            self._changed.notify_all()
+        self._cancel()
+
+    def join(self, timeout_s: float) -> bool:
+        """Wait, after `close`, for the threads to end; False if they did not in time."""
+        until = self._world.monotonic() + timeout_s
+        for thread in self._threads:
+            while thread.is_alive():
+                if (left := until - self._world.monotonic()) <= 0:
+                    return False
+                thread.join(min(left, self._options.limits.cancel_again_s))
+                self._cancel()
+        return True
+
+    # -- what is told, under the lock ----------------------------------------------------------
+
+    def _take(self, order: DesiredSample) -> None:
+        self._waiting[order.sample_id] = order
+        self._seen[order.sample_id] = self._world.monotonic() + order.within.total_seconds()
+        while len(self._seen) > _SEEN_MAX:
+            self._seen.popitem(last=False)
+        self._threads = [thread for thread in self._threads if thread.is_alive()]
+        if self._at_work < AT_ONCE:
+            self._at_work += 1
+            self._threads.append(self._world.start_thread("sampler", self._run))
+
+    def _cancel(self) -> None:
+        """Have what nobody wants cancelled: repeated, for it may not have reached the engine."""
+        with self._changed:
+            unwanted = sorted(self._unwanted)
+        cancel = self._world.cancel or self._world.engine.cancel
+        for sample_id in unwanted:
+            with suppress(Exception):  # whoever brought the list must not suffer; it is repeated
+                cancel(sample_id)
+
+    # -- the threads ---------------------------------------------------------------------------
+
+    def _run(self) -> None:
+        while (order := self._next()) is not None:
+            late = Timer(order.within.total_seconds(), self._time_is_over, (order.sample_id,))
+            late.daemon = True
+            late.start()
+            try:
+                self._answer(order, self._taken(order))
+            finally:
+                late.cancel()
+                with self._changed:
+                    del self._running[order.sample_id]
+                    self._unwanted.discard(order.sample_id)
+
+    def _next(self) -> DesiredSample | None:
+        with self._changed:
+            while self._waiting:
+                _, order = self._waiting.popitem(last=False)
+                until = self._seen.get(order.sample_id, 0.0)
+                if until > self._world.monotonic():
+                    self._running[order.sample_id] = until
+                    return order
+            self._at_work -= 1
+            return None
+
+    def _time_is_over(self, sample_id: str) -> None:
+        with self._changed:
+            if sample_id in self._running:
+                self._unwanted.add(sample_id)
+                self._changed.notify_all()
+        self._cancel()
+
+    def _taken(self, order: DesiredSample) -> SampleAnswer | None:
+        """Return the answer; None: nobody wants one."""
+        if refusal := self._refusal(order):
+            return _failed(order, refusal)
+        assert self._sampler is not None
+        try:
+            answer = self._sampler.sample(order)
+        except BatchCancelled:
+            return None
+        except (TaskError, StreamUnavailable) as error:
+            return _failed(order, str(error))
+        except Exception as error:  # noqa: BLE001 -- whatever it is, it fails this one alone
+            structlog.get_logger().error("sample failed", sample=order.sample_id, exc_info=error)
+            return _failed(order, f"the worker failed: {type(error).__name__}")
+        if len(answer.to_json().encode()) > _ANSWER_BYTES_MAX:
+            return _failed(order, "its records are too large to be shown: ask for fewer")
+        return answer
+
+    def _refusal(self, order: DesiredSample) -> str:
+        """Return why a sample is not even begun: nothing connects before this was asked."""
+        spec = order.spec
+        if self._sampler is None:
+            return "this worker takes no samples"
+        if hosts := refused_hosts(spec.kafka.bootstrap_servers, self._options.kafka_allow):
+            return f"this worker may not connect to the brokers {', '.join(hosts)}"
+        if hosts := refused_registries(spec.registry_urls, self._options.registry_allow):
+            return f"this worker may not connect to the schema registries {', '.join(hosts)}"
+        return ""
+
+    def _answer(self, order: DesiredSample, answer: SampleAnswer | None) -> None:
+        """Tell it until an overlord has heard or refused it, or nobody wants it any more."""
+        tries = 0
+        while (
+            answer is not None
+            and self._is_wanted(order.sample_id)
+            and not self._is_heard(order, answer)
+        ):
+            tries += 1
+            with self._changed:
+                self._changed.wait_for(
+                    lambda: not self._is_wanted(order.sample_id),
+                    self._options.limits.retry_s(tries),
+                )
+
+    def _is_heard(self, order: DesiredSample, answer: SampleAnswer) -> bool:
+        log = structlog.get_logger().bind(sample=order.sample_id)
+        try:
+            self._world.overlord.answer_sample(order, answer)
+        except OverlordUnavailable as error:
+            log.info("sample not taken", why=str(error))
+            return False
+        except OverlordRefused as error:
+            log.warning("sample refused", why=str(error))
+            return True
+        except Fenced:
+            self._world.fenced()
+            return False
+        log.info("sample answered", records=len(answer.records), failure=answer.failure)
+        return True
+
+    def _is_wanted(self, sample_id: str) -> bool:
+        return not self._closing and sample_id not in self._unwanted
+
+
+def _failed(order: DesiredSample, why: str) -> SampleAnswer:
+    return SampleAnswer(sample_id=order.sample_id, failure=why[:_TEXT_MAX])

@@ -1,0 +1,201 @@
+"""The log of each task, in a file of its own at its worker: bounded, and lost before anything else.
+
+    structlog ──line with `task`──► <data dir>/task-logs/<task id>.log      kept after the task
+                                                         <task id>.key      who may read it then
+
+A disk that is full costs lines and nothing else.  A file that is full takes the grave lines
+alone, and says so.  When a task begins, the oldest files of ended tasks make room.
+"""
+
+import hashlib
+import hmac
+import json
+import os
+from collections.abc import Mapping, MutableMapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+
+from tasks.contract.ids import is_safe_name
+
+_SHOWN_FIRST = ("timestamp", "level", "event", "exception")
+_NAMES_LAST = (
+    "supervisor",
+    "data_source",
+    "generation",
+    "group",
+    "replica",
+    "attempt",
+    "task",
+    "worker",
+)
+_GRAVE = ("warning", "error", "critical")
+_FULL = "the log is full: from here on warnings and errors alone\n"
+
+
+@dataclass(frozen=True)
+class LogBounds:
+    """How much is kept; sizes in bytes."""
+
+    file_bytes_max: int = 4 * 1024 * 1024
+    """Beyond it a task's file takes grave lines alone."""
+    reserve_bytes: int = 256 * 1024
+    """For those, once the file is full."""
+    files_max: int = 1_000
+    total_bytes_max: int = 256 * 1024 * 1024
+    line_bytes_max: int = 8 * 1024
+    answer_bytes_max: int = 1024 * 1024
+
+
+@dataclass(frozen=True)
+class LogPart:
+    """A piece of a task's log."""
+
+    content: bytes
+    start: int
+    """Where it begins in the file, in bytes."""
+    size: int
+    """Of the whole file."""
+
+
+class TaskLogs:
+    """The logs of one worker, and the structlog processor that fills them; safe for threads."""
+
+    def __init__(self, data_dir: Path, bounds: LogBounds | None = None) -> None:
+        """Use `<data dir>/task-logs`; it is made with the first task."""
+        self._folder = data_dir / "task-logs"
+        self._bounds = bounds or LogBounds()
+        self._lock = Lock()
+        self._open: dict[str, str] = {}
+        """Task -> digest of its token: tasks whose lines are taken."""
+        self._full: set[str] = set()
+
+    def __call__(
+        self,
+        logger: object,  # noqa: ARG002 -- a processor's signature
+        method: str,  # noqa: ARG002 -- same
+        event: MutableMapping[str, object],
+    ) -> MutableMapping[str, object]:
+        """Write the line to the file of the task that it names; pass it on as it is."""
+        task_id = event.get("task")
+        if isinstance(task_id, str):
+            with self._lock:
+                if task_id in self._open:
+                    line = _line_of(event, self._bounds.line_bytes_max)
+                    self._append(task_id, line, grave=event.get("level") in _GRAVE)
+        return event
+
+    def begin(self, task_id: str, token: str) -> None:
+        """Take the lines of a task from now on; whoever has `token` may read them, also later."""
+        if not is_safe_name(task_id):
+            return
+        with self._lock:
+            digest = _digest(token)
+            self._open[task_id] = digest
+            with suppress(OSError):
+                self._folder.mkdir(parents=True, exist_ok=True)
+                self._make_room()
+                self._key(task_id).write_text(digest)
+
+    def end(self, task_id: str) -> None:
+        """Take no more lines of a task; its file stays until it has to make room."""
+        with self._lock:
+            self._open.pop(task_id, None)
+            self._full.discard(task_id)
+
+    def may_read(self, task_id: str, token: str) -> bool:
+        """Tell whether a task's log may be read with this token; False if there is none."""
+        if not is_safe_name(task_id):
+            return False
+        with self._lock:
+            known = self._open.get(task_id)
+        if known is None:
+            with suppress(OSError):
+                known = self._key(task_id).read_text()
+        return known is not None and hmac.compare_digest(known.encode(), _digest(token).encode())
+
+    def read(self, task_id: str, offset: int) -> LogPart | None:
+        """Return a task's log from `offset` on, a negative one counted from its end.
+
+        At most `answer_bytes_max` of it; None: there is no such log.
+        """
+        if not is_safe_name(task_id):
+            return None
+        try:
+            with self._file(task_id).open("rb") as file:
+                size = file.seek(0, os.SEEK_END)
+                start = max(0, size + offset) if offset < 0 else min(offset, size)
+                file.seek(start)
+                return LogPart(file.read(self._bounds.answer_bytes_max), start, size)
+        except OSError:
+            return None
+
+    def _append(self, task_id: str, line: bytes, *, grave: bool) -> None:
+        bounds, size = self._bounds, 0
+        with suppress(OSError):
+            size = self._file(task_id).stat().st_size
+        if size + len(line) > bounds.file_bytes_max:
+            if task_id not in self._full:
+                self._full.add(task_id)
+                line = _FULL.encode() + (line if grave else b"")
+            elif not grave:
+                return
+            if size + len(line) > bounds.file_bytes_max + bounds.reserve_bytes:
+                return
+        with suppress(OSError):
+            _write(self._file(task_id), line, size)
+
+    def _make_room(self) -> None:
+        """Delete the oldest files of tasks that have ended, until there is room for one more."""
+        found = sorted((path.stat().st_mtime, path) for path in self._folder.glob("*.log"))
+        number, total = len(found), sum(path.stat().st_size for _, path in found)
+        for _, path in found:
+            if number < self._bounds.files_max and total <= self._bounds.total_bytes_max:
+                return
+            if path.stem not in self._open:
+                total -= path.stat().st_size
+                number -= 1
+                path.unlink(missing_ok=True)
+                self._key(path.stem).unlink(missing_ok=True)
+
+    def _file(self, task_id: str) -> Path:
+        return self._folder / f"{task_id}.log"
+
+    def _key(self, task_id: str) -> Path:
+        return self._folder / f"{task_id}.key"
+
+
+def _write(path: Path, line: bytes, size: int) -> None:
+    """Append a line whole, or leave the file at `size`."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o640)
+    try:
+        if os.write(descriptor, line) != len(line):
+            os.ftruncate(descriptor, size)
+    finally:
+        os.close(descriptor)
+
+
+def _digest(token: str) -> str:
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+def _line_of(event: Mapping[str, object], bytes_max: int) -> bytes:
+    """Return a line of ASCII; a trace follows on lines of its own."""
+    named = {*_SHOWN_FIRST, *_NAMES_LAST}
+    facts = [key for key in event if key not in named]
+    facts += [key for key in _NAMES_LAST if key in event]
+    shown = " ".join(f"{key}={_value(event[key])}" for key in facts)
+    level = str(event.get("level", "info")).upper()
+    head = f"{event.get('timestamp', '')} {level:<7} {event.get('event', '')} {shown}".strip()
+    line = head.replace("\n", " ").encode("ascii", "backslashreplace")
+    if trace := str(event.get("exception") or ""):
+        shifted = "".join(f"\n    {row}" for row in trace.splitlines())
+        line += shifted.encode("ascii", "backslashreplace")
+    return line[: bytes_max - 1] + b"\n"
+
+
+def _value(value: object) -> str:
+    text = str(value)
+    plain = text.isascii() and text.isprintable() and not set(text) & set(' "=')
+    return text if plain and text else json.dumps(text)

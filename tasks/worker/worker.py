@@ -1,0 +1,289 @@
+"""A worker process: takes its data folder, registers, runs the tasks it is given, ends in order.
+
+    lock folder ─► new incarnation ─► control API ─► sync ─► tasks ... ─┬─ SIGTERM ──► exit 0
+                                                                       ├─ fenced ───► exit 1
+                                                                       └─ JVM died, or stuck: 1
+Whatever the end, the journals stay: the next incarnation goes on from them.
+"""
+
+import fcntl
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from threading import Thread, current_thread, main_thread
+from types import FrameType
+
+import structlog
+
+from tasks.durable_files import make_folder
+from tasks.ports import Engine, Overlord, Sampler, Stream
+from tasks.worker.alarm import Alarm
+from tasks.worker.compaction import Compactor
+from tasks.worker.engine_watch import Watch
+from tasks.worker.finishing_gate import Gate
+from tasks.worker.http.metrics import EngineProcess, WorkerCollector
+from tasks.worker.http.server import ControlServer
+from tasks.worker.incarnations import Life, begin_life
+from tasks.worker.journal import JournalFolder
+from tasks.worker.options import WorkerOptions
+from tasks.worker.roster import Roster
+from tasks.worker.runner import Progress, StartThread, World, start_thread
+from tasks.worker.sampler import Sampling
+from tasks.worker.sync import Sync
+from tasks.worker.task_logs import TaskLogs
+
+_AT_ONCE_S = 3.0
+"""How long tasks that must stop at once are waited for."""
+
+
+class DataFolderBusy(Exception):
+    """Another worker process uses this data folder."""
+
+
+class Reason(StrEnum):
+    """Why a worker ends."""
+
+    STOPPED = "stopped"
+    FENCED = "fenced"
+    ENGINE_DIED = "engine died"
+    ENGINE_STUCK = "engine stuck"
+    THREAD_ENDED = "thread ended"
+    """One that a worker cannot do without; the process would only look alive."""
+
+
+@dataclass(frozen=True)
+class Outside:
+    """What a worker is given to work with."""
+
+    engine: Engine
+    stream: Stream
+    overlord: Overlord
+    sampler: Sampler | None = None
+    """None: this worker takes no samples."""
+    engine_alive: Callable[[], bool] = lambda: True
+    """Whether the engine's process still runs."""
+    engine_end: Callable[[], str] = lambda: ""
+    """How the engine's process ended, in words."""
+    engine_pid: Callable[[], int | None] = lambda: None
+    """Of the engine's process; None: it has none."""
+    kill_engine: Callable[[], None] = lambda: None
+    """End the engine's process, which does not listen any more."""
+    progress: Progress = lambda _: None
+    """How far the running job of a task is."""
+    start_thread: StartThread = start_thread
+    """Spark wants threads of its own class for its job groups."""
+    reach: Callable[[str], None] = lambda _: None
+    """See `tasks/runtime/failpoints.py`."""
+    logs: TaskLogs | None = None
+    """Where structlog leaves the lines of each task; None: it leaves none."""
+
+
+@contextmanager
+def locked_folder(data_dir: Path) -> Iterator[None]:
+    """Hold `data_dir` for this process, until the body ends or the process does.
+
+    Raises:
+        DataFolderBusy: another process holds it.
+    """
+    make_folder(data_dir)
+    descriptor = os.open(data_dir / "worker.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            text = f"another worker uses the data folder {data_dir}: give each one its own"
+            raise DataFolderBusy(text) from error
+        yield
+    finally:
+        os.close(descriptor)
+
+
+_SAID = {
+    Reason.FENCED: "fenced: a newer incarnation of this worker exists; stopping",
+    Reason.ENGINE_DIED: "the engine's process died; stopping, the journals stay",
+    Reason.ENGINE_STUCK: "engine stuck: it does not end a cancelled job; stopping, it is killed",
+    Reason.THREAD_ENDED: "a thread of the worker ended by itself; stopping, the journals stay",
+}
+
+
+class Worker:
+    """One incarnation, from registration to its end; `run` is called once."""
+
+    def __init__(self, options: WorkerOptions, outside: Outside, life: Life) -> None:
+        self._options = options
+        self._life = life
+        self._outside = outside
+        self._ends: SimpleQueue[Reason] = SimpleQueue()  # its `put` is safe in a signal handler
+        self._gate = Gate(options.finishing)
+        self._watch = Watch(
+            lambda: self._roster.runners,
+            cancel=outside.engine.cancel,
+            progress=outside.progress,
+            period_s=options.limits.look_s,
+        )
+        self._world = World(
+            engine=outside.engine,
+            stream=outside.stream,
+            overlord=outside.overlord,
+            gate=self._gate,
+            changed=self._changed,
+            fenced=lambda: self._ends.put(Reason.FENCED),
+            stuck=self._stuck,
+            cancel=self._watch.cancel,
+            engine_alive=outside.engine_alive,
+            overlord_answers=lambda: self._sync.is_answered,
+            start_thread=outside.start_thread,
+            reach=outside.reach,
+        )
+        journals = JournalFolder(options.data_dir)
+        logs = outside.logs or TaskLogs(options.data_dir)
+        self._roster = Roster(options, self._world, journals, life.incarnation, logs=logs)
+        self._compactor = Compactor(self._world, options.limits, life.incarnation)
+        self._sampling = Sampling(self._world, outside.sampler, options)
+        self._server = ControlServer(options, self._roster, logs, self._collector())
+        self._alarm = Alarm(lambda: self._roster.runners, self._world.monotonic)
+        self._threads: tuple[Thread, ...] = ()
+        self._sync = Sync(
+            options,
+            outside.overlord,
+            self._roster,
+            compactor=self._compactor,
+            sampling=self._sampling,
+            url=self._server.url,
+            life=life,
+            fenced=self._world.fenced,
+            monotonic=self._world.monotonic,
+            meters=self._world.meters,
+        )
+
+    def _collector(self) -> WorkerCollector:
+        engine = EngineProcess(self._outside.engine_alive, self._outside.engine_pid)
+        return WorkerCollector(
+            self._roster,
+            self._world.meters,
+            slots=self._options.slots,
+            life=self._life,
+            engine=engine,
+        )
+
+    @property
+    def url(self) -> str:
+        """Base address of the control API; it answers from `run` on."""
+        return self._server.url
+
+    def stop(self) -> None:
+        """Ask for a graceful end; may be called from a signal handler."""
+        self._ends.put(Reason.STOPPED)
+
+    def run(self) -> int:
+        """Work until something ends it; return the exit code of the process."""
+        self._outside.reach("worker:started")
+        self._server.start()
+        alarm = Thread(target=self._alarm.run, name="alarm", daemon=True)
+        alarm.start()
+        watch = self._world.start_thread("watch", self._watch.run)
+        self._threads = (alarm, watch, *self._sync.start())
+        structlog.get_logger().info("worker runs", worker=self._options.worker_id, url=self.url)
+        try:
+            reason = self._wait()
+            code = self._end(reason)
+            self._life.end(f"{reason}: {self._outside.engine_end()}".removesuffix(": "))
+            return code
+        finally:
+            self._sync.close()
+            self._alarm.close()
+            self._watch.close()
+            self._server.close()
+
+    def _stuck(self, why: str) -> None:
+        structlog.get_logger().error("a cancelled job does not end", why=why)
+        self._ends.put(Reason.ENGINE_STUCK)
+
+    def _changed(self) -> None:
+        self._alarm.wake()
+        self._sync.wake()
+
+    def _wait(self) -> Reason:
+        period = self._options.alive_period.total_seconds()
+        while True:
+            try:
+                return self._ends.get(timeout=period)
+            except Empty:
+                if not self._outside.engine_alive():
+                    return Reason.ENGINE_DIED
+                if not self._serves() and self._ends.empty():  # else they ended for that reason
+                    return Reason.THREAD_ENDED
+
+    def _serves(self) -> bool:
+        return self._server.serves and all(thread.is_alive() for thread in self._threads)
+
+    def _end(self, reason: Reason) -> int:
+        log = structlog.get_logger().bind(worker=self._options.worker_id)
+        if reason is not Reason.STOPPED:
+            log.error(_SAID[reason], how=self._outside.engine_end())
+            if reason is Reason.ENGINE_STUCK:
+                self._outside.kill_engine()  # it would answer nothing else
+            self._sync.close()
+            self._roster.close(cancel_after_s=0)
+            self._compactor.close()
+            self._sampling.close()
+            self._join(time.monotonic() + _AT_ONCE_S)
+            return 1
+        log.info("stopping at the next batch boundary")
+        until = time.monotonic() + self._options.stop_timeout.total_seconds()
+        self._sync.stopping()
+        self._roster.close(self._options.stop_grace.total_seconds())
+        self._sampling.close()
+        self._compactor.close()  # at once: it holds up no handoff, and is begun anew elsewhere
+        left = self._join(until)
+        self._sync.close()
+        self._sync.say_goodbye()
+        log.info("stopped", still_running=left)
+        return 0
+
+    def _join(self, until: float) -> int:
+        """Wait for every thread of a task, compaction or sample; return how many run at `until`."""
+        runners = (runner.join for runner in self._roster.runners)
+        joins = (self._sampling.join, self._compactor.join, *runners)
+        return [join(max(0.0, until - time.monotonic())) for join in joins].count(False)
+
+
+def run_worker(options: WorkerOptions, outside: Outside) -> int:
+    """Run one worker until SIGTERM or SIGINT, or until it must end; return its exit code.
+
+    0: stopped as asked.  1: fenced, the engine died or stuck, or a thread of the worker ended;
+    started again, it goes on.
+
+    Raises:
+        DataFolderBusy: another worker uses the data folder.
+        OSError: the folder cannot be written, or the port is taken.
+    """
+    with locked_folder(options.data_dir):
+        life = begin_life(options.data_dir, time.time_ns() // 1_000_000)
+        worker = Worker(options, outside, life)
+        with _stopped_by_signals(worker.stop):
+            return worker.run()
+
+
+@contextmanager
+def _stopped_by_signals(stop: Callable[[], None]) -> Iterator[None]:
+    if current_thread() is not main_thread():  # signals are the main thread's
+        yield
+        return
+
+    def on_signal(_number: int, _frame: FrameType | None) -> None:
+        stop()
+
+    numbers = (signal.SIGTERM, signal.SIGINT)
+    before = [signal.signal(number, on_signal) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)

@@ -1,0 +1,1 @@
+"""Runs: the walk through all points, the soak, and how each ends."""

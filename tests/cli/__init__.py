@@ -1,4 +1,0 @@
-"""The command line, against a real HTTP server with prepared answers.
-
-Read first: `overlord.py` (that server) and `test_supervisors.py`.
-"""

@@ -1,0 +1,1 @@
+"""Stories of lifecycle events, operations and samples."""

@@ -1,0 +1,1 @@
+"""Stories of the databases themselves: transactions, locks, silence, plans of queries."""

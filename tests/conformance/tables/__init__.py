@@ -1,0 +1,1 @@
+"""Stories of segments, exports, compactions and the warehouse."""

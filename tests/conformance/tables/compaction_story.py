@@ -1,0 +1,135 @@
+"""The compactions of the story in `tests/conformance/metadata/test_write_skew.py`: each kind of
+their writes, overtaken.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Protocol
+
+from supervisor.chores.compaction import Compacting
+from supervisor.chores.compaction_commit import Swapping
+from supervisor.chores.segments import SegmentLife, Selection
+from supervisor.chores.task_output import folder_of
+from supervisor.control.wakeups import Broadcast
+from supervisor.core.model.rows import Segment
+from supervisor.core.tables.compaction import Candidate, Compaction, Target, merged, shares_of
+from supervisor.ports.store import Store
+from tasks.contract.messages import CompactedFile, CompactionReport, FailureCode, SyncRequest
+from tests.supervisor.core.snapshots import HOUR, TOPIC
+from tests.supervisor.world import ENDINGS, World
+
+_ME = "ann"
+
+
+class Told(Protocol):
+    """The story, as far as it is needed here."""
+
+    world: World
+
+    def does(self, name: str, act: Callable[[], object]) -> None: ...
+    def term(self) -> int: ...
+
+
+@dataclass
+class Compactions:
+    """A leader's compactions over a store whose leader is overtaken."""
+
+    told: Told
+    store: Store
+    tokens: list[str] = field(default_factory=list)
+
+    def plays(self) -> None:
+        """Let each kind of write be overtaken once; one segment of the table is enough."""
+        told = self.told
+        target = Target(rows=10, size_bytes=10_000)
+        told.does("set", lambda: self.compacting.set_rule(TOPIC, target, HOUR, _ME))
+        told.does("drop", lambda: self.compacting.drop_rule(TOPIC, _ME))
+        self._begun()
+        told.does("swap", self._publish)
+        self._begun()
+        told.does("mark unused", self._take_out)
+        told.does("swap for nothing", self._publish)
+        told.does("mark used", self._put_back)
+        self._begun()
+        told.does("cancel", lambda: self.compacting.cancel(self._newest().id, _ME))
+        self._begun()
+        told.does("hear", self._fail)
+        self._begun()
+        for hand in told.world.hands.all.values():
+            hand.incarnation += 1
+        told.does("end", self.compacting.run_once)
+
+    @property
+    def compacting(self) -> Compacting:
+        return Compacting(
+            self.store,
+            self.told.world.clock,
+            self.told.term,
+            self.told.world.hands,
+            ENDINGS,
+            Broadcast(),
+            lambda: "token",
+        )
+
+    @property
+    def swapping(self) -> Swapping:
+        clock, term = self.told.world.clock, self.told.term
+        life = SegmentLife(self.store, clock, term, grace=timedelta(days=1))
+        assign = self.compacting.assign
+        return Swapping(self.store, clock, term, ENDINGS, life, Broadcast(), assign)
+
+    def _begun(self) -> None:
+        self.told.does("begin", self._begin)
+        self.told.does("assign", self.compacting.assign)
+
+    def _begin(self) -> object:
+        with self.store.reading() as tx:
+            segment = tx.segments.of_data_source(TOPIC)[0]
+            written = [segment.compaction_id] if segment.compaction_id else []
+            shares = shares_of(segment, tx.compactions.rows_of(written))
+        batch = (Candidate(segment, shares),)
+        return self.compacting._begin(TOPIC, [batch], _ME)
+
+    def _newest(self) -> Compaction:
+        with self.store.reading() as tx:
+            return tx.compactions.recent(TOPIC, 1)[0]
+
+    def _input(self) -> Segment:
+        row = self._newest()
+        with self.store.reading() as tx:
+            found = tx.segments.get(row.inputs[0])
+        assert found is not None
+        return found
+
+    def _publish(self) -> object:
+        row, file = self._newest(), self._input().file
+        path = f"{folder_of(TOPIC, row.id)}/segment-00000.parquet"
+        spans = merged(span for share in row.shares for span in share.spans)
+        request = CompactedFile(
+            compaction_id=row.id,
+            incarnation=row.incarnation,
+            file=file.model_copy(update={"path": path, "spans": spans}),
+        )
+        return self.swapping.publish(row.id, "token", request)
+
+    def _fail(self) -> None:
+        row = self._newest()
+        report = CompactionReport(compaction_id=row.id, failure=FailureCode.READ_FAILED)
+        self.swapping.heard(
+            SyncRequest(
+                worker_id=row.worker_id,
+                incarnation=row.incarnation,
+                sequence=1,
+                url="http://w",
+                slots=1,
+                compactions=(report,),
+            )
+        )
+
+    def _take_out(self) -> None:
+        life = self.swapping.life
+        life.mark_unused(TOPIC, Selection(ids=self._newest().inputs), _ME)
+
+    def _put_back(self) -> None:
+        self.swapping.life.mark_used(TOPIC, Selection(), _ME)

@@ -1,0 +1,1 @@
+"""What tests run on: brokers, PostgreSQL, Spark, schema registries, small disks."""

@@ -1,0 +1,1 @@
+"""Records of every kind in, tables out: formats, rollups, samples, exports, compaction."""

@@ -1,0 +1,1 @@
+"""How the product is started: `tidegate dev`, the compose file, TLS and access."""

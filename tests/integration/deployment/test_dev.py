@@ -1,0 +1,64 @@
+"""`tidegate dev`: the whole product in one folder, by one command."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.environment.bare_path import bare_path
+from tests.environment.brokers import shared_jars_dir
+from tests.waiting import wait_until
+
+pytestmark = [pytest.mark.kafka, pytest.mark.spark]
+
+
+def _dev(folder: Path, *arguments: str) -> "subprocess.Popen[str]":
+    """Start it with a PATH without java, node or psql: nothing of the machine helps it."""
+    return subprocess.Popen(
+        (sys.executable, "-m", "supervisor.cli.main", "dev", "--data-dir", str(folder), *arguments),
+        env={
+            **os.environ,
+            "PATH": bare_path(folder.parent / "bare-path"),
+            "JAVA_HOME": "",
+            "TIDEGATE_JAVA": "bundled",
+            "TIDEGATE_JARS": str(shared_jars_dir()),
+        },
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def test_the_demo_shows_rows_proves_them_and_leaves_nothing_running(tmp_path: Path) -> None:
+    """Goal: `scripts/demo --once` is this command; Ctrl-C and a second start go on."""
+    folder = tmp_path / "data"
+    first = _dev(folder, "--sample", "--demo", "--once", "--task-duration", "PT5S")
+    seen, _ = first.communicate(timeout=400)
+    assert first.returncode == 0, seen
+    assert "0 lost, 0 duplicated" in seen
+    assert not _left(folder)
+
+    second = _dev(folder, "--sample")
+    try:
+        wait_until((folder / "logs" / "sample.pid").exists)
+    finally:
+        second.send_signal(signal.SIGINT)
+        again, _ = second.communicate(timeout=90)
+
+    assert second.returncode == 0, again
+    assert "API" in again
+    assert not _left(folder)
+
+
+def _left(folder: Path) -> list[str]:
+    """Return the command lines of processes that still name the folder."""
+    found = []
+    for process in psutil.process_iter(["cmdline"]):
+        line = " ".join(process.info["cmdline"] or [])
+        if str(folder) in line and process.pid != os.getpid():
+            found.append(line)
+    return found

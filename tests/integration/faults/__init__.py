@@ -1,0 +1,1 @@
+"""Processes, brokers, databases and workers that end, stall or come back."""

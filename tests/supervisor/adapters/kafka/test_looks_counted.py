@@ -1,0 +1,61 @@
+"""How many looks in a row found no topic: what a supervisor's health goes by."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+
+from supervisor.adapters.kafka.reading import NoTopic
+from supervisor.adapters.kafka.streams import FRESH_FOR_S, KafkaStreams, _NoAnswer
+from supervisor.adapters.manual_clock import ManualClock
+from supervisor.core.planning.observed import StreamState, StreamTrouble
+from supervisor.core.spec.sections.io_config import KafkaIoConfig
+from tasks.kafka.stream import environment_secret
+from tests.supervisor.core.snapshots import NOON, TOPIC, spec, stream
+
+ANSWERS = {"there": None, "silent": _NoAnswer("no route"), "none": NoTopic("topic is not there")}
+
+
+class Told(KafkaStreams):
+    """Looks that find what they are told."""
+
+    def __init__(self, clock: ManualClock) -> None:
+        super().__init__(clock, environment_secret, lambda _: None)
+        self.answer = "there"
+
+    def _read(self, source: KafkaIoConfig) -> StreamState:  # noqa: ARG002 -- as overridden
+        if (error := ANSWERS[self.answer]) is not None:
+            raise error
+        return stream(1)
+
+
+@pytest.fixture
+def told() -> Iterator[Told]:
+    streams = Told(ManualClock(NOON))
+    yield streams
+    streams.stop()
+
+
+def looks(streams: Told, answer: str) -> StreamState:
+    """One look, to its end."""
+    streams.answer = answer
+    clock = streams._clock
+    assert isinstance(clock, ManualClock)
+    clock.advance(timedelta(seconds=10 * FRESH_FOR_S))
+    streams.state(TOPIC, spec())
+    watched = streams._watched[TOPIC]
+    assert watched.looked is not None
+    assert watched.looked.wait(20), "the look did not end"
+    return watched.state
+
+
+def test_a_broker_that_comes_back_and_knows_no_topic_yet_is_asked_as_often_as_any(
+    told: Told,
+) -> None:
+    """Goal: a topic is not called deleted for what its broker was silent before."""
+    words = ["there", "silent", "silent", "silent", "none", "none", "silent"]
+    found = [looks(told, word) for word in words]
+
+    assert [state.failures for state in found] == [0, 1, 2, 3, 1, 2, 3]
+    assert found[4].trouble is StreamTrouble.NO_TOPIC
+    assert found[4].topic_ids == found[0].topic_ids

@@ -1,0 +1,70 @@
+"""Why a supervisor stands as it does, in sentences."""
+
+from datetime import timedelta
+
+from tests.supervisor.api.world import SUPERVISORS, TOPIC, Json, World, spec_document, task_ids
+from tests.waiting import wait_until
+
+PATH = f"/api/v1/supervisors/{TOPIC}/explain"
+
+
+def sentences(world: World, about: str) -> list[str]:
+    found = world.get_object(PATH)["sentences"]
+    assert isinstance(found, list)
+    return [str(each["text"]) for each in found if each["about"] == about]
+
+
+def test_a_running_one_says_when_it_hands_off_and_what_was_decided(world: World) -> None:
+    world.start(partitions=1, task_count=1, replicas=1)
+
+    [state] = sentences(world, "state")
+    assert state == f"{TOPIC} is RUNNING."
+    assert any("Group 0 hands off next" in text for text in sentences(world, "next"))
+    assert any("decided StartTask" in text for text in sentences(world, "decided"))
+    assert sentences(world, "failure") == []
+
+
+def test_one_without_slots_says_so_and_what_would_help(world: World) -> None:
+    world.streams.create(TOPIC, 1)
+    world.post(SUPERVISORS, spec_document())
+    world.settle()
+
+    [state] = sentences(world, "state")
+    assert "NO_CAPACITY" in state
+    assert any("wait for a slot" in text for text in sentences(world, "waits"))
+    assert any("another worker" in text for text in sentences(world, "changes"))
+
+
+def test_a_suspended_one_says_since_when_and_how_it_goes_on(world: World) -> None:
+    world.watch()
+    agents = world.start(partitions=1, task_count=1, replicas=1)
+    for agent, task_id in task_ids(agents):
+        agent.read(task_id, 5)
+    world.post(f"{SUPERVISORS}/{TOPIC}/suspend")
+    world.settle()
+
+    def noted() -> Json:
+        return world.get_object(PATH)["sentences"][0]  # type: ignore[index,no-any-return]
+
+    wait_until(lambda: noted()["since"] is not None)
+    assert "SUSPENDED" in str(noted()["text"])
+    assert any("resume" in text for text in sentences(world, "changes"))
+    assert any("have paused" in text for text in sentences(world, "waits"))
+
+
+def test_a_worker_that_is_silent_is_named_with_what_it_has(world: World) -> None:
+    """Goal: its tasks keep the last word that was heard of them, which may be an old one."""
+    agents = world.start(partitions=2, task_count=2, replicas=1)
+    assert sentences(world, "failure") == []
+    world.clock.advance(timedelta(seconds=6))
+    agents[1].sync()
+
+    told = "worker w1 is silent: what is told of 1 of the tasks is its last word"
+    assert sentences(world, "failure") == [f"{told}."]
+    assert world.payload()["warnings"] == [told]
+    agents[0].sync()
+    assert world.payload()["warnings"] == []
+
+
+def test_who_is_not_there_is_not_found(world: World) -> None:
+    assert world.client.get("/api/v1/supervisors/never/explain").status_code == 404

@@ -1,0 +1,281 @@
+"""An overlord without Kafka, Spark and time: its own loop and store, workers played by agents."""
+
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from pathlib import Path
+
+import httpx
+from fastapi.testclient import TestClient
+
+from supervisor.adapters.manual_clock import ManualClock
+from supervisor.adapters.passwords import Argon2Passwords
+from supervisor.api.server import ApiParts, create_api
+from supervisor.control.change_log import tell_of
+from supervisor.control.end_task import Endings
+from supervisor.control.leadership import Leadership
+from supervisor.control.loop import Loop
+from supervisor.control.metrics import OverlordMeters
+from supervisor.control.observe import Sources
+from supervisor.control.reconcile import Shell, make_pass
+from supervisor.control.state_recorder import Watching
+from supervisor.control.wakeups import Broadcast
+from supervisor.control.worker_registry import WorkerRegistry
+from supervisor.core.planning.observed import Limits
+from supervisor.core.planning.passes import Pass
+from supervisor.core.queue.events import QueueConfig
+from supervisor.metadata.store import SqlStore
+from supervisor.ports.access import Passwords
+from supervisor.services.access.authentication import AccessRules, Authentication
+from supervisor.services.queries import Views
+from supervisor.services.supervisors.admission import Rules
+from supervisor.services.supervisors.specs import Service, new_token
+from tests.supervisor.api.agents import NOON, TOPIC, Agent, AgentJournals, post_json
+from tests.supervisor.api.wired import DAY, LookedAt, Wired, parts_of
+from tests.waiting import wait_until
+
+__all__ = ["NOON", "TOPIC", "Agent", "AgentJournals", "World", "post_json"]
+
+URL = "http://localhost:8090"
+SUPERVISORS = "/druid/indexer/v1/supervisor"
+TASKS = "/druid/indexer/v1"
+Json = dict[str, object]
+Reach = Callable[[str], None]
+Asked = tuple[AccessRules, Passwords] | None
+
+
+PASSWORDS = Argon2Passwords(memory_kib=8, passes=1)
+RULES = Rules(
+    kafka_allow=("localhost",),
+    pause_lease=timedelta(seconds=60),
+    registry_allow=("registry:8081",),
+)
+
+
+def spec_document(task_count: int = 2, replicas: int = 2, **io_config: object) -> Json:
+    """A spec of the topic, as a user writes it."""
+    return {
+        "type": "kafka",
+        "spec": {
+            "dataSchema": {
+                "dataSource": TOPIC,
+                "timestampSpec": {"column": "time", "format": "iso"},
+                "dimensionsSpec": {"dimensions": ["user", {"type": "long", "name": "bytes"}]},
+                "granularitySpec": {"segmentGranularity": "HOUR", "rollup": False},
+            },
+            "ioConfig": {
+                "topic": TOPIC,
+                "inputFormat": {"type": "json"},
+                "consumerProperties": {"bootstrap.servers": "localhost:9092"},
+                "taskCount": task_count,
+                "replicas": replicas,
+                "taskDuration": "PT10M",
+                "useEarliestOffset": True,
+            }
+            | io_config,
+        },
+    }
+
+
+@dataclass
+class World:
+    """One overlord, its surroundings, and a client of its API."""
+
+    database: Path
+    store: SqlStore
+    clock: ManualClock
+    streams: LookedAt
+    loop: Loop
+    leadership: Leadership
+    changed: Broadcast
+    journals: AgentJournals
+    client: TestClient
+    watching: Watching
+    meters: OverlordMeters
+
+    def agent(self, name: str, *, incarnation: int = 1, slots: int = 4) -> Agent:
+        """A worker that has not registered yet."""
+        agent = Agent(self.client, name, incarnation, slots)
+        self.journals.agents[name] = agent
+        return agent
+
+    def start(self, partitions: int = 2, **spec: int) -> list[Agent]:
+        """Two registered workers, a topic and a supervisor whose tasks have reported."""
+        self.streams.create(TOPIC, partitions)
+        agents = [self.agent("w1"), self.agent("w2")]
+        for agent in agents:
+            agent.sync()
+        assert self.post(SUPERVISORS, spec_document(**spec)).status_code == 200
+        self.settle()
+        self.round(agents)
+        return agents
+
+    def settle(self, supervisor_id: str = TOPIC) -> None:
+        """Return when a pass that began after this call has found nothing more to do."""
+        after = self.clock.advance(timedelta(milliseconds=1))
+        self.loop.wake(supervisor_id)
+
+        def at_rest() -> bool:
+            if supervisor_id not in self.loop._entries:
+                return True  # terminated, and nothing of it is left: the pass dropped it
+            last = self.loop.last_pass(supervisor_id)
+            return last is not None and last.seen.now >= after and not last.decided.actions
+
+        wait_until(at_rest)
+
+    def round(self, agents: list[Agent]) -> None:
+        """Every worker hears its orders, follows them, tells so, and hears what comes of it."""
+        for _ in range(3):
+            for agent in agents:
+                agent.sync()
+            self.settle()
+
+    def watch(self) -> None:
+        """Note changes of state, which the other stories do without."""
+        self.loop.after_pass = self.watching.after_pass
+
+    def pass_time(self, by: timedelta, agents: list[Agent]) -> None:
+        """Move the clock; workers are heard of again before the next pass."""
+        self.clock.advance(by)
+        self.leadership.step()
+        for agent in agents:
+            agent.sync()
+        self.settle()
+
+    def get(self, path: str, status: int = 200) -> object:
+        """GET and read JSON."""
+        response = self.client.get(path)
+        assert response.status_code == status, response.text
+        return response.json()
+
+    def get_object(self, path: str, status: int = 200) -> Json:
+        """GET and read a JSON object."""
+        found = self.get(path, status)
+        assert isinstance(found, dict)
+        return found
+
+    def get_rows(self, path: str) -> list[Json]:
+        """GET and read a JSON array of objects."""
+        found = self.get(path)
+        assert isinstance(found, list)
+        assert all(isinstance(row, dict) for row in found)
+        return found
+
+    def post(self, path: str, body: object = None) -> httpx.Response:
+        """POST JSON, or no body."""
+        sent: httpx.Response
+        sent = self.client.post(path) if body is None else self.client.post(path, json=body)
+        return sent
+
+    def payload(self, supervisor_id: str = TOPIC) -> Json:
+        """The payload of the supervisor's status."""
+        payload = self.get_object(f"{SUPERVISORS}/{supervisor_id}/status")["payload"]
+        assert isinstance(payload, dict)
+        return payload
+
+
+def task_ids(agents: list[Agent]) -> Iterator[tuple[Agent, str]]:
+    """Every task that an agent holds."""
+    for agent in agents:
+        for task_id in sorted(agent.held):
+            yield agent, task_id
+
+
+def _idle(_: str) -> None:
+    """Do nothing at the places that are passed."""
+
+
+@contextmanager
+def a_world(
+    folder: Path,
+    migrated: Path,
+    *,
+    leads: bool = True,
+    rules: Rules = RULES,
+    reach: Reach = _idle,
+    access: Asked = None,
+    url: str | None = None,
+) -> Iterator[World]:
+    """Build an overlord over a copy of `migrated`; its loop runs until the block ends.
+
+    With `access` callers are asked who they are; argon2 has its smallest parameters then.  With
+    `url` it is over that database, migrated, and `World.database` has no rows.
+    """
+    database = Path(shutil.copy(migrated, folder / "metadata.db"))
+    store = SqlStore(url or f"sqlite:///{database}", lease_ttl=timedelta(seconds=60))
+    clock, changed = ManualClock(NOON), Broadcast()
+    leadership, streams = Leadership(store, clock, holder="one", url=URL, ttl=DAY), LookedAt(clock)
+    registry = _registry_of(clock, leadership)
+    sources = Sources(store, streams, registry, Limits())
+    endings = Endings(QueueConfig(), registry.report)
+    loop = Loop(
+        _passes(Shell(sources, clock, new_token, endings), leadership, changed), clock, threads=2
+    )
+    service = Service(
+        store=store,
+        clock=clock,
+        leadership=leadership,
+        registry=registry,
+        loop=loop,
+        changed=changed,
+        rules=rules,
+        reach=reach,
+    )
+    journals = AgentJournals()
+    watching = Watching(store, clock, leadership.term, loop)
+    views = Views(sources, registry, loop, leadership, clock, "/warehouse", journals, watching)
+    meters = _metered(store, loop)
+    wired = Wired(store, clock, leadership, streams, registry, changed, loop, endings, meters)
+    parts = parts_of(wired, service, views, journals, folder)
+    authentication = access and _authentication(store, clock, *access)
+    parts = replace(parts, authentication=authentication)
+    with _served(parts, leadership, loop, leads=leads) as client:
+        known = (store, clock, streams, loop, leadership, changed, journals, client, watching)
+        yield World(database, *known, meters)
+    store.close()
+
+
+def _metered(store: SqlStore, loop: Loop) -> OverlordMeters:
+    meters = OverlordMeters()
+    store.on_measured(meters.transaction)
+    store.on_committed(tell_of(meters))
+    loop.measured = meters.pass_taken
+    return meters
+
+
+@contextmanager
+def _served(
+    parts: ApiParts, leadership: Leadership, loop: Loop, *, leads: bool
+) -> Iterator[TestClient]:
+    if leads:
+        leadership.step()
+        loop.start()
+    with TestClient(create_api(parts), URL, raise_server_exceptions=False) as client:
+        yield client
+    if leads:
+        loop.stop()
+
+
+def _registry_of(clock: ManualClock, leadership: Leadership) -> WorkerRegistry:
+    led_since = leadership.led_since
+    return WorkerRegistry(clock, worker_timeout=timedelta(days=1), led_since=led_since)
+
+
+def _authentication(
+    store: SqlStore, clock: ManualClock, rules: AccessRules, passwords: Passwords
+) -> Authentication:
+    return Authentication(store, clock, passwords, rules)
+
+
+def _passes(
+    shell: Shell, leadership: Leadership, changed: Broadcast
+) -> Callable[[str], Pass | None]:
+    def one(supervisor_id: str) -> Pass | None:
+        made = make_pass(supervisor_id, shell, leadership.term())
+        if made is not None and made.decided.actions:
+            changed.notify()
+        return made
+
+    return one

@@ -1,0 +1,85 @@
+"""The end of a compacted file's life, and of the files in whose place it came."""
+
+from dataclasses import replace
+
+import pytest
+
+from supervisor.chores.segments import SEGMENTS, UNUSED, Selection
+from supervisor.core.model.rows import Segment
+from supervisor.core.queue.events import Event, QueueName, container_of
+from supervisor.core.tables.compaction import Compaction, Share
+from supervisor.core.values.ids import compaction_id
+from supervisor.core.values.intervals import Interval
+from supervisor.ports.store import Store
+from tests.conformance.stories import CLICKS, HOUR
+from tests.supervisor.chores.tables import DAY, DELAY, GRACE, TABLE, Tables
+from tests.supervisor.core.snapshots import NOON
+
+ALL = Selection()
+
+
+@pytest.fixture
+def tables(store: Store) -> Tables:
+    return Tables(store)
+
+
+def compact(tables: Tables, *inputs: Segment) -> Segment:
+    """Put one file in the place of others, whose end is then queued as it is for any."""
+    name = compaction_id(TABLE, [each.id for each in inputs], 1)
+    newest, now = inputs[-1], tables.clock.now()
+    path = f"{TABLE}/data/{name}/part-0.parquet"
+    file = newest.file.model_copy(update={"path": path, "rows": 10 * len(inputs)})
+    made = replace(newest, id=f"{name}/0", compaction_id=name, file=file)
+    shares = tuple(Share(each.generation_id, 10, each.file.spans) for each in inputs)
+    with tables.store.leading(tables.term) as tx:
+        ids = tuple(each.id for each in inputs)
+        within = Interval(NOON - HOUR, NOON)
+        row = Compaction(name, TABLE, CLICKS, within, ids, (), shares, "a story", now)
+        tx.compactions.add(row)
+        queue = QueueName(container_of(CLICKS), SEGMENTS)
+        for each in tx.segments.replace(ids, made, now):
+            event = Event(UNUSED, each.id, {"unusedAt": now.isoformat()})
+            tx.events.add(queue, event, tables.lifetimes.segments.config, now)
+    tables.warehouse.write(path)
+    return made
+
+
+def test_the_files_that_were_replaced_go_after_the_grace_time(tables: Tables) -> None:
+    """Goal: queries that run on the old list end in peace."""
+    first, second = [*tables.publish(), *tables.publish()]
+    made = compact(tables, first, second)
+    tables.pass_time(GRACE - DAY)
+    assert tables.holds(first, second, made) == [True, True, True]
+
+    tables.pass_time(2 * DAY)
+    tables.pass_time(DELAY)
+
+    assert tables.holds(first, second, made) == [False, False, True]
+    assert tables.of_table() == [made.id]
+
+
+def test_nobody_puts_a_replaced_file_back(tables: Tables) -> None:
+    first, second = [*tables.publish(), *tables.publish()]
+    made = compact(tables, first, second)
+    life = tables.lifetimes.segments
+
+    assert life.mark_used(TABLE, Selection(ids=[first.id]), "me") == 0
+    assert life.mark_unused(TABLE, ALL, "me") == 1
+    assert tables.of_table() == []
+    assert life.mark_used(TABLE, ALL, "me") == 1
+
+    assert tables.of_table() == [made.id]
+
+
+def test_a_compacted_file_is_deleted_from_the_folder_of_its_compaction(tables: Tables) -> None:
+    first, second = [*tables.publish(), *tables.publish()]
+    made = compact(tables, first, second)
+    tables.lifetimes.segments.mark_unused(TABLE, ALL, "me")
+
+    tables.pass_time(GRACE)
+    tables.pass_time(DELAY)
+
+    assert tables.holds(made) == [False]
+    assert not tables.warehouse.holds(f"{TABLE}/data/{made.written_by}")
+    with tables.store.reading() as tx:
+        assert tx.events.failed(QueueName(container_of(CLICKS), "segment-files"), 10) == []

@@ -1,0 +1,128 @@
+"""`tidegate supervisor reset`: says what it means, asks, and only then does it."""
+
+import json
+
+import pytest
+
+from tests.supervisor.cli.conftest import Tidegate
+from tests.supervisor.cli.overlord import Overlord, Reply
+
+BASE = "/druid/indexer/v1/supervisor/clicks"
+
+
+def moved(**numbers: int | None) -> dict[str, object]:
+    """One partition of an answer."""
+    nothing = {"from": 100, "to": 0, "skipped": 0, "lost": 0, "repeated": 0}
+    return {"topic": "clicks", "partition": 0} | nothing | numbers
+
+
+def answer(*partitions: dict[str, object]) -> Reply:
+    discarded = [{"generationId": "clicks:1", "group": 0, "partitions": ["clicks:0"]}]
+    told = {"id": "clicks", "dryRun": False, "partitions": partitions, "discarded": discarded}
+    return Reply(told)
+
+
+def asked(server: Overlord) -> list[tuple[str, bool]]:
+    """Verb and whether it was a dry run, of each POST."""
+    posts = [a for a in server.asked if a.method == "POST"]
+    return [(a.path.rpartition("/")[2], a.query.get("dryRun") == ["true"]) for a in posts]
+
+
+def test_reset_says_what_it_did(tidegate: Tidegate, server: Overlord) -> None:
+    server.on("POST", f"{BASE}/reset", answer(moved(repeated=100)))
+
+    ended = tidegate("supervisor", "reset", "clicks", "--yes")
+
+    assert (ended.code, asked(server)) == (0, [("reset", False)])
+    assert ended.out == (
+        "clicks:0: from 100 to 0: 100 records are read, and in the table, a second time\n"
+        "clicks is reset\n"
+    )
+
+
+def test_without_anybody_to_ask_it_tells_what_it_would_do_and_does_nothing(
+    tidegate: Tidegate, server: Overlord
+) -> None:
+    """Goal: the numbers come before the question."""
+    server.on("POST", f"{BASE}/reset", answer(moved(to=300, lost=150, skipped=50)))
+
+    ended = tidegate("supervisor", "reset", "clicks")
+
+    assert (ended.code, asked(server)) == (2, [("reset", True)])
+    assert "50 records are skipped; 150 records are lost: Kafka holds them no more" in ended.err
+    assert "1 range(s) that are being read are given up" in ended.err
+    assert "Say --yes" in ended.err
+
+
+def test_given_offsets_are_sent_as_druid_takes_them(tidegate: Tidegate, server: Overlord) -> None:
+    server.on("GET", f"{BASE}/status", Reply(status()))
+    server.on("POST", f"{BASE}/resetOffsets", answer(moved(to=7, repeated=93)))
+
+    ended = tidegate(
+        "supervisor", "reset", "clicks", "--offset", "0=7", "--offset", "12=9", "--yes"
+    )
+
+    assert ended.code == 0, ended.err
+    assert json.loads(server.asked[-1].body) == {
+        "type": "kafka",
+        "partitions": {"type": "end", "stream": "events", "partitionOffsetMap": {"0": 7, "12": 9}},
+    }
+
+
+def test_a_dry_run_asks_nobody(tidegate: Tidegate, server: Overlord) -> None:
+    server.on("POST", f"{BASE}/reset", answer(moved(**{"from": None, "to": 5})))
+
+    ended = tidegate("supervisor", "reset", "clicks", "--dry-run")
+
+    assert (ended.code, asked(server)) == (0, [("reset", True)])
+    assert "from no offset to 5: nothing is skipped or read twice" in ended.out
+
+
+def test_a_partition_that_is_gone_is_told(tidegate: Tidegate, server: Overlord) -> None:
+    server.on("POST", f"{BASE}/reset", answer(moved(to=None)))
+
+    ended = tidegate("supervisor", "reset", "clicks", "--yes")
+
+    assert "from 100 to nowhere: it exists no more" in ended.out
+
+
+def test_the_answer_as_json_is_that_of_the_api(tidegate: Tidegate, server: Overlord) -> None:
+    server.on("POST", f"{BASE}/reset", answer(moved()))
+
+    ended = tidegate("supervisor", "reset", "clicks", "--yes", "-o", "json")
+
+    assert ended.json() == answer(moved()).body | {"partitions": [moved()]}  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("text", ["0", "=1", "0=", "0=-1", "0=x"])
+def test_an_offset_of_another_form_is_a_mistake_of_the_caller(
+    tidegate: Tidegate, server: Overlord, text: str
+) -> None:
+    ended = tidegate("supervisor", "reset", "clicks", "--offset", text)
+
+    assert (ended.code, server.asked) == (2, [])
+
+
+def test_a_refusal_is_told_and_nothing_is_asked(tidegate: Tidegate, server: Overlord) -> None:
+    server.refuse("POST", f"{BASE}/reset", 503, detail="the offsets of events are not known")
+
+    ended = tidegate("supervisor", "reset", "clicks")
+
+    assert ended.code == 1
+    assert "the offsets of events are not known" in ended.err
+
+
+def status(**members: object) -> dict[str, object]:
+    payload = {"stream": "events", "state": "RUNNING"} | members
+    return {"id": "clicks", "generationTime": "2026-11-21T03:17:03.479Z", "payload": payload}
+
+
+def test_wait_of_reset_ends_when_its_tasks_read_again(tidegate: Tidegate, server: Overlord) -> None:
+    task = {"id": "index_kafka_clicks_0123456789abcde_abcdefgh", "type": "ACTIVE"}
+    server.on("POST", f"{BASE}/reset", answer(moved()))
+    server.on("GET", f"{BASE}/status", Reply(status()), Reply(status(activeTasks=[task])))
+
+    assert tidegate("supervisor", "reset", "clicks", "--yes", "--wait", "30").code == 0
+    assert [a.method for a in server.asked] == ["POST", "GET", "GET"]
+    server.on("GET", f"{BASE}/status", Reply(status()))
+    assert tidegate("supervisor", "reset", "clicks", "--yes", "--wait", "0.1").code == 4

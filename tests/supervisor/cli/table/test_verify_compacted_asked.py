@@ -1,0 +1,98 @@
+"""`tidegate verify ID` of a compacted table, as an overlord tells of it.
+
+Its topic was made anew since, so that no broker is asked.
+"""
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from supervisor.verify.ledger import Ledger, LedgerGap
+from tests.conformance.stories import CLICKS, NOON
+from tests.supervisor.cli.conftest import Ended, Tidegate
+from tests.supervisor.cli.overlord import Asked, Overlord, Reply
+from tests.supervisor.verify.compacting import Table
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Table:
+    """Two ranges of three rows each."""
+    made = Table(tmp_path)
+    for _ in range(2):
+        made.publish({0: [(0, 0), (0, 0), (0, 0)]})
+    return made
+
+
+def ledger(table: Table) -> Ledger:
+    gap = LedgerGap.model_validate(
+        {
+            "topic": CLICKS,
+            "partition": 0,
+            "from": 0,
+            "to": 6,
+            "kind": "recreated",
+            "at": NOON + timedelta(days=1),
+        }
+    )
+    return table.ledger().model_copy(update={"committed": (), "gaps": (gap,)})
+
+
+def answers(table: Table) -> dict[str, Reply]:
+    """What the overlord says now."""
+    files = [
+        {
+            "path": each.file.path,
+            "rows": each.file.rows,
+            "supervisorId": CLICKS,
+            "generationId": each.generation_id,
+            "taskId": each.task_id,
+            "compactionId": each.compaction_id,
+        }
+        for each in table.segments()
+        if each.used
+    ]
+    listed = {"dataSource": CLICKS, "warehouse": str(table.root), "files": files}
+    return {
+        "ledger": Reply(ledger(table).model_dump(mode="json")),
+        "files": Reply(listed),
+    }
+
+
+def verify(tidegate: Tidegate) -> Ended:
+    return tidegate("verify", CLICKS, "-o", "json")
+
+
+def test_a_compacted_table_is_asked_for_once_and_has_no_findings(
+    tidegate: Tidegate, server: Overlord, table: Table
+) -> None:
+    table.compact("task-g1/0", "task-g2/0")
+    server.ask = lambda asked: answers(table)[asked.path.rpartition("/")[2]]
+
+    ended = verify(tidegate)
+
+    told = ended.json()
+    assert isinstance(told, dict)
+    assert (ended.code, told["findings"], told["publications"]) == (0, [], 2)
+    assert [each["rows"] for each in told["partitions"][0]["ranges"]] == [3, 3]
+    assert len(server.asked) == 2
+
+
+def test_a_table_that_is_compacted_while_it_is_asked_for_is_asked_for_again(
+    tidegate: Tidegate, server: Overlord, table: Table
+) -> None:
+    """Goal: a swap between two answers is no finding."""
+
+    def answer(asked: Asked) -> Reply:
+        found = answers(table)[asked.path.rpartition("/")[2]]
+        if len(server.asked) == 1:
+            table.compact("task-g1/0", "task-g2/0")
+        return found
+
+    server.ask = answer
+
+    ended = verify(tidegate)
+
+    told = ended.json()
+    assert isinstance(told, dict)
+    assert (ended.code, told["findings"], len(server.asked)) == (0, [], 4)

@@ -1,0 +1,66 @@
+"""How a change is told in the log: the same names for the same things, whatever the change."""
+
+import re
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import JsonValue
+
+from supervisor.core.history.lifecycle_events import Happening, HappeningKind
+from supervisor.core.history.log_fields import fields_of, is_grave
+
+NOON = datetime(2026, 1, 5, 12, tzinfo=UTC)
+
+
+def told(kind: HappeningKind, **detail: JsonValue) -> Happening:
+    return Happening(NOON, kind, "clicks", detail, group=3, generation_id="clicks:7")
+
+
+def test_who_comes_first_and_the_facts_follow_in_snake_case() -> None:
+    start: JsonValue = {"clicks:0": 17, "clicks:1": 4}
+
+    found = fields_of(
+        told(HappeningKind.GENERATION_OPENED, specVersion=2, worker="w1", start=start)
+    )
+
+    assert list(found.items()) == [
+        ("supervisor", "clicks"),
+        ("group", 3),
+        ("generation", "clicks:7"),
+        ("worker", "w1"),
+        ("spec_version", 2),
+        ("start", "clicks:0 17, clicks:1 4"),
+    ]
+
+
+@given(st.dictionaries(st.from_regex(r"[a-z][a-zA-Z]{0,12}", fullmatch=True), st.integers()))
+def test_a_field_never_has_a_capital_and_none_is_lost(detail: dict[str, int]) -> None:
+    own = {"supervisor", "data_source", "group", "generation", "task"}
+    names = {re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", name).lower() for name in detail}
+
+    found = fields_of(told(HappeningKind.SPEC_STORED, **detail))
+
+    assert all(name == name.lower() for name in found)
+    assert names <= found.keys()
+    assert found.keys() <= names | own
+
+
+@pytest.mark.parametrize(
+    ("kind", "detail", "grave"),
+    [
+        (HappeningKind.TASK_ENDED, {"status": "FAILED", "lost": False}, True),
+        (HappeningKind.TASK_ENDED, {"status": "FAILED", "lost": True}, False),
+        (HappeningKind.TASK_ENDED, {"status": "SUCCESS", "lost": False}, False),
+        (HappeningKind.STATE_CHANGED, {"healthy": False}, True),
+        (HappeningKind.STATE_CHANGED, {"healthy": True}, False),
+        (HappeningKind.GAP_DECLARED, {}, True),
+        (HappeningKind.GENERATION_DISCARDED, {}, True),
+        (HappeningKind.GENERATION_EMPTY, {}, False),
+    ],
+)
+def test_what_somebody_should_look_at_is_a_warning(
+    kind: HappeningKind, detail: dict[str, JsonValue], *, grave: bool
+) -> None:
+    assert is_grave(told(kind, **detail)) is grave

@@ -1,0 +1,96 @@
+"""Rates over the last minutes: what a task counted within a window, per second of it."""
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from supervisor.core.history.rates import STEP_S, WINDOWS_S, History, extended, rates, sample_of
+from tasks.contract.messages import Counters
+
+TENTH = 0.1
+
+
+def _history(counted: list[tuple[float, int]]) -> History:
+    history: History = ()
+    for at_s, processed in counted:
+        history = extended(history, sample_of(Counters(processed=processed), at_s))
+    return history
+
+
+def _processed(history: History, now_s: float) -> dict[str, float]:
+    return {window: found["processed"] for window, found in rates(history, now_s).items()}
+
+
+growing = st.lists(
+    st.tuples(st.floats(0.2, 200.0), st.integers(0, 10_000)), min_size=1, max_size=120
+).map(
+    lambda steps: [
+        (sum(s for s, _ in steps[: n + 1]), sum(c for _, c in steps[: n + 1]))
+        for n in range(len(steps))
+    ]
+)
+"""(seconds, counted) of a task whose counters only grow."""
+
+
+@given(growing, st.floats(0, 2_000))
+def test_no_rate_is_more_than_what_was_counted_nor_below_none(
+    counted: list[tuple[float, int]], later_s: float
+) -> None:
+    now = counted[-1][0] + later_s
+    seen = counted[-1][1] - counted[0][1]
+
+    found = _processed(_history(counted), now)
+
+    for window, seconds in WINDOWS_S.items():
+        assert -1e-6 <= found[window] * seconds <= seen + 1e-6
+
+
+@given(growing)
+def test_a_longer_window_holds_what_a_shorter_one_does(counted: list[tuple[float, int]]) -> None:
+    found = _processed(_history(counted), counted[-1][0])
+
+    held = [found[window] * seconds for window, seconds in WINDOWS_S.items()]
+
+    assert all(shorter <= longer + 1e-6 for shorter, longer in pairwise(held))
+
+
+@given(growing)
+def test_a_history_has_a_bound_and_keeps_the_newest(counted: list[tuple[float, int]]) -> None:
+    history = _history(counted)
+
+    assert len(history) <= 2 * max(WINDOWS_S.values()) / STEP_S + 3
+    assert (history[-1].at_s, history[-1].counts[0]) == counted[-1]
+    assert all(earlier.at_s < later.at_s for earlier, later in pairwise(history))
+
+
+@given(st.integers(1, 1_000), st.floats(0.5, 30.0))
+def test_a_steady_task_has_its_rate_in_each_window(per_step: int, step_s: float) -> None:
+    steps = int(max(WINDOWS_S.values()) / step_s) + 50
+    history = _history([(n * step_s, n * per_step) for n in range(steps)])
+
+    found = _processed(history, (steps - 1) * step_s)
+
+    for rate in found.values():
+        assert rate == pytest.approx(per_step / step_s, rel=TENTH)
+
+
+def test_a_burst_leaves_the_windows_one_after_the_other() -> None:
+    """Goal: divided by the whole window, also when the task is younger, as in Druid."""
+    history = _history([(0.0, 0), (1.0, 900)])
+
+    assert _processed(history, 2.0) == {"1m": 15.0, "5m": 3.0, "15m": 1.0}
+    history = extended(history, sample_of(Counters(processed=900), 100.0))
+    assert _processed(history, 100.0) == {"1m": 0.0, "5m": 3.0, "15m": 1.0}
+
+
+def test_what_was_counted_before_the_first_look_is_not_claimed() -> None:
+    assert _processed(_history([(0.0, 5_000)]), 1.0) == dict.fromkeys(WINDOWS_S, 0.0)
+    assert _processed((), 1.0) == dict.fromkeys(WINDOWS_S, 0.0)
+
+
+def test_counters_that_fall_begin_anew() -> None:
+    history = _history([(0.0, 0), (20.0, 600), (40.0, 100), (50.0, 160)])
+
+    assert _processed(history, 50.0)["1m"] == 1.0

@@ -1,0 +1,1 @@
+"""Whole supervisors over many passes: look, decide and act, on every store."""

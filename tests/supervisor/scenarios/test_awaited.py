@@ -1,0 +1,209 @@
+"""What an operation waits for: the ranges that the planner ends for it, and no others."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+import pytest
+
+from supervisor.control.loop import Loop
+from supervisor.control.wakeups import Broadcast
+from supervisor.control.worker_registry import WorkerRegistry
+from supervisor.core.history.operations import OperationState
+from supervisor.core.planning.dry_run import Probed, Verdict
+from supervisor.core.spec.spec import SupervisorSpec
+from supervisor.ports.store import Store
+from supervisor.ports.topic_probe import SourceUnreadable
+from supervisor.services.history.history import Chronicle
+from supervisor.services.supervisors.admission import Applied, Rules
+from supervisor.services.supervisors.dry_run import DryRun
+from supervisor.services.supervisors.specs import Service
+from supervisor.views.operations import OperationView
+from tests.supervisor.core.snapshots import HOUR, TOPIC, spec
+from tests.supervisor.scenarios.test_changes import turn
+from tests.supervisor.world import World
+
+DONE, RUNNING, SUPERSEDED = (OperationState[s] for s in ("DONE", "RUNNING", "SUPERSEDED"))
+ME = "ada"
+SECOND = timedelta(seconds=1)
+
+
+@dataclass
+class Asked:
+    """The verbs over one supervisor's world; passes are made by hand."""
+
+    world: World
+
+    @property
+    def service(self) -> Service:
+        world = self.world
+        led_since = world.leadership.led_since
+        return Service(
+            store=world.store.sound,
+            clock=world.clock,
+            leadership=world.leadership,
+            registry=WorkerRegistry(world.clock, worker_timeout=HOUR, led_since=led_since),
+            loop=Loop(lambda _: None, world.clock, threads=1),
+            changed=Broadcast(),
+            rules=Rules(kafka_allow=None, pause_lease=timedelta(seconds=60)),
+        )
+
+    def applies(self, wanted: SupervisorSpec) -> Applied:
+        return self.service.apply_spec(wanted.normalised(), ME)
+
+    def judged(self, wanted: SupervisorSpec) -> Verdict:
+        dry_run = DryRun(self.world.store.sound, self.service, self.looks)
+        return dry_run.judge(wanted.normalised(), connect=False)
+
+    def looks(self, _: SupervisorSpec) -> Probed:
+        raise SourceUnreadable("nobody looks")
+
+    def operation(self, operation_id: str | None) -> OperationView:
+        assert operation_id is not None
+        return Chronicle(self.world.store.sound, self.world.clock).operation(operation_id)
+
+    def state(self, operation_id: str | None) -> OperationState:
+        return self.operation(operation_id).state
+
+
+def at_work(store: Store, wanted: SupervisorSpec, partitions: int = 2) -> Asked:
+    """Every group reads, and has read."""
+    world = World(store, wanted, partitions)
+    for _ in range(3):
+        turn(world)
+    world.write(5)
+    world.read(5)
+    world.sync()
+    return Asked(world)
+
+
+def counted(wanted: SupervisorSpec, count: int) -> SupervisorSpec:
+    io_config = wanted.io_config.model_copy(update={"task_count": count})
+    return wanted.model_copy(update={"io_config": io_config})
+
+
+def longer(wanted: SupervisorSpec) -> SupervisorSpec:
+    tuning = wanted.tuning_config.model_copy(update={"max_rows_per_segment": 1_000})
+    return wanted.model_copy(update={"tuning_config": tuning})
+
+
+def test_more_groups_than_partitions_change_nothing_and_are_waited_for_by_nobody(
+    store: Store,
+) -> None:
+    """Goal: taskCount 8 -> 16 over 4 partitions is done at once, and told as what it is."""
+    asked = at_work(store, spec(8), partitions=4)
+
+    told = asked.judged(spec(16))
+    applied = asked.applies(spec(16))
+    asked.world.settle()
+
+    assert (told.told, told.restarts) == (
+        "nothing that runs is stopped: the new values hold at once",
+        "none",
+    )
+    assert applied.restarts == "none"
+    now = asked.operation(applied.operation)
+    assert (now.state, now.ranges, now.finished_at) == (DONE, [], now.at)
+    assert len(list(asked.world.replicas())) == 4
+
+
+def test_other_groups_are_waited_for_until_they_have_published(store: Store) -> None:
+    asked = at_work(store, spec(2), partitions=4)
+
+    told = asked.judged(spec(4))
+    applied = asked.applies(spec(4))
+
+    assert told.told.startswith("2 task groups hand off and publish what was read; ")
+    now = asked.operation(applied.operation)
+    assert (now.state, len(now.ranges)) == (RUNNING, 2)
+    assert now.waits_for.count("reads until its handoff begins") == 2
+    for _ in range(4):
+        turn(asked.world)
+    assert asked.state(applied.operation) is DONE
+
+
+@pytest.mark.parametrize("passes", [0, 1], ids=["before-a-pass", "after-a-pass"])
+def test_a_suspend_that_is_taken_back_leaves_the_resume_nothing_that_it_waits_for_in_vain(
+    store: Store, passes: int
+) -> None:
+    """Goal: without a pass between, all is read on, and the resume is done at once."""
+    asked = at_work(store, spec(1))
+
+    suspend = asked.service.suspend(TOPIC, ME).operation
+    for _ in range(passes):
+        turn(asked.world)
+    resume = asked.service.resume(TOPIC, ME).operation
+    at_once = asked.state(resume)
+    asked.world.clock.advance(SECOND)
+    for _ in range(4):
+        turn(asked.world)
+
+    assert at_once is (RUNNING if passes else DONE)
+    assert (asked.state(suspend), asked.state(resume)) == (SUPERSEDED, DONE)
+    assert len(list(asked.world.replicas())) == 1
+
+
+def test_a_resume_waits_for_what_a_suspend_has_begun_to_end(store: Store) -> None:
+    """Goal: a pause that has to end is not taken back: the resume runs with the successor."""
+    asked = at_work(store, spec(1))
+    asked.service.suspend(TOPIC, ME)
+    asked.world.settle()
+    resume = asked.service.resume(TOPIC, ME).operation
+
+    assert "pauses, and its end is not fixed" in asked.operation(resume).waits_for
+    for _ in range(4):
+        turn(asked.world)
+    assert asked.state(resume) is DONE
+
+
+def test_a_change_that_is_taken_back_before_a_pass_disturbs_nothing(store: Store) -> None:
+    asked = at_work(store, spec(1))
+
+    there = asked.applies(longer(spec(1)))
+    told = asked.judged(spec(1))
+    back = asked.applies(spec(1))
+    asked.world.settle()
+
+    assert (there.restarts, told.restarts, back.restarts) == ("tasks", "none", "none")
+    assert (asked.state(there.operation), asked.state(back.operation)) == (SUPERSEDED, DONE)
+    assert len(list(asked.world.replicas())) == 1
+
+
+def test_a_hot_change_behind_one_that_is_not_waits_for_what_that_one_ends(store: Store) -> None:
+    """Goal: the newest version holds once no range of another kind is left."""
+    asked = at_work(store, spec(1))
+
+    asked.applies(longer(spec(1)))
+    wanted = longer(spec(1, duration=2 * HOUR))
+    told = asked.judged(wanted).told
+    hot = asked.applies(wanted)
+
+    assert told == (
+        "the new values hold at once; for earlier changes 1 task group hands off and publishes "
+        "what was read"
+    )
+    assert asked.state(hot.operation) is RUNNING
+    for _ in range(4):
+        turn(asked.world)
+    assert asked.state(hot.operation) is DONE
+
+
+def test_a_new_supervisor_waits_for_its_first_range(store: Store) -> None:
+    asked = Asked(World(store, None))
+    other = spec(1).model_copy(update={"id": "other"})
+
+    applied = asked.applies(other)
+
+    assert "its first range" in asked.operation(applied.operation).waits_for
+
+
+def test_a_suspended_supervisor_waits_for_what_still_publishes(store: Store) -> None:
+    asked = at_work(store, spec(2))
+
+    suspend = asked.service.suspend(TOPIC, ME).operation
+    asked.world.settle()
+    now = asked.operation(suspend)
+    for _ in range(4):
+        turn(asked.world)
+
+    assert (now.state, len(now.ranges)) == (RUNNING, 2)
+    assert asked.state(suspend) is DONE
