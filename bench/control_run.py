@@ -18,7 +18,7 @@ from supervisor.adapters.workers.journals import HttpJournals
 from supervisor.control.leadership import Leadership
 from supervisor.control.loop import Loop
 from supervisor.control.observe import Sources, observe
-from supervisor.control.state_recorder import Watching
+from supervisor.control.state_recorder import StateRecorder
 from supervisor.control.worker_registry import WorkerRegistry
 from supervisor.core.model.rows import Task, TaskStatus, WorkerRow
 from supervisor.core.planning.actions import OpenGeneration
@@ -179,7 +179,7 @@ class _Crowd:
             self._clock,
             warehouse="/nowhere",
             journals=HttpJournals(),
-            watching=Watching(self._store, self._clock, self._leadership.term, self._loop),
+            watching=StateRecorder(self._store, self._clock, self._leadership.term, self._loop),
         )
         for name in self._names[:_BATCH]:
             self._pass(name)

@@ -8,11 +8,11 @@ from datetime import UTC, datetime, timedelta
 from bench.control_run import open_store
 from bench.result import Spread, spread
 from supervisor.adapters.clock import SystemClock
-from supervisor.control.end_task import Endings
+from supervisor.control.end_task import TaskEnder
 from supervisor.control.leadership import Leadership
 from supervisor.control.loop import Loop
-from supervisor.control.publish import Publishing
-from supervisor.control.wakeups import Broadcast
+from supervisor.control.publish import Publisher
+from supervisor.control.wakeups import Wakeups
 from supervisor.core.model.rows import Task, TaskStatus
 from supervisor.core.planning.actions import FixEnd, OpenGeneration
 from supervisor.core.queue.events import QueueConfig
@@ -39,7 +39,7 @@ def measure_publishes(url: str, times: int) -> Spread:
     """Publish range after range of one table; return the milliseconds of each."""
     with open_store(url) as (store, leadership):
         history = History(store, leadership)
-        endings = Endings(QueueConfig())
+        endings = TaskEnder(QueueConfig())
         took = [history.publish(number, endings) for number in range(_WARM_UP + times)]
     return spread(took[_WARM_UP:])
 
@@ -57,10 +57,10 @@ class History:
         with self.store.leading(self.leadership.term()) as tx:
             assert tx.offsets.initialise(_TABLE, _TOPIC_ID, _at(0))
 
-    def publish(self, number: int, endings: Endings) -> float:
+    def publish(self, number: int, endings: TaskEnder) -> float:
         """Bring one generation to PUBLISHING, then time its task's request: milliseconds."""
-        publishing = Publishing(
-            self.store, self._clock, self.leadership, self._loop, Broadcast(), endings
+        publishing = Publisher(
+            self.store, self._clock, self.leadership, self._loop, Wakeups(), endings
         )
         task = self._prepared(number)
         request = _request(task, number)

@@ -13,9 +13,9 @@ from bench.control_run import open_store
 from bench.publish_run import History
 from bench.result import Spread, spread
 from supervisor.adapters.clock import SystemClock
-from supervisor.control.end_task import Endings
+from supervisor.control.end_task import TaskEnder
 from supervisor.core.model.rows import Task, TaskStatus, TaskTotals
-from supervisor.core.queue.events import Event, QueueConfig
+from supervisor.core.queue.events import QueueConfig, QueuedEvent
 from supervisor.eventqueue.handling import Context, Done, Handled
 from supervisor.eventqueue.meters import Meters
 from supervisor.eventqueue.queues import EventQueues
@@ -47,7 +47,7 @@ class Crowd:
     close_s: float
 
 
-class _Silent(Endings):
+class _Silent(TaskEnder):
     """Ends tasks as before there were queues."""
 
     def end(
@@ -69,7 +69,7 @@ def measure_add(url: str, times: int) -> AddCost:
     """Publish by turns with and without the event, in one database."""
     with open_store(url) as (store, leadership):
         history = History(store, leadership)
-        ways = (Endings(QueueConfig()), _Silent(QueueConfig()))
+        ways = (TaskEnder(QueueConfig()), _Silent(QueueConfig()))
         took: tuple[list[float], list[float]] = ([], [])
         for number in range(_WARM_UP + 2 * times):
             took[number % 2].append(history.publish(number, ways[number % 2]))
@@ -87,7 +87,7 @@ def measure_crowd(folder: Path, queues: int, watch_s: float) -> Crowd:
         opened = [made.for_consumer(f"supervisor:{n}", "work", _done) for n in range(queues)]
         with store.leading(leadership.term()) as tx:
             for each in opened:
-                each.add(Event("bench", "one"), tx=tx)
+                each.add(QueuedEvent("bench", "one"), tx=tx)
         while _waits(store) or _cpu_over(_REST_S) > _REST_CPU_S:
             pass
         cpu = _cpu_over(watch_s)
@@ -100,7 +100,7 @@ def measure_crowd(folder: Path, queues: int, watch_s: float) -> Crowd:
     return Crowd(queues, (cpu - bare_cpu) / watch_s * 60, threads, close_s)
 
 
-def _done(events: Sequence[Event], _: Context) -> Handled:
+def _done(events: Sequence[QueuedEvent], _: Context) -> Handled:
     return Handled([Done()] * len(events))
 
 

@@ -156,19 +156,19 @@ def _cli() -> str:
     return "".join(f"\n{_command(name, found)}" for name, found in commands()) + "\n"
 
 
-def _command(name: str, found: TyperCommand | TyperGroup) -> str:
-    context = found.make_context(name, [], resilient_parsing=True)
-    params = [p for p in found.get_params(context) if p.name != "help"]
+def _command(name: str, command: TyperCommand | TyperGroup) -> str:
+    context = command.make_context(name, [], resilient_parsing=True)
+    params = [p for p in command.get_params(context) if p.name != "help"]
     records = [record for p in params if (record := p.get_help_record(context)) is not None]
-    told = (found.help or "").split("\n\n")
-    usage = " ".join([name, *found.collect_usage_pieces(context)])
-    text = f"### {name}\n\n" + "".join(f"{_told(part)}\n" for part in told)
+    told = (command.help or "").split("\n\n")
+    usage = " ".join([name, *command.collect_usage_pieces(context)])
+    text = f"### {name}\n\n" + "".join(f"{_help_paragraph(part)}\n" for part in told)
     text += f"```text\n{usage}\n```\n"
     rows = [(f"`{_cell(option)}`", _cell(help_)) for option, help_ in records]
     return text + ("\n" + _table(("argument or option", "meaning"), rows) if rows else "")
 
 
-def _told(paragraph: str) -> str:
+def _help_paragraph(paragraph: str) -> str:
     """Return a paragraph of a help text; its line breaks count only behind a mark of click's."""
     if not paragraph.startswith(_AS_IT_IS):
         return _wrapped(" ".join(paragraph.split()))

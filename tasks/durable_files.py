@@ -25,7 +25,7 @@ def no_space(what: str, where: Path) -> NoSpace:
 
 
 @contextmanager
-def telling(path: Path) -> Iterator[None]:
+def naming_file(path: Path) -> Iterator[None]:
     """Name the file in what the body raises for want of space.
 
     Raises:
@@ -65,7 +65,7 @@ def replace_file(path: Path, content: bytes) -> None:
     """
     half = path.with_name(f"{path.name}.new")
     try:
-        with telling(path):
+        with naming_file(path):
             with half.open("wb") as file:
                 file.write(content)
                 file.flush()

@@ -21,7 +21,7 @@ class _Lane:
     answers: bool = False
 
 
-class Lanes:
+class BulkheadPool:
     """Runs work lane by lane; safe to call from many threads."""
 
     def __init__(self, threads: int, width: int, name: str) -> None:

@@ -30,17 +30,17 @@ from supervisor.chores.compaction_commit import Swapping
 from supervisor.chores.exports import CompareAll, Exporting
 from supervisor.chores.sweep import Sweep
 from supervisor.chores.task_output import TaskOutput
-from supervisor.control.change_log import tell_of
-from supervisor.control.end_task import TASK_OUTPUT, Endings
+from supervisor.control.change_log import log_and_count
+from supervisor.control.end_task import TASK_OUTPUT, TaskEnder
 from supervisor.control.export_outbox import EXPORTS, announce_repaired
 from supervisor.control.leadership import Leadership
 from supervisor.control.loop import Loop
 from supervisor.control.metrics import OverlordMeters
 from supervisor.control.observe import Sources
-from supervisor.control.publish import Publishing
+from supervisor.control.publish import Publisher
 from supervisor.control.reconcile import Shell, make_pass
-from supervisor.control.state_recorder import LAG_PERIOD, Watching
-from supervisor.control.wakeups import Broadcast
+from supervisor.control.state_recorder import LAG_PERIOD, StateRecorder
+from supervisor.control.wakeups import Wakeups
 from supervisor.control.worker_registry import WorkerRegistry
 from supervisor.core.planning.passes import Pass
 from supervisor.core.queue.events import QueueConfig
@@ -55,13 +55,13 @@ from supervisor.ports.exports import Copies, TableFormat
 from supervisor.ports.warehouse import Warehouse
 from supervisor.services.access.idempotency import Idempotency
 from supervisor.services.administration import Administration
-from supervisor.services.history.history import Chronicle
+from supervisor.services.history.history import History
 from supervisor.services.lifetimes import Lifetimes
 from supervisor.services.queries import Views
-from supervisor.services.supervisors.admission import Rules
+from supervisor.services.supervisors.admission import OperatorPolicy
 from supervisor.services.supervisors.backfill import Backfills
 from supervisor.services.supervisors.dry_run import Looking
-from supervisor.services.supervisors.handoff import EarlyHandoff
+from supervisor.services.supervisors.handoff import HandoffRequests
 from supervisor.services.supervisors.reset import Resets
 from supervisor.services.supervisors.specs import Service, new_token
 from supervisor.services.tables.quarantine import Quarantine
@@ -188,7 +188,7 @@ class Overlord:
 
 
 def wire_overlord(
-    settings: Settings, store: SqlStore, url: str, reach: Callable[[str], None] = lambda _: None
+    settings: Settings, store: SqlStore, url: str, failpoint: Callable[[str], None] = lambda _: None
 ) -> Overlord:
     """Build an overlord's parts; nothing runs and nothing connects yet.
 
@@ -197,14 +197,16 @@ def wire_overlord(
     Raises:
         SetupProblem: settings contradict each other.
     """
-    clock, changed, warehouse = SystemClock(), Broadcast(), settings.warehouse.absolute()
+    clock, changed, warehouse = SystemClock(), Wakeups(), settings.warehouse.absolute()
     formats = table_formats(warehouse, settings.metadata_url)
     leadership = _leadership_of(settings, store, clock, url)
     registry = _registry_of(settings, clock, leadership)
     streams = KafkaStreams(clock, read_secret, on_news=lambda found: loop.wake(found))  # noqa: PLW0108 -- made below
     sources = Sources(store, streams, registry, limits_of(settings))
-    endings = Endings(QueueConfig(delay=settings.gc_delay), registry.report)
-    loop, watching = _loop_of(Shell(sources, clock, new_token, endings, reach), leadership, changed)
+    endings = TaskEnder(QueueConfig(delay=settings.gc_delay), registry.report)
+    loop, watching = _loop_of(
+        Shell(sources, clock, new_token, endings, failpoint), leadership, changed
+    )
     service = Service(
         store=store,
         clock=clock,
@@ -213,15 +215,15 @@ def wire_overlord(
         loop=loop,
         changed=changed,
         rules=_rules_of(settings, formats),
-        reach=reach,
+        failpoint=failpoint,
     )
     meters = _metered(store, loop)
-    made = _Made(store, clock, leadership, registry, loop, changed, endings, reach, meters)
+    made = Wiring(store, clock, leadership, registry, loop, changed, endings, failpoint, meters)
     compacting = Compacting(store, clock, leadership.term, registry, endings, changed, new_token)
     chores = _chores_of(settings, store, clock, leadership, endings, compacting=compacting)
     queues, operations = _queues_of(store, clock, leadership, registry, chores)
-    copies = copies_in(settings.warehouse.absolute(), reach)
-    _consume_exports(queues, formats, chores.sweep.warehouse, copies, reach)
+    copies = copies_in(settings.warehouse.absolute(), failpoint)
+    _consume_exports(queues, formats, chores.sweep.warehouse, copies, failpoint)
     views = Views(
         sources, registry, loop, leadership, clock, str(warehouse), HttpJournals(), watching
     )
@@ -235,7 +237,7 @@ def wire_overlord(
     return Overlord(store, leadership, service, loop, streams, queues, chores=chores, api=api)
 
 
-class _Made(NamedTuple):
+class Wiring(NamedTuple):
     """What most parts of the API are made from."""
 
     store: SqlStore
@@ -243,9 +245,9 @@ class _Made(NamedTuple):
     leadership: Leadership
     registry: WorkerRegistry
     loop: Loop
-    changed: Broadcast
-    endings: Endings
-    reach: Callable[[str], None]
+    changed: Wakeups
+    endings: TaskEnder
+    failpoint: Callable[[str], None]
     meters: OverlordMeters
 
 
@@ -253,27 +255,27 @@ def _metered(store: SqlStore, loop: Loop) -> OverlordMeters:
     """Return what counts; transactions, what they changed, and passes are told to it."""
     meters = OverlordMeters()
     store.on_measured(meters.transaction)
-    store.on_committed(tell_of(meters))
+    store.on_committed(log_and_count(meters))
     loop.measured = meters.pass_taken
     return meters
 
 
 def _api_of(
-    made: _Made, service: Service, views: Views, chores: Chores, operations: Operations
+    wiring: Wiring, service: Service, views: Views, chores: Chores, operations: Operations
 ) -> ApiParts:
-    store, clock, leadership, registry, loop, changed, endings, reach, meters = made
+    store, clock, leadership, registry, loop, changed, endings, reach, meters = wiring
     term, compacting = leadership.term, chores.compacting
     segments, streams = chores.lifetimes.segments, views.sources.streams
     resets = Resets(store, streams, clock, leadership, loop, changed, endings)
     return ApiParts(
         service=service,
-        publishing=Publishing(store, clock, leadership, loop, changed, endings, reach, meters),
+        publishing=Publisher(store, clock, leadership, loop, changed, endings, reach, meters),
         views=views,
         lifetimes=chores.lifetimes,
-        handoffs=EarlyHandoff(store, clock, leadership, loop),
+        handoffs=HandoffRequests(store, clock, leadership, loop),
         administration=Administration.of(views, changed, endings, HttpTaskLogs()),
         resets=resets,
-        backfills=Backfills(resets, service.check, reach=reach),
+        backfills=Backfills(resets, service.check, failpoint=reach),
         queues=operations,
         quarantine=Quarantine(store, DuckRecords(Path(views.warehouse))),
         compacting=compacting,
@@ -281,7 +283,7 @@ def _api_of(
         looking=Looking.of(
             store, clock, service, registry, changed=changed, probe=KafkaProbe(read_secret)
         ),
-        chronicle=Chronicle(store, clock),
+        chronicle=History(store, clock),
         keys=Idempotency(store, clock, term),
         changed=changed,
         meters=meters,
@@ -294,10 +296,10 @@ def _consume_exports(
     formats: Mapping[ExportFormat, TableFormat],
     warehouse: Warehouse,
     copies: Copies,
-    reach: Callable[[str], None],
+    failpoint: Callable[[str], None],
 ) -> None:
     for each, tables in formats.items():
-        exporting = Exporting(each, tables, warehouse, copies, reach)
+        exporting = Exporting(each, tables, warehouse, copies, failpoint)
         queues.for_every_container(queue_name(each), exporting, EXPORTS)
 
 
@@ -314,8 +316,8 @@ def _registry_of(settings: Settings, clock: SystemClock, leadership: Leadership)
     return WorkerRegistry(clock, worker_timeout=timeout, led_since=leadership.led_since)
 
 
-def _rules_of(settings: Settings, formats: Collection[ExportFormat]) -> Rules:
-    return Rules(
+def _rules_of(settings: Settings, formats: Collection[ExportFormat]) -> OperatorPolicy:
+    return OperatorPolicy(
         settings.allowed_brokers(),
         settings.pause_lease,
         registry_allow=settings.allowed_registries(),
@@ -329,7 +331,7 @@ def _chores_of(
     store: SqlStore,
     clock: SystemClock,
     leadership: Leadership,
-    endings: Endings,
+    endings: TaskEnder,
     *,
     compacting: Compacting,
 ) -> Chores:
@@ -369,7 +371,7 @@ def _queues_of(
     return queues, operations
 
 
-def _loop_of(shell: Shell, leadership: Leadership, changed: Broadcast) -> tuple[Loop, Watching]:
+def _loop_of(shell: Shell, leadership: Leadership, changed: Wakeups) -> tuple[Loop, StateRecorder]:
     """Return what makes the passes, behind what notes what they find."""
 
     def one_pass(supervisor_id: str) -> Pass | None:
@@ -383,7 +385,7 @@ def _loop_of(shell: Shell, leadership: Leadership, changed: Broadcast) -> tuple[
         return made
 
     loop = Loop(one_pass, shell.clock, threads=PASS_THREADS)
-    watching = Watching(shell.sources.store, shell.clock, leadership.term, loop)
+    watching = StateRecorder(shell.sources.store, shell.clock, leadership.term, loop)
     loop.after_pass = watching.after_pass
 
     def dropped(supervisor_id: str) -> None:

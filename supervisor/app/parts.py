@@ -51,13 +51,13 @@ class _CopiesOnFirstUse:
         return self._load().make(data_source, file)
 
 
-def copies_in(warehouse: Path, reach: Callable[[str], None]) -> Copies:
+def copies_in(warehouse: Path, failpoint: Callable[[str], None]) -> Copies:
     """Return who makes copies of published files, in the types of today, below a warehouse."""
 
     def local() -> Copies:
         from supervisor.adapters.tables.widened_copies import LocalCopies
 
-        return LocalCopies(warehouse, reach)
+        return LocalCopies(warehouse, failpoint)
 
     return _CopiesOnFirstUse(local)
 
@@ -110,7 +110,7 @@ def names_of(url: str, host: str) -> tuple[str, ...]:
 
 def authentication_of(settings: Settings, store: Store, clock: Clock) -> Authentication | None:
     """Return what finds out who calls; None: nobody is asked."""
-    if not settings.asks_who:
+    if not settings.requires_login:
         return None
     lockout = Lockout(settings.lockout_failures, settings.lockout.total_seconds())
     rate = Rate(settings.rate_limit, settings.rate_limit * BURST_S)

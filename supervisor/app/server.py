@@ -21,8 +21,8 @@ from supervisor.api.server import create_api
 from supervisor.app.overlord import wire_overlord
 from supervisor.app.parts import passwords_of
 from supervisor.app.process import configure_logging, failpoints, listen, writable_folder
-from supervisor.app.slow_requests import ImpatientProtocol
-from supervisor.control.wakeups import Broadcast
+from supervisor.app.slow_requests import HeaderTimeoutProtocol
+from supervisor.control.wakeups import Wakeups
 from supervisor.control.warehouse_owner import take_possession
 from supervisor.core.values.errors import MetadataUnavailable, SchemaTooNew
 from supervisor.metadata.migrate import migrate
@@ -113,7 +113,7 @@ def require_admin(settings: Settings, store: SqlStore) -> None:
     Raises:
         SetupProblem: there is no administrator.
     """
-    if settings.asks_who and not principals_of(settings, store).has_admin():
+    if settings.requires_login and not principals_of(settings, store).has_admin():
         why = "TIDEGATE_AUTH=required" if settings.on_loopback else f"TIDEGATE_HOST={settings.host}"
         raise SetupProblem(
             f"with {why} callers are asked who they are, and nobody may administer this overlord",
@@ -165,7 +165,7 @@ def run_overlord(settings: Settings) -> int:
             log_config=None,
             access_log=False,
             timeout_graceful_shutdown=GRACEFUL_S,
-            http=ImpatientProtocol,
+            http=HeaderTimeoutProtocol,
             ws="none",
             limit_concurrency=CONNECTIONS_MAX,
             proxy_headers=False,  # else a caller on this machine could name any address as its own
@@ -184,7 +184,7 @@ def run_overlord(settings: Settings) -> int:
 def _serve(
     server: uvicorn.Server,
     bound: socket.socket,
-    polls: Broadcast,
+    polls: Wakeups,
     ended_threads: Callable[[], list[str]],
 ) -> int:
     """Serve until SIGTERM or SIGINT; return the exit code: 1 if it ended by itself.

@@ -14,7 +14,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 HEAD_S = 10.0
 
 
-class ImpatientProtocol(H11Protocol):
+class HeaderTimeoutProtocol(H11Protocol):
     """uvicorn's, with a deadline for the head of each request."""
 
     _deadline: asyncio.TimerHandle | None = None

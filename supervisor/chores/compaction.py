@@ -18,9 +18,9 @@ import structlog
 from supervisor.chores.compaction_commit import FAILED, TAKEN_OUT, existing, put_off_if_damaged
 from supervisor.control.declared_types import declared_of
 from supervisor.control.desired_state import inputs_of
-from supervisor.control.end_task import Endings
+from supervisor.control.end_task import TaskEnder
 from supervisor.control.tables import require_table
-from supervisor.control.wakeups import Broadcast
+from supervisor.control.wakeups import Wakeups
 from supervisor.core.model.rows import AuditEntry, Segment
 from supervisor.core.planning.observed import Liveness, WorkerView
 from supervisor.core.tables.compaction import (
@@ -66,8 +66,8 @@ class Compacting:
     clock: Clock
     term: Callable[[], int]
     workers: Workers
-    endings: Endings
-    changed: Broadcast
+    endings: TaskEnder
+    changed: Wakeups
     new_token: Callable[[], str]
 
     # -- what people ask -----------------------------------------------------------------------
@@ -238,14 +238,14 @@ class Compacting:
         return self._begin(rule.data_source, chosen, AUTHOR) if chosen else []
 
     def _begin(
-        self, data_source: str, found: Sequence[Sequence[Candidate]], author: str
+        self, data_source: str, groups: Sequence[Sequence[Candidate]], author: str
     ) -> list[Compaction]:
         """Insert what can be: what was chosen was looked at before."""
         begun: list[Compaction] = []
         now = self.clock.now()
         with self.store.leading(self.term()) as tx:
             busy = _busy(tx, data_source)
-            for batch in found:
+            for batch in groups:
                 row = _row_of(tx, batch, author, now)
                 if len(begun) < AT_ONCE and busy.isdisjoint(row.inputs) and inputs_of(tx, row):
                     begun.append(_added(tx, row))

@@ -16,9 +16,9 @@ import structlog
 from supervisor.chores.segments import SegmentLife
 from supervisor.chores.task_output import folder_of
 from supervisor.control.desired_state import inputs_of
-from supervisor.control.end_task import Endings
+from supervisor.control.end_task import TaskEnder
 from supervisor.control.export_outbox import announce
-from supervisor.control.wakeups import Broadcast
+from supervisor.control.wakeups import Wakeups
 from supervisor.core.model.rows import AuditEntry, Segment, TaskStatus
 from supervisor.core.queue.events import QueueDead
 from supervisor.core.tables.compaction import Compaction, merged
@@ -51,12 +51,12 @@ class Swapping:
     store: Store
     clock: Clock
     term: Callable[[], int]
-    endings: Endings
+    endings: TaskEnder
     life: SegmentLife
-    changed: Broadcast
+    changed: Wakeups
     assign: Callable[[], None]
     """Gives what waits to workers that have nothing to compact."""
-    reach: Callable[[str], None] = lambda _: None
+    failpoint: Callable[[str], None] = lambda _: None
     """Told of each place passed; a test may end the process there (failpoints)."""
 
     def heard(self, request: SyncRequest) -> None:
@@ -119,9 +119,9 @@ class Swapping:
             if row.live:
                 check_file(row, request.file)
                 self._swap(tx, row, request.file)
-                self.reach("compaction:in-transaction")
+                self.failpoint("compaction:in-transaction")
             answer = _answer(existing(tx, wanted))
-        self.reach("compaction:committed")
+        self.failpoint("compaction:committed")
         return answer
 
     def _swap(self, tx: Transaction, row: Compaction, file: SegmentFile) -> None:

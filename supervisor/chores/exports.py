@@ -21,20 +21,20 @@ from supervisor.control.declared_types import declared_of
 from supervisor.control.export_outbox import FENCE, announce_all, sequence_of, since_of
 from supervisor.control.warehouse_owner import require_mounted
 from supervisor.core.model.rows import Segment
-from supervisor.core.queue.events import Event
+from supervisor.core.queue.events import QueuedEvent
 from supervisor.core.tables.exports import (
     KIND,
     Change,
     Export,
     ExportedFile,
     ExportUnavailable,
+    ExportVersion,
     NotExportable,
-    Standing,
     change_of,
     files_of,
 )
 from supervisor.core.values.export_formats import ExportFormat
-from supervisor.eventqueue.handling import Answer, Context, Done, Fail, Handled
+from supervisor.eventqueue.handling import Context, Done, Fail, Handled, Handling
 from supervisor.ports.exports import Copies, TableFormat
 from supervisor.ports.store import Clock, Store, Transaction
 from supervisor.ports.warehouse import Warehouse
@@ -88,10 +88,10 @@ class Exporting:
     tables: TableFormat
     warehouse: Warehouse
     copies: Copies
-    reach: Callable[[str], None] = lambda _: None
+    failpoint: Callable[[str], None] = lambda _: None
     """Told of each place passed; a test may end the process there (failpoints)."""
 
-    def __call__(self, events: Sequence[Event], context: Context) -> Handled:
+    def __call__(self, events: Sequence[QueuedEvent], context: Context) -> Handled:
         """Bring one table up to date; every event of a queue is about the same one.
 
         Raises:
@@ -108,10 +108,10 @@ class Exporting:
         except NotExportable as error:
             return self._stuck(data_source, str(error), events, context)
 
-    def _follow(self, data_source: str, events: Sequence[Event], context: Context) -> Handled:
+    def _follow(self, data_source: str, events: Sequence[QueuedEvent], context: Context) -> Handled:
         opened = self.tables.open(data_source)  # before the list is read: see above
         seen = self._look(data_source, context)
-        done: list[Answer] = [Done()] * len(events)
+        done: list[Handling] = [Done()] * len(events)
         if seen.export is None or not seen.export.enabled:
             return Handled(done)
         wanted = files_of(data_source, seen.segments, seen.declared)
@@ -119,17 +119,17 @@ class Exporting:
         standing = opened.standing
         fences = standing.version is not None and any(event.body.get(FENCE) for event in events)
         if not change.empty or fences:
-            self.reach("export:decided")
+            self.failpoint("export:decided")
             with context.store.leading(context.term):
                 pass  # who was deposed meanwhile need not even try
             standing = opened.commit(change, seen.sequence, context.now)
-            self.reach("export:committed")
-            self._tell(data_source, len(change.add), len(change.remove), standing)
+            self.failpoint("export:committed")
+            self._log_export(data_source, len(change.add), len(change.remove), standing)
 
         def write(tx: Transaction) -> None:
             export = tx.exports.get(data_source, self.format)
             if export is not None:
-                tx.exports.put(export.reached(seen.sequence, standing, context.now))
+                tx.exports.put(export.advanced_to(seen.sequence, standing, context.now))
 
         return Handled(done, write)
 
@@ -163,7 +163,7 @@ class Exporting:
                 raise ExportUnavailable(f"columns have grown: {left} files are to be rewritten")
             sizes[file.path] = self.copies.make(data_source, file)
             made_bytes += file.size_bytes
-            self.reach("export:copied")
+            self.failpoint("export:copied")
         again = [file for file in due if held.get(file.path, sizes[file.path]) != sizes[file.path]]
         added = (
             replace(file, size_bytes=sizes.get(file.path) or file.size_bytes)
@@ -179,13 +179,13 @@ class Exporting:
             return _Published(export, sequence, segments, declared_of(tx, segments))
 
     def _stuck(
-        self, data_source: str, problem: str, events: Sequence[Event], context: Context
+        self, data_source: str, problem: str, events: Sequence[QueuedEvent], context: Context
     ) -> Handled:
         """Set one event aside for people, per problem; the others wait in the row for its end."""
         with context.store.reading() as tx:
             before = tx.exports.get(data_source, self.format)
         is_known = before is not None and before.problem == problem
-        answers: list[Answer] = [Done()] * len(events)
+        answers: list[Handling] = [Done()] * len(events)
         if not is_known:
             answers[0] = Fail(problem)
             log.error(
@@ -200,7 +200,9 @@ class Exporting:
 
         return Handled(answers, write)
 
-    def _tell(self, data_source: str, added: int, removed: int, standing: Standing) -> None:
+    def _log_export(
+        self, data_source: str, added: int, removed: int, standing: ExportVersion
+    ) -> None:
         log.info(
             "exported",
             data_source=data_source,

@@ -15,9 +15,9 @@ from datetime import datetime, timedelta
 import structlog
 
 from supervisor.core.model.rows import AuditEntry, SpecVersion
-from supervisor.core.queue.events import CLUSTER, Event, QueueConfig, QueueName
+from supervisor.core.queue.events import CLUSTER, QueueConfig, QueuedEvent, QueueName
 from supervisor.core.values.errors import Refused, StateMoved, SupervisorNotFound
-from supervisor.eventqueue.handling import Answer, Context, Done, Fail, Handled, Later
+from supervisor.eventqueue.handling import Context, Done, Fail, Handled, Handling, Later
 from supervisor.ports.store import Clock, Store, Transaction
 
 log = structlog.get_logger()
@@ -74,7 +74,7 @@ class Forgetting:
             publications = tx.segments.forget_publications(supervisor_id, now)
             _write_audit(tx, newest, publications, author, now)
             if last is not None:
-                event = Event(KIND, supervisor_id, {"upTo": last.ordinal})
+                event = QueuedEvent(KIND, supervisor_id, {"upTo": last.ordinal})
                 tx.events.add(FORGOTTEN, event, self.config, now, exempt=True)
             if tx.specs.newest(supervisor_id) is not None:  # it is newer than the tombstone
                 raise StateMoved(f"[{supervisor_id}] was given a new spec meanwhile")
@@ -107,7 +107,7 @@ class SupervisorGone:
         """Delete at most `row_batch` rows in one transaction."""
         self._row_batch = row_batch
 
-    def __call__(self, events: Sequence[Event], context: Context) -> Handled:
+    def __call__(self, events: Sequence[QueuedEvent], context: Context) -> Handled:
         """Delete what may be deleted now; a later look finds the rest.
 
         Raises:
@@ -115,7 +115,7 @@ class SupervisorGone:
         """
         return Handled([self._forget(event, context) for event in events])
 
-    def _forget(self, event: Event, context: Context) -> Answer:
+    def _forget(self, event: QueuedEvent, context: Context) -> Handling:
         up_to = event.body.get("upTo")
         if event.kind != KIND or not isinstance(up_to, int):
             return Fail("this is another kind of event, or names no generation")

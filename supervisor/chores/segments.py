@@ -22,9 +22,9 @@ from supervisor.control.tables import require_table
 from supervisor.control.warehouse_owner import require_mounted
 from supervisor.core.model.rows import AuditEntry, Segment
 from supervisor.core.queue.events import (
-    Event,
     QueueConfig,
     QueueDead,
+    QueuedEvent,
     QueueName,
     TooManyOutstandingBytes,
     container_of,
@@ -33,7 +33,7 @@ from supervisor.core.tables.exports import copies_of
 from supervisor.core.values.cursors import page_behind, place_of
 from supervisor.core.values.intervals import Interval
 from supervisor.core.values.table_names import rows_table
-from supervisor.eventqueue.handling import Answer, Context, Done, Fail, Handled, Later, Retry
+from supervisor.eventqueue.handling import Context, Done, Fail, Handled, Handling, Later, Retry
 from supervisor.ports.store import Clock, Store, Transaction
 from supervisor.ports.warehouse import Warehouse
 
@@ -172,7 +172,7 @@ class SegmentLife:
             assert segment.unused_at is not None
             body = {"unusedAt": segment.unused_at.isoformat()}
             queue = QueueName(container_of(segment.supervisor_id), SEGMENTS)
-            tx.events.add(queue, Event(UNUSED, segment.id, body), self.config, now)
+            tx.events.add(queue, QueuedEvent(UNUSED, segment.id, body), self.config, now)
 
     def mark_used(self, data_source: str, selection: Selection, author: str) -> int:
         """Put segments back whose files are not condemned; return how many were out.
@@ -230,10 +230,10 @@ class SegmentsUnused:
     files: QueueConfig
     """Of the queue in which the files then stand."""
 
-    def __call__(self, events: Sequence[Event], context: Context) -> Handled:
+    def __call__(self, events: Sequence[QueuedEvent], context: Context) -> Handled:
         """Answer at once; everything is written with the new position, exactly once."""
-        answers: list[Answer] = []
-        due: list[tuple[Event, datetime]] = []
+        answers: list[Handling] = []
+        due: list[tuple[QueuedEvent, datetime]] = []
         for event in events:
             unused_at = _unused_at(event)
             if unused_at is None:
@@ -248,16 +248,18 @@ class SegmentsUnused:
 
         return Handled(answers, condemn)
 
-    def _condemn(self, tx: Transaction, event: Event, unused_at: datetime, now: datetime) -> None:
+    def _condemn(
+        self, tx: Transaction, event: QueuedEvent, unused_at: datetime, now: datetime
+    ) -> None:
         segment = tx.segments.get(event.key)
         if segment is None or not tx.segments.condemn(event.key, unused_at, now):
             return  # used again, or marked at another time: that mark has its own event
         queue = QueueName(container_of(segment.supervisor_id), SEGMENT_FILES)
         body = awaited(tx, segment.data_source)
-        tx.events.add(queue, Event(CONDEMNED, event.key, body), self.files, now, exempt=True)
+        tx.events.add(queue, QueuedEvent(CONDEMNED, event.key, body), self.files, now, exempt=True)
 
 
-def _unused_at(event: Event) -> datetime | None:
+def _unused_at(event: QueuedEvent) -> datetime | None:
     told = event.body.get("unusedAt")
     try:
         found = datetime.fromisoformat(told) if isinstance(told, str) else None
@@ -272,7 +274,7 @@ class SegmentFiles:
 
     warehouse: Warehouse
 
-    def __call__(self, events: Sequence[Event], context: Context) -> Handled:
+    def __call__(self, events: Sequence[QueuedEvent], context: Context) -> Handled:
         """Delete one file after the other.
 
         Raises:
@@ -281,7 +283,7 @@ class SegmentFiles:
         require_mounted(self.warehouse, context.store)
         return Handled([self._delete(event, context) for event in events])
 
-    def _delete(self, event: Event, context: Context) -> Answer:
+    def _delete(self, event: QueuedEvent, context: Context) -> Handling:
         with context.store.reading() as tx:
             segment = tx.segments.get(event.key)
             naming = [] if segment is None else still_naming(tx, segment.data_source, event.body)

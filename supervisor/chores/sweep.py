@@ -17,10 +17,10 @@ from itertools import islice
 import structlog
 
 from supervisor.chores.task_output import Writer, folder_of, is_live, keeps_files, writers
-from supervisor.control.end_task import KIND, TASK_OUTPUT, Endings, task_output_of
+from supervisor.control.end_task import KIND, TASK_OUTPUT, TaskEnder, task_output_of
 from supervisor.control.warehouse_owner import require_mounted
 from supervisor.core.model.rows import Task, TaskStatus
-from supervisor.core.queue.events import CLUSTER, Event, QueueName
+from supervisor.core.queue.events import CLUSTER, QueuedEvent, QueueName
 from supervisor.core.values.ids import could_be_writer
 from supervisor.core.values.table_names import name_problem
 from supervisor.ports.store import Clock, Store, Transaction
@@ -52,7 +52,7 @@ class Sweep:
     warehouse: Warehouse
     clock: Clock
     term: Callable[[], int]
-    endings: Endings
+    endings: TaskEnder
 
     def run_once(self) -> Swept:
         """Queue what is left behind, but nothing that waits already or was set aside.
@@ -85,7 +85,7 @@ class Sweep:
         return len(left)
 
     def _add(self, tx: Transaction, queue: QueueName, key: str, now: datetime) -> None:
-        tx.events.add(queue, Event(KIND, key), self.endings.config, now, exempt=True)
+        tx.events.add(queue, QueuedEvent(KIND, key), self.endings.config, now, exempt=True)
 
 
 def _could_be_ours(folder: _Folder) -> bool:

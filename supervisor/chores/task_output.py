@@ -23,11 +23,11 @@ from supervisor.control.end_task import KIND
 from supervisor.control.warehouse_owner import require_mounted
 from supervisor.core.model.rows import Task, TaskStatus
 from supervisor.core.planning.observed import Liveness, WorkerView
-from supervisor.core.queue.events import Event
+from supervisor.core.queue.events import QueuedEvent
 from supervisor.core.tables.compaction import Compaction
 from supervisor.core.values.ids import could_be_writer
 from supervisor.core.values.table_names import name_problem
-from supervisor.eventqueue.handling import Answer, Context, Done, Fail, Handled, Later, Retry
+from supervisor.eventqueue.handling import Context, Done, Fail, Handled, Handling, Later, Retry
 from supervisor.ports.store import Transaction, Workers
 from supervisor.ports.warehouse import Warehouse
 from tasks.contract.messages import PublishOutcome
@@ -83,7 +83,7 @@ class TaskOutput:
     warehouse: Warehouse
     workers: Workers
 
-    def handle(self, events: Sequence[Event], context: Context) -> Handled:
+    def handle(self, events: Sequence[QueuedEvent], context: Context) -> Handled:
         """Take one look at each folder.
 
         Raises:
@@ -104,8 +104,12 @@ class TaskOutput:
         return Handled(answers, lambda tx: _settle(tx, settled, context))
 
     def _answer(
-        self, event: Event, row: Writer | None, views: Mapping[str, WorkerView], context: Context
-    ) -> Answer:
+        self,
+        event: QueuedEvent,
+        row: Writer | None,
+        views: Mapping[str, WorkerView],
+        context: Context,
+    ) -> Handling:
         if event.kind != KIND:
             return Fail(f"events of kind {event.kind} are not known in this queue")
         if row is None:
@@ -116,7 +120,7 @@ class TaskOutput:
             return Later(event.body, f"{row.worker_id} has not confirmed that it runs no more")
         return self._look(event, folder_of(row.data_source, row.id), context)
 
-    def _of_nobody(self, event: Event, context: Context) -> Answer:
+    def _of_nobody(self, event: QueuedEvent, context: Context) -> Handling:
         if "/" not in event.key:
             return Done()  # the row is gone, and with it where to look: the sweep will tell
         parts = event.key.split("/")
@@ -124,7 +128,7 @@ class TaskOutput:
             return Fail(f"{event.key} is not the folder of a task or a compaction")
         return self._look(event, event.key, context)
 
-    def _look(self, event: Event, folder: str, context: Context) -> Answer:
+    def _look(self, event: QueuedEvent, folder: str, context: Context) -> Handling:
         try:
             seen = self._delete_unnamed(event.key, folder, context)
         except OSError as error:

@@ -21,7 +21,7 @@ from supervisor.cli.cluster.task_logs import logs
 from supervisor.cli.shell.completion import completion
 from supervisor.cli.shell.groups import TopLevel
 from supervisor.cli.shell.options import present_name
-from supervisor.cli.shell.output import say, show_error, show_text
+from supervisor.cli.shell.output import print_notice, show_error, show_text
 from supervisor.cli.shell.problems import FAILED, exit_code
 from supervisor.cli.shell.profiles import use_profile
 from supervisor.cli.supervisor import supervisors
@@ -125,8 +125,8 @@ def _guarded(command: Callable[[], object]) -> int:
         if _debug():
             raise
         what = without_secrets(str(error)).partition("\n")[0][:500]
-        say(f"error: {type(error).__name__}: {what}")
-        say("This was not foreseen. TIDEGATE_DEBUG=1 shows where it happened.")
+        print_notice(f"error: {type(error).__name__}: {what}")
+        print_notice("This was not foreseen. TIDEGATE_DEBUG=1 shows where it happened.")
         return FAILED
     return 0
 

@@ -10,19 +10,19 @@ from collections.abc import Callable, Sequence
 import structlog
 
 from supervisor.control.metrics import OverlordMeters
-from supervisor.core.history.lifecycle_events import Happening
+from supervisor.core.history.lifecycle_events import LifecycleEvent
 from supervisor.core.history.log_fields import fields_of, is_grave
 
 log = structlog.get_logger()
 
 
-def tell_of(meters: OverlordMeters) -> Callable[[Sequence[Happening]], None]:
+def log_and_count(meters: OverlordMeters) -> Callable[[Sequence[LifecycleEvent]], None]:
     """Return what a store is to call after each commit."""
 
-    def told(happened: Sequence[Happening]) -> None:
+    def on_committed(happened: Sequence[LifecycleEvent]) -> None:
         for one in happened:
             say = log.warning if is_grave(one) else log.info
             say(one.kind.value, **fields_of(one))
         meters.committed(happened)
 
-    return told
+    return on_committed

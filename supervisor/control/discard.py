@@ -14,8 +14,8 @@ from datetime import datetime
 
 from pydantic import JsonValue
 
-from supervisor.control.end_task import Endings
-from supervisor.core.history.lifecycle_events import Happening, HappeningKind, shown_offsets
+from supervisor.control.end_task import TaskEnder
+from supervisor.core.history.lifecycle_events import EventKind, LifecycleEvent, shown_offsets
 from supervisor.core.model.rows import (
     AuditEntry,
     CommittedOffset,
@@ -24,15 +24,15 @@ from supervisor.core.model.rows import (
     OffsetGap,
     TaskStatus,
 )
-from supervisor.core.planning.offset_moves import Move, NewOffsets, moves
-from supervisor.core.planning.offset_ranges import told_offsets
+from supervisor.core.planning.offset_moves import NewOffsets, OffsetMove, moves
+from supervisor.core.planning.offset_ranges import format_range
 from supervisor.core.values.errors import StateMoved
 from supervisor.ports.store import Transaction
 from tasks.contract.offsets import Offsets, TopicPartition
 
 
 @dataclass(frozen=True)
-class Said:
+class Cause:
     """Who does it, when, and why: for the audit log, the tasks and the gaps."""
 
     actor: str
@@ -43,7 +43,7 @@ class Said:
 
 def close(
     tx: Transaction,
-    endings: Endings,
+    endings: TaskEnder,
     generation_id: str,
     state: GenerationState,
     *,
@@ -66,9 +66,9 @@ def close(
 
 def discard(
     tx: Transaction,
-    endings: Endings,
+    endings: TaskEnder,
     supervisor_id: str,
-    said: Said,
+    cause: Cause,
     *,
     generation_id: str = "",
     partitions: Collection[TopicPartition] = (),
@@ -84,15 +84,15 @@ def discard(
         partitions = () if first is None else first.start
     gone: list[Generation] = []
     for generation in doomed(live, partitions):
-        why = said.why
+        why = cause.why
         if generation_id and generation.id != generation_id:
             why = f"it follows {generation_id}, which was discarded"
         state = GenerationState.DISCARDED
-        if not close(tx, endings, generation.id, state, why=why, now=said.now):
+        if not close(tx, endings, generation.id, state, why=why, now=cause.now):
             continue
         gone.append(generation)
-        detail = {"supervisor": supervisor_id, "why": why, "unpublished": told_offsets(generation)}
-        tx.audit.write(AuditEntry(said.now, said.actor, "discard", generation.id, detail))
+        detail = {"supervisor": supervisor_id, "why": why, "unpublished": format_range(generation)}
+        tx.audit.write(AuditEntry(cause.now, cause.actor, "discard", generation.id, detail))
     return tuple(gone)
 
 
@@ -113,7 +113,7 @@ def begin_offsets(
     supervisor_id: str,
     topic_ids: Mapping[str, str],
     offsets: Offsets,
-    said: Said,
+    cause: Cause,
 ) -> None:
     """Store where reading begins, in partitions that have no offset yet.
 
@@ -124,20 +124,20 @@ def begin_offsets(
         mine = {p: at for p, at in offsets.items() if p.topic == topic}
         if not tx.offsets.initialise(supervisor_id, topic_id, mine):
             raise StateMoved(f"a partition of {topic} has a stored offset")
-    kind = HappeningKind.OFFSETS_INITIALISED
-    told: dict[str, JsonValue] = {"offsets": shown_offsets(offsets), "why": said.why}
-    tx.happenings.tell(Happening(said.now, kind, supervisor_id, told))
+    kind = EventKind.OFFSETS_INITIALISED
+    told: dict[str, JsonValue] = {"offsets": shown_offsets(offsets), "why": cause.why}
+    tx.happenings.record(LifecycleEvent(cause.now, kind, supervisor_id, told))
 
 
 def move_offsets(
     tx: Transaction,
-    endings: Endings,
+    endings: TaskEnder,
     supervisor_id: str,
     new: NewOffsets,
-    said: Said,
+    cause: Cause,
     *,
     rows: Mapping[TopicPartition, CommittedOffset] | None = None,
-) -> tuple[Move, ...]:
+) -> tuple[OffsetMove, ...]:
     """Set committed offsets elsewhere, on record; a publish in flight hears SUPERSEDED (P22).
 
     `rows` are the offsets that `new` follows from, if it does; else they are read here.
@@ -152,7 +152,7 @@ def move_offsets(
     expected = {p: row.next_offset for p, row in rows.items() if p in new.touched}
     tx.offsets.reset(supervisor_id, new.offsets, new.topic_ids, expected)
     tx.offsets.drop(supervisor_id, new.gone)
-    discard(tx, endings, supervisor_id, said, partitions=new.touched)
+    discard(tx, endings, supervisor_id, cause, partitions=new.touched)
     for move in made:
         for piece in move.breaks:
             tx.offsets.declare(
@@ -162,25 +162,25 @@ def move_offsets(
                     first=piece.first,
                     end=piece.end,
                     kind=piece.kind,
-                    author=said.actor,
-                    why=said.why,
-                    at=said.now,
+                    author=cause.actor,
+                    why=cause.why,
+                    at=cause.now,
                     last_ordinal=newest.ordinal if newest else 0,
                 )
             )
-    tx.happenings.tell(
-        Happening(
-            said.now,
-            HappeningKind.OFFSETS_RESET,
+    tx.happenings.record(
+        LifecycleEvent(
+            cause.now,
+            EventKind.OFFSETS_RESET,
             supervisor_id,
             {
                 "from": shown_offsets(expected),
                 "to": shown_offsets(new.offsets),
-                "author": said.actor,
-                "why": said.why,
+                "author": cause.actor,
+                "why": cause.why,
             },
         )
     )
-    detail = {"why": said.why, "moved": "; ".join(str(move) for move in made)}
-    tx.audit.write(AuditEntry(said.now, said.actor, said.action, supervisor_id, detail))
+    detail = {"why": cause.why, "moved": "; ".join(str(move) for move in made)}
+    tx.audit.write(AuditEntry(cause.now, cause.actor, cause.action, supervisor_id, detail))
     return made

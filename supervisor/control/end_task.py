@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from supervisor.core.model.rows import Task, TaskStatus, TaskTotals
-from supervisor.core.queue.events import Event, QueueConfig, QueueName, container_of
+from supervisor.core.queue.events import QueueConfig, QueuedEvent, QueueName, container_of
 from supervisor.core.tables.compaction import Compaction
 from supervisor.ports.store import Transaction
 from tasks.contract.messages import TaskReport
@@ -29,7 +29,7 @@ def task_output_of(supervisor_id: str) -> QueueName:
 
 
 @dataclass(frozen=True)
-class Endings:
+class TaskEnder:
     """Ends tasks, as nothing else in the product does, and queues what is to be cleaned up."""
 
     config: QueueConfig
@@ -57,15 +57,15 @@ class Endings:
         Raises:
             QueueDead: the supervisor's queue is damaged; the task goes on until it is repaired.
         """
-        totals = totals or self._said(task)
+        totals = totals or self._last_totals(task)
         if not tx.tasks.end(task.id, status, reason, now, lost=lost, totals=totals):
             return False
         if not keep_files:
             queue = task_output_of(task.supervisor_id)
-            tx.events.add(queue, Event(KIND, task.id), self.config, now, exempt=True)
+            tx.events.add(queue, QueuedEvent(KIND, task.id), self.config, now, exempt=True)
         return True
 
-    def _said(self, task: Task) -> TaskTotals | None:
+    def _last_totals(self, task: Task) -> TaskTotals | None:
         report = self.last_report(task.worker_id, task.id)
         return None if report is None else TaskTotals(report.counters, report.position)
 
@@ -98,4 +98,4 @@ class Endings:
             QueueDead: the supervisor's queue is damaged; do not commit.
         """
         queue = task_output_of(compaction.supervisor_id)
-        tx.events.add(queue, Event(KIND, compaction.id), self.config, now, exempt=True)
+        tx.events.add(queue, QueuedEvent(KIND, compaction.id), self.config, now, exempt=True)

@@ -15,9 +15,9 @@ from datetime import datetime, timedelta
 import structlog
 
 from supervisor.core.queue.events import (
-    Event,
     QueueConfig,
     QueueDead,
+    QueuedEvent,
     QueueName,
     QueueRow,
     QueueState,
@@ -138,14 +138,14 @@ def _announce(tx: Transaction, export: Export, now: datetime, *, fence: bool = F
         return
     queue = queue_of(export.data_source, export.format)
     body: dict[str, str | int | float | bool | None] = {"since": now.isoformat()}
-    event = Event(KIND, export.data_source, body | ({FENCE: True} if fence else {}))
+    event = QueuedEvent(KIND, export.data_source, body | ({FENCE: True} if fence else {}))
     try:
         tx.events.add(queue, event, EXPORTS, now, exempt=True)
     except QueueDead as error:
         log.warning("an export stands still", data_source=export.data_source, why=str(error))
 
 
-def since_of(events: Iterable[Event], now: datetime) -> datetime:
+def since_of(events: Iterable[QueuedEvent], now: datetime) -> datetime:
     """Return when the first of these events was announced."""
     told = (event.body.get("since") for event in events)
     return min((datetime.fromisoformat(at) for at in told if isinstance(at, str)), default=now)

@@ -212,13 +212,13 @@ class Leadership:
                 self._renew(term)
             if self._present() is None:
                 self._try_to_take()
-            self._tell()
+            self._notify_begun()
         except SupervisorError as error:
             with self._lock:
                 self._counts.unanswered += 1
             log.warning("the lease could not be read or renewed", error=str(error))
         finally:
-            self._tell_of_the_end()
+            self._notify_lost()
 
     def _present(self) -> int | None:
         with self._lock:
@@ -262,7 +262,7 @@ class Leadership:
             self._seen = taken
         log.info("this overlord leads", term=taken.term)
 
-    def _tell(self) -> None:
+    def _notify_begun(self) -> None:
         """Say once that a term has begun, or goes on after a lapse; repeated until it is heard."""
         with self._lock:
             term, begun = self._term, self._begun
@@ -272,7 +272,7 @@ class Leadership:
         with self._lock:
             self._begun = term
 
-    def _tell_of_the_end(self) -> None:
+    def _notify_lost(self) -> None:
         """Say once that another overlord has ended a term of ours, as soon as it is known which."""
         with self._lock:
             ended = self._ended

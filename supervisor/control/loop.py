@@ -16,7 +16,7 @@ import structlog
 from supervisor.control.metrics import PassTaken
 from supervisor.core.planning.passes import Pass, PassError
 from supervisor.core.values.errors import LeaseLost, SupervisorError
-from supervisor.core.values.failure_streak import Streak
+from supervisor.core.values.failure_streak import Hysteresis
 from supervisor.ports.store import Clock
 
 log = structlog.get_logger()
@@ -40,7 +40,7 @@ class _Entry:
     running: bool = False
     again: bool = False
     busy: int = 0
-    streak: Streak = field(default_factory=Streak)
+    streak: Hysteresis = field(default_factory=Hysteresis)
     last: Pass | None = None
     rests_until: float | None = None
     """Its last pass found that nothing is left to do."""
@@ -229,21 +229,24 @@ class Loop:
         except Exception:  # the pass that it follows is over
             log.exception("what follows a pass failed")
 
-    def _succeeded(self, supervisor_id: str, made: Pass | None) -> None:
-        if made is None:
+    def _succeeded(self, supervisor_id: str, last_pass: Pass | None) -> None:
+        if last_pass is None:
             self._finish(supervisor_id, None, next_s=None)
             return
         with self._changed:
             entry = self._entries.setdefault(supervisor_id, _Entry())
             entry.streak = entry.streak.then(THRESHOLD, good=True)
-            entry.busy = entry.busy + 1 if made.decided.actions else 0
+            entry.busy = entry.busy + 1 if last_pass.decided.actions else 0
             breath = BREATH_S if entry.busy >= BUSY_PASSES else 0.0
-            failing, over = entry.streak.failing, made.decided.over and not entry.streak.failing
+            failing, over = (
+                entry.streak.failing,
+                last_pass.decided.over and not entry.streak.failing,
+            )
             entry.rests_until = self._clock.monotonic() + REST_S if over else None
-        wait = (made.decided.wake_at - self._clock.now()).total_seconds()
+        wait = (last_pass.decided.wake_at - self._clock.now()).total_seconds()
         if failing:
             wait = min(wait, PROOF_S)
-        self._finish(supervisor_id, made, next_s=None if over else max(wait, breath))
+        self._finish(supervisor_id, last_pass, next_s=None if over else max(wait, breath))
 
     def _drop(self, supervisor_id: str) -> None:
         """Remember nothing of it, unless it has been woken meanwhile."""
@@ -271,11 +274,11 @@ class Loop:
         )
         self._finish(supervisor_id, None, next_s=wait)
 
-    def _finish(self, supervisor_id: str, made: Pass | None, *, next_s: float | None) -> None:
+    def _finish(self, supervisor_id: str, last_pass: Pass | None, *, next_s: float | None) -> None:
         with self._changed:
             entry = self._entries.setdefault(supervisor_id, _Entry())
             entry.running = False
-            entry.last = made or entry.last
+            entry.last = last_pass or entry.last
             again, entry.again = entry.again, False
         if again:
             self.wake(supervisor_id)

@@ -12,8 +12,8 @@ from datetime import datetime
 from prometheus_client import CollectorRegistry, Counter, Histogram, Metric
 from prometheus_client.registry import Collector
 
-from supervisor.core.history.lifecycle_events import Happening, HappeningKind
-from supervisor.core.model.replica_digests import Verdict
+from supervisor.core.history.lifecycle_events import EventKind, LifecycleEvent
+from supervisor.core.model.replica_digests import Comparison
 from supervisor.core.model.rows import Generation, TaskStatus
 from supervisor.core.planning.publish import Check
 from tasks.contract.messages import PublishOutcome, SegmentFile
@@ -28,9 +28,9 @@ _SHORT_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5
 _STEPS_S = (0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 900.0, 3_600.0)
 _RUNS_S = (10.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1_800.0, 3_600.0, 7_200.0, 14_400.0, 86_400.0)
 _ENDED = {
-    HappeningKind.GENERATION_PUBLISHED: "published",
-    HappeningKind.GENERATION_EMPTY: "empty",
-    HappeningKind.GENERATION_DISCARDED: "discarded",
+    EventKind.GENERATION_PUBLISHED: "published",
+    EventKind.GENERATION_EMPTY: "empty",
+    EventKind.GENERATION_DISCARDED: "discarded",
 }
 
 
@@ -128,25 +128,25 @@ class OverlordMeters(Collector):
             if begin is not None and end is not None:  # several clocks wrote them
                 self._steps.labels(step).observe(max(0.0, (end - begin).total_seconds()))
 
-    def compared(self, generation: Generation, found: Mapping[Verdict, int]) -> None:
+    def compared(self, generation: Generation, counts: Mapping[Comparison, int]) -> None:
         """Count what comparisons of replicas have found."""
-        for verdict, replicas in found.items():
+        for verdict, replicas in counts.items():
             self._compared.labels(*self._labels_of(generation), verdict.value).inc(replicas)
 
-    def committed(self, told: Sequence[Happening]) -> None:
+    def committed(self, events: Sequence[LifecycleEvent]) -> None:
         """Count what a transaction has changed."""
-        for one in told:
+        for one in events:
             labels = self._labels(one)
             match one.kind:
-                case HappeningKind.GENERATION_OPENED:
+                case EventKind.GENERATION_OPENED:
                     for how in _ENDED.values():
                         self._ranges.labels(*labels, how)
-                    for found in Verdict:
+                    for found in Comparison:
                         self._compared.labels(*labels, found.value)
-                case HappeningKind.TASK_STARTED:
+                case EventKind.TASK_STARTED:
                     self._started.labels(*labels).inc()
                     self._ended.labels(*labels, TaskStatus.FAILED.value, "false")
-                case HappeningKind.TASK_ENDED:
+                case EventKind.TASK_ENDED:
                     status = str(one.detail["status"])
                     lost = str(one.detail["lost"] is True).lower()
                     self._ended.labels(*labels, status, lost).inc()
@@ -162,13 +162,13 @@ class OverlordMeters(Collector):
         name = self._names.label(generation.supervisor_id)
         return (OTHERS, OTHERS) if name == OTHERS else (name, generation.data_source)
 
-    def _labels(self, told: Happening) -> tuple[str, str]:
-        name = self._names.label(told.supervisor_id)
-        return (OTHERS, OTHERS) if name == OTHERS else (name, told.data_source or "")
+    def _labels(self, event: LifecycleEvent) -> tuple[str, str]:
+        name = self._names.label(event.supervisor_id)
+        return (OTHERS, OTHERS) if name == OTHERS else (name, event.data_source or "")
 
 
-def _number(told: Happening, member: str) -> float:
-    found = told.detail.get(member)
+def _number(event: LifecycleEvent, member: str) -> float:
+    found = event.detail.get(member)
     return found if isinstance(found, int | float) else 0
 
 

@@ -16,14 +16,14 @@ from pathlib import PurePosixPath
 
 import structlog
 
-from supervisor.control.end_task import Endings
+from supervisor.control.end_task import TaskEnder
 from supervisor.control.export_outbox import announce
 from supervisor.control.leadership import Leadership
 from supervisor.control.loop import Loop
 from supervisor.control.metrics import OverlordMeters
 from supervisor.control.reconcile import end_siblings
 from supervisor.control.replica_comparison import Compared, compare_late, compare_siblings
-from supervisor.control.wakeups import Broadcast
+from supervisor.control.wakeups import Wakeups
 from supervisor.core.history.log_fields import fields_of_task
 from supervisor.core.model.rows import (
     AuditEntry,
@@ -58,16 +58,16 @@ TRIES = 5
 
 
 @dataclass(frozen=True)
-class Publishing:
+class Publisher:
     """Judges and commits publish requests; one instance per process."""
 
     store: Store
     clock: Clock
     leadership: Leadership
     loop: Loop
-    changed: Broadcast
-    endings: Endings
-    reach: Callable[[str], None] = lambda _: None
+    changed: Wakeups
+    endings: TaskEnder
+    failpoint: Callable[[str], None] = lambda _: None
     """Told of each place passed; a test may end the process there (failpoints)."""
     meters: OverlordMeters = field(default_factory=OverlordMeters)
 
@@ -111,13 +111,13 @@ class Publishing:
             winner = None if publication is None else publication.task_id
             before = {other.id for other in tx.generations.predecessors(generation)}
             answer = judge(PublishFacts(task, generation, winner, committed, before), request)
-            self.reach("publish:judged")
-            asked = _Asked(task, generation, request)
+            self.failpoint("publish:judged")
+            asked = _PublishAttempt(task, generation, request)
             settled = self._settled(tx, asked, answer, now)
             if not isinstance(settled, UnusableFiles):
                 self._passed("in-transaction", answer)
         if isinstance(settled, UnusableFiles):
-            self._tell_of_unusable(asked, settled)
+            self._report_unusable(asked, settled)
             raise settled
         self._passed("committed", answer)
         self._measure(asked, answer, now)
@@ -132,33 +132,33 @@ class Publishing:
         return answer
 
     def _settled(
-        self, tx: Transaction, asked: "_Asked", answer: Judgement, now: datetime
+        self, tx: Transaction, attempt: "_PublishAttempt", answer: Judgement, now: datetime
     ) -> Compared | UnusableFiles:
-        if asked.task.outcome is not None:
+        if attempt.task.outcome is not None:
             return {}
         try:
-            return _settle(tx, self.endings, asked, answer, now)
+            return _settle(tx, self.endings, attempt, answer, now)
         except UnusableFiles as error:
             # Nothing is written before the files are looked at.  In this transaction the task
             # ends: else its worker would offer the same files for ever.
-            _end_unusable(tx, self.endings, asked, error, now)
+            _end_unusable(tx, self.endings, attempt, error, now)
             return error
 
-    def _tell_of_unusable(self, asked: "_Asked", error: UnusableFiles) -> None:
-        of = fields_of_task(asked.task, asked.generation)
+    def _report_unusable(self, attempt: "_PublishAttempt", error: UnusableFiles) -> None:
+        of = fields_of_task(attempt.task, attempt.generation)
         log.warning("publish refused", **of, check=Check.FILES.value, why=str(error))
-        self.loop.wake(asked.task.supervisor_id)
+        self.loop.wake(attempt.task.supervisor_id)
         self.changed.notify()
 
-    def _measure(self, asked: "_Asked", answer: Judgement, now: datetime) -> None:
+    def _measure(self, attempt: "_PublishAttempt", answer: Judgement, now: datetime) -> None:
         self.meters.publish_judged(answer.outcome, answer.check)
-        if asked.task.outcome is None and answer.outcome is PublishOutcome.COMMITTED:
-            self.meters.published(asked.generation, asked.request.segments, now)
+        if attempt.task.outcome is None and answer.outcome is PublishOutcome.COMMITTED:
+            self.meters.published(attempt.generation, attempt.request.segments, now)
 
     def _passed(self, step: str, answer: PublishAnswer) -> None:
         """Tell of the steps of a publish that commits something."""
         if answer.outcome is PublishOutcome.COMMITTED:
-            self.reach(f"publish:{step}")
+            self.failpoint(f"publish:{step}")
 
 
 def _check_authority(task: Task, token: str, request: PublishRequest) -> None:
@@ -174,7 +174,7 @@ def _check_authority(task: Task, token: str, request: PublishRequest) -> None:
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _PublishAttempt:
     """Who asks to publish what, for which range."""
 
     task: Task
@@ -183,17 +183,21 @@ class _Asked:
 
 
 def _settle(
-    tx: Transaction, endings: Endings, asked: _Asked, answer: PublishAnswer, now: datetime
+    tx: Transaction,
+    endings: TaskEnder,
+    attempt: _PublishAttempt,
+    answer: PublishAnswer,
+    now: datetime,
 ) -> Compared:
-    task = asked.task
-    done = TaskTotals(asked.request.counters, asked.request.end)
+    task = attempt.task
+    done = TaskTotals(attempt.request.counters, attempt.request.end)
     match answer.outcome:
         case PublishOutcome.COMMITTED:
-            return _commit(tx, endings, asked, now)
+            return _commit(tx, endings, attempt, now)
         case PublishOutcome.ALREADY_PUBLISHED:
-            publication = tx.segments.publication(asked.generation.id)
+            publication = tx.segments.publication(attempt.generation.id)
             assert publication is not None, "it was there when the request was judged"
-            compared = compare_late(tx, asked.generation, publication, asked.request, now)
+            compared = compare_late(tx, attempt.generation, publication, attempt.request, now)
             endings.end(tx, task, TaskStatus.SUCCESS, answer.reason, now, totals=done)
             tx.tasks.store_outcome(task.id, answer.outcome, published=False)
             return compared
@@ -204,17 +208,21 @@ def _settle(
             tx.tasks.store_outcome(task.id, answer.outcome, published=False)
             _audit(tx, task, f"publish-{answer.outcome}", answer.reason, now)
         case PublishOutcome.WAIT_FOR_PREDECESSOR:
-            _finished(tx, asked.generation, now)
+            _finished(tx, attempt.generation, now)
     return {}
 
 
 def _end_unusable(
-    tx: Transaction, endings: Endings, asked: _Asked, error: UnusableFiles, now: datetime
+    tx: Transaction,
+    endings: TaskEnder,
+    attempt: _PublishAttempt,
+    error: UnusableFiles,
+    now: datetime,
 ) -> None:
-    done = TaskTotals(asked.request.counters, asked.request.end)
+    done = TaskTotals(attempt.request.counters, attempt.request.end)
     why = f"unusable files: {error}"
-    if endings.end(tx, asked.task, TaskStatus.FAILED, why, now, totals=done):
-        _audit(tx, asked.task, "publish-unusable-files", str(error), now)
+    if endings.end(tx, attempt.task, TaskStatus.FAILED, why, now, totals=done):
+        _audit(tx, attempt.task, "publish-unusable-files", str(error), now)
 
 
 def _finished(tx: Transaction, generation: Generation, now: datetime) -> None:
@@ -223,8 +231,10 @@ def _finished(tx: Transaction, generation: Generation, now: datetime) -> None:
         tx.generations.finished(generation.id, now)
 
 
-def _commit(tx: Transaction, endings: Endings, asked: _Asked, now: datetime) -> Compared:
-    task, generation, request = asked.task, asked.generation, asked.request
+def _commit(
+    tx: Transaction, endings: TaskEnder, attempt: _PublishAttempt, now: datetime
+) -> Compared:
+    task, generation, request = attempt.task, attempt.generation, attempt.request
     check_files(task, request, rolled_up=_is_rolled_up(tx, generation))
     tx.offsets.advance(
         task.supervisor_id,
@@ -262,11 +272,13 @@ def _commit(tx: Transaction, endings: Endings, asked: _Asked, now: datetime) -> 
     tx.tasks.store_outcome(task.id, PublishOutcome.COMMITTED, published=True)
     compared = compare_siblings(tx, generation, request, endings.last_report, now)
     end_siblings(tx, endings, generation, task.id, now)
-    _audit(tx, task, "publish", _told(publication, segments, errors), now)
+    _audit(tx, task, "publish", _format_publication(publication, segments, errors), now)
     return compared
 
 
-def _told(publication: Publication, segments: Sequence[Segment], errors: Sequence[Segment]) -> str:
+def _format_publication(
+    publication: Publication, segments: Sequence[Segment], errors: Sequence[Segment]
+) -> str:
     told = f"{publication.rows} rows in {len(segments)} segment(s)"
     kept = sum(segment.file.rows for segment in errors)
     return f"{told}, {kept} bad records quarantined" if kept else told

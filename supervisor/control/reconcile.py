@@ -9,8 +9,8 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import assert_never
 
-from supervisor.control.discard import Said, begin_offsets, close, discard, move_offsets
-from supervisor.control.end_task import Endings
+from supervisor.control.discard import Cause, begin_offsets, close, discard, move_offsets
+from supervisor.control.end_task import TaskEnder
 from supervisor.control.observe import Sources, observe
 from supervisor.core.model.rows import (
     AuditEntry,
@@ -35,7 +35,7 @@ from supervisor.core.planning.actions import (
     StartTask,
 )
 from supervisor.core.planning.observed import Observed
-from supervisor.core.planning.offset_ranges import led_to
+from supervisor.core.planning.offset_ranges import chain_end
 from supervisor.core.planning.passes import Pass
 from supervisor.core.planning.plan import plan
 from supervisor.core.values.errors import StaleCommit, StateMoved
@@ -51,8 +51,8 @@ class Shell:
     sources: Sources
     clock: Clock
     new_token: Callable[[], str]
-    endings: Endings
-    reach: Callable[[str], None] = lambda _: None
+    endings: TaskEnder
+    failpoint: Callable[[str], None] = lambda _: None
     """Told of each place passed; a test may end the process there (failpoints)."""
 
 
@@ -81,15 +81,15 @@ def make_pass(supervisor_id: str, shell: Shell, term: int) -> Pass | None:
 
 def _apply_once(action: Action, seen: Observed, shell: Shell, term: int) -> None:
     name = type(action).__name__
-    shell.reach(f"before:{name}")
+    shell.failpoint(f"before:{name}")
     try:
         with shell.sources.store.leading(term) as tx:
             apply(action, seen, tx, shell)
-            shell.reach(f"in:{name}")
+            shell.failpoint(f"in:{name}")
     except (StateMoved, StaleCommit):
         # Somebody was there first, between our look and this write: the next pass sees what is.
         return
-    shell.reach(f"after:{name}")
+    shell.failpoint(f"after:{name}")
 
 
 def apply(action: Action, seen: Observed, tx: Transaction, shell: Shell) -> None:
@@ -135,7 +135,7 @@ def _initialise(action: CommitInitialOffsets, seen: Observed, tx: Transaction) -
     newest = tx.specs.newest(seen.current.supervisor_id)
     if newest is None or newest.version != seen.current.version:
         raise StateMoved(f"{seen.current.supervisor_id} has another spec now, or none")
-    said = Said("overlord", "initial-offsets", action.why, seen.now)
+    said = Cause("overlord", "initial-offsets", action.why, seen.now)
     begin_offsets(tx, newest.supervisor_id, action.topic_ids, action.offsets, said)
     _audit(tx, seen, said.action, action.topic, action.why)
 
@@ -148,7 +148,7 @@ def _open(action: OpenGeneration, seen: Observed, tx: Transaction) -> None:
         raise StateMoved(f"the offsets that {action.generation_id} starts from were reset")
     live = tx.generations.live(supervisor_id)
     for partition, start in action.start.items():
-        at = led_to(live, partition, committed[partition].next_offset)
+        at = chain_end(live, partition, committed[partition].next_offset)
         if at != start:  # what was to come before it was given up meanwhile
             raise StateMoved(
                 f"{action.generation_id} starts at {start} of {partition}, not at {at}"
@@ -195,7 +195,7 @@ def _has_slot(action: StartTask, seen: Observed, tx: Transaction) -> bool:
     return tx.tasks.slots_in_use().get(action.worker_id, 0) < slots
 
 
-def _end(action: EndTask, seen: Observed, tx: Transaction, endings: Endings) -> None:
+def _end(action: EndTask, seen: Observed, tx: Transaction, endings: TaskEnder) -> None:
     task = tx.tasks.get(action.task_id)
     if task is None:
         return
@@ -205,27 +205,29 @@ def _end(action: EndTask, seen: Observed, tx: Transaction, endings: Endings) -> 
         _audit(tx, seen, "alert", task.id, action.why)
 
 
-def _discard(action: DiscardGeneration, seen: Observed, tx: Transaction, endings: Endings) -> None:
+def _discard(
+    action: DiscardGeneration, seen: Observed, tx: Transaction, endings: TaskEnder
+) -> None:
     """Give a range up with every later one that shares a partition, transitively (P16)."""
     first = tx.generations.get(action.generation_id)
     if first is None or not first.live:
         raise StateMoved(f"{action.generation_id} has ended")
-    said = Said("overlord", "discard", action.why, seen.now)
+    said = Cause("overlord", "discard", action.why, seen.now)
     discard(tx, endings, first.supervisor_id, said, generation_id=first.id)
 
 
-def _reset(action: ResetOffsets, seen: Observed, tx: Transaction, endings: Endings) -> None:
+def _reset(action: ResetOffsets, seen: Observed, tx: Transaction, endings: TaskEnder) -> None:
     """Set offsets that cannot be read to the nearest that can; once, whoever asks again."""
     supervisor_id = seen.current.supervisor_id
     rows = tx.offsets.of(supervisor_id)
     if any(rows.get(p) != seen.committed.get(p) for p in action.new.offsets):
         raise StateMoved(f"the offsets of {supervisor_id} have moved on")
-    said = Said("overlord", "reset-automatically", action.why, seen.now)
+    said = Cause("overlord", "reset-automatically", action.why, seen.now)
     move_offsets(tx, endings, supervisor_id, action.new, said)
 
 
 def end_siblings(
-    tx: Transaction, endings: Endings, generation: Generation, winner: str, now: datetime
+    tx: Transaction, endings: TaskEnder, generation: Generation, winner: str, now: datetime
 ) -> None:
     """End the other replicas of a published generation as SUCCESS: they did their work."""
     for task in tx.tasks.of_generations([generation.id]):

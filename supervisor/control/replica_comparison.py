@@ -10,11 +10,11 @@ from datetime import datetime
 
 from pydantic import JsonValue
 
-from supervisor.core.history.lifecycle_events import HappeningKind, range_told, shown_offsets
+from supervisor.core.history.lifecycle_events import EventKind, generation_event, shown_offsets
 from supervisor.core.model.replica_digests import (
+    Comparison,
     Divergence,
-    Reading,
-    Verdict,
+    ReplicaDigest,
     compare,
     diverged,
     read_by,
@@ -25,7 +25,7 @@ from supervisor.core.model.rows import AuditEntry, Generation, Publication
 from supervisor.ports.store import Transaction
 from tasks.contract.messages import PublishRequest, TaskReport
 
-Compared = Mapping[Verdict, int]
+Compared = Mapping[Comparison, int]
 """What was found -> of how many replicas."""
 
 
@@ -47,8 +47,8 @@ def compare_siblings(
     ]
     silent = sum(report is None for report in others)
     said = [read_by(report) for report in others if report is not None]
-    found = _told(tx, generation, read_by(request), said, now)
-    return found + Counter({Verdict.UNKNOWN: silent})
+    found = _record_divergences(tx, generation, read_by(request), said, now)
+    return found + Counter({Comparison.UNKNOWN: silent})
 
 
 def compare_late(
@@ -67,33 +67,37 @@ def compare_late(
     if winner is None or winner.totals is None or request.task_id in known:
         return {}
     records = records_of(winner.totals.counters)
-    published = Reading(winner.id, publication.end, records, publication.digest)
-    found = _told(tx, generation, published, [read_by(request)], now)
+    published = ReplicaDigest(winner.id, publication.end, records, publication.digest)
+    found = _record_divergences(tx, generation, published, [read_by(request)], now)
     return {verdict: number for verdict, number in found.items() if verdict.differs}
 
 
-def _told(
+def _record_divergences(
     tx: Transaction,
     generation: Generation,
-    published: Reading,
-    others: Iterable[Reading],
+    published: ReplicaDigest,
+    others: Iterable[ReplicaDigest],
     now: datetime,
-) -> Counter[Verdict]:
-    found: Counter[Verdict] = Counter()
+) -> Counter[Comparison]:
+    found: Counter[Comparison] = Counter()
     for other in others:
         found[compare(published, other)] += 1
         if (one := diverged(published, other)) is not None:
             tx.segments.add_diverged(generation.id, one)
-            _tell(tx, generation, published, one, now)
+            _record_divergence(tx, generation, published, one, now)
     return found
 
 
-def _tell(
-    tx: Transaction, generation: Generation, published: Reading, other: Divergence, now: datetime
+def _record_divergence(
+    tx: Transaction,
+    generation: Generation,
+    published: ReplicaDigest,
+    other: Divergence,
+    now: datetime,
 ) -> None:
     why = why_of(published, other)
     detail: dict[str, JsonValue] = {
-        "found": other.found.value,
+        "found": other.comparison.value,
         "start": shown_offsets(generation.start),
         "end": shown_offsets(published.end),
         "publishedBy": published.task_id,
@@ -104,7 +108,7 @@ def _tell(
         "otherRecords": other.records,
         "why": why,
     }
-    tx.happenings.tell(range_told(generation, HappeningKind.REPLICAS_DIVERGED, now, **detail))
-    if other.found is Verdict.OTHER_ROWS:
+    tx.happenings.record(generation_event(generation, EventKind.REPLICAS_DIVERGED, now, **detail))
+    if other.comparison is Comparison.OTHER_ROWS:
         about = {"supervisor": generation.supervisor_id, "generation": generation.id, "why": why}
         tx.audit.write(AuditEntry(now, "overlord", "alert", other.task_id, about))

@@ -14,9 +14,9 @@ from pydantic import JsonValue
 
 from supervisor.control.loop import Loop
 from supervisor.core.history.lag import LAG_KEPT, Lag, LogEnds, lag_ages, with_look
-from supervisor.core.history.lifecycle_events import Happening, HappeningKind
+from supervisor.core.history.lifecycle_events import EventKind, LifecycleEvent
 from supervisor.core.planning.observed import Observed
-from supervisor.core.planning.progress import lag_by_partition, reached
+from supervisor.core.planning.progress import best_position, lag_by_partition
 from supervisor.core.planning.states import SupervisorState, state_of
 from supervisor.core.values.errors import SupervisorError
 from supervisor.ports.state_history import StoredState
@@ -29,7 +29,7 @@ LAG_PERIOD = timedelta(minutes=1)
 
 
 @dataclass
-class Watching:
+class StateRecorder:
     """Notes what passes find; one instance per process, safe to call from many threads."""
 
     store: Store
@@ -63,9 +63,9 @@ class Watching:
             self._ends.pop(supervisor_id, None)
             self._written.pop(supervisor_id, None)
 
-    def _note(self, supervisor_id: str, found: SupervisorState) -> None:
+    def _note(self, supervisor_id: str, state: SupervisorState) -> None:
         term = self.term()
-        known = (term, str(found.state), found.detailed)
+        known = (term, str(state.state), state.detailed)
         with self._lock:
             if self._written.get(supervisor_id) == known:
                 return
@@ -73,9 +73,9 @@ class Watching:
         with self.store.leading(term) as tx:
             before = tx.watched.state(supervisor_id)
             if before is None or (before.state, before.detailed) != known[1:]:
-                new = StoredState(str(found.state), found.detailed, found.why, now)
+                new = StoredState(str(state.state), state.detailed, state.why, now)
                 tx.watched.put_state(supervisor_id, new)
-                tx.happenings.tell(_told(supervisor_id, found, before, now))
+                tx.happenings.record(_state_event(supervisor_id, state, before, now))
         with self._lock:
             self._written[supervisor_id] = known
 
@@ -91,7 +91,7 @@ class Watching:
 
     def ages(self, seen: Observed) -> dict[TopicPartition, timedelta]:
         """Return the age of the oldest unread record of each partition, where it is known."""
-        return lag_ages(self.looks(seen), reached(seen), seen.now, lag_by_partition(seen))
+        return lag_ages(self.looks(seen), best_position(seen), seen.now, lag_by_partition(seen))
 
     def lag(self, seen: Observed) -> Lag:
         """Return how far a supervisor is behind."""
@@ -126,14 +126,14 @@ class Watching:
             tx.watched.add_lag(now, found, now - LAG_KEPT)
 
 
-def _told(
-    supervisor_id: str, found: SupervisorState, before: StoredState | None, now: datetime
-) -> Happening:
+def _state_event(
+    supervisor_id: str, state: SupervisorState, before: StoredState | None, now: datetime
+) -> LifecycleEvent:
     detail: dict[str, JsonValue] = {
-        "state": str(found.state),
-        "detailedState": found.detailed,
-        "why": found.why,
-        "healthy": found.healthy,
+        "state": str(state.state),
+        "detailedState": state.detailed,
+        "why": state.why,
+        "healthy": state.healthy,
         "before": None if before is None else before.detailed,
     }
-    return Happening(now, HappeningKind.STATE_CHANGED, supervisor_id, detail)
+    return LifecycleEvent(now, EventKind.STATE_CHANGED, supervisor_id, detail)

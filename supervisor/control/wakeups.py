@@ -4,7 +4,7 @@ import asyncio
 import threading
 
 
-class Broadcast:
+class Wakeups:
     """Wakes every coroutine that waits; may be notified from any thread."""
 
     def __init__(self) -> None:

@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from supervisor.core.history.rates import History, extended, rates, sample_of
+from supervisor.core.history.rates import SampleSeries, extended, rates, sample_of
 from supervisor.core.model.rows import WorkerRow
-from supervisor.core.planning.milestone import Milestone
+from supervisor.core.planning.milestone import WakeCondition
 from supervisor.core.planning.observed import Liveness, WorkerView
 from supervisor.ports.store import Clock
 from tasks.contract.messages import CompactionReport, SyncRequest, TaskReport
@@ -30,7 +30,7 @@ class _Heard:
     previous_end: str = ""
     reports: Mapping[str, TaskReport] | None = None
     compactions: Mapping[str, CompactionReport] = field(default_factory=dict)
-    histories: Mapping[str, History] = field(default_factory=dict)
+    histories: Mapping[str, SampleSeries] = field(default_factory=dict)
     """Task -> what it had counted now and then."""
 
 
@@ -48,9 +48,9 @@ class WorkerRegistry:
         self._heard: dict[str, _Heard] = {}
         self._disabled: set[str] = set()
         """As the rows say: every change of them in this term goes through here as well."""
-        self._watched: dict[str, Mapping[str, Milestone]] = {}
+        self._watched: dict[str, Mapping[str, WakeCondition]] = {}
         """Supervisor -> what `watch` was told of it last."""
-        self._milestones: dict[str, Milestone] = {}
+        self._milestones: dict[str, WakeCondition] = {}
         """The same by task, of all supervisors."""
 
     def led_for(self) -> timedelta:
@@ -84,7 +84,7 @@ class WorkerRegistry:
         with self._lock:
             (self._disabled.add if disabled else self._disabled.discard)(worker_id)
 
-    def watch(self, supervisor_id: str, milestones: Mapping[str, Milestone]) -> None:
+    def watch(self, supervisor_id: str, milestones: Mapping[str, WakeCondition]) -> None:
         """Take it for news when one of these tasks comes so far; replaces the last wish."""
         with self._lock:
             for task_id in self._watched.pop(supervisor_id, {}):

@@ -31,7 +31,7 @@ class Demo:
         table: str,
         group: ProcessGroup,
         until: Event,
-        say: Callable[[str], None],
+        notify: Callable[[str], None],
     ) -> None:
         """Show `table` of the overlord at `url`; `group` is looked after meanwhile."""
         self._url = url
@@ -39,7 +39,7 @@ class Demo:
         self._count = f"select count(*) as n from {table}"  # noqa: S608 -- our own name
         self._group = group
         self._until = until
-        self._say = say
+        self._say = notify
 
     def show(self, *, once: bool) -> int:
         """Show it until told to stop, or, `once`, until the first verify; return the exit code."""

@@ -185,11 +185,11 @@ class ProcessGroup:
         self,
         *,
         backoff: Backoff = Backoff(),
-        say: Callable[[str], None] = lambda _: None,
+        notify: Callable[[str], None] = lambda _: None,
         now_s: Callable[[], float] = time.monotonic,
     ) -> None:
         self._backoff = backoff
-        self._say = say
+        self._say = notify
         self._now_s = now_s
         self._kept: dict[str, _Kept] = {}
 

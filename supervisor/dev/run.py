@@ -30,7 +30,7 @@ from supervisor.dev.sample import TOPIC, sample_spec
 from supervisor.settings.problems import SetupProblem
 from supervisor.settings.settings import OVERLORD_PORT, Settings
 from tasks.runtime.errors import JarsError, RuntimePartError
-from tasks.runtime.jars import FORMATS, KAFKA, SPARK, Part, ensure_jars
+from tasks.runtime.jars import FORMATS, KAFKA, SPARK, JarGroup, ensure_jars
 from tasks.runtime.java import Java, find_java
 
 BROKER_WITHIN = timedelta(seconds=120)
@@ -63,7 +63,7 @@ def _only_one(folder: Path) -> Iterator[None]:
         yield
 
 
-def _say(line: str) -> None:
+def _print_notice(line: str) -> None:
     sys.stderr.write(f"{line}\n")
     sys.stderr.flush()
 
@@ -108,7 +108,7 @@ class Dev:
         try:
             with _only_one(self._folder):
                 java = self._prepare()
-                with ProcessGroup(say=_say) as group:
+                with ProcessGroup(notify=_print_notice) as group:
                     return self._run_children(group, java, ports)
         except (ChildFailed, RuntimePartError) as error:
             raise SetupProblem(str(error), "`tidegate doctor` checks each part") from error
@@ -125,7 +125,7 @@ class Dev:
 
     def _prepare(self) -> Java:
         """Find Java and fetch the jars; the first start takes a minute, later ones none."""
-        _say(f"data folder {self._folder} (delete it to begin anew)")
+        _print_notice(f"data folder {self._folder} (delete it to begin anew)")
         java = find_java(self._settings.java, self._folder / "truststore")
         parts = [SPARK] if self._options.kafka else [SPARK, KAFKA]
         for part in parts:
@@ -133,12 +133,14 @@ class Dev:
         try:
             self._jars(java, FORMATS)
         except JarsError as error:
-            _say(f"Avro records cannot be read: {error}")
+            _print_notice(f"Avro records cannot be read: {error}")
         return java
 
-    def _jars(self, java: Java, part: Part) -> list[Path]:
+    def _jars(self, java: Java, part: JarGroup) -> list[Path]:
         folder = self._folder / "jars"
-        return ensure_jars(folder, java, part, jars_folder=self._settings.jars, say=_say)
+        return ensure_jars(
+            folder, java, part, jars_folder=self._settings.jars, notify=_print_notice
+        )
 
     def _run_children(self, group: ProcessGroup, java: Java, ports: Ports) -> int:
         bootstrap = self._options.kafka or self._start_broker(group, java)
@@ -151,10 +153,10 @@ class Dev:
         if self._options.sample or self._options.demo:
             self._start_sample(group, bootstrap, ports)
         if self._options.demo:
-            return Demo(ports.overlord_url, TOPIC, group, self._until, _say).show(
+            return Demo(ports.overlord_url, TOPIC, group, self._until, _print_notice).show(
                 once=self._options.once
             )
-        _say("Ctrl-C stops everything; a second start goes on where it stopped")
+        _print_notice("Ctrl-C stops everything; a second start goes on where it stopped")
         group.watch(self._until)
         return 0
 
@@ -167,7 +169,7 @@ class Dev:
     def _add(self, group: ProcessGroup, spec: ChildSpec, within: timedelta) -> None:
         if self._until.is_set():
             return
-        _say(f"starting {spec.name} ...")
+        _print_notice(f"starting {spec.name} ...")
         group.add(spec)
         group.wait_ready(spec.name, within)
 
@@ -218,7 +220,7 @@ class Dev:
         duration = f"PT{int(self._options.task_duration.total_seconds())}S"
         with httpx.Client(base_url=ports.overlord_url, timeout=ASK_TIMEOUT_S) as api:
             _supervise(api, sample_spec(bootstrap, TOPIC, task_duration=duration), bootstrap)
-        _say(f"supervisor {TOPIC} reads topic {TOPIC}")
+        _print_notice(f"supervisor {TOPIC} reads topic {TOPIC}")
 
 
 def _supervise(api: httpx.Client, wanted: dict[str, JsonValue], bootstrap: str) -> None:

@@ -15,8 +15,8 @@ from typing import assert_never
 
 from supervisor.core.queue.events import (
     Damage,
-    Event,
     QueueConfig,
+    QueuedEvent,
     QueueRow,
     StoredEvent,
     UndecodableEvent,
@@ -24,7 +24,7 @@ from supervisor.core.queue.events import (
     decode,
 )
 from supervisor.core.values.skewed_waits import is_ahead
-from supervisor.eventqueue.handling import Answer, Done, Fail, Later, Retry
+from supervisor.eventqueue.handling import Done, Fail, Handling, Later, Retry
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Ahead:
     """Events that another overlord's clock, ahead of ours, has put off: from now on ours counts."""
 
     stored: tuple[StoredEvent, ...]
-    events: tuple[Event, ...]
+    events: tuple[QueuedEvent, ...]
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Batch:
     """What is handled at once, in order."""
 
     stored: tuple[StoredEvent, ...]
-    events: tuple[Event, ...]
+    events: tuple[QueuedEvent, ...]
 
 
 Look = Damage | Idle | Ahead | Undecodable | Batch
@@ -76,7 +76,7 @@ def next_batch(
     if first is _Wait.LASTS:
         return Idle(read[0].due_at)
     taken: list[StoredEvent] = []
-    events: list[Event] = []
+    events: list[QueuedEvent] = []
     size_bytes = 0
     for stored in read[: config.max_items_at_once]:
         size_bytes += stored.size_bytes
@@ -130,7 +130,7 @@ class Settlement:
 
     processed_seq: int
     processed_bytes: int
-    again: tuple[Event, ...] = ()
+    again: tuple[QueuedEvent, ...] = ()
     set_aside: tuple[SetAside, ...] = ()
 
 
@@ -139,7 +139,7 @@ class WrongAnswers(Exception):
 
 
 def settle(
-    row: QueueRow, batch: Batch, answers: Sequence[Answer], config: QueueConfig
+    row: QueueRow, batch: Batch, answers: Sequence[Handling], config: QueueConfig
 ) -> Settlement:
     """Return what the answers to a batch lead to.
 
@@ -148,7 +148,7 @@ def settle(
     """
     if len(answers) != len(batch.events):
         raise WrongAnswers(f"{len(answers)} answers for {len(batch.events)} events")
-    again: list[Event] = []
+    again: list[QueuedEvent] = []
     given_up: list[SetAside] = []
     for stored, event, answer in zip(batch.stored, batch.events, answers, strict=True):
         match answer:

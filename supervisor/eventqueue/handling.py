@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from supervisor.core.queue.events import Event
+from supervisor.core.queue.events import QueuedEvent
 from supervisor.ports.store import Store, Transaction
 
 
@@ -40,7 +40,7 @@ class Fail:
     reason: str
 
 
-Answer = Done | Retry | Later | Fail
+Handling = Done | Retry | Later | Fail
 
 
 def nothing(_: Transaction) -> None:
@@ -51,7 +51,7 @@ def nothing(_: Transaction) -> None:
 class Handled:
     """Answers, one per event in their order, and what is written with the new position."""
 
-    answers: Sequence[Answer]
+    answers: Sequence[Handling]
     write: Callable[[Transaction], None] = nothing
     """Called in the leading transaction that advances: what it writes happens exactly once."""
 
@@ -68,4 +68,4 @@ class Context:
     """True once the process wants to end: a long handler returns what it has, or raises."""
 
 
-Handler = Callable[[Sequence[Event], Context], Handled]
+Handler = Callable[[Sequence[QueuedEvent], Context], Handled]

@@ -14,10 +14,10 @@ from datetime import datetime, timedelta
 from supervisor.core.model.rows import AuditEntry
 from supervisor.core.queue.events import (
     EmptyEvent,
-    Event,
     EventTooLarge,
     FailedEvent,
     QueueConfig,
+    QueuedEvent,
     QueueName,
     QueueRow,
     QueueState,
@@ -141,7 +141,7 @@ class Operations:
         """
         now = self.clock.now()
         with self.store.reading() as tx:
-            return self._view(tx, _found(tx, queue), Totals.of(tx), now)
+            return self._view(tx, _require_queue(tx, queue), Totals.of(tx), now)
 
     def dead(self) -> list[QueueRow]:
         """Return the queues that stand still until somebody repairs them, by name."""
@@ -163,12 +163,14 @@ class Operations:
         behind = None if place is None else (place[0], place[1])
         with self.store.reading() as tx:
             if queue is not None:
-                _found(tx, queue)
+                _require_queue(tx, queue)
             found = tx.events.failed(queue, limit + 1, behind)
             if len(found) <= limit:
                 return found, None
             last = found[limit - 1]
-            return found[:limit], write_cursor(FAILED_EVENTS, _found(tx, last.queue).id, last.seq)
+            return found[:limit], write_cursor(
+                FAILED_EVENTS, _require_queue(tx, last.queue).id, last.seq
+            )
 
     def failed_event(self, queue: QueueName, seq: int) -> FailedEvent:
         """Return one.
@@ -177,7 +179,7 @@ class Operations:
             QueueNotFound, FailedEventNotFound: there is no such queue or event.
         """
         with self.store.reading() as tx:
-            _found(tx, queue)
+            _require_queue(tx, queue)
             return _failed(tx, queue, seq)
 
     def _view(self, tx: Transaction, row: QueueRow, totals: Totals, now: datetime) -> QueueView:
@@ -203,7 +205,7 @@ class Operations:
         """
         now = self.clock.now()
         with self.store.leading(self.term()) as tx:
-            row = _found(tx, queue)
+            row = _require_queue(tx, queue)
             event = _replayable(_failed(tx, queue, seq))
             self._replay(tx, row, seq, event, now)
             _audit(
@@ -218,7 +220,7 @@ class Operations:
         """
         now = self.clock.now()
         with self.store.leading(self.term()) as tx:
-            row = _found(tx, queue)
+            row = _require_queue(tx, queue)
             replayed = 0
             for failed in tx.events.failed(queue, REPLAYED_MAX):
                 try:
@@ -242,7 +244,7 @@ class Operations:
         """
         now = self.clock.now()
         with self.store.leading(self.term()) as tx:
-            _found(tx, queue)
+            _require_queue(tx, queue)
             failed = _failed(tx, queue, seq)
             tx.events.drop_failed(queue, seq)
             told = {"seq": str(seq), "key": failed.key, "reason": failed.reason}
@@ -258,7 +260,7 @@ class Operations:
         """
         now = self.clock.now()
         with self.store.leading(self.term()) as tx:
-            row = _found(tx, queue)
+            row = _require_queue(tx, queue)
             if row.state is not QueueState.DEAD:
                 raise QueueNotDead(queue)
             stored = tx.events.rebuild(queue)
@@ -274,7 +276,7 @@ class Operations:
         return done
 
     def _replay(
-        self, tx: Transaction, row: QueueRow, seq: int, event: Event, now: datetime
+        self, tx: Transaction, row: QueueRow, seq: int, event: QueuedEvent, now: datetime
     ) -> None:
         # Dropped in the same transaction: it is in one of the two places, always.
         try:
@@ -319,7 +321,7 @@ class Operations:
         return False
 
 
-def _found(tx: Transaction, queue: QueueName) -> QueueRow:
+def _require_queue(tx: Transaction, queue: QueueName) -> QueueRow:
     row = tx.events.find(queue)
     if row is None:
         raise QueueNotFound(queue)
@@ -333,7 +335,7 @@ def _failed(tx: Transaction, queue: QueueName, seq: int) -> FailedEvent:
     return failed
 
 
-def _replayable(failed: FailedEvent) -> Event:
+def _replayable(failed: FailedEvent) -> QueuedEvent:
     """Return a failed event as it is queued again."""
     if failed.reason.startswith(DAMAGED):
         raise NotReplayable(failed.queue, failed.seq, failed.reason)

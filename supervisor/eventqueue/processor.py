@@ -19,9 +19,9 @@ import structlog
 
 from supervisor.core.queue.events import (
     Damage,
-    Event,
     FailedEvent,
     QueueConfig,
+    QueuedEvent,
     QueueMode,
     QueueName,
     QueueRow,
@@ -58,7 +58,7 @@ class ProcessorClosed(SupervisorError):
 
 
 @dataclass(frozen=True)
-class Kit:
+class ProcessorParts:
     """What every processor of a process works with."""
 
     store: Store
@@ -73,7 +73,7 @@ class EventProcessor:
     """One queue; with a handler it is consumed here, else it is only added to."""
 
     def __init__(
-        self, queue: QueueName, config: QueueConfig, handler: Handler | None, kit: Kit
+        self, queue: QueueName, config: QueueConfig, handler: Handler | None, kit: ProcessorParts
     ) -> None:
         """Nothing is read or written before it is used."""
         if handler is None and config.mode is not QueueMode.DURABLE:
@@ -94,7 +94,7 @@ class EventProcessor:
 
     def add(
         self,
-        event: Event,
+        event: QueuedEvent,
         *,
         tx: Transaction | None = None,
         not_before: datetime | None = None,
@@ -168,9 +168,9 @@ class EventProcessor:
                 tell()
         return ended
 
-    def on_close(self, tell: Callable[[], None]) -> None:
+    def on_close(self, notify: Callable[[], None]) -> None:
         """Call `tell` once, when it is closed."""
-        self._on_close.append(tell)
+        self._on_close.append(notify)
 
     # -- one look --------------------------------------------------------------------------------
 

@@ -21,7 +21,7 @@ from supervisor.eventqueue.decide import looked_at
 from supervisor.eventqueue.dispatcher import Dispatcher
 from supervisor.eventqueue.handling import Handler
 from supervisor.eventqueue.meters import Meters
-from supervisor.eventqueue.processor import EventProcessor, Kit
+from supervisor.eventqueue.processor import EventProcessor, ProcessorParts
 from supervisor.ports.store import Clock, Store
 
 log = structlog.get_logger()
@@ -49,7 +49,7 @@ class EventQueues:
     ) -> None:
         """Run nothing yet; `term` raises LeaseLost while this overlord does not lead."""
         self._ending = threading.Event()
-        self._kit = Kit(store, clock, term, meters, self._ending.is_set)
+        self._kit = ProcessorParts(store, clock, term, meters, self._ending.is_set)
         self._dispatcher = Dispatcher(clock, threads=threads)
         self._lock = threading.Lock()
         self._open: dict[QueueName, EventProcessor] = {}

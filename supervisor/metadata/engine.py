@@ -193,11 +193,11 @@ def _postgres(url: URL, bounds: Bounds) -> Engine:
     )
     event.listen(engine, "handle_error", _translate)
     # The driver is an extra: whoever uses SQLite need not have it.
-    from supervisor.metadata.patience import be_patient, never_pipeline
+    from supervisor.metadata.patience import bound_waits, never_pipeline
 
     never_pipeline(engine)
     # Later than the server's own bound, which ends in the better message.
-    be_patient(engine, statement_s=1.25 * bounds.statement.total_seconds())
+    bound_waits(engine, statement_s=1.25 * bounds.statement.total_seconds())
     return engine
 
 

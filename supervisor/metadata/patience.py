@@ -29,7 +29,7 @@ _LOOK_S = 0.05
 RV = TypeVar("RV")
 
 
-class Silence:
+class CircuitBreaker:
     """Whether the server was found silent; one per engine, shared by all threads."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -39,18 +39,18 @@ class Silence:
         self._try_at: float | None = None
         self.times_found = 0
 
-    def found(self) -> None:
+    def trip(self) -> None:
         """Refuse everybody for a while: the server did not answer in time."""
         with self._lock:
             self._try_at = self._clock() + TRY_EVERY_S
             self.times_found += 1
 
-    def broken(self) -> None:
+    def reset(self) -> None:
         """Let everybody through: the server answered."""
         with self._lock:
             self._try_at = None
 
-    def require_answers(self) -> None:
+    def require_closed(self) -> None:
         """Return if the server may be asked; while it is silent, one caller a second may.
 
         Raises:
@@ -66,11 +66,11 @@ class Silence:
         raise MetadataUnavailable("the metadata database does not answer")
 
 
-class PatientConnection(psycopg.Connection[Any]):
+class BoundedWaitConnection(psycopg.Connection[Any]):
     """A connection that is closed when an answer takes longer than `patience_s`."""
 
     patience_s: float = 10.0
-    silence: Silence | None = None
+    silence: CircuitBreaker | None = None
 
     def wait(self, gen: PQGen[RV], interval: float = _LOOK_S, timeout: float | None = None) -> RV:
         """Wait as every connection does, but not for ever."""
@@ -95,36 +95,36 @@ class PatientConnection(psycopg.Connection[Any]):
     def _give_up(self) -> None:
         self.pgconn.finish()  # an answer that came now would be taken for the next one's
         if self.silence is not None:
-            self.silence.found()
+            self.silence.trip()
         raise psycopg.OperationalError(f"no answer within {self.patience_s:g} s")
 
 
-def be_patient(engine: Engine, *, statement_s: float) -> None:
+def bound_waits(engine: Engine, *, statement_s: float) -> None:
     """Bound each wait of an engine: `PING_S` for the first answer, then `statement_s`."""
-    silence = Silence()
+    silence = CircuitBreaker()
     ping_s = min(PING_S, statement_s)
 
     @event.listens_for(engine, "do_connect")
     def connect(
         _dialect: object, _record: object, cargs: Sequence[Any], cparams: Mapping[str, Any]
-    ) -> PatientConnection:
-        silence.require_answers()
+    ) -> BoundedWaitConnection:
+        silence.require_closed()
         before = silence.times_found
-        made = _in_a_thread(lambda: PatientConnection.connect(*cargs, **cparams))
+        made = _in_a_thread(lambda: BoundedWaitConnection.connect(*cargs, **cparams))
         connection = _unless_silent(made, lambda: silence.times_found > before)
         connection.patience_s, connection.silence = statement_s, silence
         return connection
 
     @event.listens_for(engine, "checkin")
-    def rest(connection: PatientConnection | None, _record: object) -> None:
+    def rest(connection: BoundedWaitConnection | None, _record: object) -> None:
         if connection is not None:  # None: it was closed
             connection.patience_s = ping_s
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
-        silence.broken()
+        silence.reset()
         used: object = connection.connection.dbapi_connection
-        assert isinstance(used, PatientConnection)
+        assert isinstance(used, BoundedWaitConnection)
         used.patience_s = statement_s
 
 
@@ -146,9 +146,9 @@ def never_pipeline(engine: Engine) -> None:
         return True  # it is done
 
 
-def _in_a_thread(connect: Callable[[], PatientConnection]) -> "Future[PatientConnection]":
+def _in_a_thread(connect: Callable[[], BoundedWaitConnection]) -> "Future[BoundedWaitConnection]":
     """Connect beside the caller: a name server may hang as well, which no setting bounds."""
-    made: Future[PatientConnection] = Future()
+    made: Future[BoundedWaitConnection] = Future()
 
     def run() -> None:
         try:
@@ -161,16 +161,16 @@ def _in_a_thread(connect: Callable[[], PatientConnection]) -> "Future[PatientCon
 
 
 def _unless_silent(
-    made: "Future[PatientConnection]", silent: Callable[[], bool]
-) -> PatientConnection:
+    connecting: "Future[BoundedWaitConnection]", silent: Callable[[], bool]
+) -> BoundedWaitConnection:
     """Return the new connection; give up waiting once somebody finds the server silent."""
-    while not wait([made], _LOOK_S).done:
+    while not wait([connecting], _LOOK_S).done:
         if silent():
-            made.add_done_callback(_close_late)
+            connecting.add_done_callback(_close_late)
             raise MetadataUnavailable("the metadata database does not answer")
-    return made.result()
+    return connecting.result()
 
 
-def _close_late(made: "Future[PatientConnection]") -> None:
-    if made.exception() is None:
-        made.result().close()
+def _close_late(connecting: "Future[BoundedWaitConnection]") -> None:
+    if connecting.exception() is None:
+        connecting.result().close()

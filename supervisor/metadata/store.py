@@ -20,7 +20,7 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
-from supervisor.core.history.lifecycle_events import Happening
+from supervisor.core.history.lifecycle_events import LifecycleEvent
 from supervisor.core.values.errors import (
     KeyTakenOver,
     LeaseLost,
@@ -36,7 +36,7 @@ from supervisor.metadata.repositories.compactions import SqlCompactions
 from supervisor.metadata.repositories.events import SqlEvents
 from supervisor.metadata.repositories.exports import SqlExports
 from supervisor.metadata.repositories.generations import SqlGenerations
-from supervisor.metadata.repositories.happenings import KEPT, SqlHappenings
+from supervisor.metadata.repositories.happenings import KEPT, SqlLifecycleEvents
 from supervisor.metadata.repositories.keys import SqlKeys
 from supervisor.metadata.repositories.lease import SqlLease, require_term
 from supervisor.metadata.repositories.offsets import SqlOffsets
@@ -53,7 +53,7 @@ from supervisor.ports.compaction import Compactions
 from supervisor.ports.exports import Exports
 from supervisor.ports.generations import Generations, OffsetsTable
 from supervisor.ports.idempotency import Keys
-from supervisor.ports.lifecycle import Happenings
+from supervisor.ports.lifecycle import LifecycleEvents
 from supervisor.ports.operations import OperationsTable
 from supervisor.ports.queue_events import Events, Heard
 from supervisor.ports.segments import Retention, Segments
@@ -95,16 +95,18 @@ class SqlTransaction:
     lease: LeaseTable
     events: Events
     installation: Installation
-    happenings: Happenings
+    happenings: LifecycleEvents
     operations: OperationsTable
     watched: Watched
     keys: Keys
     access: Access
 
     @classmethod
-    def on(cls, connection: Connection, events: Events, happenings: Happenings) -> "SqlTransaction":
+    def on(
+        cls, connection: Connection, events: Events, happenings: LifecycleEvents
+    ) -> "SqlTransaction":
         """Build every repository but the given ones on one connection."""
-        tell = happenings.tell
+        tell = happenings.record
         ranges = SqlGenerations(connection, tell)
         return cls(
             specs=SqlSpecs(connection, tell),
@@ -151,7 +153,7 @@ class SqlStore:
         self._beside: list[SqlStore] = []
         self._heard: Heard | None = None
         self._fenced: Callable[[int], None] | None = None
-        self._committed: Callable[[Sequence[Happening]], None] = lambda _: None
+        self._committed: Callable[[Sequence[LifecycleEvent]], None] = lambda _: None
         self._measured: Measured = lambda _, __, ___: None
         self._acts_for: ContextVar[str | None] = ContextVar("acts_for", default=None)
 
@@ -190,7 +192,7 @@ class SqlStore:
         """Tell `heard` the term of each leader's transaction that is refused as an old one's."""
         self._fenced = heard
 
-    def on_committed(self, heard: Callable[[Sequence[Happening]], None]) -> None:
+    def on_committed(self, heard: Callable[[Sequence[LifecycleEvent]], None]) -> None:
         """Tell `heard` what happened in each transaction, once it is committed."""
         self._committed = heard
 
@@ -241,7 +243,7 @@ class SqlStore:
                 yield SqlTransaction.on(
                     connection,
                     SqlEvents(connection, writable=False),
-                    SqlHappenings(connection, writable=False),
+                    SqlLifecycleEvents(connection, writable=False),
                 )
 
     @contextmanager
@@ -258,7 +260,7 @@ class SqlStore:
                     self._require_term(connection, term)
                     self._mark(connection)
                 events = SqlEvents(connection)
-                happenings = SqlHappenings(connection, kept=self._happenings_kept)
+                happenings = SqlLifecycleEvents(connection, kept=self._happenings_kept)
                 yield SqlTransaction.on(connection, events, happenings)
                 added = events.flush()
                 told = happenings.flush()  # last: see there

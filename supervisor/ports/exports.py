@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Protocol
 
-from supervisor.core.tables.exports import Change, Export, ExportedFile, Standing
+from supervisor.core.tables.exports import Change, Export, ExportedFile, ExportVersion
 from supervisor.core.values.export_formats import ExportFormat
 
 
@@ -43,11 +43,11 @@ class OpenTable(Protocol):
         ...
 
     @property
-    def standing(self) -> Standing:
+    def standing(self) -> ExportVersion:
         """Where it is, and at which version."""
         ...
 
-    def commit(self, change: Change, sequence: int, now: datetime) -> Standing:
+    def commit(self, change: Change, sequence: int, now: datetime) -> ExportVersion:
         """Add and take out files, all at once; return how the table stands then.
 
         Columns that are new are added; rows of older files have null there.  Delta gets them in a

@@ -4,7 +4,7 @@ from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import Protocol
 
-from supervisor.core.values.idempotency import Claim, KeyRow, StoredAnswer
+from supervisor.core.values.idempotency import KeyClaim, KeyRow, StoredAnswer
 
 
 class Keys(Protocol):
@@ -14,7 +14,7 @@ class Keys(Protocol):
         """Return what is stored under a key."""
         ...
 
-    def take(self, claim: Claim, over: str | None) -> bool:
+    def take(self, claim: KeyClaim, over: str | None) -> bool:
         """Store a claim, in the place of the claim `over`, which has not acted, or as a new row.
 
         False: somebody was faster, or `over` has acted meanwhile; nothing is changed.

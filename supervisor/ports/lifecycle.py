@@ -9,26 +9,28 @@ other in the order of the commits, and none is visible before those below it.
 from collections.abc import Callable
 from typing import Protocol
 
-from supervisor.core.history.lifecycle_events import Happening, Numbered
+from supervisor.core.history.lifecycle_events import LifecycleEvent, NumberedEvent
 
-Tell = Callable[[Happening], None]
+RecordEvent = Callable[[LifecycleEvent], None]
 """Given to the repositories: what they change, they tell."""
 
 
-class Happenings(Protocol):
+class LifecycleEvents(Protocol):
     """The newest of what happened; older ones are dropped."""
 
-    def tell(self, happening: Happening) -> None:
+    def record(self, happening: LifecycleEvent) -> None:
         """Write it with this transaction."""
         ...
 
-    def after(self, number: int, limit: int, *, supervisor_id: str | None = None) -> list[Numbered]:
+    def after(
+        self, number: int, limit: int, *, supervisor_id: str | None = None
+    ) -> list[NumberedEvent]:
         """Return those with higher numbers, ascending."""
         ...
 
     def before(
         self, number: int | None, limit: int, *, supervisor_id: str | None = None
-    ) -> list[Numbered]:
+    ) -> list[NumberedEvent]:
         """Return those with lower numbers, or all, newest first."""
         ...
 

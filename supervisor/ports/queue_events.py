@@ -11,10 +11,10 @@ from datetime import datetime
 from typing import Protocol
 
 from supervisor.core.queue.events import (
-    Event,
     FailedEvent,
     FailedPlace,
     QueueConfig,
+    QueuedEvent,
     QueueName,
     QueueRow,
     StoredEvent,
@@ -31,7 +31,7 @@ class Events(Protocol):
     def add(
         self,
         queue: QueueName,
-        event: Event,
+        event: QueuedEvent,
         config: QueueConfig,
         now: datetime,
         *,

@@ -57,7 +57,7 @@ class Segments(Protocol):
         """Return the newest, newest first."""
         ...
 
-    def add_diverged(self, generation_id: str, found: Divergence) -> None:
+    def add_diverged(self, generation_id: str, divergence: Divergence) -> None:
         """Note, of a publication, a replica that came to something else."""
         ...
 

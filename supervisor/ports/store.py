@@ -20,7 +20,7 @@ from supervisor.core.model.rows import (
     TaskTotals,
     WorkerRow,
 )
-from supervisor.core.planning.milestone import Milestone
+from supervisor.core.planning.milestone import WakeCondition
 from supervisor.core.planning.observed import StreamState, WorkerView
 from supervisor.core.spec.spec import SupervisorSpec
 from supervisor.core.values.errors import SpecUnreadable
@@ -30,7 +30,7 @@ from supervisor.ports.compaction import Compactions
 from supervisor.ports.exports import Exports
 from supervisor.ports.generations import Generations, OffsetsTable
 from supervisor.ports.idempotency import ActsOnce, Keys
-from supervisor.ports.lifecycle import Happenings
+from supervisor.ports.lifecycle import LifecycleEvents
 from supervisor.ports.operations import OperationsTable
 from supervisor.ports.queue_events import Events, Heard
 from supervisor.ports.segments import Retention, Segments
@@ -327,7 +327,7 @@ class Transaction(Protocol):
     lease: LeaseTable
     events: Events
     installation: Installation
-    happenings: Happenings
+    happenings: LifecycleEvents
     operations: OperationsTable
     watched: Watched
     keys: Keys
@@ -383,7 +383,7 @@ class Workers(Protocol):
         """Return every registered worker with its liveness and last reports, by id."""
         ...
 
-    def watch(self, supervisor_id: str, milestones: Mapping[str, Milestone]) -> None:
+    def watch(self, supervisor_id: str, milestones: Mapping[str, WakeCondition]) -> None:
         """Take it for news when one of these tasks comes so far; replaces the last wish."""
         ...
 

@@ -2,14 +2,14 @@
 
 from dataclasses import dataclass
 
-from supervisor.control.end_task import Endings
-from supervisor.control.wakeups import Broadcast
+from supervisor.control.end_task import TaskEnder
+from supervisor.control.wakeups import Wakeups
 from supervisor.ports.task_logs import LogSource
 from supervisor.services.queries import Views
 from supervisor.services.tasks.stop_task import TaskStops
 from supervisor.services.tasks.task_logs import TaskLogViews
 from supervisor.services.tasks.task_reports import TaskReportViews
-from supervisor.services.tasks.workers import WorkerStands
+from supervisor.services.tasks.workers import WorkerAdmin
 
 
 @dataclass(frozen=True)
@@ -19,11 +19,11 @@ class Administration:
     tasks: TaskStops
     logs: TaskLogViews
     reports: TaskReportViews
-    workers: WorkerStands
+    workers: WorkerAdmin
 
     @classmethod
     def of(
-        cls, views: Views, changed: Broadcast, endings: Endings, logs: LogSource
+        cls, views: Views, changed: Wakeups, endings: TaskEnder, logs: LogSource
     ) -> "Administration":
         """Wire the verbs over the same rows and the same loop."""
         store, clock = views.sources.store, views.clock
@@ -31,7 +31,7 @@ class Administration:
             tasks=TaskStops(store, clock, views.leadership, views.loop, changed, endings),
             logs=TaskLogViews(store, logs),
             reports=TaskReportViews(store, views.registry, views.leadership, clock),
-            workers=WorkerStands(
+            workers=WorkerAdmin(
                 store, clock, views.leadership, views.registry, views.loop, changed
             ),
         )

@@ -11,7 +11,7 @@ from supervisor.control.declared_types import declared_in, last_spec
 from supervisor.control.leadership import Leadership
 from supervisor.control.loop import Loop
 from supervisor.control.observe import Sources, observe
-from supervisor.control.state_recorder import Watching
+from supervisor.control.state_recorder import StateRecorder
 from supervisor.control.tables import known_tables, require_table
 from supervisor.control.worker_registry import WorkerRegistry
 from supervisor.core.history.lag import Lag
@@ -82,7 +82,7 @@ class Views:
     warehouse: str
     """Absolute path."""
     journals: Journals
-    watching: Watching
+    watching: StateRecorder
 
     # -- supervisors ---------------------------------------------------------------------------
 

@@ -207,7 +207,7 @@ class Settings(LogSettings, AccessSettings):
         return init_settings, env_settings, file
 
     @property
-    def asks_who(self) -> bool:
+    def requires_login(self) -> bool:
         """An overlord asks its callers who they are."""
         return self.auth == "required" or not self.on_loopback
 
@@ -225,7 +225,7 @@ class Settings(LogSettings, AccessSettings):
         Raises:
             SetupProblem: callers are asked who they are, and none are named.
         """
-        if self.kafka_allow is None and self.asks_who:
+        if self.kafka_allow is None and self.requires_login:
             why = "TIDEGATE_AUTH=required" if self.on_loopback else f"TIDEGATE_HOST={self.host}"
             raise SetupProblem(
                 f"with {why} callers are asked who they are, and whoever may write one table could "
@@ -236,7 +236,7 @@ class Settings(LogSettings, AccessSettings):
 
     def allowed_registries(self) -> tuple[str, ...] | None:
         """Return the schema registries that specs may name; None allows all: if nobody is asked."""
-        return (self.registry_allow or ()) if self.asks_who else self.registry_allow
+        return (self.registry_allow or ()) if self.requires_login else self.registry_allow
 
     def url(self, default_port: int) -> str:
         """Return the address at which others reach this process: the advertised one, if any."""

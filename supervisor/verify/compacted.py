@@ -31,7 +31,7 @@ from supervisor.verify.files import (
     wrong_records,
 )
 from supervisor.verify.ledger import CompactedFile
-from supervisor.verify.pieces import Part, Pieces
+from supervisor.verify.pieces import PartitionRows, Pieces
 from supervisor.verify.verdict import Finding, FindingKind
 from tasks.contract.messages import OffsetSpan
 from tasks.contract.offsets import TopicPartition
@@ -116,15 +116,15 @@ class _Reading:
             detail = f"{file.path} has {rows} rows, on record are {file.rows}, of ranges in it"
             self._find(FindingKind.ROW_COUNT, f"{detail} {of_shares}", abs(rows - of_shares))
 
-    def _divide(self, opened: pq.ParquetFile, found: Chunks, lacking: int = 0) -> None:
+    def _divide(self, opened: pq.ParquetFile, pieces: Chunks, lacking: int = 0) -> None:
         """Give each row to the share whose span holds its offset."""
         path = self.compacted.file.path
         held: dict[tuple[int, TopicPartition], list[pa.Array]] = {}
-        for at in sorted(found):
-            for span, values in _slices(at, found.pop(at), self._spans_at(at)):
+        for at in sorted(pieces):
+            for span, values in _slices(at, pieces.pop(at), self._spans_at(at)):
                 held.setdefault((span.share, span.at), []).append(values)
         for (number, at), chunks in held.items():
-            part = Part(*as_runs(chunks))
+            part = PartitionRows(*as_runs(chunks))
             if number == _NOBODYS:
                 detail = f"{path} has rows of no range that was published"
                 self.findings.append(Finding.at(FindingKind.UNKNOWN_ROW, at, part.rows, detail))
@@ -190,8 +190,8 @@ class _Reading:
         self.findings.append(
             Finding(
                 FindingKind.ROW_COUNT,
-                f"{self.compacted.file.path}: offsets {_told(is_there)} of "
-                f"{owner or 'a forgotten range'}, on record are {_told(on_record)}",
+                f"{self.compacted.file.path}: offsets {_format_extent(is_there)} of "
+                f"{owner or 'a forgotten range'}, on record are {_format_extent(on_record)}",
                 owner,
                 at,
                 abs((is_there or (0, 0, 0))[2] - (on_record or (0, 0, 0))[2]),
@@ -276,5 +276,5 @@ def _recorded(spans: Sequence[OffsetSpan]) -> dict[TopicPartition, tuple[int, in
     return found
 
 
-def _told(extent: tuple[int, int, int] | None) -> str:
+def _format_extent(extent: tuple[int, int, int] | None) -> str:
     return "none" if extent is None else f"{extent[0]}..{extent[1]} ({extent[2]})"

@@ -14,9 +14,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from supervisor.verify.dropped import LetGo, explain
-from supervisor.verify.files import Chunks, as_runs, checked, raw_places_in, span_of, told
+from supervisor.verify.files import Chunks, as_runs, checked, format_spans, raw_places_in, span_of
 from supervisor.verify.ledger import LedgerPublication
-from supervisor.verify.pieces import Part, Pieces
+from supervisor.verify.pieces import PartitionRows, Pieces
 from supervisor.verify.runs import NOTHING, Runs
 from supervisor.verify.verdict import Finding, FindingKind
 from tasks.contract.messages import SegmentFile
@@ -71,7 +71,8 @@ class _Reading:
         if actual != set(file.spans):
             self._find(
                 FindingKind.ROW_COUNT,
-                f"{file.path}: offsets {told(actual)}, on record are {told(set(file.spans))}",
+                f"{file.path}: offsets {format_spans(actual)}, "
+                f"on record are {format_spans(set(file.spans))}",
             )
 
     def compare_number(self) -> None:
@@ -86,7 +87,7 @@ class _Reading:
 
     def compare(self, at: TopicPartition, bad: Runs) -> None:
         """Compare the records of one partition."""
-        part = Part(*as_runs(self.chunks.get(at, []))) + self.pieces.part(at)
+        part = PartitionRows(*as_runs(self.chunks.get(at, []))) + self.pieces.part(at)
         lacking, excess = NOTHING, 0
         if self._kept is not None:
             dropped: list[LetGo] = self._let_go.get(at, [])

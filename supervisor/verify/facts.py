@@ -8,7 +8,7 @@ from tasks.contract.offsets import TopicPartition
 
 
 @dataclass(frozen=True)
-class Held:
+class PartitionContents:
     """What the files of one publication hold of one partition."""
 
     rows: Runs = NOTHING
@@ -33,7 +33,7 @@ class PublishedRange:
     task_id: str
     start: int
     end: int
-    held: Held = field(default_factory=Held)
+    held: PartitionContents = field(default_factory=PartitionContents)
     let_go: tuple[LetGo, ...] = ()
     """What was dropped from the table since, on purpose."""
     topics_before: int = 0

@@ -15,9 +15,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from supervisor.verify.facts import Held
+from supervisor.verify.facts import PartitionContents
 from supervisor.verify.ledger import LedgerPublication
-from supervisor.verify.pieces import Part, Pieces
+from supervisor.verify.pieces import PartitionRows, Pieces
 from supervisor.verify.runs import Runs
 from supervisor.verify.verdict import Finding, FindingKind
 from tasks.contract.messages import OffsetSpan, RejectsFile, SegmentFile
@@ -41,7 +41,7 @@ Chunks = dict[TopicPartition, list[pa.Array]]
 class Content:
     """What the files of one publication were found to hold."""
 
-    held: dict[TopicPartition, Held] = field(default_factory=dict)
+    held: dict[TopicPartition, PartitionContents] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
     bad: dict[TopicPartition, Runs] = field(default_factory=dict)
     """Rejects with which something is wrong: those that a quarantine has."""
@@ -124,13 +124,14 @@ class _Reading:
             self._counted[at] += span.rows
             self._bounds.setdefault(at, []).append((span.first, span.last + 1))
 
-    def _compare_spans(self, segment: SegmentFile, found: Chunks) -> None:
-        actual = {span_of(at, chunks) for at, chunks in found.items()}
+    def _compare_spans(self, segment: SegmentFile, pieces: Chunks) -> None:
+        actual = {span_of(at, chunks) for at, chunks in pieces.items()}
         recorded = set(segment.spans)
         if recorded and actual != recorded:
             self._find(
                 FindingKind.ROW_COUNT,
-                f"{segment.path}: offsets {told(actual)}, on record are {told(recorded)}",
+                f"{segment.path}: offsets {format_spans(actual)}, "
+                f"on record are {format_spans(recorded)}",
             )
 
     def take_rejects(self, rejects: RejectsFile) -> None:
@@ -152,13 +153,13 @@ class _Reading:
 
     def content(self) -> Content:
         """Put everything together, per partition."""
-        held: dict[TopicPartition, Held] = {}
+        held: dict[TopicPartition, PartitionContents] = {}
         of_files = self._chunks.keys() | self._counted.keys() | self._rejects.keys()
         for at in self._publication.start.keys() | of_files | self._pieces.partitions():
-            part = Part(*as_runs(self._chunks.pop(at, []))) + self._pieces.part(at)
+            part = PartitionRows(*as_runs(self._chunks.pop(at, []))) + self._pieces.part(at)
             pairs = sorted(self._rejects.get(at, []))
             twice = Runs(_overlaps(pairs))
-            held[at] = Held(
+            held[at] = PartitionContents(
                 part.rows,
                 part.repeated | twice,
                 part.surplus + twice.count(),
@@ -265,11 +266,13 @@ def records_in(file: pq.ParquetFile) -> int | None:
     return int(pc.sum(counts).as_py())
 
 
-def wrong_records(file: SegmentFile, found: int | None, said: int) -> tuple[FindingKind, str, int]:
+def wrong_records(
+    file: SegmentFile, counted: int | None, recorded: int
+) -> tuple[FindingKind, str, int]:
     """Return a finding's kind, text and number where `found` is not what is on record."""
-    told_by_rows = "a number that not all of them tell" if found is None else f"{found} records"
-    detail = f"{file.path}: its rows stand for {told_by_rows}, on record are {said}"
-    return FindingKind.ROW_COUNT, detail, said if found is None else abs(found - said)
+    told_by_rows = "a number that not all of them tell" if counted is None else f"{counted} records"
+    detail = f"{file.path}: its rows stand for {told_by_rows}, on record are {recorded}"
+    return FindingKind.ROW_COUNT, detail, recorded if counted is None else abs(counted - recorded)
 
 
 def _by_topic(batch: pa.RecordBatch) -> Iterator[tuple[str, pa.RecordBatch]]:
@@ -315,7 +318,7 @@ def span_of(at: TopicPartition, chunks: Sequence[pa.Array]) -> OffsetSpan:
     )
 
 
-def told(spans: set[OffsetSpan]) -> str:
+def format_spans(spans: set[OffsetSpan]) -> str:
     """Return spans as people read them."""
     ordered = sorted(spans, key=lambda s: (s.topic, s.partition))
     return ", ".join(f"{s.topic}:{s.partition} {s.first}..{s.last} ({s.rows})" for s in ordered)

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from supervisor.verify.ledger import Answer
+from supervisor.verify.ledger import Lenient
 
 README = "README.txt"
 """Lies in the folder of each table; a crash may leave `.README.txt.<task>` beside it."""
@@ -28,7 +28,7 @@ _COPY = re.compile(r"[0-9a-f]{32}\.parquet(\.[0-9a-f]{32}\.half)?")
 """A copy of a file with other types, or one that is being written."""
 
 
-class ClaimedFile(Answer):
+class ClaimedFile(Lenient):
     """A file that the database names."""
 
     path: str
@@ -37,14 +37,14 @@ class ClaimedFile(Answer):
     task_id: str = ""
 
 
-class ClaimedCopy(Answer):
+class ClaimedCopy(Lenient):
     """A copy of a published file that an exported table names."""
 
     path: str
     rows: int
 
 
-class Claim(Answer):
+class ClaimedFiles(Lenient):
     """What the overlord answers for: files by name, other tasks' files by their folders."""
 
     warehouse: str
@@ -63,7 +63,7 @@ class Claim(Answer):
     copied: frozenset[str] = frozenset()
     """Folders in which further copies may lie."""
 
-    def only(self, paths: frozenset[str]) -> "Claim":
+    def only(self, paths: frozenset[str]) -> "ClaimedFiles":
         """Leave out the names of other files; the folders stay."""
         files = tuple(file for file in self.files if file.path in paths)
         copies = tuple(copy for copy in self.copies if copy.path in paths)
@@ -198,22 +198,22 @@ class Inventory:
 
 
 def judge(
-    walked: Walked, claim: Claim, found: Mapping[str, Content], *, digests: bool
+    walked: Walked, claim: ClaimedFiles, contents: Mapping[str, Content], *, digests: bool
 ) -> Inventory:
     """Compare; `found` is what is at the named paths, those of missing files left out."""
     piles: Counter[tuple[Place, str]] = Counter()
     findings: list[FileFinding] = []
     waiting: dict[str, Place] = {}
     for file in claim.files:
-        if (finding := _compared(file, found.get(file.path))) is not None:
+        if (finding := _compared(file, contents.get(file.path))) is not None:
             findings.append(finding)
         else:
             _put(piles, Place.RECORDED, file.size_bytes)
     for copy in claim.copies:
-        if (finding := _wrong_copy(copy, found.get(copy.path))) is not None:
+        if (finding := _wrong_copy(copy, contents.get(copy.path))) is not None:
             findings.append(finding)
         else:
-            _put(piles, Place.EXPORTS, found[copy.path].size_bytes)
+            _put(piles, Place.EXPORTS, contents[copy.path].size_bytes)
     named = {file.path for file in claim.files} | {copy.path for copy in claim.copies}
     for path, size in walked.sizes.items():
         if path in named:
@@ -283,7 +283,7 @@ def _wrong_copy(copy: ClaimedCopy, content: Content | None) -> FileFinding | Non
     return None
 
 
-def _place_of(path: str, claim: Claim) -> Place | None:
+def _place_of(path: str, claim: ClaimedFiles) -> Place | None:
     folder = _folder_of(path)
     if folder in claim.writing:
         return Place.WRITING
@@ -296,12 +296,12 @@ def _place_of(path: str, claim: Claim) -> Place | None:
     return Place.EXPORTS if _is_of_a_log(path, claim) or _is_a_copy(path, claim) else None
 
 
-def _is_of_a_log(path: str, claim: Claim) -> bool:
+def _is_of_a_log(path: str, claim: ClaimedFiles) -> bool:
     parts = path.split("/", _LOG_DEPTH)
     return len(parts) > _LOG_DEPTH and "/".join(parts[:_LOG_DEPTH]) in claim.exports
 
 
-def _is_a_copy(path: str, claim: Claim) -> bool:
+def _is_a_copy(path: str, claim: ClaimedFiles) -> bool:
     """Tell whether it may be one with types that its table had before, or is about to have."""
     folder, _, name = path.rpartition("/")
     return folder in claim.copied and _COPY.fullmatch(name) is not None

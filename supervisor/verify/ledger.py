@@ -20,13 +20,13 @@ BREAKS_SHOWN = 10
 """Reasons of declared breaks that a verification tells."""
 
 
-class Answer(Wire):
+class Lenient(Wire):
     """An answer of the API, read leniently: a newer overlord may say more."""
 
     model_config = ConfigDict(extra="ignore")
 
 
-class LedgerOffset(Answer):
+class LedgerOffset(Lenient):
     """One partition's committed offsets."""
 
     topic: str
@@ -36,7 +36,7 @@ class LedgerOffset(Answer):
     topic_id: str = ""
 
 
-class LedgerGap(Answer):
+class LedgerGap(Lenient):
     """One declared break, `[first, end)`."""
 
     topic: str
@@ -56,7 +56,7 @@ class LedgerGap(Answer):
         return self.kind == "recreated"
 
 
-class LedgerLetGo(Answer):
+class LedgerLetGo(Lenient):
     """One published file that is no part of the table any more: taken out on purpose.
 
     Of a compacted one `rows` and `spans` are those that it had of the publication.
@@ -67,7 +67,7 @@ class LedgerLetGo(Answer):
     deleted_at: Instant | None = None
 
 
-class LedgerCompacted(Answer):
+class LedgerCompacted(Lenient):
     """One compacted file of the table, and what it has of one publication."""
 
     file: SegmentFile
@@ -75,7 +75,7 @@ class LedgerCompacted(Answer):
     spans: tuple[OffsetSpan, ...]
 
 
-class LedgerPublication(Answer):
+class LedgerPublication(Lenient):
     """One publication: its range, its counts, its files."""
 
     generation_id: str
@@ -142,7 +142,7 @@ def _by_file(shares: Sequence[tuple[LedgerCompacted, str | None]]) -> list[Compa
     return [found[path] for path in sorted(found)]
 
 
-class Ledger(Answer):
+class Ledger(Lenient):
     """Everything that one supervisor has committed and published."""
 
     supervisor_id: str

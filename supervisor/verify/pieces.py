@@ -12,7 +12,7 @@ from tasks.contract.offsets import TopicPartition
 
 
 @dataclass(frozen=True)
-class Part:
+class PartitionRows:
     """Rows of one partition, by their offsets."""
 
     rows: Runs = NOTHING
@@ -21,12 +21,12 @@ class Part:
     surplus: int = 0
     """How many rows are one too many, in all."""
 
-    def __add__(self, other: "Part") -> "Part":
+    def __add__(self, other: "PartitionRows") -> "PartitionRows":
         """Put rows of two files together."""
         if not self.rows or not other.rows:  # as a rule: nothing of it was compacted
             return self if self.rows else other
         both = self.rows & other.rows
-        return Part(
+        return PartitionRows(
             self.rows | other.rows,
             self.repeated | other.repeated | both,
             self.surplus + other.surplus + both.count(),
@@ -43,10 +43,10 @@ class Pieces:
     """Offsets among which those are."""
     carries_offsets: bool = True
     """False: rows of a file do not say their offsets."""
-    _parts: dict[TopicPartition, list[tuple[int, Part]]] = field(default_factory=dict)
+    _parts: dict[TopicPartition, list[tuple[int, PartitionRows]]] = field(default_factory=dict)
     """Each with the number of files that it is of: powers of two, falling."""
 
-    def add(self, at: TopicPartition, part: Part) -> None:
+    def add(self, at: TopicPartition, part: PartitionRows) -> None:
         """Take what one more file has of a partition."""
         parts, files = self._parts.setdefault(at, []), 1
         while parts and parts[-1][0] == files:
@@ -63,6 +63,6 @@ class Pieces:
         """Return those of which there is anything."""
         return self._parts.keys() | self.counted.keys()
 
-    def part(self, at: TopicPartition) -> Part:
+    def part(self, at: TopicPartition) -> PartitionRows:
         """Return all rows of one partition."""
-        return sum((part for _, part in reversed(self._parts.get(at, []))), Part())
+        return sum((part for _, part in reversed(self._parts.get(at, []))), PartitionRows())

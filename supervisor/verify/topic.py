@@ -74,7 +74,7 @@ def read_topic(
         reading.run()
         return reading.result()
     except KafkaException as error:
-        raise StreamUnavailable(_told(error, client.bootstrap_servers)) from error
+        raise StreamUnavailable(_format_error(error, client.bootstrap_servers)) from error
     finally:
         reading.close()
 
@@ -269,7 +269,7 @@ def _is_compacted(admin: AdminClient, topic: str) -> bool:
     return "compact" in str(policy)
 
 
-def _told(error: KafkaException, servers: str) -> str:
+def _format_error(error: KafkaException, servers: str) -> str:
     first = error.args[0] if error.args else error
     text = first.str() if isinstance(first, KafkaError) else str(first)
     return f"Kafka at {servers}: {text}"

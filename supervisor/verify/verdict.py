@@ -170,14 +170,14 @@ class Verification:
         }
 
 
-def _finding(found: Finding) -> Mapping[str, object]:
+def _finding(finding: Finding) -> Mapping[str, object]:
     return {
-        "kind": found.kind.value,
-        "detail": found.detail,
-        "generationId": found.generation_id,
-        "partition": None if found.partition is None else str(found.partition),
-        "records": found.records,
-        "offsets": [{"first": first, "end": end} for first, end in found.runs],
+        "kind": finding.kind.value,
+        "detail": finding.detail,
+        "generationId": finding.generation_id,
+        "partition": None if finding.partition is None else str(finding.partition),
+        "records": finding.records,
+        "offsets": [{"first": first, "end": end} for first, end in finding.runs],
     }
 
 

@@ -21,7 +21,7 @@ Progress = Callable[[int], None]
 
 
 @dataclass(frozen=True)
-class Steps:
+class VerifyProgress:
     """Who is told how far each of the two long steps is."""
 
     rows: Progress = lambda _: None
@@ -29,7 +29,7 @@ class Steps:
 
 
 def verify(
-    ledger: Ledger, warehouse: Path, listed: frozenset[str] | None, steps: Steps
+    ledger: Ledger, warehouse: Path, listed: frozenset[str] | None, steps: VerifyProgress
 ) -> Verification:
     """Put a ledger to the proof; `listed` are the files that readers of the table are given.
 

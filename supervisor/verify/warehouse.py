@@ -21,8 +21,8 @@ import pyarrow.parquet as pq
 
 from supervisor.settings.problems import SetupProblem
 from supervisor.verify.inventory import (
-    Claim,
     ClaimedFile,
+    ClaimedFiles,
     Content,
     Inventory,
     Walked,
@@ -35,14 +35,14 @@ THREADS = 2
 _BATCH = 100
 """Files that one thread takes at once: handing over each alone costs more than reading it."""
 _CHUNK_BYTES = 1 << 20
-_FOUND_BY_FSCK = "lost+found"
+_LOST_AND_FOUND = "lost+found"
 """The file system's own folder, where the warehouse is the root of one."""
 
-Ask = Callable[[], Claim]
+Ask = Callable[[], ClaimedFiles]
 
 
 @dataclass(frozen=True)
-class Steps:
+class FilesProgress:
     """Who is told how far the long step is."""
 
     total: Callable[[int], None] = lambda _: None
@@ -51,7 +51,7 @@ class Steps:
     """How many more have been; called from several threads."""
 
 
-def inspect(root: Path, ask: Ask, steps: Steps, *, digests: bool) -> Inventory:
+def inspect(root: Path, ask: Ask, steps: FilesProgress, *, digests: bool) -> Inventory:
     """Compare the warehouse at `root` with what `ask` answers; it is asked up to two times.
 
     Raises:
@@ -91,7 +91,7 @@ def walk(root: Path) -> Walked:
                 sizes[path] = status.st_size
             elif not stat.S_ISDIR(status.st_mode):
                 others[path] = _kind(status)
-            elif path != _FOUND_BY_FSCK:
+            elif path != _LOST_AND_FOUND:
                 folders.append(path)
     return Walked(sizes, others, empty)
 
@@ -112,7 +112,7 @@ def contents(
     return found
 
 
-def copies(root: Path, claim: Claim) -> dict[str, Content]:
+def copies(root: Path, claim: ClaimedFiles) -> dict[str, Content]:
     """Return path -> what is there, of copies that an export names, by their footers."""
     reader = _Reader(root, lambda _: None, digests=False)
     found = {}

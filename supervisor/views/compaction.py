@@ -19,7 +19,7 @@ from supervisor.core.values.field_types import Duration, format_duration
 from tasks.contract.wire import Instant, Wire
 
 
-class Wanted(Wire):
+class CompactionTarget(Wire):
     """What files should become: half of either target is large enough to be left alone."""
 
     target_rows: int | None = Field(default=None, ge=ROWS_MIN, le=ROWS_MAX)
@@ -38,7 +38,7 @@ class Wanted(Wire):
         )
 
 
-class WantedRule(Wanted):
+class WantedRule(CompactionTarget):
     """How a table is to be compacted by itself."""
 
     skip_offset_from_latest: Duration = timedelta(days=1)
@@ -80,13 +80,13 @@ class CompactionView(Wire):
     """Why it failed, or what came of it."""
 
 
-class Compactions(Wire):
+class CompactionPage(Wire):
     """Compactions, newest first."""
 
     compactions: list[CompactionView]
 
 
-class CompactionsPage(Compactions):
+class CompactionsPage(CompactionPage):
     """A page of them."""
 
     next: str | None
@@ -112,9 +112,9 @@ def rule_view(data_source: str, rule: CompactionRule | None) -> CompactionRuleVi
     )
 
 
-def compaction_views(found: Sequence[Compaction]) -> Compactions:
+def compaction_views(compactions: Sequence[Compaction]) -> CompactionPage:
     """Return compactions as they are shown."""
-    return Compactions(compactions=[compaction_view(each) for each in found])
+    return CompactionPage(compactions=[compaction_view(each) for each in compactions])
 
 
 def compaction_view(row: Compaction) -> CompactionView:

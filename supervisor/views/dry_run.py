@@ -17,7 +17,7 @@ class WrongField(Wire):
     hint: str
 
 
-class FoundPartition(Wire):
+class TopicPartitionView(Wire):
     """What Kafka holds of one partition."""
 
     partition: int
@@ -26,18 +26,18 @@ class FoundPartition(Wire):
     """The next offset that will be written."""
 
 
-class FoundTopic(Wire):
+class TopicView(Wire):
     """One topic that the spec reads."""
 
     topic: str
-    partitions: tuple[FoundPartition, ...]
+    partitions: tuple[TopicPartitionView, ...]
 
 
 class Connection(Wire):
     """Whether the topics can be read from here; that they cannot is no error of the spec."""
 
     reachable: bool
-    topics: tuple[FoundTopic, ...]
+    topics: tuple[TopicView, ...]
     error: str | None
     """Why not, and what to do."""
 
@@ -104,19 +104,19 @@ def dry_run_view(
             for c in verdict.changes.fields
         ),
         restarts=verdict.restarts,
-        restarts_what=verdict.told,
+        restarts_what=verdict.summary,
         sample=sample,
         sample_error=sample_error,
     )
 
 
-def _topics(seen: Probed) -> tuple[FoundTopic, ...]:
+def _topics(seen: Probed) -> tuple[TopicView, ...]:
     names = sorted({partition.topic for partition in seen.earliest})
     return tuple(
-        FoundTopic(
+        TopicView(
             topic=name,
             partitions=tuple(
-                FoundPartition(
+                TopicPartitionView(
                     partition=p.partition, earliest=seen.earliest[p], latest=seen.latest[p]
                 )
                 for p in sorted(seen.earliest)

@@ -13,7 +13,7 @@ from supervisor.views.ledger import PlanView
 from supervisor.views.status import StatusPayload, SupervisorStatus
 from tasks.contract.wire import Instant, Wire
 
-FAILURES_TOLD = 3
+FAILURES_SHOWN = 3
 _ELSEWHERE = (
     "`tidegate supervisor reset ID --offset P=N` goes on in partition P alone, at an offset that "
     "Kafka holds (without --offset, all partitions begin again)"
@@ -148,7 +148,7 @@ def _next(now: StatusPayload) -> Iterator[Sentence]:
 
 
 def _failures(now: StatusPayload) -> Iterator[Sentence]:
-    for error in reversed(now.recent_errors[-FAILURES_TOLD:]):
+    for error in reversed(now.recent_errors[-FAILURES_SHOWN:]):
         text = f"{error.exception_class} at {error.timestamp}: {error.message}"
         yield Sentence(about=Topic.FAILURE, text=text)
     for warning in now.warnings:

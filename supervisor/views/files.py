@@ -19,10 +19,10 @@ from tasks.contract.messages import JournalFile, JournalView, TaskPhase, TaskRep
 from tasks.contract.offsets import Offsets
 from tasks.contract.wire import Instant, Wire
 
-ASKED_AT_ONCE = 32
+WORKERS_AT_ONCE = 32
 WITHIN_S = 0.5
 """From the request on: workers that stand still must not hold its answer up for a second."""
-_TELLING = frozenset(TaskPhase) - {TaskPhase.FAILED}
+_READABLE_PHASES = frozenset(TaskPhase) - {TaskPhase.FAILED}
 
 
 class Journals(Protocol):
@@ -122,7 +122,7 @@ def live_ranges(
         known: list[tuple[TaskReport, Task]] = []
         for task in tasks:
             report = alive.get(task.worker_id, {}).get(task.id)
-            if task.generation_id == generation.id and report and report.phase in _TELLING:
+            if task.generation_id == generation.id and report and report.phase in _READABLE_PHASES:
                 known.append((report, task))
         known.sort(key=lambda pair: (-sum(pair[0].position.values()), pair[1].id))
         replicas = tuple(Replica(t, urls[t.worker_id]) for _, t in known if t.worker_id in urls)
@@ -165,7 +165,7 @@ def journaled(
     """
     files: list[TableFile] = []
     missing: list[str] = []
-    pool = ThreadPoolExecutor(ASKED_AT_ONCE, thread_name_prefix="journals")
+    pool = ThreadPoolExecutor(WORKERS_AT_ONCE, thread_name_prefix="journals")
     try:
         asked = _ask(pool, ranges, journals, left_s)
         for live in ranges:
@@ -222,13 +222,13 @@ def _ask(
 
 
 def _best(
-    live: LiveRange, asked: Mapping[str, Future[JournalView]], left_s: Callable[[], float]
+    live: LiveRange, answers: Mapping[str, Future[JournalView]], left_s: Callable[[], float]
 ) -> tuple[Task, JournalView] | str:
     why = "no replica runs on a worker that answers"
     for replica in live.replicas:
         task = replica.task
         try:
-            view = asked[task.id].result(max(left_s(), 0))
+            view = answers[task.id].result(max(left_s(), 0))
         except TimeoutError:
             why = f"{task.id}: its journal is at its worker, and {replica.url} does not answer"
             continue

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from supervisor.core.model.replica_digests import Divergence, Verdict
+from supervisor.core.model.replica_digests import Comparison, Divergence
 from supervisor.core.model.rows import Generation, GenerationState, Publication, Task, TaskStatus
 from tasks.contract.wire import Instant, Wire, WireOffsets
 
@@ -42,7 +42,7 @@ class DivergedView(Wire):
     digest: str
     records: int
     """How many it read."""
-    found: Verdict
+    found: Comparison
 
 
 class GenerationView(Wire):
@@ -121,7 +121,7 @@ def generation_view(
 
 def _diverged(one: Divergence) -> DivergedView:
     return DivergedView(
-        task_id=one.task_id, digest=one.digest, records=one.records, found=one.found
+        task_id=one.task_id, digest=one.digest, records=one.records, found=one.comparison
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from pydantic import Field, JsonValue
 
-from supervisor.core.history.lifecycle_events import SCHEMA, HappeningKind, Numbered
+from supervisor.core.history.lifecycle_events import SCHEMA, EventKind, NumberedEvent
 from supervisor.core.model.rows import AuditEntry
 from tasks.contract.wire import Instant, Wire
 
@@ -45,7 +45,7 @@ class EventView(Wire):
     id: int
     """1, 2, 3, ... in the order of commits."""
     schema_version: int = Field(default=SCHEMA, alias="schema")
-    type: HappeningKind
+    type: EventKind
     at: Instant
     supervisor_id: str
     group: int | None
@@ -64,7 +64,7 @@ class EventsPage(Wire):
     """The `cursor` of the page behind this one; null: there is none, or it was trimmed."""
 
 
-def event_view(numbered: Numbered) -> EventView:
+def event_view(numbered: NumberedEvent) -> EventView:
     """Return a happening as it is shown."""
     told = numbered.happening
     return EventView(
@@ -79,6 +79,6 @@ def event_view(numbered: Numbered) -> EventView:
     )
 
 
-def event_views(found: Sequence[Numbered]) -> list[EventView]:
+def event_views(events: Sequence[NumberedEvent]) -> list[EventView]:
     """Return happenings as they are shown."""
-    return [event_view(each) for each in found]
+    return [event_view(each) for each in events]

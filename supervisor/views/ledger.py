@@ -184,12 +184,12 @@ def compactions_of(segments: Sequence[Segment]) -> list[str]:
     return [s.compaction_id for s in segments if s.compaction_id and s.replaced_by is None]
 
 
-def _of_others(shares: Mapping[str, list[_Shared]], told: set[str]) -> list[LedgerCompacted]:
+def _of_others(shares: Mapping[str, list[_Shared]], named: set[str]) -> list[LedgerCompacted]:
     """Return what the files of publications that are told have of others."""
-    files = {segment.id for each in told & shares.keys() for segment, _ in shares[each]}
+    files = {segment.id for each in named & shares.keys() for segment, _ in shares[each]}
     return [
         _compacted(segment, share)
-        for generation_id in sorted(shares.keys() - told)
+        for generation_id in sorted(shares.keys() - named)
         for segment, share in shares[generation_id]
         if segment.used and segment.id in files
     ]

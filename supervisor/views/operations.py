@@ -56,7 +56,7 @@ def operation_view(
         id=operation.id,
         kind=operation.kind,
         supervisor=operation.supervisor_id,
-        asked_by=operation.asked_by,
+        asked_by=operation.requested_by,
         at=operation.at,
         state=progress.state,
         waits_for=progress.waits_for,

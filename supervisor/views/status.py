@@ -19,9 +19,9 @@ from supervisor.core.planning.partition_names import by_name, names_topics
 from supervisor.core.planning.passes import Pass, PassError
 from supervisor.core.planning.placement import Slots
 from supervisor.core.planning.progress import lag_by_partition, readable, report_of
-from supervisor.core.planning.rules.due import due_at
+from supervisor.core.planning.rules.due import handoff_due_at
 from supervisor.core.planning.states import State, state_of
-from supervisor.core.planning.view import View
+from supervisor.core.planning.view import PassView
 from supervisor.core.spec.spec import SupervisorSpec
 from supervisor.views.warnings import warnings
 from tasks.contract.messages import Counters, TaskPhase
@@ -29,7 +29,7 @@ from tasks.contract.offsets import Offsets, TopicPartition
 from tasks.contract.wire import Wire, iso_utc
 
 ERRORS_SHOWN = 20
-Numbered = dict[str, int]
+ByPartition = dict[str, int]
 """Partition number as text, or `topic:partition` with a pattern -> offset or count."""
 
 
@@ -37,14 +37,14 @@ class StatusTask(Wire):
     """A task as the status lists it; the last six are additions to Druid's members."""
 
     id: str
-    starting_offsets: Numbered
+    starting_offsets: ByPartition
     start_time: str | None
     """None until its worker has reported it."""
     remaining_seconds: int | None
     """To the end of its shortest period, or of completionTimeout once it publishes."""
     type: Literal["ACTIVE", "PUBLISHING"]
-    current_offsets: Numbered
-    lag: Numbered = Field(default_factory=dict)
+    current_offsets: ByPartition
+    lag: ByPartition = Field(default_factory=dict)
     """Absent for a task that publishes."""
     lag_millis: dict[str, int | None] = Field(default_factory=dict)
     """Age of the oldest record that it has not read; null: not known yet.  Absent as `lag` is."""
@@ -62,8 +62,8 @@ class StatusGroup(Wire):
     generation_id: str
     group: int
     state: GenerationState
-    start: Numbered
-    end: Numbered | None
+    start: ByPartition
+    end: ByPartition | None
     opened_at: str
     next_publish_due: str | None
     """When its handoff begins, or sooner with enough rows; None once it has begun."""
@@ -99,9 +99,9 @@ class StatusPayload(Wire):
     duration_seconds: int
     active_tasks: list[StatusTask]
     publishing_tasks: list[StatusTask]
-    latest_offsets: Numbered = Field(default_factory=dict)
+    latest_offsets: ByPartition = Field(default_factory=dict)
     """Last stable offsets; absent, like `offsetsLastUpdated`, before the first look at Kafka."""
-    minimum_lag: Numbered
+    minimum_lag: ByPartition
     aggregate_lag: int
     minimum_lag_millis: dict[str, int | None] = Field(default_factory=dict)
     """Age of the oldest record that is not read; null: not known yet."""
@@ -114,8 +114,8 @@ class StatusPayload(Wire):
     detailed_state: str
     recent_errors: list[RecentError]
     why: str
-    committed_offsets: Numbered
-    unstable: Numbered = Field(default_factory=dict)
+    committed_offsets: ByPartition
+    unstable: ByPartition = Field(default_factory=dict)
     """Offsets beyond the last stable one, where there are any: an open transaction holds them."""
     groups: list[StatusGroup]
     slots_needed: int
@@ -155,7 +155,7 @@ class StatusFacts:
     looks: Sequence[LogEnds] = ()
     """Where the log ended when it was looked at: what the ages of each task are told from."""
 
-    def numbered(self, offsets: Offsets) -> Numbered:
+    def numbered(self, offsets: Offsets) -> ByPartition:
         """Return offsets as Druid writes them."""
         return by_name(offsets, topics=names_topics(self.spec, offsets))
 
@@ -278,7 +278,9 @@ def _task(facts: StatusFacts, generation: Generation, task: Task) -> StatusTask:
 
 def _terms(generation: Generation, seen: Observed) -> SupervisorSpec | None:
     """Return the spec whose durations and replicas hold for a generation, if it is known."""
-    return View(seen).terms(generation) if generation.spec_version in seen.specs else None
+    return (
+        PassView(seen).governing_spec(generation) if generation.spec_version in seen.specs else None
+    )
 
 
 def _remaining_s(generation: Generation, seen: Observed) -> int | None:
@@ -286,7 +288,7 @@ def _remaining_s(generation: Generation, seen: Observed) -> int | None:
     if bound is None:
         return None
     if generation.end_fixed_at is None:
-        until = due_at(generation, bound)
+        until = handoff_due_at(generation, bound)
     else:
         # By a clock ahead of ours it would be more than the whole of it.
         since = min(generation.end_fixed_at, seen.now)
@@ -298,7 +300,7 @@ def _group(generation: Generation, facts: StatusFacts) -> StatusGroup:
     bound = _terms(generation, facts.seen)
     due = None
     if bound is not None and generation.state is GenerationState.READING:
-        due = iso_utc(due_at(generation, bound))
+        due = iso_utc(handoff_due_at(generation, bound))
     return StatusGroup(
         generation_id=generation.id,
         group=generation.group,
@@ -308,7 +310,7 @@ def _group(generation: Generation, facts: StatusFacts) -> StatusGroup:
         opened_at=iso_utc(generation.opened_at),
         next_publish_due=due,
         handoff_why=generation.handoff_why,
-        asked=generation.asked,
+        asked=generation.handoff_request,
     )
 
 

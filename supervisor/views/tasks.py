@@ -276,7 +276,7 @@ def parse_errors(
 
 
 def _keep(
-    found: dict[tuple[str, int, int], ParseError], sample: RejectSample, at_millis: int
+    errors: dict[tuple[str, int, int], ParseError], sample: RejectSample, at_millis: int
 ) -> None:
     key = (sample.topic, sample.partition, sample.offset)
     error = ParseError(
@@ -288,4 +288,4 @@ def _keep(
         partition=sample.partition,
         offset=sample.offset,
     )
-    found.setdefault(key, error)
+    errors.setdefault(key, error)

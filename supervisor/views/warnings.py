@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from datetime import timedelta
 
-from supervisor.core.model.replica_digests import Verdict
+from supervisor.core.model.replica_digests import Comparison
 from supervisor.core.model.rows import Publication
 from supervisor.core.planning.observed import Liveness, Observed
 from supervisor.core.spec.spec import SupervisorSpec
@@ -39,7 +39,7 @@ def _silent(seen: Observed) -> Counter[str]:
 
 def _differing(diverged: Sequence[Publication]) -> list[str]:
     """Tell of other rows alone: a compacted topic may well give replicas other records."""
-    found = [p for p in diverged if any(d.found is Verdict.OTHER_ROWS for d in p.diverged)]
+    found = [p for p in diverged if any(d.comparison is Comparison.OTHER_ROWS for d in p.diverged)]
     if not found:
         return []
     last, days = found[-1], DIVERGED_SHOWN_FOR.days

@@ -179,7 +179,7 @@ _ADVICE = {
 """librdkafka's codes _AUTHENTICATION, _SSL and _TRANSPORT -> what to do; the most telling first."""
 
 
-_SAID_KEPT = 20
+_MESSAGES_KEPT = 20
 
 
 class ClientError(Protocol):
@@ -198,7 +198,7 @@ class Overheard:
     """What librdkafka reports beside its answers, which only tell that time ran out."""
 
     def __init__(self) -> None:
-        self._said: deque[ClientError] = deque(maxlen=_SAID_KEPT)
+        self._said: deque[ClientError] = deque(maxlen=_MESSAGES_KEPT)
 
     def hear(self, error: ClientError) -> None:
         """Keep one report; for a client's `error_cb`."""

@@ -62,7 +62,7 @@ def forms_of(secret: str) -> frozenset[str]:
     """
     parts = {secret, secret.strip()}
     if len(lines := secret.splitlines()) > 1:
-        parts |= {kept for line in lines if _is_telling(kept := line.strip())}
+        parts |= {kept for line in lines if _is_specific(kept := line.strip())}
     found: set[str] = set()
     for part in parts:
         if len(part) < WORD_FROM:
@@ -80,7 +80,7 @@ def forms_of(secret: str) -> frozenset[str]:
 def pattern_of(forms: Iterable[str]) -> re.Pattern[str] | None:
     """Return what finds each of these forms, the longest first; None: there is none."""
     ordered = sorted(set(forms), key=lambda form: (-len(form), form))
-    return re.compile("|".join(map(_found_by, ordered))) if ordered else None
+    return re.compile("|".join(map(_search_pattern, ordered))) if ordered else None
 
 
 def masked(text: str, known: re.Pattern[str] | None = None) -> str:
@@ -99,7 +99,7 @@ def masked_within(text: str) -> str:
     return masked(text)[: len(text)]
 
 
-def _is_telling(line: str) -> bool:
+def _is_specific(line: str) -> bool:
     return len(line) >= _LINE_FROM and not line.startswith("-----")
 
 
@@ -107,7 +107,7 @@ def _in_json(text: str) -> set[str]:
     return {json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1]}
 
 
-def _found_by(form: str) -> str:
+def _search_pattern(form: str) -> str:
     found = re.escape(form)
     if len(form) >= ANYWHERE_FROM:
         return found

@@ -77,7 +77,7 @@ def count(start: Offsets, end: Offsets) -> int:
     return sum(end[p] - start[p] for p in start)
 
 
-def reached(position: Offsets, end: Offsets) -> bool:
+def is_at_end(position: Offsets, end: Offsets) -> bool:
     """Tell whether `position` is at or past `end` in every partition.
 
     At or past, not equal: control records and compaction leave holes at the end (R10).

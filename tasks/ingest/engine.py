@@ -33,9 +33,9 @@ from tasks.ingest.decode.columns import (
     columns_in,
     digested,
     fits,
-    found_so_far,
     grown,
     judged,
+    kinds_so_far,
     peeked,
 )
 from tasks.ingest.decode.java_clock import chunks_of
@@ -44,7 +44,7 @@ from tasks.ingest.decode.observed import Observed
 from tasks.ingest.formats.parse import reasons_of
 from tasks.ingest.formats.schemas import SchemaBook, Schemas
 from tasks.ingest.merge.append import put_together
-from tasks.ingest.merge.compact import Compaction, checked, combine, compaction_of
+from tasks.ingest.merge.compact import CompactionJob, checked, combine, compaction_of
 from tasks.ingest.merge.merge import Rewrite, as_segments, check_rewritten, order_of
 from tasks.ingest.merge.quarantine import bad_ones, keep_raw, merge_raw, number_kept, range_of
 from tasks.ingest.merge.rollup import Rollup, roll_up
@@ -77,7 +77,7 @@ from tasks.ports import (
     SchemasUnavailable,
     TaskError,
 )
-from tasks.rows.discovery import Found, columns_of, kinds_new, typed_of, unsettled
+from tasks.rows.discovery import ColumnKinds, columns_of, kinds_new, typed_of, unsettled
 from tasks.rows.row_plan import measured, metric_columns
 from tasks.spark.session import COMPACTING_POOL, FINISHING_POOL, LIVE_POOL, SparkRuntime
 
@@ -127,8 +127,8 @@ class SparkEngine:
         """
         span = Range.of(job)
         if not span.start:
-            found = found_so_far(job.spec, job.columns, job.kinds)
-            return entry_of(job, None, (), None, found=found)
+            found = kinds_so_far(job.spec, job.columns, job.kinds)
+            return entry_of(job, None, (), None, kinds=found)
         number = f"b{job.number}-{job.incarnation}"
         doing = f"batch {number} of {span}"
         pool = FINISHING_POOL if job.finishing else LIVE_POOL
@@ -244,7 +244,7 @@ class SparkEngine:
         shutil.rmtree(folder, ignore_errors=True)
 
     def _read(self, job: BatchJob, span: Range, run: Run, folder: Path) -> JournalEntry:
-        found = found_so_far(job.spec, job.columns, job.kinds)
+        found = kinds_so_far(job.spec, job.columns, job.kinds)
         discovers = job.spec.discovery is not Discovery.NOTHING
         if not job.columns and (discovers or job.spec.typed):
             known = self._columns.begin(job.spec)
@@ -259,13 +259,13 @@ class SparkEngine:
             run.check()
             wider = grown(found, kinds_new(job.spec, observed.unknown)) if discovers else found
             wider = grown(wider, dict(zip(unsettled(typed), observed.kinds, strict=True)))
-            if not observed.asked and wider == found:
+            if not observed.missing_schemas and wider == found:
                 break
             # A key that was no column yet, a value that its column cannot hold, or a schema that
             # was not known: read the range again.
             remove_folder(folder)
             found = wider
-            schemas = self._schemas.answered(schemas, job.spec, observed.asked, run.check)
+            schemas = self._schemas.answered(schemas, job.spec, observed.missing_schemas, run.check)
         self._columns.learn(job.spec, found)
         self._numbers.learn(job.spec, observed)
         told = (self._warehouse, span.topic, run.step)
@@ -282,7 +282,7 @@ class SparkEngine:
         run.check()
         chunks = chunks_of(self._runtime.session, job.spec.segment_granularity)
         held = fullest(files, chunks, self._warehouse)
-        entry = entry_of(job, observed, files, rejects, found=found, raw=raw)
+        entry = entry_of(job, observed, files, rejects, kinds=found, raw=raw)
         return entry.model_copy(update={"chunk_rows": held})
 
     def _quarantined(
@@ -297,15 +297,15 @@ class SparkEngine:
         return keep_raw(records, bad, folder / "rejects.parquet", self._warehouse, run.step)
 
     def _write(
-        self, job: BatchJob, span: Range, found: Found, folder: Path, *, schemas: Schemas
+        self, job: BatchJob, span: Range, kinds: ColumnKinds, folder: Path, *, schemas: Schemas
     ) -> Observed:
         spec = job.spec
         straight = self._numbers.straight(spec)
         read = self._records(job, span.start, span.end)
-        frame = judged(read, spec, found, schemas, straight=straight)
+        frame = judged(read, spec, kinds, schemas, straight=straight)
         records = count(span.start, span.end)
         files = max(1, min(len(span.start) * 4, records // ROWS_PER_FILE))
-        columns = (*columns_of(spec, found), *measured(spec))
+        columns = (*columns_of(spec, kinds), *measured(spec))
         # What is large enough to be part of a segment as it is, has to be sorted as that is.
         in_order = not spec.rollup and records >= PART_ROWS_MIN
         return write_rows(
@@ -317,11 +317,11 @@ class SparkEngine:
             reasons=reasons_of(spec),
             topics=spec.topic_column,
             form=spec.tuning.files,
-            digested=digested(spec, found),
+            digested=digested(spec, kinds),
             order=order_of(columns) if in_order else (),
         )
 
-    def _peek(self, job: BatchJob, span: Range) -> Found:
+    def _peek(self, job: BatchJob, span: Range) -> ColumnKinds:
         """Return what a range's first records hold: most often that is all there is."""
         near = {p: min(span.end[p], span.start[p] + _PEEK_ROWS) for p in span.start}
         return peeked(self._records(job, span.start, near), job.spec)
@@ -368,7 +368,7 @@ class SparkEngine:
         sync_folders(folder, self._warehouse)
         return merged
 
-    def _combined(self, work: Compaction, folder: Path) -> Path:
+    def _combined(self, work: CompactionJob, folder: Path) -> Path:
         return combine(self._runtime.session, work, warehouse=self._warehouse, folder=folder)
 
     def _merged_raw(

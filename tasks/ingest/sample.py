@@ -24,8 +24,8 @@ from tasks.contract.kafka_client import ReadSecret, java_properties
 from tasks.contract.offsets import Offsets, TopicPartition
 from tasks.contract.sample import DesiredSample, SampleAnswer, SampledRecord
 from tasks.contract.sample_ranges import parts
-from tasks.ingest.decode.columns import found_so_far, grown, judged
-from tasks.ingest.decode.observed import told_sql
+from tasks.ingest.decode.columns import grown, judged, kinds_so_far
+from tasks.ingest.decode.observed import extra_sql
 from tasks.ingest.formats.reasons import RejectReason
 from tasks.ingest.formats.schemas import SchemaBook, Schemas
 from tasks.ingest.spark.failures import judge
@@ -33,17 +33,17 @@ from tasks.ingest.spark.jobs import Jobs, Run, await_metric
 from tasks.ingest.spark.places import numbers_of
 from tasks.ingest.spark.source import read_range
 from tasks.ingest.spark.sql import (
-    ASKED_COLUMN,
     IS_ROW,
+    MISSING_SCHEMA_COLUMN,
     REASON_COLUMN,
     UNFIT_COLUMN,
     UNKNOWN_COLUMN,
-    Told,
-    told_by,
+    ExtraColumns,
+    extra_columns_of,
 )
 from tasks.kafka.private_key import UnusableKey, with_open_key
 from tasks.ports import BatchCancelled, SchemaSource
-from tasks.rows.discovery import Found, columns_of, kinds_new, typed_of, unsettled
+from tasks.rows.discovery import ColumnKinds, columns_of, kinds_new, typed_of, unsettled
 from tasks.rows.row_plan import counted_apart, measured
 from tasks.spark.session import SAMPLING_POOL, SparkRuntime
 
@@ -64,7 +64,7 @@ class _Seen:
 
     rows: Sequence[dict[str, JsonValue]]
     unknown: Sequence[str]
-    asked: Sequence[int]
+    missing_schemas: Sequence[int]
     kinds: Sequence[int]
 
 
@@ -129,7 +129,7 @@ class SparkSampler:
 
     def _part(self, order: DesiredSample, start: Offsets, end: Offsets, run: Run) -> SampleAnswer:
         spec = order.spec
-        found, schemas = found_so_far(spec, (), {}), self._schemas.begin(spec)
+        found, schemas = kinds_so_far(spec, (), {}), self._schemas.begin(spec)
         while True:
             run.check()
             seen = self._seen(order, start, end, found, schemas=schemas)
@@ -139,10 +139,10 @@ class SparkSampler:
                 wider = grown(wider, kinds_new(spec, seen.unknown))
             typed = unsettled(typed_of(spec, found))
             wider = grown(wider, dict(zip(typed, seen.kinds, strict=True)))
-            if not seen.asked and wider == found:
+            if not seen.missing_schemas and wider == found:
                 break
             found = wider
-            schemas = self._schemas.answered(schemas, spec, seen.asked, run.check)
+            schemas = self._schemas.answered(schemas, spec, seen.missing_schemas, run.check)
         columns = columns_of(spec, found)
         told = tuple(_records(seen.rows, spec, columns, start))
         shown = (*columns, *(Column(name=m.name, type=_shown_type(m)) for m in spec.metrics))
@@ -153,7 +153,7 @@ class SparkSampler:
         order: DesiredSample,
         start: Offsets,
         end: Offsets,
-        found: Found,
+        kinds: ColumnKinds,
         *,
         schemas: Schemas,
     ) -> _Seen:
@@ -167,10 +167,10 @@ class SparkSampler:
             poll_timeout=_poll_timeout(order.within),
             beside=spec.kafka_columns is not None,
         )
-        frame, columns = judged(records, spec, found, schemas), columns_of(spec, found)
+        frame, columns = judged(records, spec, kinds, schemas), columns_of(spec, kinds)
         kept = _bounded(frame, order, _ahead_sql(start, end, newest=order.newest), len(columns))
         observation = Observation()
-        told = _told_sql(told_by(frame.columns))
+        told = _sample_sql(extra_columns_of(frame.columns))
         seen = kept.observe(observation, fn.expr(told))
         seen.write.format("noop").mode("overwrite").save()
         return _read(await_metric(observation, _METRIC))
@@ -216,12 +216,12 @@ def _bounded(frame: DataFrame, order: DesiredSample, ahead: str, columns: int) -
     return placed.where(f"place <= {order.rows} AND ({fits})")
 
 
-def _told_sql(told: Told) -> str:
+def _sample_sql(extra: ExtraColumns) -> str:
     """Return the SQL of the one text that a pass gives; see `_read`."""
-    detail = UNFIT_COLUMN if told.unfit else "CAST(NULL AS STRING)"
+    detail = UNFIT_COLUMN if extra.unfit else "CAST(NULL AS STRING)"
     return (
         f"to_json(struct(collect_list(struct(p, o, s, row, {REASON_COLUMN}, {detail} AS detail)) "
-        f"AS rows{told_sql(told)})) AS {_METRIC}"
+        f"AS rows{extra_sql(extra)})) AS {_METRIC}"
     )
 
 
@@ -230,7 +230,7 @@ def _read(metric: str) -> _Seen:
     return _Seen(
         found.get("rows", ()),
         found.get(UNKNOWN_COLUMN, ()),
-        found.get(ASKED_COLUMN, ()),
+        found.get(MISSING_SCHEMA_COLUMN, ()),
         found.get("kinds", ()),
     )
 

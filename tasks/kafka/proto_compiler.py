@@ -22,7 +22,7 @@ TIMEOUT_S = 20.0
 
 _OWN_SPACE = "google/protobuf/"
 _NAME_MAX = 200
-_TOLD_MAX = 300
+_ERROR_CHARS_MAX = 300
 _OF_A_LOG = re.compile(r"WARNING: All log messages|[IWEF][0-9]{4} ")
 """Lines that the compiler's library logs, beside what it says of the source."""
 
@@ -63,7 +63,7 @@ def compiled(
                 _write(sources, name, source)
             held = _run(Path(folder), [*dict(own), main], timeout_s)
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise NoCompilerError(f"Protobuf's compiler: {error}"[:_TOLD_MAX]) from error
+        raise NoCompilerError(f"Protobuf's compiler: {error}"[:_ERROR_CHARS_MAX]) from error
     files = {file.name: file for file in held.file}
     return files[main], [(name, files[name]) for name in dict(own)]
 
@@ -98,7 +98,7 @@ def _run(folder: Path, names: Sequence[str], timeout_s: float) -> FileDescriptor
     if done.returncode == 0:
         return FileDescriptorSet.FromString(out.read_bytes())
     lines = done.stderr.decode(errors="replace").splitlines()
-    told = "; ".join(line for line in lines if not _OF_A_LOG.match(line))[:_TOLD_MAX]
+    told = "; ".join(line for line in lines if not _OF_A_LOG.match(line))[:_ERROR_CHARS_MAX]
     # What it says of a source begins with the source's name: all else is a trouble of its own.
     if any(line.startswith(f"{name}:") for line in lines for name in names):
         raise NotCompiledError(told)

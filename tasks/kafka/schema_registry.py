@@ -75,7 +75,7 @@ class RegistryClient:
             if (kept := self._kept.get(key)) is not None:
                 self._kept.move_to_end(key)
                 return kept
-        found = self._asked(registry, number)
+        found = self._fetch(registry, number)
         if found is not None:
             with self._lock:
                 self._kept[key] = found
@@ -83,7 +83,7 @@ class RegistryClient:
                     self._kept.popitem(last=False)
         return found
 
-    def _asked(self, registry: Registry, number: int) -> SchemaText | None:
+    def _fetch(self, registry: Registry, number: int) -> SchemaText | None:
         answer = self._get(registry, f"/schemas/ids/{number}")
         if answer is None:
             return None
@@ -99,7 +99,7 @@ class RegistryClient:
         self,
         registry: Registry,
         answer: dict[str, object],
-        found: list[tuple[str, str]],
+        texts: list[tuple[str, str]],
         begun: set[tuple[str, int]],
     ) -> None:
         """Add what a schema refers to, each after what it refers to itself."""
@@ -114,8 +114,8 @@ class RegistryClient:
             held = self._get(registry, f"/subjects/{quote(subject, safe='')}/versions/{version}")
             if held is None:
                 raise SchemasUnavailable(f"{subject} version {version}, referred to, is not there")
-            self._add_references(registry, held, found, begun)
-            found.append((name, _schema_of(held)))
+            self._add_references(registry, held, texts, begun)
+            texts.append((name, _schema_of(held)))
 
     def _get(self, registry: Registry, path: str) -> dict[str, object] | None:
         if refused := refused_registries(registry.urls, self._allowed):
@@ -136,7 +136,7 @@ class RegistryClient:
                 return found
             if status == httpx.codes.NOT_FOUND and found and found.get("error_code") == _NO_SCHEMA:
                 return None
-            troubles.append(f"{url}: {status} {_said(found)}".rstrip())
+            troubles.append(f"{url}: {status} {_error_text(found)}".rstrip())
         raise SchemasUnavailable(
             f"the schema registry does not answer: {'; '.join(troubles)}"[:1_000]
         )
@@ -173,7 +173,7 @@ def _parsed(body: bytes) -> dict[str, object] | None:
     return found if isinstance(found, dict) else None
 
 
-def _said(answer: dict[str, object] | None) -> str:
+def _error_text(answer: dict[str, object] | None) -> str:
     if answer is None:
         return "with what is no answer of a registry"
     return str(answer.get("message", ""))[:_TEXT_MAX]

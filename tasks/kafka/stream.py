@@ -97,16 +97,16 @@ class KafkaStream:
                 raise
             raise StreamUnavailable(f"{error}: {why[0]}: {why[1]}") from error
 
-    def _connected(self, client: KafkaClient) -> "_Asked":
+    def _connected(self, client: KafkaClient) -> "_AdminConnection":
         properties = librdkafka_properties(client, self._read_secret)
         try:
-            return _Asked(_admin_only(properties))
+            return _AdminConnection(_admin_only(properties))
         except KafkaException as error:
             text = f"Kafka's client refuses these properties: {error.args[0].str()}"
             raise TaskError(FailureCode.REFUSED, text) from error
 
 
-class _Asked:
+class _AdminConnection:
     """A client, and what it says beside its answers."""
 
     def __init__(self, properties: Mapping[str, str]) -> None:

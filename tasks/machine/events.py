@@ -22,7 +22,7 @@ class Ordered:
 
 
 @dataclass(frozen=True)
-class TurnTold:
+class TurnKnown:
     """The overlord says whether every predecessor is published."""
 
     now: float
@@ -143,7 +143,7 @@ class Ticked:
 
 
 @dataclass(frozen=True)
-class StopAsked:
+class StopRequested:
     """End without publishing; the journal stays.  A job still running at `cancel_at` is cut."""
 
     now: float
@@ -152,7 +152,7 @@ class StopAsked:
 
 Event: TypeAlias = (
     Ordered
-    | TurnTold
+    | TurnKnown
     | Looked
     | LookFailed
     | BatchRead
@@ -166,7 +166,7 @@ Event: TypeAlias = (
     | Unanswered
     | Broke
     | Ticked
-    | StopAsked
+    | StopRequested
 )
 
 

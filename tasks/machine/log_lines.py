@@ -17,11 +17,11 @@ from tasks.machine.events import (
     Journaled,
     LookFailed,
     Merged,
-    StopAsked,
+    StopRequested,
     TailDropped,
     Unanswered,
 )
-from tasks.machine.state import Merging, Reading, TaskState, shortened, written
+from tasks.machine.state import Merging, ReadWork, TaskState, shortened, written
 
 INFO: Final = 20
 WARNING: Final = 30
@@ -74,7 +74,7 @@ def begun(state: TaskState) -> list[Line]:
     return lines + _ended(state) if state.terminal else lines
 
 
-def told(before: TaskState, event: Event, after: TaskState) -> list[Line]:
+def lines_for(before: TaskState, event: Event, after: TaskState) -> list[Line]:
     """Say what a step has changed that people ask for later."""
     if before.over:
         return []
@@ -110,7 +110,7 @@ def _answered(before: TaskState, event: Event, after: TaskState) -> list[Line]:
         case JobDropped(trouble=trouble) if trouble or after.note != before.note:
             facts: dict[str, Fact] = {"why": shortened(trouble or after.note)}
             return [Line(WARNING, "a job was given up, and is done again", facts)]
-        case JobDropped() if isinstance(before.busy, Reading):
+        case JobDropped() if isinstance(before.busy, ReadWork):
             return [Line(INFO, "a batch was cancelled", {"rows": before.busy.rows})]
         case LookFailed(reason=reason) if after.note != before.note:
             return [Line(WARNING, "Kafka does not answer", {"why": shortened(reason)})]
@@ -129,7 +129,7 @@ def _answered(before: TaskState, event: Event, after: TaskState) -> list[Line]:
         case Unanswered(reason=reason) if before.tries == 0:
             unheard: dict[str, Fact] = {"why": shortened(reason)}
             return [Line(WARNING, "no overlord answers its request to publish", unheard)]
-        case StopAsked() if not before.stopping:
+        case StopRequested() if not before.stopping:
             return [Line(INFO, "it is to stop: its worker ends, or it is wanted no more")]
         case Broke(code=code, detail=detail) if not after.terminal:
             return [Line(WARNING, "something failed", {"code": code.value, "why": detail})]

@@ -6,7 +6,7 @@
                   pause │   │ resume, or         │ an end                 ▼    │ turn,    │
                         ▼   │ lease over         │                     WAITING─┘ 10 s     │
                        PAUSED ───────────────────┘                        └───────────────┘
-    any ──a fact forbids to go on──► FAILED          any ──StopAsked──► stopped, journal kept
+    any ──a fact forbids to go on──► FAILED          any ──StopRequested──► stopped, journal kept
 
 The task's thread does one thing at a time (`TaskState.busy`); when it is idle, `_decide` looks at
 the whole state and picks the next, so no event is needed twice and none that is late does harm.
@@ -25,7 +25,7 @@ from tasks.contract.messages import (
     RunState,
     TaskPhase,
 )
-from tasks.contract.offsets import Offsets, count, reached
+from tasks.contract.offsets import Offsets, count, is_at_end
 from tasks.machine.events import (
     Answered,
     Append,
@@ -45,10 +45,10 @@ from tasks.machine.events import (
     Merged,
     Ordered,
     Publish,
-    StopAsked,
+    StopRequested,
     TailDropped,
     Ticked,
-    TurnTold,
+    TurnKnown,
     Unanswered,
     Unwritten,
 )
@@ -59,12 +59,12 @@ from tasks.machine.reading import beyond, next_batch, other_topics, unreadable
 from tasks.machine.state import (
     Dropping,
     Failure,
-    Held,
+    JournalContents,
     Journaling,
-    Looking,
+    LookWork,
     Merging,
-    Publishing,
-    Reading,
+    PublishWork,
+    ReadWork,
     TaskState,
     added,
     newest_samples,
@@ -76,7 +76,7 @@ from tasks.ports import JournalEntry, MergeResult, StreamView
 
 
 def begin(
-    task: DesiredTask, incarnation: int, held: Held | None, limits: Limits, now: float
+    task: DesiredTask, incarnation: int, held: JournalContents | None, limits: Limits, now: float
 ) -> Step:
     """Return a task's first state; `held` is what a journal of its own holds, None without one.
 
@@ -91,7 +91,7 @@ def begin(
         order=task.order.model_copy(update={"end": None, "state": RunState.RUN}),
         started_at=now,
         progressed_at=now,
-        turn=task.turn,
+        predecessors_published=task.turn,
     )
     if held is not None:
         numbers = [entry.number for entry in held.entries]
@@ -133,18 +133,20 @@ def _take(state: TaskState, event: Event) -> Step:
     match event:
         case Ordered(now, order):
             return ordered(state, order, now)
-        case TurnTold(now, turn):
-            came = turn and not state.turn
-            return replace(state, turn=turn, ask_at=now if came else state.ask_at), ()
+        case TurnKnown(now, turn):
+            came = turn and not state.predecessors_published
+            return replace(
+                state, predecessors_published=turn, ask_at=now if came else state.ask_at
+            ), ()
         case Looked(now, view):
             return _looked(replace(state, busy=None), view, now)
         case LookFailed(now, reason):
-            state = replace(state, busy=None, hindered=False)
+            state = replace(state, busy=None, blocked_locally=False)
             return _later(state, f"Kafka does not answer: {reason}", now), ()
         case BatchRead(now, entry):
             return _batch_read(state, entry, now)
         case JobDropped(now, trouble, own, lacks):
-            return replace(_job_dropped(state, trouble, now, own=own), lacks=lacks), ()
+            return replace(_job_dropped(state, trouble, now, own=own), missing_dependency=lacks), ()
         case JobMoved(now):
             return moved(state, now), ()
         case Journaled(now):
@@ -155,7 +157,7 @@ def _take(state: TaskState, event: Event) -> Step:
             return _tail_dropped(state), ()
         case Merged(_, result):
             merged = replace(state, busy=None, merged=result, cancel_at=None)
-            return replace(merged, hindered=False, tries=0, note=""), ()
+            return replace(merged, blocked_locally=False, tries=0, note=""), ()
         case Answered(now, answer):
             state = replace(state, busy=None, tries=0, note="", unanswered_s=0.0)
             return _answered(state, answer, now)
@@ -165,7 +167,7 @@ def _take(state: TaskState, event: Event) -> Step:
             return failed(replace(state, busy=None), code, detail)
         case Ticked():
             return state, ()
-        case StopAsked(_, cancel_at):
+        case StopRequested(_, cancel_at):
             return replace(state, stopping=True, cancel_at=cancel_at), ()
         case _:
             assert_never(event)
@@ -180,10 +182,10 @@ def _looked(state: TaskState, view: StreamView, now: float) -> Step:
     if state.phase is TaskPhase.STARTING:
         state = replace(state, phase=TaskPhase.READING)
     state = replace(state, view=view, look_at=now)
-    entry = state.unchecked
+    entry = state.batch_to_confirm
     if entry is None or state.stopping or (state.end and beyond(entry.end, state.end)):
         return state, ()
-    return replace(state, unchecked=None, busy=Journaling(entry)), (Append(entry),)
+    return replace(state, batch_to_confirm=None, busy=Journaling(entry)), (Append(entry),)
 
 
 def _later(state: TaskState, note: str, now: float) -> TaskState:
@@ -193,24 +195,26 @@ def _later(state: TaskState, note: str, now: float) -> TaskState:
 
 def _batch_read(state: TaskState, entry: JournalEntry, now: float) -> Step:
     work = state.busy
-    assert isinstance(work, Reading), "a batch ended that was not running"
+    assert isinstance(work, ReadWork), "a batch ended that was not running"
     state = replace(state, busy=None)
     if (entry.number, entry.start, entry.end) != (work.number, work.start, work.end):
         odd = f"batch {work.number} came back with another range: {entry.start} to {entry.end}"
         return failed(state, FailureCode.INTERNAL, odd)
     seconds = now - work.since
     pace = state.pace.after(work.size, work.rows, seconds, state.tuning)
-    state = replace(state, pace=pace, batch_seconds=seconds, unchecked=entry)
-    return replace(state, view=None, look_at=now, tries=0, note="", lacks=None), ()
+    state = replace(state, pace=pace, batch_seconds=seconds, batch_to_confirm=entry)
+    return replace(state, view=None, look_at=now, tries=0, note="", missing_dependency=None), ()
 
 
 def _job_dropped(state: TaskState, trouble: str, now: float, *, own: bool) -> TaskState:
     work, state = state.busy, replace(state, busy=None)
-    if trouble := trouble or state.stuck:
-        hindered = own or bool(state.stuck)
-        state = replace(state, view=None, cancel_at=None, hindered=hindered, read_at_once=True)
+    if trouble := trouble or state.cancelled_for_stall:
+        hindered = own or bool(state.cancelled_for_stall)
+        state = replace(
+            state, view=None, cancel_at=None, blocked_locally=hindered, read_at_once=True
+        )
         return _later(state, trouble, now)
-    if not isinstance(work, Reading):
+    if not isinstance(work, ReadWork):
         return state
     state = _given_up(replace(state, pace=state.pace.cancelled(state.tuning)), work.rows)
     return replace(state, view=None, look_at=now)
@@ -227,7 +231,7 @@ def _journaled(state: TaskState, now: float) -> TaskState:
     work = state.busy
     assert isinstance(work, Journaling), "an entry was journaled that was not asked for"
     state = replace(state, busy=None, entries=(*state.entries, work.entry), progressed_at=now)
-    state = replace(state, hindered=False, tries=0, note="")
+    state = replace(state, blocked_locally=False, tries=0, note="")
     counters = added(state.counters, work.entry)
     samples = newest_samples(state, (_sampled(work.entry, state), work.entry))
     chunks = rows_by_chunk([work.entry], state.chunk_rows)
@@ -238,8 +242,8 @@ def _journaled(state: TaskState, now: float) -> TaskState:
 def _unwritten(state: TaskState, reason: str, now: float) -> TaskState:
     work = state.busy
     assert isinstance(work, Journaling | Dropping), "the journal failed that was not asked"
-    kept = work.entry if isinstance(work, Journaling) else state.unchecked
-    state = replace(state, busy=None, unchecked=kept, view=None, hindered=True)
+    kept = work.entry if isinstance(work, Journaling) else state.batch_to_confirm
+    state = replace(state, busy=None, batch_to_confirm=kept, view=None, blocked_locally=True)
     return _later(state, reason, now)
 
 
@@ -256,7 +260,7 @@ def _tail_dropped(state: TaskState) -> TaskState:
     samples = newest_samples(state, kept)
     state = replace(state, busy=None, entries=kept, counters=counters, samples=samples)
     state = replace(state, chunk_rows=rows_by_chunk(kept))
-    return replace(state, hindered=False, tries=0, note="")
+    return replace(state, blocked_locally=False, tries=0, note="")
 
 
 def _answered(state: TaskState, answer: PublishAnswer, now: float) -> Step:
@@ -264,7 +268,9 @@ def _answered(state: TaskState, answer: PublishAnswer, now: float) -> Step:
         case PublishOutcome.COMMITTED | PublishOutcome.ALREADY_PUBLISHED:
             return replace(state, phase=TaskPhase.SUCCESS, note=answer.reason), ()
         case PublishOutcome.WAIT_FOR_PREDECESSOR:
-            wait = state.limits.retry_first_s if state.turn else state.limits.turn_s
+            wait = (
+                state.limits.retry_first_s if state.predecessors_published else state.limits.turn_s
+            )
             note = answer.reason or "waits for its predecessor to be published"
             return replace(state, phase=TaskPhase.WAITING, note=note, ask_at=now + wait), ()
         case PublishOutcome.SUPERSEDED:
@@ -305,18 +311,18 @@ def _decide(state: TaskState, now: float) -> Step:
         state = replace(state, phase=TaskPhase.FINISHING)
     if state.busy is not None:
         return hurry(state, now)
-    if state.unchecked is not None:
-        return _check(state, state.unchecked, now)
+    if state.batch_to_confirm is not None:
+        return _check(state, state.batch_to_confirm, now)
     if state.stopping:
         return replace(state, stopped=True), ()
-    if state.hindered and now < state.look_at:
+    if state.blocked_locally and now < state.look_at:
         due = [t for t in (state.look_at, state.paused_until) if t is not None]
         return replace(_paused(state), wake_at=min(due)), ()
     if state.end is not None and (tail := _tail_beyond(state.entries, state.end)):
         return replace(state, busy=Dropping(tail)), (DropTail(tail),)
     if odd := too_many_exceptions(state):
         return failed(state, FailureCode.TOO_MANY_PARSE_EXCEPTIONS, odd)
-    if state.end is not None and reached(state.position, state.end):
+    if state.end is not None and is_at_end(state.position, state.end):
         return _finish(state, state.end, now)
     if state.paused_until is not None:
         return replace(_paused(state), note="", wake_at=state.paused_until), ()
@@ -337,11 +343,11 @@ def _check(state: TaskState, entry: JournalEntry, now: float) -> Step:
     too_late = state.cancel_at is not None and now >= state.cancel_at
     outside = state.end is not None and beyond(entry.end, state.end)
     if too_late or outside or state.stopping:
-        state = _given_up(replace(state, unchecked=None), count(entry.start, entry.end))
+        state = _given_up(replace(state, batch_to_confirm=None), count(entry.start, entry.end))
         state, effects = _decide(state, now)
         return state, (Discard(entry), *effects)
     if now >= state.look_at:
-        return replace(state, busy=Looking(), wake_at=state.paused_until), (Look(),)
+        return replace(state, busy=LookWork(), wake_at=state.paused_until), (Look(),)
     due = [t for t in (state.look_at, state.cancel_at, state.paused_until) if t is not None]
     return replace(state, wake_at=min(due)), ()
 
@@ -357,7 +363,9 @@ def _finish(state: TaskState, end: Offsets, now: float) -> Step:
     if state.merged is None:
         if state.entries:
             note = state.note if state.tries else ""
-            state = replace(state, busy=Merging(), moved_at=now, cancelled_at=None, stuck="")
+            state = replace(
+                state, busy=Merging(), moved_at=now, cancelled_at=None, cancelled_for_stall=""
+            )
             state = replace(state, note=note, wake_at=now + state.limits.progress_s)
             return state, (Merge(state.entries),)
         state = replace(state, merged=MergeResult((), None))
@@ -379,14 +387,14 @@ def _finish(state: TaskState, end: Offsets, now: float) -> Step:
         samples=state.samples,
         digest=state.digest,
     )
-    return replace(state, phase=phase, busy=Publishing()), (Publish(request),)
+    return replace(state, phase=phase, busy=PublishWork()), (Publish(request),)
 
 
 def _read_on(state: TaskState, now: float) -> Step:
     if state.view is None:
         if now < state.look_at:
             return replace(state, wake_at=state.look_at), ()
-        return replace(state, busy=Looking()), (Look(),)
+        return replace(state, busy=LookWork()), (Look(),)
     if lost := unreadable(state, state.view):
         return failed(state, FailureCode.OFFSETS_UNREADABLE, lost)
     return next_batch(state, state.view, now)

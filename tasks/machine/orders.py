@@ -9,10 +9,10 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from tasks.contract.messages import FailureCode, Order, RunState, TaskPhase
-from tasks.contract.offsets import Offsets, reached
+from tasks.contract.offsets import Offsets, is_at_end
 from tasks.machine.events import CancelJob, Effect, RecordEnd
 from tasks.machine.reading import beyond
-from tasks.machine.state import Failure, Merging, Reading, TaskState, written
+from tasks.machine.state import Failure, Merging, ReadWork, TaskState, written
 
 Step: TypeAlias = tuple[TaskState, tuple[Effect, ...]]
 
@@ -28,7 +28,7 @@ def act_on(state: TaskState, order: Order, now: float) -> Step:
     """Make `order` the highest one seen, and act on it."""
     state = replace(state, order=order)
     if order.end is not None:
-        return _end_told(state, order.end, now)
+        return _take_end(state, order.end, now)
     if state.end is not None:  # a fixed end stays, and nothing pauses on the way to it (C4)
         return state, ()
     if order.state is RunState.RUN:
@@ -41,15 +41,19 @@ def _cancel_at(state: TaskState, now: float) -> float | None:
     """When to cancel what runs, so that the pause does not last past its target."""
     latest = now + state.limits.pause_s(state.tuning)
     work = state.busy
-    if isinstance(work, Reading) and not state.entries and work.rows <= state.tuning.batch_rows_min:
+    if (
+        isinstance(work, ReadWork)
+        and not state.entries
+        and work.rows <= state.tuning.batch_rows_min
+    ):
         # It cannot become smaller.  Where taskDuration is shorter than it lasts, each pause would
         # cancel it, and nothing would ever be read.
         return state.cancel_at
-    if isinstance(work, Reading):
+    if isinstance(work, ReadWork):
         expected = work.since + state.pace.expected_s(work.rows, work.size.target_s)
         wanted = now if expected > latest else latest
         return wanted if state.cancel_at is None else min(wanted, state.cancel_at)
-    return latest if state.unchecked is not None else None
+    return latest if state.batch_to_confirm is not None else None
 
 
 def resumed(state: TaskState) -> TaskState:
@@ -61,17 +65,17 @@ def resumed(state: TaskState) -> TaskState:
     return replace(state, look_at=0.0, read_at_once=True)
 
 
-def _end_told(state: TaskState, end: Offsets, now: float) -> Step:
+def _take_end(state: TaskState, end: Offsets, now: float) -> Step:
     if state.end is not None:
         if end == state.end:
             return state, ()
         both = f"first [{written(state.end)}], then [{written(end)}]"
         return failed(state, FailureCode.INTERNAL, f"it was told two ends: {both}")
-    if end.keys() != state.start.keys() or not reached(end, state.start):
+    if end.keys() != state.start.keys() or not is_at_end(end, state.start):
         odd = f"the end [{written(end)}] does not fit the start [{written(state.start)}]"
         return failed(state, FailureCode.INTERNAL, odd)
     state = replace(resumed(state), end=end, cancel_at=None, view=None, look_at=0.0)
-    if isinstance(state.busy, Reading) and beyond(state.busy.end, end):
+    if isinstance(state.busy, ReadWork) and beyond(state.busy.end, end):
         state = replace(state, cancel_at=now)  # nothing that lies beyond the end is kept (P14)
     return state, (RecordEnd(end),)
 
@@ -91,7 +95,7 @@ def without_lease_over(state: TaskState, now: float) -> TaskState:
 def failed(state: TaskState, code: FailureCode, detail: str) -> Step:
     """End the task FAILED, and what it runs with it."""
     effects: tuple[Effect, ...] = ()
-    if isinstance(state.busy, Reading | Merging):
+    if isinstance(state.busy, ReadWork | Merging):
         effects = (CancelJob(),)
     ended = replace(state, phase=TaskPhase.FAILED, failure=Failure(code, detail))
     return replace(ended, paused_until=None, wake_at=None), effects

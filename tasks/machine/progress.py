@@ -20,14 +20,18 @@ from dataclasses import replace
 from tasks.contract.messages import TaskPhase
 from tasks.machine.events import CancelJob, Effect, GiveUp
 from tasks.machine.orders import Step
-from tasks.machine.state import Looking, Merging, Publishing, Reading, TaskState
+from tasks.machine.state import LookWork, Merging, PublishWork, ReadWork, TaskState
 
 
 def hurry(state: TaskState, now: float) -> Step:
     """Something runs: cancel it if that is due, give up if that does not help, else wait."""
-    if isinstance(state.busy, Looking) and state.paused_until is not None and not state.unchecked:
+    if (
+        isinstance(state.busy, LookWork)
+        and state.paused_until is not None
+        and not state.batch_to_confirm
+    ):
         state = replace(state, phase=TaskPhase.PAUSED)  # looking changes nothing
-    if not isinstance(state.busy, Reading | Merging):
+    if not isinstance(state.busy, ReadWork | Merging):
         return replace(state, wake_at=state.paused_until), ()
     state = _stuck(state, now)
     effects: tuple[Effect, ...] = ()
@@ -37,20 +41,22 @@ def hurry(state: TaskState, now: float) -> Step:
         state, effects = replace(state, cancel_at=again, cancelled_at=first), (CancelJob(),)
         if now - first >= state.limits.give_up_s:
             effects = (*effects, GiveUp(_given_up(state, now - first)))
-    patience = None if state.stuck else state.moved_at + state.limits.progress_s
+    patience = None if state.cancelled_for_stall else state.moved_at + state.limits.progress_s
     due = [t for t in (state.cancel_at, state.paused_until, patience) if t is not None]
     return replace(state, wake_at=min(due)), effects
 
 
 def _stuck(state: TaskState, now: float) -> TaskState:
-    if state.stuck:  # an order that resumes takes back the cancelling of a pause, not this one
+    if (
+        state.cancelled_for_stall
+    ):  # an order that resumes takes back the cancelling of a pause, not this one
         return replace(state, cancel_at=now if state.cancel_at is None else state.cancel_at)
     silent = now - state.moved_at
     if silent < state.limits.progress_s:
         return state
     what = _job(state)
     why = f"{what} showed no progress for {silent:.0f} s: it is cancelled and run again"
-    return replace(state, stuck=why, note=why, cancel_at=now)
+    return replace(state, cancelled_for_stall=why, note=why, cancel_at=now)
 
 
 def _given_up(state: TaskState, seconds: float) -> str:
@@ -58,7 +64,7 @@ def _given_up(state: TaskState, seconds: float) -> str:
 
 
 def _job(state: TaskState) -> str:
-    return f"batch {state.busy.number}" if isinstance(state.busy, Reading) else "the merge"
+    return f"batch {state.busy.number}" if isinstance(state.busy, ReadWork) else "the merge"
 
 
 def moved(state: TaskState, now: float) -> TaskState:
@@ -68,8 +74,8 @@ def moved(state: TaskState, now: float) -> TaskState:
 
 def stalls(before: TaskState, state: TaskState, now: float) -> TaskState:
     """Return `state` with what is known of its stall after a step from `before`."""
-    waits = state.busy is None and (not state.hindered or state.paused_until is not None)
-    if state.over or waits or isinstance(state.busy, Publishing):
+    waits = state.busy is None and (not state.blocked_locally or state.paused_until is not None)
+    if state.over or waits or isinstance(state.busy, PublishWork):
         return replace(state, stalled_since=None)
     went_on = before.position != state.position or before.merged is not state.merged
     if state.stalled_since is None or went_on:

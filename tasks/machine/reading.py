@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from tasks.contract.offsets import Offsets, clip, count
 from tasks.machine.events import Effect, ReadBatch
-from tasks.machine.state import Reading, TaskState
+from tasks.machine.state import ReadWork, TaskState
 from tasks.ports import StreamView
 
 _ALL = 2**62
@@ -55,7 +55,7 @@ def next_batch(
     ending = state.end is not None
     if lag == 0:
         state = replace(state, waiting_since=None, tries=0, note=_waits_for(state, view))
-        state = replace(state, hindered=False)
+        state = replace(state, blocked_locally=False)
         return _wait(replace(state, read_at_once=False), now, now + state.limits.poll_s)
     since = now if state.waiting_since is None else state.waiting_since
     due = since + state.tuning.linger.total_seconds()
@@ -66,12 +66,12 @@ def next_batch(
     size = state.pace.size(state.tuning, state.limits, lag=lag, ending=ending)
     to = clip(state.position, view.stable, end=state.limit, rows_max=size.rows)
     rows = count(state.position, to)
-    work = Reading(state.number, state.position, to, rows, size, since=now)
+    work = ReadWork(state.number, state.position, to, rows, size, since=now)
     newest = state.entries[-1] if state.entries else None
     note = state.note if state.tries else ""  # the trouble is not over before a batch is read
     state = replace(state, busy=work, number=state.number + 1, note=note, read_at_once=False)
     state = replace(state, waiting_since=None, cancel_at=None)
-    state = replace(state, moved_at=now, cancelled_at=None, stuck="")
+    state = replace(state, moved_at=now, cancelled_at=None, cancelled_for_stall="")
     state = replace(state, wake_at=now + state.limits.progress_s)
     read = ReadBatch(work.number, work.start, work.end, newest.columns if newest else ())
     return state, (replace(read, kinds=newest.kinds) if newest else read,)

@@ -29,12 +29,12 @@ DETAIL_MAX = 4_000
 
 
 @dataclass(frozen=True)
-class Looking:
+class LookWork:
     """Kafka was asked."""
 
 
 @dataclass(frozen=True)
-class Reading:
+class ReadWork:
     """A batch over `[start, end)` runs since `since`."""
 
     number: int
@@ -65,15 +65,15 @@ class Merging:
 
 
 @dataclass(frozen=True)
-class Publishing:
+class PublishWork:
     """The overlord was asked to publish."""
 
 
-Work: TypeAlias = Looking | Reading | Journaling | Dropping | Merging | Publishing
+Work: TypeAlias = LookWork | ReadWork | Journaling | Dropping | Merging | PublishWork
 
 
 @dataclass(frozen=True)
-class Held:
+class JournalContents:
     """What the journal of an earlier incarnation holds."""
 
     entries: tuple[JournalEntry, ...]
@@ -122,13 +122,13 @@ class TaskState:
     """When the running job began, or last showed progress."""
     cancelled_at: float | None = None
     """When the running job was cancelled first."""
-    stuck: str = ""
+    cancelled_for_stall: str = ""
     """Why the running job was cancelled, if it was for want of progress."""
-    hindered: bool = False
+    blocked_locally: bool = False
     """This worker's own trouble keeps it from going on: its disk, or a job that stuck."""
     stalled_since: float | None = None
     """Since when it could go on and has not; None: it waits, rightly."""
-    unchecked: JournalEntry | None = None
+    batch_to_confirm: JournalEntry | None = None
     """Read, but its topics' ids are not yet compared (P11)."""
     view: StreamView | None = None
     """What Kafka holds; forgotten once decided upon."""
@@ -139,7 +139,7 @@ class TaskState:
     read_at_once: bool = True
     """What is there now has waited unseen: do not let it linger."""
     merged: MergeResult | None = None
-    turn: bool = False
+    predecessors_published: bool = False
     ask_at: float = 0.0
     """The overlord is not asked to publish before."""
     tries: int = 0
@@ -147,7 +147,7 @@ class TaskState:
     unanswered_s: float = 0.0
     """How long the request to publish has had no answer while the overlord gave others."""
     note: str = ""
-    lacks: Lack | None = None
+    missing_dependency: Lack | None = None
     """What the last batch did not get; None once one was read."""
     """What the task waits for."""
     lease_note: str = ""
@@ -211,7 +211,7 @@ def report(state: TaskState, now: float) -> TaskReport:
         samples=state.samples,
         failure=state.failure.code if state.failure else None,
         detail=shortened(detail),
-        lacks=None if state.terminal else state.lacks,
+        lacks=None if state.terminal else state.missing_dependency,
         running_for=timedelta(seconds=max(0.0, now - state.started_at)),
         idle_for=timedelta(seconds=max(0.0, now - state.progressed_at)),
         batch_seconds=state.batch_seconds,
@@ -258,9 +258,9 @@ def rows_by_chunk(
     return summed
 
 
-def _by_reason(found: Iterable[Counters]) -> dict[str, int]:
+def _by_reason(entries: Iterable[Counters]) -> dict[str, int]:
     summed: dict[str, int] = {}
-    for counters in found:
+    for counters in entries:
         for reason, records in counters.rejected.items():
             summed[reason] = summed.get(reason, 0) + records
     return summed

@@ -35,7 +35,7 @@ LONG, DOUBLE, TEXT = 1, 2, 4
 Lists have kinds of their own, by what they hold: `LONGS`, `DOUBLES`, `TEXTS`.
 """
 
-Found = dict[str, int]
+ColumnKinds = dict[str, int]
 """Names of discovered columns, sorted, and the kinds of their values."""
 
 _LISTS = LONGS | DOUBLES | TEXTS
@@ -69,12 +69,12 @@ def kinds_of(column: ColumnType) -> int:
     return _KINDS[column]
 
 
-def unsettled(found: Mapping[str, int]) -> tuple[str, ...]:
+def unsettled(column_kinds: Mapping[str, int]) -> tuple[str, ...]:
     """Return the columns whose types another value may still change, sorted."""
-    return tuple(sorted(name for name, kinds in found.items() if type_of(kinds) != "json"))
+    return tuple(sorted(name for name, kinds in column_kinds.items() if type_of(kinds) != "json"))
 
 
-def kinds_new(spec: IngestSpec, names: Iterable[str]) -> Found:
+def kinds_new(spec: IngestSpec, names: Iterable[str]) -> ColumnKinds:
     """Return names that were met, sorted, with the kinds of values that are known by that."""
     return {name: 0 if is_typed(spec, name) else TEXT for name in sorted(names)}
 
@@ -84,19 +84,19 @@ def is_typed(spec: IngestSpec, name: str) -> bool:
     return spec.discovery is Discovery.TYPES or name in spec.typed
 
 
-def typed_of(spec: IngestSpec, found: Found) -> Found:
+def typed_of(spec: IngestSpec, column_kinds: ColumnKinds) -> ColumnKinds:
     """Return the columns whose types are those of their values."""
-    return {name: kinds for name, kinds in found.items() if is_typed(spec, name)}
+    return {name: kinds for name, kinds in column_kinds.items() if is_typed(spec, name)}
 
 
-def columns_of(spec: IngestSpec, found: Found) -> tuple[Column, ...]:
+def columns_of(spec: IngestSpec, column_kinds: ColumnKinds) -> tuple[Column, ...]:
     """Return the columns of a batch, in the order of its files: the declared ones first."""
     declared = tuple(column for column in spec.columns if column.name not in spec.excluded)
-    types = ((name, type_of(kinds)) for name, kinds in sorted(found.items()))
+    types = ((name, type_of(kinds)) for name, kinds in sorted(column_kinds.items()))
     return (*declared, *(Column(name=name, type=kind) for name, kind in types if kind is not None))
 
 
-def found_in(spec: IngestSpec, names: Iterable[str], kinds: Mapping[str, int]) -> Found:
+def kinds_met(spec: IngestSpec, names: Iterable[str], kinds: Mapping[str, int]) -> ColumnKinds:
     """Return what a journal says was met."""
     return together([kinds_new(spec, names), kinds])
 
@@ -211,10 +211,10 @@ def _json_of_double(sql: str) -> str:
     return f"CASE WHEN {whole} THEN CAST(CAST({sql} AS BIGINT) AS STRING) ELSE {other} END"
 
 
-def together(found: Iterable[Mapping[str, int]]) -> dict[str, int]:
+def together(parts: Iterable[Mapping[str, int]]) -> dict[str, int]:
     """Return what several batches have met, per column."""
     kinds: dict[str, int] = {}
-    for some in found:
+    for some in parts:
         for name, kind in some.items():
             kinds[name] = kinds.get(name, 0) | kind
     return kinds

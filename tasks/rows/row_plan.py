@@ -10,7 +10,7 @@ from tasks.rows.arrays import ELEMENTS
 from tasks.rows.discovery import unsettled
 from tasks.rows.expression.compile import compile_expression, names_in
 from tasks.rows.expression.parse import parse
-from tasks.rows.expression.tree import Kind, Name, Part
+from tasks.rows.expression.tree import Kind, Name, Node
 from tasks.rows.expression.value import ArrayValue, Value, as_double
 from tasks.rows.filter_sql import fields_in, filter_sql
 
@@ -47,14 +47,14 @@ class RowPlan:
     """Straight from a field's text."""
     values: tuple[tuple[int, Column], ...]
     """From a field whose own type counts."""
-    made: tuple[tuple[int, Column], ...]
+    transformed: tuple[tuple[int, Column], ...]
     """From a transform of the same name."""
-    transforms: tuple[tuple[str, Part], ...]
-    metrics: tuple[tuple[Metric, Part | None], ...]
+    transforms: tuple[tuple[str, Node], ...]
+    metrics: tuple[tuple[Metric, Node | None], ...]
     """With what each is made of; None: a count."""
     inputs: tuple[str, ...]
     """Fields that transforms, filters and metrics look at."""
-    found: frozenset[str] = frozenset()
+    discovered: frozenset[str] = frozenset()
     """Columns whose types are those of the records' values."""
     observed: tuple[str, ...] = ()
     """Those of which each value's kind is told, in order; they may be no columns yet."""
@@ -86,7 +86,7 @@ def plan_rows(
     looked_at = {name for _, tree in transforms for name in names_in(tree)}
     if spec.filter is not None:
         looked_at |= set(fields_in(spec.filter)) - made
-    metrics = tuple((metric, _made_of(metric)) for metric in spec.metrics)
+    metrics = tuple((metric, _input_of(metric)) for metric in spec.metrics)
     for metric, tree in metrics:
         looked_at |= (frozenset() if tree is None else names_in(tree)) - made
         looked_at |= (set() if metric.filter is None else set(fields_in(metric.filter))) - made
@@ -95,11 +95,11 @@ def plan_rows(
     return RowPlan(
         texts=tuple((n, c) for n, c in plain if not _has_own_type(c, kinds)),
         values=tuple((n, c) for n, c in plain if _has_own_type(c, kinds)),
-        made=tuple((n, c) for n, c in numbered if c.name in made),
+        transformed=tuple((n, c) for n, c in numbered if c.name in made),
         transforms=transforms,
         metrics=metrics,
         inputs=tuple(sorted(looked_at - {TIME})),
-        found=frozenset(kinds),
+        discovered=frozenset(kinds),
         observed=unsettled(kinds),
     )
 
@@ -119,7 +119,7 @@ def _has_own_type(column: Column, kinds: Mapping[str, int]) -> bool:
     return column.type == "json" or column.type in ELEMENTS or column.name in kinds
 
 
-def _made_of(metric: Metric) -> Part | None:
+def _input_of(metric: Metric) -> Node | None:
     if metric.expression is not None:
         return parse(metric.expression)
     return None if metric.field is None else Name(0, metric.field)

@@ -37,7 +37,7 @@ class Ivy:
     java: Java
     folder: Path
 
-    def fetch(self, jars: Sequence[Jar], into: Path, say: Callable[[str], None]) -> None:
+    def fetch(self, jars: Sequence[Jar], into: Path, notify: Callable[[str], None]) -> None:
         """Fetch exactly these jars as `into`/<file name>; nothing is resolved.
 
         Raises:
@@ -48,7 +48,7 @@ class Ivy:
         wanted.write_text(_module(jars))
         pattern = "[artifact]-[revision].[ext]"
         # Without POMs: the list is complete, and each POM would be one more request.
-        self._run(["-ivy", str(wanted)], pattern, into=into, use_poms=False, say=say)
+        self._run(["-ivy", str(wanted)], pattern, into=into, use_poms=False, notify=notify)
 
     def resolve(
         self,
@@ -57,7 +57,7 @@ class Ivy:
         revision: str,
         *,
         into: Path,
-        say: Callable[[str], None],
+        notify: Callable[[str], None],
     ) -> None:
         """Fetch a module and all it needs, as `into`/organisation/artifact/revision/file.
 
@@ -67,7 +67,7 @@ class Ivy:
         pattern = "[organisation]/[artifact]/[revision]/[artifact]-[revision].[ext]"
         named = ["-dependency", organisation, module, revision]
         wanted = [*named, "-types", "jar", "bundle"]
-        self._run(wanted, pattern, into=into, use_poms=True, say=say)
+        self._run(wanted, pattern, into=into, use_poms=True, notify=notify)
 
     def _run(
         self,
@@ -76,7 +76,7 @@ class Ivy:
         *,
         into: Path,
         use_poms: bool,
-        say: Callable[[str], None],
+        notify: Callable[[str], None],
     ) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
         into.mkdir(parents=True, exist_ok=True)
@@ -92,7 +92,7 @@ class Ivy:
             # To Ivy a path is a pattern as well: that of a user's folder must not be part of it.
             *("-confs", "default", *wanted, "-retrieve", pattern),
         ]
-        _run(command, into, say)
+        _run(command, into, notify)
 
 
 def pyspark_folder() -> Path | None:
@@ -144,7 +144,7 @@ def _module(jars: Sequence[Jar]) -> str:
     )
 
 
-def _run(command: list[str], folder: Path, say: Callable[[str], None]) -> None:
+def _run(command: list[str], folder: Path, notify: Callable[[str], None]) -> None:
     lines: list[str] = []
     with subprocess.Popen(
         tied_argv(command),  # a fetch that nobody waits for ends
@@ -163,7 +163,7 @@ def _run(command: list[str], folder: Path, say: Callable[[str], None]) -> None:
             for line in process.stdout:
                 lines = [*lines, line.rstrip()][-_TAIL_LINES * 4 :]
                 if match := _DOWNLOADING.search(line):
-                    say(f"fetching {match[1]}")
+                    notify(f"fetching {match[1]}")
         finally:
             bound.cancel()
             process.kill()  # does nothing to one that has ended by itself

@@ -44,7 +44,7 @@ _SPARK_NEEDS = {
 _FORMATS = ("spark-avro_2.13",)  # what it needs comes with PySpark and with its connector
 
 
-class Part(StrEnum):
+class JarGroup(StrEnum):
     """Whose jars: Spark's Kafka connector or formats, given by `--jars`, or the broker's path.
 
     The formats are a set of their own: a folder that was filled before they came stays valid.
@@ -55,27 +55,27 @@ class Part(StrEnum):
     KAFKA = "kafka"
 
 
-SPARK = Part.SPARK
-FORMATS = Part.FORMATS
-KAFKA = Part.KAFKA
+SPARK = JarGroup.SPARK
+FORMATS = JarGroup.FORMATS
+KAFKA = JarGroup.KAFKA
 
 
-def set_name(part: Part) -> str:
+def set_name(part: JarGroup) -> str:
     """Name the set of jars of a part: the connector is that of the installed PySpark.
 
     Raises:
         JarsError: PySpark is not installed.
     """
-    if part is Part.KAFKA:
+    if part is JarGroup.KAFKA:
         return f"kafka-{_KAFKA_REVISION}"
-    prefix = "spark-formats" if part is Part.FORMATS else "spark"
+    prefix = "spark-formats" if part is JarGroup.FORMATS else "spark"
     try:
         return f"{prefix}-{importlib.metadata.version('pyspark')}"
     except importlib.metadata.PackageNotFoundError as error:
         raise JarsError("PySpark is not installed: pip install 'tidegate[spark]'") from error
 
 
-def pinned_set(part: Part) -> JarSet:
+def pinned_set(part: JarGroup) -> JarSet:
     """Return the pins of a part.
 
     Raises:
@@ -90,10 +90,10 @@ def pinned_set(part: Part) -> JarSet:
 def ensure_jars(
     jars_dir: Path,
     java: Java,
-    which: Part,
+    which: JarGroup,
     *,
     jars_folder: Path | None = None,
-    say: Callable[[str], None] = lambda _: None,
+    notify: Callable[[str], None] = lambda _: None,
 ) -> list[Path]:
     """Return the checked jars of a part, below `jars_dir`/<set>, and fetch them if absent.
 
@@ -112,9 +112,9 @@ def ensure_jars(
         return verified(own if own.is_dir() else jars_folder.absolute(), pinned)
     place = jars_dir.absolute() / pinned.name
     if not place.is_dir():
-        with _alone(jars_dir, say):
+        with _alone(jars_dir, notify):
             if not place.is_dir():  # another process may have fetched while we waited
-                _fetch(pinned, place, java, say)
+                _fetch(pinned, place, java, notify)
     refuse_unknown(place, pinned)
     return verified(place, pinned)
 
@@ -127,29 +127,29 @@ def _refuse_in(folder: Path, character: str, why: str) -> None:
         )
 
 
-def _fetch(pinned: JarSet, place: Path, java: Java, say: Callable[[str], None]) -> None:
+def _fetch(pinned: JarSet, place: Path, java: Java, notify: Callable[[str], None]) -> None:
     _refuse_in(place.parent, "\\", "to Ivy, which fetches them, a backslash is a slash")
     for left in place.parent.glob(".fetching-*"):  # by a process that was killed
         shutil.rmtree(left)
     cache, half = place.parent / ".ivy", place.parent / f".fetching-{pinned.name}"
-    say(f"fetching {len(pinned.jars)} jars of {pinned.name}")
-    Ivy(java, cache).fetch(pinned.jars, half, say)
+    notify(f"fetching {len(pinned.jars)} jars of {pinned.name}")
+    Ivy(java, cache).fetch(pinned.jars, half, notify)
     refuse_unknown(half, pinned)
     for path in verified(half, pinned):
         with path.open("rb") as file:
             os.fsync(file.fileno())  # else a power cut could leave the name without the content
     half.rename(place)
     shutil.rmtree(cache)  # Ivy's second copy; after a failure it stays, and a retry goes on from it
-    say(f"{pinned.name} is in {place}")
+    notify(f"{pinned.name} is in {place}")
 
 
 @contextmanager
-def _alone(folder: Path, say: Callable[[str], None]) -> Iterator[None]:
+def _alone(folder: Path, notify: Callable[[str], None]) -> Iterator[None]:
     folder.mkdir(parents=True, exist_ok=True)
     deadline = time.monotonic() + LOCK_TIMEOUT_S
     with (folder / ".lock").open("w") as lock:  # the system drops the lock of a dead process
         if not _locked(lock):
-            say("another process fetches jars; waiting for it")
+            notify("another process fetches jars; waiting for it")
         while not _locked(lock):
             if time.monotonic() > deadline:
                 raise JarsError(f"another process held {lock.name} for {LOCK_TIMEOUT_S:g} s")
@@ -166,21 +166,27 @@ def _locked(lock: IO[str]) -> bool:
     return True
 
 
-def relock(work: Path, java: Java, say: Callable[[str], None]) -> None:
+def relock(work: Path, java: Java, notify: Callable[[str], None]) -> None:
     """Resolve all sets anew and write `jars.lock`: the one place where a digest is believed."""
     ivy = Ivy(java, work / "ivy")
     shutil.rmtree(work / "kafka", ignore_errors=True)
     shutil.rmtree(work / "spark", ignore_errors=True)
     shutil.rmtree(work / "formats", ignore_errors=True)
-    ivy.resolve("org.apache.kafka", "kafka_2.13", _KAFKA_REVISION, into=work / "kafka", say=say)
-    ivy.resolve(*_SLF4J_SIMPLE, into=work / "kafka", say=say)
+    ivy.resolve(
+        "org.apache.kafka", "kafka_2.13", _KAFKA_REVISION, into=work / "kafka", notify=notify
+    )
+    ivy.resolve(*_SLF4J_SIMPLE, into=work / "kafka", notify=notify)
     connector, version = "spark-sql-kafka-0-10_2.13", importlib.metadata.version("pyspark")
-    ivy.resolve("org.apache.spark", connector, version, into=work / "spark", say=say)
+    ivy.resolve("org.apache.spark", connector, version, into=work / "spark", notify=notify)
     needed = [jar for jar in _resolved(work / "spark") if jar.artifact in _SPARK_NEEDS]
     for module in _FORMATS:
-        ivy.resolve("org.apache.spark", module, version, into=work / "formats", say=say)
+        ivy.resolve("org.apache.spark", module, version, into=work / "formats", notify=notify)
     formats = [jar for jar in _resolved(work / "formats") if jar.artifact in _FORMATS]
-    found = {Part.KAFKA: _resolved(work / "kafka"), Part.SPARK: needed, Part.FORMATS: formats}
+    found = {
+        JarGroup.KAFKA: _resolved(work / "kafka"),
+        JarGroup.SPARK: needed,
+        JarGroup.FORMATS: formats,
+    }
     write_lock([JarSet(set_name(part), tuple(jars)) for part, jars in found.items()])
 
 
@@ -201,7 +207,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Fetch jars ahead of time; 0 when they are there, 1 with the reason when they are not."""
     parser = argparse.ArgumentParser(prog="python -m tasks.runtime.jars", description=main.__doc__)
     parser.add_argument("--dir", type=Path, required=True, help="cache, e.g. <data dir>/jars")
-    parser.add_argument("--which", choices=[*Part, "all"], default="all")
+    parser.add_argument("--which", choices=[*JarGroup, "all"], default="all")
     parser.add_argument("--java", default=os.environ.get("TIDEGATE_JAVA", "auto"))
     parser.add_argument("--from", type=Path, dest="given", help="a folder that has them (offline)")
     parser.add_argument("--relock", action="store_true", help="resolve anew, write jars.lock")
@@ -211,9 +217,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _print(f"Java {java.version} at {java.executable}")
         if options.relock:
             relock(options.dir.absolute() / "relock", java, _print)
-        for part in Part:
+        for part in JarGroup:
             if options.which in (part, "all"):
-                jars = ensure_jars(options.dir, java, part, jars_folder=options.given, say=_print)
+                jars = ensure_jars(
+                    options.dir, java, part, jars_folder=options.given, notify=_print
+                )
                 _print(f"{set_name(part)}: {len(jars)} jars checked, in {jars[0].parent}")
     except RuntimePartError as error:
         sys.stderr.write(f"{error}\n")

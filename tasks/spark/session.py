@@ -270,14 +270,14 @@ def _properties_text(conf: Mapping[str, str]) -> str:
     return "".join(f"{name}={escaped(value)}\n" for name, value in sorted(conf.items()))
 
 
-def _environment(told: Path) -> dict[str, str]:
+def _environment(port_file: Path) -> dict[str, str]:
     # Secrets reach Kafka as options of one read; the JVM and what it starts need none of them.
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("TIDEGATE_", "SPARK_"))}
     own = {
         "SPARK_HOME": str(_pyspark_home()),
         "SPARK_CONNECT_MODE": "0",
         "PYSPARK_PYTHON": sys.executable,
-        "_PYSPARK_DRIVER_CONN_INFO_PATH": str(told),
+        "_PYSPARK_DRIVER_CONN_INFO_PATH": str(port_file),
     }
     return kept | java_locale() | own
 
@@ -288,15 +288,15 @@ def _pyspark_home() -> Path:
     return Path(pyspark.__file__).parent
 
 
-def _await_gateway(process: subprocess.Popen[bytes], told: Path, log: Path) -> tuple[int, str]:
+def _await_gateway(process: subprocess.Popen[bytes], port_file: Path, log: Path) -> tuple[int, str]:
     deadline = time.monotonic() + START_TIMEOUT_S
-    while not told.exists():  # the JVM renames it into place, so it is whole
+    while not port_file.exists():  # the JVM renames it into place, so it is whole
         if process.poll() is not None:
             raise SparkFailed(f"the JVM ended with {process.returncode}: {_tail(log)}")
         if time.monotonic() > deadline:
             raise SparkFailed(f"the JVM did not answer within {START_TIMEOUT_S} s: {_tail(log)}")
         time.sleep(_POLL_S)
-    port, length = struct.unpack_from(">ii", raw := told.read_bytes())
+    port, length = struct.unpack_from(">ii", raw := port_file.read_bytes())
     return port, raw[8 : 8 + length].decode()
 
 

@@ -192,14 +192,14 @@ class Compactor:
             if self._unwanted():
                 return None
             return _Held(order, FailureCode.INTERNAL, "its job was cancelled, and nobody asked")
-        self._world.reach("compact:written")
+        self._world.failpoint("compact:written")
         offered = CompactedFile(
             compaction_id=order.compaction_id, incarnation=self._incarnation, file=file
         )
         answer = self._answer(offered)
         if answer is None:
             return None
-        self._world.reach("compact:published")
+        self._world.failpoint("compact:published")
         log.info("compaction ends", outcome=answer.outcome, reason=answer.reason)
         if answer.outcome in {PublishOutcome.COMMITTED, PublishOutcome.SUPERSEDED}:
             with self._changed:

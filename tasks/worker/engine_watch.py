@@ -57,12 +57,12 @@ class Watch:
                 self._changed.wait_for(lambda: self._asked or self._closed, self._period_s)
                 task_id = self._asked.popleft() if self._asked else None
             if task_id is not None:
-                self._asks(task_id, partial(self._cancel_in_engine, task_id))
+                self._ask(task_id, partial(self._cancel_in_engine, task_id))
             else:
                 for runner in self._runners():
-                    self._asks(runner.desired.task_id, partial(runner.watch, self._progress))
+                    self._ask(runner.desired.task_id, partial(runner.watch, self._progress))
 
-    def _asks(self, task_id: str, question: Callable[[], None]) -> None:
+    def _ask(self, task_id: str, question: Callable[[], None]) -> None:
         try:
             question()
         except Exception as error:  # noqa: BLE001 -- it is asked again, and the others as well

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from threading import Condition
 
 
-class Gate:
+class FinishingSlots:
     """Lets `places` in at a time, in order of arrival."""
 
     def __init__(self, places: int) -> None:

@@ -17,7 +17,7 @@ END_MAX = 1_000
 
 
 @dataclass(frozen=True)
-class Life:
+class Incarnation:
     """One incarnation of the worker of a data folder."""
 
     data_dir: Path
@@ -33,7 +33,7 @@ class Life:
             structlog.get_logger().warning("the reason is not kept", why=str(error))
 
 
-def begin_life(data_dir: Path, unix_ms: int) -> Life:
+def begin_life(data_dir: Path, unix_ms: int) -> Incarnation:
     """Draw and store a number higher than any this folder has seen; call with the folder locked.
 
     Milliseconds since the epoch as a rule, so that a lost folder does not start again at 1.
@@ -46,7 +46,7 @@ def begin_life(data_dir: Path, unix_ms: int) -> Life:
     drawn = max(int(stored or 0) + 1, unix_ms)
     replace_file(data_dir / "incarnation", f"{drawn}\n".encode())
     replace_file(_last_end(data_dir), f"{WITHOUT_A_WORD}\n".encode())
-    return Life(data_dir, drawn, last)
+    return Incarnation(data_dir, drawn, last)
 
 
 def _last_end(data_dir: Path) -> Path:

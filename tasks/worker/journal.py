@@ -19,8 +19,8 @@ from pydantic import ValidationError
 from tasks.contract.messages import DesiredTask
 from tasks.contract.offsets import Offsets
 from tasks.contract.wire import Wire, WireOffsets
-from tasks.durable_files import make_folder, replace_file, sync_folder, telling
-from tasks.machine.state import Held
+from tasks.durable_files import make_folder, naming_file, replace_file, sync_folder
+from tasks.machine.state import JournalContents
 from tasks.ports import JournalEntry
 
 _DIGEST_LENGTH = 16
@@ -59,7 +59,7 @@ class _Line(Wire):
 class Journal:
     """The journal of one task; one thread uses it at a time."""
 
-    def __init__(self, path: Path, header: Header, held: Held) -> None:
+    def __init__(self, path: Path, header: Header, held: JournalContents) -> None:
         """Hold what was read; use `create` or `open_journal`."""
         self._path = path
         self._size = path.stat().st_size
@@ -70,9 +70,9 @@ class Journal:
         """An end that there was no space for."""
 
     @property
-    def held(self) -> Held:
+    def held(self) -> JournalContents:
         """What is durable now."""
-        return Held(tuple(self._entries), self._end)
+        return JournalContents(tuple(self._entries), self._end)
 
     def append(self, entry: JournalEntry) -> None:
         """Add one batch; when this returns it is durable.
@@ -100,14 +100,14 @@ class Journal:
         """Take the `number` newest batches off, durably: all of them or none (P14)."""
         kept = self._entries[: len(self._entries) - number]
         end = self._end if self._end_due is None else self._end_due
-        content = _content(self._header, Held(tuple(kept), end))
+        content = _content(self._header, JournalContents(tuple(kept), end))
         replace_file(self._path, content)
         self._entries, self._size = kept, len(content)
         self._end, self._end_due = end, None
 
     def _write(self, record: _Batch | _End) -> None:
         line = _line(record)
-        with telling(self._path), self._path.open("r+b", buffering=0) as file:
+        with naming_file(self._path), self._path.open("r+b", buffering=0) as file:
             file.truncate(self._size)  # a try before may have left half of a line
             file.seek(self._size)
             try:
@@ -153,7 +153,7 @@ class JournalFolder:
             start=task.start,
             incarnation=incarnation,
         )
-        path, empty = self._path(task.task_id), Held((), None)
+        path, empty = self._path(task.task_id), JournalContents((), None)
         replace_file(path, _content(header, empty))
         return Journal(path, header, empty)
 
@@ -170,7 +170,7 @@ class JournalFolder:
         return self._folder / f"{task_id}{_SUFFIX}"
 
 
-def _content(header: Header, held: Held) -> bytes:
+def _content(header: Header, held: JournalContents) -> bytes:
     lines = [_line(header)]
     if held.end is not None:
         lines.append(_line(_End(end=dict(held.end))))
@@ -186,7 +186,7 @@ def _digest(text: bytes) -> bytes:
     return hashlib.sha256(text).hexdigest()[:_DIGEST_LENGTH].encode()
 
 
-def _read(path: Path) -> tuple[Header, Held]:
+def _read(path: Path) -> tuple[Header, JournalContents]:
     """Read a journal, and cut a torn last line off its file."""
     content = path.read_bytes()
     *whole, rest = content.split(b"\n")
@@ -203,7 +203,7 @@ def _read(path: Path) -> tuple[Header, Held]:
     _check_tiled(path.name, header.start, entries)
     if rest:
         _truncate(path, len(content) - len(rest))
-    return header, Held(entries, ends[-1] if ends else None)
+    return header, JournalContents(entries, ends[-1] if ends else None)
 
 
 def _parsed(line: bytes) -> Header | _Batch | _End | None:

@@ -99,7 +99,7 @@ def _serve(setup: WorkerSetup, read_secret: ReadSecret) -> int:
                 kill_engine=runtime.kill,
                 progress=engine.progress,
                 start_thread=start_spark_thread,
-                reach=setup.reach,
+                failpoint=setup.reach,
                 logs=setup.logs,
             )
             return run_worker(options, outside)
@@ -110,9 +110,11 @@ def _serve(setup: WorkerSetup, read_secret: ReadSecret) -> int:
 def _jars(setup: WorkerSetup, java: Java) -> list[Path]:
     """Return Spark's jars; a folder from before there were formats does for all but Avro."""
     given = setup.jars_folder
-    jars = ensure_jars(setup.jars_dir, java, SPARK, jars_folder=given, say=_say)
+    jars = ensure_jars(setup.jars_dir, java, SPARK, jars_folder=given, notify=_print_line)
     try:
-        return jars + ensure_jars(setup.jars_dir, java, FORMATS, jars_folder=given, say=_say)
+        return jars + ensure_jars(
+            setup.jars_dir, java, FORMATS, jars_folder=given, notify=_print_line
+        )
     except JarsError as error:
         log.warning("this worker cannot read Avro", why=str(error))
         return jars
@@ -125,5 +127,5 @@ def start_spark_thread(name: str, run: Callable[[], None]) -> Thread:
     return thread
 
 
-def _say(line: str) -> None:
+def _print_line(line: str) -> None:
     sys.stderr.write(f"{line}\n")

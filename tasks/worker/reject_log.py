@@ -9,7 +9,7 @@ from tasks.contract.messages import RejectSample
 from tasks.ports import JournalEntry
 
 
-def tell_of_bad_records(task_id: str, entry: JournalEntry, tuning: Tuning) -> None:
+def log_bad_records(task_id: str, entry: JournalEntry, tuning: Tuning) -> None:
     """Log what the spec wants logged of a batch: its bad records' number, samples of them."""
     bad = entry.counters.unparseable
     if tuning.bad_records is BadRecords.WARN and bad:

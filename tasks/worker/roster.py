@@ -95,11 +95,11 @@ class Roster:
                     news = {"order": kept.order, "turn": kept.turn}
                     runner.desire(runner.desired.model_copy(update=news))
 
-    def tell(self, desired: Sequence[DesiredTask | KeptOrder]) -> None:
+    def pass_orders_on(self, desired: Sequence[DesiredTask | KeptOrder]) -> None:
         """Pass on orders alone: what an answer that was overtaken is still good for."""
         for task in desired:
             if (runner := self.find(task.task_id)) is not None:
-                runner.tell(task.order)
+                runner.deliver_order(task.order)
 
     def reports(self) -> tuple[TaskReport, ...]:
         """Return how far each task is."""

@@ -43,17 +43,17 @@ from tasks.machine.events import (
     Publish,
     ReadBatch,
     RecordEnd,
-    StopAsked,
+    StopRequested,
     TailDropped,
     Ticked,
-    TurnTold,
+    TurnKnown,
     Unanswered,
     Unwritten,
 )
-from tasks.machine.log_lines import Line, about, begun, told
+from tasks.machine.log_lines import Line, about, begun, lines_for
 from tasks.machine.machine import step
 from tasks.machine.orders import Step
-from tasks.machine.state import Merging, Reading, TaskState, report
+from tasks.machine.state import Merging, ReadWork, TaskState, report
 from tasks.ports import (
     BatchCancelled,
     BatchJob,
@@ -68,7 +68,7 @@ from tasks.ports import (
 from tasks.runtime.secrets import without_secrets
 from tasks.worker.journal import Journal
 from tasks.worker.metrics import FAILED, outcome_of
-from tasks.worker.reject_log import tell_of_bad_records
+from tasks.worker.reject_log import log_bad_records
 from tasks.worker.world import Progress, StartThread, World, start_thread
 
 __all__ = ["Progress", "StartThread", "TaskRunner", "World", "start_thread"]
@@ -111,7 +111,7 @@ class TaskRunner:
 
     def start(self) -> None:
         """Start the task's thread, unless the task is over already."""
-        self._say(begun(self._state))
+        self._log(begun(self._state))
         if not self._state.over:
             name = f"task {self._desired.task_id}"
             self._thread = self._world.start_thread(name, self._run)
@@ -126,10 +126,10 @@ class TaskRunner:
         now = self._world.monotonic()
         if desired.order.rank > self._state.order.rank:
             self.deliver(Ordered(now, desired.order))
-        if desired.turn != self._state.turn:
-            self.deliver(TurnTold(now, desired.turn))
+        if desired.turn != self._state.predecessors_published:
+            self.deliver(TurnKnown(now, desired.turn))
 
-    def tell(self, order: Order) -> None:
+    def deliver_order(self, order: Order) -> None:
         """Take an order of the control API."""
         self.deliver(Ordered(self._world.monotonic(), order))
 
@@ -141,7 +141,7 @@ class TaskRunner:
 
     def watch(self, progress: Progress) -> None:
         """Note whether the running job has moved since the last look, or waits for others'."""
-        if not isinstance(self._state.busy, Reading | Merging):
+        if not isinstance(self._state.busy, ReadWork | Merging):
             return
         before, waits = self._seen, not self._in_engine
         self._seen = None if waits else progress(self._desired.task_id)
@@ -151,7 +151,7 @@ class TaskRunner:
     def stop(self, cancel_after_s: float) -> None:
         """Ask the task to end without publishing; its journal stays."""
         now = self._world.monotonic()
-        self.deliver(StopAsked(now, now + cancel_after_s))
+        self.deliver(StopRequested(now, now + cancel_after_s))
         self._world.gate.wake()
 
     def wait_until(self, claim: Callable[[TaskState], bool], timeout_s: float) -> bool:
@@ -182,9 +182,9 @@ class TaskRunner:
             after = self._state
             self._meter.stepped(before, event, after)
             self._changed.notify_all()
-        self._say(told(before, event, after))
+        self._log(lines_for(before, event, after))
         if after.phase is not before.phase:
-            self._world.reach(f"worker:phase:{after.phase}")
+            self._world.failpoint(f"worker:phase:{after.phase}")
         if dropped:
             self.deliver(JobDropped(event.now))
         elif cancels:
@@ -193,7 +193,7 @@ class TaskRunner:
             self._world.stuck(why)
         self._world.changed()
 
-    def _say(self, lines: Sequence[Line]) -> None:
+    def _log(self, lines: Sequence[Line]) -> None:
         for line in lines:
             log = structlog.get_logger().bind(**self._facts)
             log.log(line.level, line.event, **line.facts)
@@ -217,9 +217,9 @@ class TaskRunner:
         structlog.contextvars.bind_contextvars(**self._facts)
         try:
             while (effect := self._next()) is not None:
-                self._world.reach(f"worker:before:{type(effect).__name__}")
+                self._world.failpoint(f"worker:before:{type(effect).__name__}")
                 event = self._carried_out(effect)
-                self._world.reach(f"worker:after:{type(effect).__name__}")
+                self._world.failpoint(f"worker:after:{type(effect).__name__}")
                 if event:
                     self.deliver(event)
         finally:
@@ -350,7 +350,7 @@ class TaskRunner:
                     kinds=effect.kinds,
                 )
             )
-            tell_of_bad_records(task.task_id, entry, task.spec.tuning)
+            log_bad_records(task.task_id, entry, task.spec.tuning)
             return BatchRead(self._world.monotonic(), entry)
         except BatchCancelled:
             return self._dropped()

@@ -37,7 +37,7 @@ _ANSWER_BYTES_MAX = 12 * 1024 * 1024
 """An overlord takes messages up to 16 MiB."""
 
 
-class Sampling:
+class WorkerSamples:
     """All samples of one incarnation of a worker; safe to call from many threads."""
 
     def __init__(self, world: World, sampler: Sampler | None, options: WorkerOptions) -> None:

@@ -18,11 +18,11 @@ import structlog
 from tasks.contract.messages import CompactionReport, SyncRequest, SyncResponse, TaskReport
 from tasks.ports import Fenced, Overlord, OverlordUnavailable
 from tasks.worker.compaction import Compactor
-from tasks.worker.incarnations import Life
+from tasks.worker.incarnations import Incarnation
 from tasks.worker.metrics import DONE, FAILED, UNANSWERED, WorkerMeters
 from tasks.worker.options import WorkerOptions
 from tasks.worker.roster import Roster
-from tasks.worker.sampler import Sampling
+from tasks.worker.sampler import WorkerSamples
 
 _RETRY_FIRST_S = 0.5
 _RETRY_MAX_S = 5.0
@@ -42,9 +42,9 @@ class Sync:
         roster: Roster,
         *,
         compactor: Compactor,
-        sampling: Sampling,
+        sampling: WorkerSamples,
         url: str,
-        life: Life,
+        life: Incarnation,
         fenced: Callable[[], None],
         monotonic: Callable[[], float],
         meters: WorkerMeters | None = None,
@@ -101,7 +101,7 @@ class Sync:
             self._closed = True
             self._changed.notify_all()
 
-    def say_goodbye(self) -> None:
+    def send_last_report(self) -> None:
         """Send the last report, once, after `close`; nobody needs to hear it."""
         try:
             self._overlord.sync(self._request(timedelta(0)))
@@ -184,7 +184,7 @@ class Sync:
 
     def _act_on(self, response: SyncResponse, sequence: int) -> None:
         if response.term < self._newest[0]:
-            self._tell_of_earlier(response.term)
+            self._warn_of_earlier_term(response.term)
             return
         if (response.term, sequence) > self._newest:
             # Requests under way may have been answered before this one: they count less.
@@ -196,11 +196,11 @@ class Sync:
             self._sampling.apply(response.samples)
             self._known = response.revision
         elif response.revision != self._known:
-            self._roster.tell((*response.tasks, *response.kept_orders))
+            self._roster.pass_orders_on((*response.tasks, *response.kept_orders))
             self._ask_again = True
             self._changed.notify_all()
 
-    def _tell_of_earlier(self, term: int) -> None:
+    def _warn_of_earlier_term(self, term: int) -> None:
         """Say once per term that its answers are not followed: for ever, after a restore."""
         if term != self._ignored:
             self._ignored = term

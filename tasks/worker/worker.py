@@ -26,15 +26,15 @@ from tasks.ports import Engine, Overlord, Sampler, Stream
 from tasks.worker.alarm import Alarm
 from tasks.worker.compaction import Compactor
 from tasks.worker.engine_watch import Watch
-from tasks.worker.finishing_gate import Gate
+from tasks.worker.finishing_gate import FinishingSlots
 from tasks.worker.http.metrics import EngineProcess, WorkerCollector
 from tasks.worker.http.server import ControlServer
-from tasks.worker.incarnations import Life, begin_life
+from tasks.worker.incarnations import Incarnation, begin_life
 from tasks.worker.journal import JournalFolder
 from tasks.worker.options import WorkerOptions
 from tasks.worker.roster import Roster
 from tasks.worker.runner import Progress, StartThread, World, start_thread
-from tasks.worker.sampler import Sampling
+from tasks.worker.sampler import WorkerSamples
 from tasks.worker.sync import Sync
 from tasks.worker.task_logs import TaskLogs
 
@@ -78,7 +78,7 @@ class Outside:
     """How far the running job of a task is."""
     start_thread: StartThread = start_thread
     """Spark wants threads of its own class for its job groups."""
-    reach: Callable[[str], None] = lambda _: None
+    failpoint: Callable[[str], None] = lambda _: None
     """See `tasks/runtime/failpoints.py`."""
     logs: TaskLogs | None = None
     """Where structlog leaves the lines of each task; None: it leaves none."""
@@ -104,7 +104,7 @@ def locked_folder(data_dir: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
-_SAID = {
+_END_MESSAGES = {
     Reason.FENCED: "fenced: a newer incarnation of this worker exists; stopping",
     Reason.ENGINE_DIED: "the engine's process died; stopping, the journals stay",
     Reason.ENGINE_STUCK: "engine stuck: it does not end a cancelled job; stopping, it is killed",
@@ -115,12 +115,12 @@ _SAID = {
 class Worker:
     """One incarnation, from registration to its end; `run` is called once."""
 
-    def __init__(self, options: WorkerOptions, outside: Outside, life: Life) -> None:
+    def __init__(self, options: WorkerOptions, outside: Outside, life: Incarnation) -> None:
         self._options = options
         self._life = life
         self._outside = outside
         self._ends: SimpleQueue[Reason] = SimpleQueue()  # its `put` is safe in a signal handler
-        self._gate = Gate(options.finishing)
+        self._gate = FinishingSlots(options.finishing)
         self._watch = Watch(
             lambda: self._roster.runners,
             cancel=outside.engine.cancel,
@@ -139,13 +139,13 @@ class Worker:
             engine_alive=outside.engine_alive,
             overlord_answers=lambda: self._sync.is_answered,
             start_thread=outside.start_thread,
-            reach=outside.reach,
+            failpoint=outside.failpoint,
         )
         journals = JournalFolder(options.data_dir)
         logs = outside.logs or TaskLogs(options.data_dir)
         self._roster = Roster(options, self._world, journals, life.incarnation, logs=logs)
         self._compactor = Compactor(self._world, options.limits, life.incarnation)
-        self._sampling = Sampling(self._world, outside.sampler, options)
+        self._sampling = WorkerSamples(self._world, outside.sampler, options)
         self._server = ControlServer(options, self._roster, logs, self._collector())
         self._alarm = Alarm(lambda: self._roster.runners, self._world.monotonic)
         self._threads: tuple[Thread, ...] = ()
@@ -183,7 +183,7 @@ class Worker:
 
     def run(self) -> int:
         """Work until something ends it; return the exit code of the process."""
-        self._outside.reach("worker:started")
+        self._outside.failpoint("worker:started")
         self._server.start()
         alarm = Thread(target=self._alarm.run, name="alarm", daemon=True)
         alarm.start()
@@ -226,7 +226,7 @@ class Worker:
     def _end(self, reason: Reason) -> int:
         log = structlog.get_logger().bind(worker=self._options.worker_id)
         if reason is not Reason.STOPPED:
-            log.error(_SAID[reason], how=self._outside.engine_end())
+            log.error(_END_MESSAGES[reason], how=self._outside.engine_end())
             if reason is Reason.ENGINE_STUCK:
                 self._outside.kill_engine()  # it would answer nothing else
             self._sync.close()
@@ -243,7 +243,7 @@ class Worker:
         self._compactor.close()  # at once: it holds up no handoff, and is begun anew elsewhere
         left = self._join(until)
         self._sync.close()
-        self._sync.say_goodbye()
+        self._sync.send_last_report()
         log.info("stopped", still_running=left)
         return 0
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from threading import Thread
 
 from tasks.ports import Engine, Overlord, Stream
-from tasks.worker.finishing_gate import Gate
+from tasks.worker.finishing_gate import FinishingSlots
 from tasks.worker.metrics import WorkerMeters
 
 StartThread = Callable[[str, Callable[[], None]], Thread]
@@ -30,7 +30,7 @@ class World:
     engine: Engine
     stream: Stream
     overlord: Overlord
-    gate: Gate
+    gate: FinishingSlots
     changed: Callable[[], None]
     """Called after every step of any task; must return at once."""
     fenced: Callable[[], None]
@@ -47,6 +47,6 @@ class World:
     """Whether an overlord answered the last sync: if not, it is away as a whole."""
     monotonic: Callable[[], float] = time.monotonic
     start_thread: StartThread = start_thread
-    reach: Callable[[str], None] = lambda _: None
+    failpoint: Callable[[str], None] = lambda _: None
     """Told of each place passed; a test may end the process there (failpoints)."""
     meters: WorkerMeters = field(default_factory=WorkerMeters)

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Protocol
 
-from supervisor.core.values.idempotency import Claim, StoredAnswer
-from supervisor.services.access.idempotency import Asked, Idempotency
+from supervisor.core.values.idempotency import KeyClaim, StoredAnswer
+from supervisor.services.access.idempotency import Idempotency, KeyedRequest
 from tests.conformance.metadata.overtaken import Overtaken
 from tests.supervisor.world import World
 
@@ -27,8 +27,8 @@ class Told(Protocol):
 def keys_are_used(story: Told) -> None:
     """A key is taken, and answered."""
     keys = Idempotency(story.store, story.world.clock, story.term)
-    begun: list[Claim | StoredAnswer] = []
-    story.does("begin", lambda: begun.append(keys.begin(Asked("ann", "a key", "a digest"))))
+    begun: list[KeyClaim | StoredAnswer] = []
+    story.does("begin", lambda: begun.append(keys.begin(KeyedRequest("ann", "a key", "a digest"))))
     claim = begun[-1]
-    assert isinstance(claim, Claim)
+    assert isinstance(claim, KeyClaim)
     story.does("end", lambda: keys.end(claim, StoredAnswer(200, {}, b"")))

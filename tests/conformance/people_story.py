@@ -4,11 +4,11 @@ from collections.abc import Callable
 from typing import Protocol
 
 from supervisor.control.loop import Loop
-from supervisor.control.wakeups import Broadcast
+from supervisor.control.wakeups import Wakeups
 from supervisor.control.worker_registry import WorkerRegistry
 from supervisor.ports.store import Store
 from supervisor.services.tasks.stop_task import TaskStops
-from supervisor.services.tasks.workers import WorkerStands
+from supervisor.services.tasks.workers import WorkerAdmin
 from tests.supervisor.core.snapshots import HOUR, TOPIC
 from tests.supervisor.world import ENDINGS, World
 
@@ -42,17 +42,17 @@ class People:
         self._story.does("enable", lambda: self._stands.enable("w1", "ann"))
 
     @property
-    def _stands(self) -> WorkerStands:
+    def _stands(self) -> WorkerAdmin:
         world = self._story.world
         clock, leadership, loop = world.clock, world.leadership, self._story.loop
         registry = WorkerRegistry(clock, worker_timeout=HOUR, led_since=leadership.led_since)
-        return WorkerStands(self._store, clock, leadership, registry, loop, Broadcast())
+        return WorkerAdmin(self._store, clock, leadership, registry, loop, Wakeups())
 
     @property
     def _stops(self) -> TaskStops:
         world = self._story.world
         leadership, loop = world.leadership, self._story.loop
-        return TaskStops(self._store, world.clock, leadership, loop, Broadcast(), ENDINGS)
+        return TaskStops(self._store, world.clock, leadership, loop, Wakeups(), ENDINGS)
 
     def _a_task(self) -> str:
         with self._store.reading() as tx:

@@ -11,18 +11,18 @@ import pytest
 from supervisor.adapters.manual_clock import ManualClock
 from supervisor.core.model.rows import AuditEntry
 from supervisor.core.values.errors import KeyTakenOver, MetadataBusy
-from supervisor.core.values.idempotency import KEPT, RUNS, Claim, StoredAnswer
+from supervisor.core.values.idempotency import KEPT, RUNS, KeyClaim, StoredAnswer
 from supervisor.ports.store import ActingStore
 from supervisor.services.access.idempotency import (
     AnswerLost,
-    Asked,
     Idempotency,
+    KeyedRequest,
     KeyInUse,
     KeyReused,
 )
 from tests.conformance.stories import NOON, Leader, take_lease
 
-ASKED = Asked("ann", "key-1", "digest")
+ASKED = KeyedRequest("ann", "key-1", "digest")
 ANSWER = StoredAnswer(200, {"etag": '"1-a"'}, b'{"id":"clicks"}\x00\xff')
 AT_ONCE = 20
 
@@ -40,17 +40,17 @@ class Office:
         """The keys under the present term."""
         return Idempotency(self.store, self.clock, lambda: self.term)
 
-    def acts(self, claim: Claim, *, fails: bool = False) -> None:
+    def acts(self, claim: KeyClaim, *, fails: bool = False) -> None:
         """Do something in a transaction of its own."""
         with self.keys.acting_for(claim), self.store.leading(self.term) as tx:
             tx.audit.write(AuditEntry(NOON, "ann", "act", "clicks"))
             if fails:
                 raise ZeroDivisionError
 
-    def begins(self, asked: Asked = ASKED) -> Claim:
+    def begins(self, asked: KeyedRequest = ASKED) -> KeyClaim:
         """Begin; it has to be free."""
         begun = self.keys.begin(asked)
-        assert isinstance(begun, Claim)
+        assert isinstance(begun, KeyClaim)
         return begun
 
     def done(self) -> int:
@@ -83,8 +83,8 @@ def test_keys_belong_to_their_caller_and_to_one_request(office: Office) -> None:
     office.keys.end(office.begins(), ANSWER)
 
     with pytest.raises(KeyReused, match="key of its own"):
-        office.keys.begin(Asked("ann", "key-1", "another"))
-    office.begins(Asked("bob", "key-1", "digest"))
+        office.keys.begin(KeyedRequest("ann", "key-1", "another"))
+    office.begins(KeyedRequest("bob", "key-1", "digest"))
 
 
 def test_while_it_runs_a_repeat_waits(office: Office) -> None:

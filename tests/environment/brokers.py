@@ -11,7 +11,7 @@ from confluent_kafka.admin import AdminClient
 
 from supervisor.dev import topics
 from supervisor.dev.broker import Broker
-from tasks.runtime.jars import KAFKA, Part, ensure_jars
+from tasks.runtime.jars import KAFKA, JarGroup, ensure_jars
 from tasks.runtime.java import Java, find_java
 
 __all__ = [
@@ -56,7 +56,7 @@ def shared_java() -> Java:
     return find_java(os.environ.get("TIDEGATE_JAVA", "auto"), shared_cache_dir() / "truststore")
 
 
-def shared_jars(part: Part) -> list[Path]:
+def shared_jars(part: JarGroup) -> list[Path]:
     """The jars of SPARK or KAFKA, fetched if this machine has none yet."""
     return ensure_jars(shared_jars_dir(), shared_java(), part)
 

@@ -6,7 +6,7 @@ from datetime import datetime
 import pytest
 from sqlalchemy import MetaData, Table, insert, inspect, text
 
-from supervisor.core.queue.events import Event, QueueConfig, QueueName, damage_of, decode
+from supervisor.core.queue.events import QueueConfig, QueuedEvent, QueueName, damage_of, decode
 from supervisor.metadata.migrate import migrate, migrating
 from supervisor.metadata.store import SqlStore
 from tests.conformance.stories import HOUR, LEASE_TTL, MINUTE, NOON, take_lease
@@ -98,7 +98,7 @@ def upgraded(before: str) -> Iterator[SqlStore]:
     store.close()
 
 
-def _waiting(store: SqlStore, queue: QueueName) -> list[Event]:
+def _waiting(store: SqlStore, queue: QueueName) -> list[QueuedEvent]:
     """Read a queue from its position; its rows are sound."""
     with store.reading() as tx:
         row = tx.events.find(queue)
@@ -113,8 +113,10 @@ def _waiting(store: SqlStore, queue: QueueName) -> list[Event]:
 def test_each_unsettled_folder_gets_one_event_in_the_order_of_the_ends(upgraded: SqlStore) -> None:
     """Goal: rule P23; nobody else looks for them any more, and a STALE task keeps its files."""
     killed, won, late = (f"clicks:{name}" for name in ("killed", "won", "late"))
-    assert _waiting(upgraded, CLICKS) == [Event("task_output", key) for key in (killed, won, late)]
-    assert _waiting(upgraded, VIEWS) == [Event("task_output", "views:killed")]
+    assert _waiting(upgraded, CLICKS) == [
+        QueuedEvent("task_output", key) for key in (killed, won, late)
+    ]
+    assert _waiting(upgraded, VIEWS) == [QueuedEvent("task_output", "views:killed")]
     with upgraded.reading() as tx:
         assert [row.queue for row in tx.events.all()] == [CLICKS, VIEWS]
         due = [(each.due_at, each.enqueued_at) for each in tx.events.waiting()]
@@ -127,7 +129,7 @@ def test_events_added_afterwards_go_on_behind_them(upgraded: SqlStore) -> None:
     term, new = take_lease(upgraded), QueueName("cluster", "task-output")
     with upgraded.leading(term) as tx:
         for queue in (CLICKS, new):
-            tx.events.add(queue, Event("task_output", "next"), QueueConfig(), NOON)
+            tx.events.add(queue, QueuedEvent("task_output", "next"), QueueConfig(), NOON)
     assert [event.key for event in _waiting(upgraded, CLICKS)][2:] == ["clicks:late", "next"]
     assert [event.key for event in _waiting(upgraded, new)] == ["next"]
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tasks.contract.offsets import reached
+from tasks.contract.offsets import is_at_end
 from tests.simulation import __main__ as command
 from tests.simulation.deciding import OTHERS, ROOTS, deciding, found_from
 from tests.simulation.measured import Branches
@@ -38,7 +38,7 @@ def test_the_command_fails_if_too_few_branches_are_taken(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def hardly_anything_runs(*_: object) -> Iterator[Outcome]:
-        assert reached({}, {})
+        assert is_at_end({}, {})
         return iter(())
 
     monkeypatch.setattr(command, "outcomes", hardly_anything_runs)

@@ -8,15 +8,15 @@ from datetime import timedelta
 from supervisor.adapters.kafka.memory import MemoryStreams
 from supervisor.adapters.manual_clock import ManualClock
 from supervisor.control.desired_state import desired_state
-from supervisor.control.end_task import Endings
+from supervisor.control.end_task import TaskEnder
 from supervisor.control.leadership import Leadership
 from supervisor.control.loop import Loop
 from supervisor.control.observe import Sources
-from supervisor.control.publish import Publishing
+from supervisor.control.publish import Publisher
 from supervisor.control.reconcile import Shell, make_pass
-from supervisor.control.wakeups import Broadcast
+from supervisor.control.wakeups import Wakeups
 from supervisor.core.model.rows import WorkerRow
-from supervisor.core.planning.milestone import Milestone
+from supervisor.core.planning.milestone import WakeCondition
 from supervisor.core.planning.observed import Limits, Liveness, WorkerView
 from supervisor.core.planning.passes import Pass
 from supervisor.core.queue.events import QueueConfig
@@ -44,7 +44,7 @@ from tests.supervisor.core.snapshots import NOON, TOPIC, spec
 AT_REST_AFTER = 30
 """Passes; a planner that still acts after them goes round in a circle."""
 GC_DELAY = timedelta(minutes=10)
-ENDINGS = Endings(QueueConfig(delay=GC_DELAY))
+ENDINGS = TaskEnder(QueueConfig(delay=GC_DELAY))
 
 
 class Crash(Exception):
@@ -173,7 +173,7 @@ class Hands:
             for _, hand in sorted(self.all.items())
         )
 
-    def watch(self, supervisor_id: str, milestones: Mapping[str, Milestone]) -> None:
+    def watch(self, supervisor_id: str, milestones: Mapping[str, WakeCondition]) -> None:
         """Wake nobody: the tests of this world make their passes themselves."""
 
     def led_for(self) -> timedelta:
@@ -227,10 +227,10 @@ class World:
         return Shell(sources, self.clock, lambda: next(tokens), ENDINGS)
 
     @property
-    def publishing(self) -> Publishing:
+    def publishing(self) -> Publisher:
         """What a worker's publish request reaches; its loop is never started."""
         loop = Loop(lambda _: None, self.clock, threads=1)
-        return Publishing(self.store, self.clock, self.leadership, loop, Broadcast(), ENDINGS)
+        return Publisher(self.store, self.clock, self.leadership, loop, Wakeups(), ENDINGS)
 
     def set_spec(self, wanted: SupervisorSpec | None) -> None:
         """Store the next version of the spec; None is a tombstone."""

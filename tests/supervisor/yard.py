@@ -11,9 +11,9 @@ from supervisor.chores.sweep import Sweep, Swept
 from supervisor.chores.task_output import TaskOutput, folder_of
 from supervisor.control.end_task import KIND, TASK_OUTPUT, task_output_of
 from supervisor.core.model.rows import Task, TaskStatus
-from supervisor.core.queue.events import CLUSTER, Event, FailedEvent, QueueName, StoredEvent
+from supervisor.core.queue.events import CLUSTER, FailedEvent, QueuedEvent, QueueName, StoredEvent
 from supervisor.eventqueue.meters import Meters
-from supervisor.eventqueue.processor import EventProcessor, Kit
+from supervisor.eventqueue.processor import EventProcessor, ProcessorParts
 from supervisor.ports.store import Store
 from tasks.contract.messages import PublishOutcome
 from tests.supervisor.core.snapshots import TOPIC
@@ -88,7 +88,7 @@ class Yard:
         """The queue's consumer, as in a process that remembers nothing."""
         handler = TaskOutput(self.warehouse, self.world.hands)
         term = self.world.leadership.term
-        kit = Kit(self.world.store, self.world.clock, term, Meters())
+        kit = ProcessorParts(self.world.store, self.world.clock, term, Meters())
         return EventProcessor(queue, ENDINGS.config, handler.handle, kit)
 
     def sweeps(self) -> Swept:
@@ -101,7 +101,7 @@ class Yard:
         """Add an event by hand."""
         with self.world.store.leading(self.world.leadership.term()) as tx:
             now = self.world.clock.now()
-            tx.events.add(queue, Event(kind, key), ENDINGS.config, now, exempt=True)
+            tx.events.add(queue, QueuedEvent(kind, key), ENDINGS.config, now, exempt=True)
 
     def waiting(self, queue: QueueName = QUEUE) -> list[StoredEvent]:
         """What waits in a queue."""

@@ -16,10 +16,10 @@ from tasks.ingest.engine import SparkEngine
 from tasks.ingest.formats.reasons import RejectReason
 from tasks.ingest.formats.schemas import Schemas
 from tasks.ingest.merge import append as product
-from tasks.ingest.merge.compact import Compaction
+from tasks.ingest.merge.compact import CompactionJob
 from tasks.ingest.merge.merge import Rewrite
 from tasks.ports import BatchJob
-from tasks.rows.discovery import Found
+from tasks.rows.discovery import ColumnKinds
 from tasks.spark.session import SparkRuntime
 from tests.tasks.bits import places
 from tests.tasks.memory import NOON
@@ -77,7 +77,7 @@ class PlainEngine(SparkEngine):
         self,
         job: BatchJob,
         _span: object,
-        _found: Found,
+        _found: ColumnKinds,
         folder: Path,
         *,
         schemas: Schemas,  # noqa: ARG002 -- this engine reads JSON alone
@@ -99,7 +99,7 @@ class PlainEngine(SparkEngine):
         bits = places(job.start, job.end)
         return Observed(records, records * 10, 0, kept, tuple(rejects), (), (), digest=bits)
 
-    def _combined(self, work: Compaction, folder: Path) -> Path:
+    def _combined(self, work: CompactionJob, folder: Path) -> Path:
         tables = [
             _named(pq.read_table(self._warehouse / path, partitioning=None), shape.topic)
             for shape, paths in work.shapes.items()

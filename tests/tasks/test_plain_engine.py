@@ -11,9 +11,9 @@ from tasks.contract.offsets import TopicPartition
 from tasks.durable_files import NoSpace
 from tasks.ingest.decode.observed import Observed
 from tasks.ingest.formats.schemas import Schemas
-from tasks.ingest.merge.compact import Compaction
+from tasks.ingest.merge.compact import CompactionJob
 from tasks.ports import BatchCancelled, BatchJob, TaskError
-from tasks.rows.discovery import Found
+from tasks.rows.discovery import ColumnKinds
 from tests.tasks.ingest.merge.compactions import (
     Row,
     at,
@@ -61,7 +61,7 @@ def test_without_space_nothing_is_left_and_a_repeat_succeeds(tmp_path: Path) -> 
     class Full(PlainEngine):
         full = True
 
-        def _combined(self, work: Compaction, folder: Path) -> Path:
+        def _combined(self, work: CompactionJob, folder: Path) -> Path:
             path = super()._combined(work, folder)
             if self.full:
                 raise OSError(errno.ENOSPC, "No space left on device", str(path))
@@ -91,7 +91,7 @@ def test_a_missing_input_is_named(tmp_path: Path) -> None:
 def test_a_batch_that_is_cancelled_leaves_nothing(tmp_path: Path) -> None:
     class Slow(PlainEngine):
         def _write(
-            self, job: BatchJob, span: object, found: Found, folder: Path, *, schemas: Schemas
+            self, job: BatchJob, span: object, found: ColumnKinds, folder: Path, *, schemas: Schemas
         ) -> Observed:
             observed = super()._write(job, span, found, folder, schemas=schemas)
             self.cancel(job.task_id)

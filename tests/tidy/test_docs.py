@@ -15,7 +15,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from scripts import reference
 from supervisor.cli.main import app
-from supervisor.core.history.lifecycle_events import HappeningKind
+from supervisor.core.history.lifecycle_events import EventKind
 from supervisor.core.model.rows import GenerationState, TaskStatus
 from supervisor.core.planning.observed import Liveness
 from supervisor.core.planning.states import State
@@ -269,7 +269,7 @@ def test_storage_is_that_of_the_code(heading: str, names: list[str]) -> None:
 def test_events_are_those_of_the_code() -> None:
     rows = columns(text_of("docs/reference/events.md"), "Types")
 
-    assert [row[0] for row in rows] == [kind.value for kind in HappeningKind]
+    assert [row[0] for row in rows] == [kind.value for kind in EventKind]
 
 
 def test_reasons_of_rejects_are_those_of_the_code() -> None:

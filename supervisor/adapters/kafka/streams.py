@@ -13,7 +13,7 @@ from functools import partial
 import structlog
 from confluent_kafka import KafkaException
 
-from supervisor.adapters.bounded_pool import Lanes
+from supervisor.adapters.bounded_pool import BulkheadPool
 from supervisor.adapters.kafka.reading import Connection, NoTopic
 from supervisor.core.planning.observed import StreamState, StreamTrouble
 from supervisor.core.spec.sections.io_config import KafkaIoConfig
@@ -46,7 +46,7 @@ class _Watched:
     state: StreamState = field(
         default_factory=lambda: StreamState(trouble=StreamTrouble.CONNECTING)
     )
-    asked_at: float = 0.0
+    requested_at: float = 0.0
     looked: threading.Event | None = None
     """Set once the look under way, or the last one, has ended."""
 
@@ -68,7 +68,7 @@ class KafkaStreams:
         self._connections = Connections(
             read_secret, lambda client: Connection(client, read_secret), missing=SecretMissing
         )
-        self._lanes = Lanes(THREADS, PER_CLIENT, "kafka-look")
+        self._lanes = BulkheadPool(THREADS, PER_CLIENT, "kafka-look")
 
     def state(self, supervisor_id: str, spec: SupervisorSpec) -> StreamState:
         """Return what is known now; asks for a new look if it is not fresh."""
@@ -79,7 +79,7 @@ class KafkaStreams:
             if watched is None or watched.key != key:
                 watched = self._watched[supervisor_id] = _Watched(key)
             if self._is_due(watched):
-                watched.asked_at = self._clock.monotonic()
+                watched.requested_at = self._clock.monotonic()
                 watched.looked = threading.Event()
                 self._lanes.run(key[0], partial(self._look, supervisor_id, watched, source))
             return watched.state
@@ -96,7 +96,7 @@ class KafkaStreams:
     def _is_due(self, watched: _Watched) -> bool:
         if watched.looked is not None and not watched.looked.is_set():
             return False
-        age = self._clock.monotonic() - watched.asked_at
+        age = self._clock.monotonic() - watched.requested_at
         fresh_for = FRESH_FOR_S if watched.state.trouble is None else FAILED_FOR_S
         return watched.looked is None or age >= fresh_for
 
@@ -132,13 +132,13 @@ class KafkaStreams:
             raise _NoAnswer(f"{connection.why(error)}; Tidegate tries again by itself") from error
 
 
-def _without(before: StreamState, found: StreamState, gone: Sequence[str]) -> StreamState:
+def _without(before: StreamState, stream: StreamState, gone: Sequence[str]) -> StreamState:
     """Believe that a topic of a pattern is gone after some looks: a new broker knows few at first.
 
     Until then what was known holds.
     """
     if _failures(before, StreamTrouble.NO_TOPIC) >= GONE_AFTER:
-        return found
+        return stream
     names = ", ".join(gone)
     return _failed(before, StreamTrouble.NO_TOPIC, f"topic {names} does not exist any more")
 
@@ -155,10 +155,10 @@ def _failures(before: StreamState, trouble: StreamTrouble) -> int:
     return before.failures + 1
 
 
-def _is_news(before: StreamState, found: StreamState) -> bool:
+def _is_news(before: StreamState, stream: StreamState) -> bool:
     """Growing offsets wake nobody; partitions, topic ids and troubles do."""
     return (
-        before.trouble != found.trouble
-        or before.topic_ids != found.topic_ids
-        or before.earliest.keys() != found.earliest.keys()
+        before.trouble != stream.trouble
+        or before.topic_ids != stream.topic_ids
+        or before.earliest.keys() != stream.earliest.keys()
     )

@@ -25,7 +25,7 @@ from supervisor.core.tables.exports import (
     Change,
     ExportedFile,
     ExportUnavailable,
-    Standing,
+    ExportVersion,
     new_columns,
     refuse_names,
 )
@@ -69,13 +69,13 @@ class OpenDelta:
         return self._sizes
 
     @property
-    def standing(self) -> Standing:
+    def standing(self) -> ExportVersion:
         """Where it is, and at which version."""
         if self._table is None:
-            return Standing()
-        return Standing(self._table.version(), self._root.name)
+            return ExportVersion()
+        return ExportVersion(self._table.version(), self._root.name)
 
-    def commit(self, change: Change, sequence: int, now: datetime) -> Standing:
+    def commit(self, change: Change, sequence: int, now: datetime) -> ExportVersion:
         """Add and take out files in one version; new columns are a version of their own before.
 
         So is the property that a table from an early version lacks.  In between readers see the
@@ -97,15 +97,15 @@ class OpenDelta:
                     configuration=_CONFIGURATION,
                     commit_properties=properties,
                 )
-                return Standing(0, self._root.name)
+                return ExportVersion(0, self._root.name)
             if changed := {name: each for name, each in found.items() if name in known}:
                 self._refuse_if_any_stays(change, known, changed)
                 before = self._table.schema().fields
                 grown = [changed[f.name].field if f.name in changed else f for f in before]
                 version = _Version(self._table, Schema([*grown, *added]), sequence, now)
                 version.write(self._root, change, self._sizes)
-                return Standing(self._table.version() + 1, self._root.name)
-            self._say_what_is_indexed(self._table)
+                return ExportVersion(self._table.version() + 1, self._root.name)
+            self._limit_indexed_columns(self._table)
             if added:
                 self._grow(self._table, added)
             removals = [self._remove(path, now) for path in _gone(change)]
@@ -115,19 +115,19 @@ class OpenDelta:
                 self._table.schema(),
                 commit_properties=properties,
             )
-            return Standing(self._table.version() + 1, self._root.name)
+            return ExportVersion(self._table.version() + 1, self._root.name)
 
     def _refuse_if_any_stays(
-        self, change: Change, known: Mapping[str, str], changed: Mapping[str, "_Found"]
+        self, change: Change, known: Mapping[str, str], changed: Mapping[str, "_ColumnChange"]
     ) -> None:
         """Raise NotExportable where a file would have to be read with a type that it has not."""
         for path in sorted(self._sizes.keys() - set(change.remove)):
             types = _types(Schema.from_arrow(pq.read_schema(self._root / path)))
             for name in changed.keys() & types.keys():
-                if (wanted := _told(changed[name].field)) != types[name]:
+                if (wanted := _delta_type(changed[name].field)) != types[name]:
                     new_columns(known, changed[name].path, {name: wanted})
 
-    def _say_what_is_indexed(self, table: DeltaTable) -> None:
+    def _limit_indexed_columns(self, table: DeltaTable) -> None:
         if _INDEXED.items() <= table.metadata().configuration.items():
             return
         before = table.version()
@@ -161,7 +161,7 @@ def _sizes_of(table: DeltaTable | None) -> dict[str, int]:
 
 
 @dataclass(frozen=True)
-class _Found:
+class _ColumnChange:
     """A column of new files that the table does not have, or not with that type."""
 
     field: Field
@@ -171,22 +171,22 @@ class _Found:
 
 def _columns(
     root: Path, files: Sequence[ExportedFile], known: Mapping[str, str]
-) -> dict[str, _Found]:
+) -> dict[str, _ColumnChange]:
     types: dict[str, str] = {}
-    found: dict[str, _Found] = {}
+    found: dict[str, _ColumnChange] = {}
     for file in files:
         read = pq.read_schema(root / file.path)
         refuse_names([*known, *types], file.path, read.names)  # first: the library names no file
         schema = Schema.from_arrow(read)
         for field in schema.fields:
-            name, its_type = field.name, _told(field)
+            name, its_type = field.name, _delta_type(field)
             if known.get(name) != its_type and name not in found:
-                found[name] = _Found(Field(name, field.type, nullable=True), file.path)
+                found[name] = _ColumnChange(Field(name, field.type, nullable=True), file.path)
             if types.setdefault(name, its_type) != its_type:
                 refused = found[name]
                 held = known.get(name, types[name])
                 path = refused.path if name in known else file.path
-                told = _told(refused.field) if name in known else its_type
+                told = _delta_type(refused.field) if name in known else its_type
                 new_columns({name: held}, path, {name: told})
     return found
 
@@ -280,10 +280,10 @@ def _application(root: Path) -> str:
 
 
 def _types(schema: Schema) -> dict[str, str]:
-    return {field.name: _told(field) for field in schema.fields}
+    return {field.name: _delta_type(field) for field in schema.fields}
 
 
-def _told(field: Field) -> str:
+def _delta_type(field: Field) -> str:
     """Return a column's type as the format writes it; a list's is a JSON object."""
     its_type = json.loads(field.to_json())["type"]
     return its_type if isinstance(its_type, str) else json.dumps(its_type, sort_keys=True)

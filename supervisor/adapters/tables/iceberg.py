@@ -33,8 +33,8 @@ from supervisor.core.tables.exports import (
     Change,
     ExportedFile,
     ExportUnavailable,
+    ExportVersion,
     NotExportable,
-    Standing,
     refuse_names,
 )
 
@@ -94,11 +94,11 @@ class _Place:
         """Not percent-encoded: pyiceberg takes what stands there for the path."""
         return f"file://{self.root}"
 
-    def standing(self, table: Table) -> Standing:
+    def standing(self, table: Table) -> ExportVersion:
         metadata = Path(table.metadata_location.removeprefix("file://"))
         snapshot = table.current_snapshot()
         assert snapshot is not None, "each of our commits makes one"
-        return Standing(snapshot.sequence_number, str(metadata.relative_to(self.warehouse)))
+        return ExportVersion(snapshot.sequence_number, str(metadata.relative_to(self.warehouse)))
 
 
 class OpenIceberg:
@@ -121,11 +121,11 @@ class OpenIceberg:
         return {path: file.file_size_in_bytes for path, file in self._held.items()}
 
     @property
-    def standing(self) -> Standing:
+    def standing(self) -> ExportVersion:
         """Where it is, and at which version."""
-        return Standing() if self._table is None else self._place.standing(self._table)
+        return ExportVersion() if self._table is None else self._place.standing(self._table)
 
-    def commit(self, change: Change, sequence: int, now: datetime) -> Standing:
+    def commit(self, change: Change, sequence: int, now: datetime) -> ExportVersion:
         """Add and take out files and widen the schema, in one snapshot."""
         del now  # pyiceberg reads the clock itself
         with _errors_are_ours(self._place.data_source), closing(self._catalog):

@@ -157,13 +157,13 @@ def _record(row: tuple[object, ...]) -> RawRecord:
     )
 
 
-def _list(found: object) -> list[object]:
-    return found if isinstance(found, list) else []
+def _list(value: object) -> list[object]:
+    return value if isinstance(value, list) else []
 
 
-def _bytes(found: object) -> bytes | None:
-    return found if isinstance(found, bytes) else None
+def _bytes(value: object) -> bytes | None:
+    return value if isinstance(value, bytes) else None
 
 
-def _number(found: object) -> int:
-    return found if isinstance(found, int) else 0
+def _number(value: object) -> int:
+    return value if isinstance(value, int) else 0

@@ -11,7 +11,7 @@ from supervisor.ports.warehouse import MARKER
 _DATA = "data"
 _OWN_DEPTH = 2
 """`<data source>/data` may be a link to another disk; what lies below it is made by tasks."""
-_TOLD = (
+_MARKER_NOTICE = (
     "The metadata database of this name knows the files of this folder. Do not change this file:\n"
     "another database would have all of them deleted as nobody's."
 )
@@ -49,7 +49,7 @@ class LocalWarehouse:
         half = self._root / f"{MARKER}.{os.getpid()}"
         try:
             with half.open("w", encoding="utf-8") as file:
-                file.write(f"{owner}\n{_TOLD}\n")
+                file.write(f"{owner}\n{_MARKER_NOTICE}\n")
                 file.flush()
                 os.fsync(file.fileno())
             half.replace(self._root / MARKER)

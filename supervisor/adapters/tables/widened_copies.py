@@ -37,10 +37,10 @@ _ARROW: Mapping[str, pa.DataType] = MappingProxyType(
 class LocalCopies:
     """See `ports_exports.Copies`."""
 
-    def __init__(self, warehouse: Path, reach: Callable[[str], None] = lambda _: None) -> None:
+    def __init__(self, warehouse: Path, failpoint: Callable[[str], None] = lambda _: None) -> None:
         """Look at nothing yet; `reach` is told of each place passed (failpoints)."""
         self._warehouse = warehouse
-        self._reach = reach
+        self._failpoint = failpoint
 
     def size_of(self, data_source: str, file: ExportedFile) -> int | None:
         """Return how large a copy is; None: there is none yet."""
@@ -73,7 +73,7 @@ class LocalCopies:
                     fcntl.flock(mine, fcntl.LOCK_EX)
                 _cast(source, half, casts)
                 _sync(half)
-                self._reach("export:copying")
+                self._failpoint("export:copying")
                 half.replace(place)
         finally:
             half.unlink(missing_ok=True)

@@ -19,7 +19,7 @@ WHOLE_S = 5.0
 
 
 @dataclass(frozen=True)
-class Asked:
+class WorkerQuery:
     """One question about one task."""
 
     worker_url: str
@@ -33,7 +33,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Answer:
+class WorkerReply:
     """What a worker answered; `body` is empty unless the status is 200."""
 
     status: int
@@ -59,27 +59,28 @@ class WorkerHttp:
         """Close the kept connections."""
         self._client.close()
 
-    def get(self, asked: Asked) -> Answer:
+    def get(self, request: WorkerQuery) -> WorkerReply:
         """Return what the worker says.
 
         Raises:
             WorkerUnavailable: it did not answer in time, or with more than it may.
         """
-        url = asked.worker_url.rstrip("/") + asked.path
+        url = request.worker_url.rstrip("/") + request.path
         # Not compressed: what is read is what was counted.
-        headers = {"Authorization": f"Bearer {asked.token}", "Accept-Encoding": "identity"}
-        bounds = httpx.Timeout(asked.patience_s, connect=min(CONNECT_S, asked.patience_s))
+        headers = {"Authorization": f"Bearer {request.token}", "Accept-Encoding": "identity"}
+        bounds = httpx.Timeout(request.patience_s, connect=min(CONNECT_S, request.patience_s))
         try:
             with self._client.stream(
-                "GET", url, params=asked.params, headers=headers, timeout=bounds
+                "GET", url, params=request.params, headers=headers, timeout=bounds
             ) as got:
                 if got.status_code != HTTPStatus.OK:
-                    return Answer(got.status_code, got.headers)
-                return Answer(got.status_code, got.headers, self._read(got, asked.about))
+                    return WorkerReply(got.status_code, got.headers)
+                return WorkerReply(got.status_code, got.headers, self._read(got, request.about))
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             kind = type(error).__name__
             raise WorkerUnavailable(
-                f"{asked.about} is at its worker, and {asked.worker_url} does not answer ({kind})"
+                f"{request.about} is at its worker, and {request.worker_url} does not answer "
+                f"({kind})"
             ) from error
 
     def _read(self, response: httpx.Response, about: str) -> bytes:

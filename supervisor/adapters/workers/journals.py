@@ -5,7 +5,7 @@ from urllib.parse import quote
 
 from pydantic import ValidationError
 
-from supervisor.adapters.workers.http import Asked, WorkerHttp
+from supervisor.adapters.workers.http import WorkerHttp, WorkerQuery
 from supervisor.core.values.errors import WorkerUnavailable
 from tasks.contract.messages import JournalView
 
@@ -28,7 +28,7 @@ class HttpJournals:
         """Return the journaled files of one live task; see the port."""
         path = f"/druid/worker/v1/chat/{quote(task_id, safe='')}/journal"
         about = f"{task_id}: its journal"
-        got = self._workers.get(Asked(worker_url, path, token, about, patience_s))
+        got = self._workers.get(WorkerQuery(worker_url, path, token, about, patience_s))
         if got.status != HTTPStatus.OK:
             raise WorkerUnavailable(f"{task_id}: its worker answered {got.status}")
         try:

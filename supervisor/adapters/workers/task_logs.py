@@ -3,7 +3,7 @@
 from http import HTTPStatus
 from urllib.parse import quote
 
-from supervisor.adapters.workers.http import Asked, WorkerHttp
+from supervisor.adapters.workers.http import WorkerHttp, WorkerQuery
 from supervisor.core.values.errors import WorkerUnavailable
 from supervisor.ports.task_logs import LogPart
 
@@ -28,7 +28,7 @@ class HttpTaskLogs:
         path = f"/druid/worker/v1/task/{quote(task_id, safe='')}/log"
         about = f"{task_id}: its log"
         params = {"offset": offset}
-        got = self._workers.get(Asked(worker_url, path, token, about, PATIENCE_S, params))
+        got = self._workers.get(WorkerQuery(worker_url, path, token, about, PATIENCE_S, params))
         if got.status in _NONE:
             return None
         if got.status != HTTPStatus.OK:

@@ -137,7 +137,7 @@ class Needs:
             self.enforce(caller, parts, request.path_params)
         except SupervisorError as refused:
             if isinstance(refused, NotAllowed) and parts.authentication is not None:
-                what = f"{request.method} {told_route(request)}"
+                what = f"{request.method} {printable_route(request)}"
                 parts.authentication.note(caller.name, caller.address, what, str(refused))
             raise
 
@@ -231,7 +231,7 @@ def open_paths(routes: Sequence[BaseRoute]) -> frozenset[str]:
     return frozenset(path for path, permission in declared if permission is Permission.OPEN)
 
 
-def told_route(request: Request) -> str:
+def printable_route(request: Request) -> str:
     """Return the path as it may be written down: bounded, and without what is not printed."""
     path = request.url.path
     return "".join(sign for sign in path if sign.isprintable())[:200]

@@ -14,7 +14,7 @@ import structlog
 from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from supervisor.api.http.access import told_route
+from supervisor.api.http.access import printable_route
 from supervisor.api.http.deps import WORKERS_HEADER
 from supervisor.api.http.edge import INTERNAL_PATH
 from supervisor.api.http.problems import render_error
@@ -73,7 +73,7 @@ class Authenticate:
             authentication.admit(caller)
             _require_place(request, caller)
         except (Unauthenticated, TooManyRequests, NotAllowed) as refused:
-            what = f"{request.method} {told_route(request)}"
+            what = f"{request.method} {printable_route(request)}"
             authentication.note(claimed, address, what, str(refused))
             raise
         return caller

@@ -9,8 +9,8 @@ from fastapi import Depends, Header, Request
 from supervisor.chores.compaction import Compacting
 from supervisor.chores.compaction_commit import Swapping
 from supervisor.control.metrics import OverlordMeters
-from supervisor.control.publish import Publishing
-from supervisor.control.wakeups import Broadcast
+from supervisor.control.publish import Publisher
+from supervisor.control.wakeups import Wakeups
 from supervisor.core.values.errors import NotAllowed
 from supervisor.core.values.json_bodies import parse_document
 from supervisor.core.values.permissions import Actor, Caller
@@ -18,12 +18,12 @@ from supervisor.eventqueue.operations import Operations
 from supervisor.services.access.authentication import Authentication
 from supervisor.services.access.idempotency import Idempotency
 from supervisor.services.administration import Administration
-from supervisor.services.history.history import Chronicle
+from supervisor.services.history.history import History
 from supervisor.services.lifetimes import Lifetimes
 from supervisor.services.queries import Views
 from supervisor.services.supervisors.backfill import Backfills
 from supervisor.services.supervisors.dry_run import Looking
-from supervisor.services.supervisors.handoff import EarlyHandoff
+from supervisor.services.supervisors.handoff import HandoffRequests
 from supervisor.services.supervisors.reset import Resets
 from supervisor.services.supervisors.specs import Service
 from supervisor.services.tables.quarantine import Quarantine
@@ -38,11 +38,11 @@ class ApiParts:
     """What the routes call; wired in app/overlord.py."""
 
     service: Service
-    publishing: Publishing
+    publishing: Publisher
     views: Views
     queues: Operations
     lifetimes: Lifetimes
-    handoffs: EarlyHandoff
+    handoffs: HandoffRequests
     administration: Administration
     resets: Resets
     backfills: Backfills
@@ -50,9 +50,9 @@ class ApiParts:
     compacting: Compacting
     swapping: Swapping
     looking: Looking
-    chronicle: Chronicle
+    chronicle: History
     keys: Idempotency
-    changed: Broadcast
+    changed: Wakeups
     version: str
     """Of this Tidegate."""
     authentication: Authentication | None = None

@@ -168,7 +168,7 @@ class Bodies:
     async def _read(self, request: Request, receive: Receive, place: AsyncExitStack) -> bytes:
         """Return the body; `place` then holds that of a large one until it is answered."""
         size_bytes_max = _size_bytes_max(request)
-        size_bytes = _told_length(request, size_bytes_max)
+        size_bytes = _declared_length(request, size_bytes_max)
         body, is_large = bytearray(), False
         try:
             async with asyncio.timeout(BODY_TIMEOUT_S):
@@ -218,7 +218,7 @@ def _size_bytes_max(request: Request) -> int:
     return INTERNAL_SIZE_BYTES_MAX
 
 
-def _told_length(request: Request, size_bytes_max: int) -> int:
+def _declared_length(request: Request, size_bytes_max: int) -> int:
     told = request.headers.get("content-length", "0")
     if not (told.isascii() and told.isdigit()):
         raise _Refusal(BAD_LENGTH, f"Content-Length {told[:40]!a} is not a number of bytes")

@@ -19,13 +19,13 @@ from supervisor.api.http.problems import RETRY_AFTER_S, InvalidRequest, render_e
 from supervisor.core.values.errors import FieldError, LeaseLost, SupervisorError
 from supervisor.core.values.idempotency import (
     KEY_CHARACTERS_MAX,
-    Claim,
+    KeyClaim,
     StoredAnswer,
     digest_of,
     is_key,
 )
 from supervisor.core.values.permissions import Caller
-from supervisor.services.access.idempotency import Asked, Idempotency, KeyInUse
+from supervisor.services.access.idempotency import Idempotency, KeyedRequest, KeyInUse
 
 log = structlog.get_logger()
 
@@ -34,7 +34,7 @@ REPLAYED = "Idempotency-Replayed"
 METHODS = frozenset({"POST", "PUT", "DELETE", "PATCH"})
 ANSWER_BYTES_MAX = 1024 * 1024
 """A longer answer is not stored: a repeat hears that it got lost."""
-_TOLD = ("content-type", "etag", "location", "tidegate-operation", "allow", "retry-after")
+_STORED_HEADERS = ("content-type", "etag", "location", "tidegate-operation", "allow", "retry-after")
 _NOT_STORED = {
     HTTPStatus.TEMPORARY_REDIRECT,
     HTTPStatus.UNAUTHORIZED,
@@ -58,7 +58,7 @@ class OncePerKey:
         keys: Idempotency = scope["app"].state.parts.keys
         try:
             body = await request.body()
-            begun = await run_in_threadpool(keys.begin, _asked(request, body))
+            begun = await run_in_threadpool(keys.begin, _keyed_request(request, body))
         except SupervisorError as error:
             response = await _refused(request, error)
             await response(scope, receive, send)
@@ -70,7 +70,7 @@ class OncePerKey:
         await self._act(keys, begun, scope, replayed(body, receive), send)
 
     async def _act(
-        self, keys: Idempotency, claim: Claim, scope: Scope, receive: Receive, send: Send
+        self, keys: Idempotency, claim: KeyClaim, scope: Scope, receive: Receive, send: Send
     ) -> None:
         heard = _Heard()
         try:
@@ -105,10 +105,12 @@ class _Heard:
             return None
         if len(body) > ANSWER_BYTES_MAX:
             return None
-        return StoredAnswer(status, {name: told[name] for name in _TOLD if name in told}, body)
+        return StoredAnswer(
+            status, {name: told[name] for name in _STORED_HEADERS if name in told}, body
+        )
 
 
-async def _end(keys: Idempotency, claim: Claim, answer: StoredAnswer | None) -> None:
+async def _end(keys: Idempotency, claim: KeyClaim, answer: StoredAnswer | None) -> None:
     try:
         await run_in_threadpool(keys.end, claim, answer)
     except SupervisorError as error:
@@ -121,7 +123,7 @@ def _counts(request: Request) -> bool:
     return request.method in METHODS and HEADER in request.headers and not internal
 
 
-def _asked(request: Request, body: bytes) -> Asked:
+def _keyed_request(request: Request, body: bytes) -> KeyedRequest:
     given = request.headers.getlist(HEADER)
     if len(given) != 1 or not is_key(given[0]):
         told = f"is not one key of 1 to {KEY_CHARACTERS_MAX} visible ASCII characters"
@@ -133,7 +135,7 @@ def _asked(request: Request, body: bytes) -> Asked:
     who = claimed if caller.is_anyone else ("principal", caller.name)
     url = request.url
     what = (request.method.encode(), url.path.encode(), url.query.encode(), body)
-    return Asked(digest_of(*(name.encode() for name in who)), given[0], digest_of(*what))
+    return KeyedRequest(digest_of(*(name.encode() for name in who)), given[0], digest_of(*what))
 
 
 async def _refused(request: Request, error: SupervisorError) -> Response:

@@ -27,8 +27,8 @@ PASSED_ON = "X-Tidegate-Passed-On"
 CONNECT_S = 0.5
 ANSWER_S = 5.0
 _READS = frozenset({"GET", "HEAD"})
-_TOLD = ("accept", "authorization", "x-druid-author")
-_HEARD = ("content-type", "retry-after")
+_FORWARDED_HEADERS = ("accept", "authorization", "x-druid-author")
+_RETURNED_HEADERS = ("content-type", "retry-after")
 
 
 async def to_the_leader(request: Request, error: Exception) -> Response:
@@ -43,7 +43,7 @@ async def to_the_leader(request: Request, error: Exception) -> Response:
     if request.method not in _READS:
         return _redirected(request, error, there)
     try:
-        return await _asked(request, there)
+        return await _forwarded(request, there)
     except httpx.HTTPError as trouble:
         log.warning("the leader did not answer a read", url=there, error=repr(trouble))
         return render_error(request, error)
@@ -61,12 +61,14 @@ def _redirected(request: Request, error: LeaseLost, there: str) -> Response:
     )
 
 
-async def _asked(request: Request, there: str) -> Response:
-    headers = {name: request.headers[name] for name in _TOLD if name in request.headers}
+async def _forwarded(request: Request, there: str) -> Response:
+    headers = {
+        name: request.headers[name] for name in _FORWARDED_HEADERS if name in request.headers
+    }
     headers["X-Request-Id"] = request.state.request_id
     timeout = httpx.Timeout(ANSWER_S, connect=CONNECT_S)
     tls = request.app.state.parts.tls
     async with httpx.AsyncClient(timeout=timeout, trust_env=False, verify=tls) as client:
         heard = await client.request(request.method, there, headers=headers | {PASSED_ON: "1"})
-    kept = {name: heard.headers[name] for name in _HEARD if name in heard.headers}
+    kept = {name: heard.headers[name] for name in _RETURNED_HEADERS if name in heard.headers}
     return Response(heard.content, heard.status_code, kept)

@@ -55,7 +55,7 @@ class Requests:
             seconds = time.monotonic() - began
             route = _route(scope)
             scope["app"].state.parts.meters.request(route, scope["method"], status, seconds)
-            if _is_told(scope, status):
+            if _is_logged(scope, status):
                 facts = {"method": scope["method"], "route": route, "status": status}
                 log.info("request", **facts, ms=round(seconds * 1_000))
 
@@ -71,7 +71,7 @@ def _route(scope: Scope) -> str | None:
     return path if isinstance(path, str) else None
 
 
-def _is_told(scope: Scope, status: int) -> bool:
+def _is_logged(scope: Scope, status: int) -> bool:
     """Tell whether a request is worth a line: it changes something, or something is broken."""
     if status >= _BUG:
         return True

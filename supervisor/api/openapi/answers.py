@@ -29,7 +29,7 @@ _LATER: Json = {
     }
 }
 _MAYBE_LATER: Json = {"Retry-After": {"description": "Seconds.", "schema": {"type": "integer"}}}
-_ASKED: Json = {
+_CHALLENGE_HEADER: Json = {
     "WWW-Authenticate": {
         "description": "How to say who one is.",
         "required": True,
@@ -57,7 +57,7 @@ ANSWERS: Mapping[str, Json] = MappingProxyType(
     {
         "307": _problem("Another overlord leads: nothing was done here.", _MOVED),
         "400": _problem("What was sent is not acceptable; `detail` and `errors` say what."),
-        "401": _problem("The caller is not known.", _ASKED),
+        "401": _problem("The caller is not known.", _CHALLENGE_HEADER),
         "403": _problem("The caller may not do this, or the name or origin is not allowed."),
         "404": _problem("There is no such thing, or none that the caller may see."),
         "408": _problem("The body did not come in time."),
@@ -84,7 +84,7 @@ _REFUSING = frozenset(
 """Operations that never do anything: Druid has them, and a client is told why not."""
 _FILTERED = frozenset({"GET /api/v1/compactions"})
 """Lists that know whether there is what they are asked to show alone."""
-_AS_IT_STANDS = frozenset({"GET /api/v1/datasources/{data_source}/snippets"})
+_WITHOUT_404 = frozenset({"GET /api/v1/datasources/{data_source}/snippets"})
 """Looks at what may not be there yet: a table that is not exported."""
 
 
@@ -141,7 +141,7 @@ def _statuses(path: str, method: str, operation: Json) -> Iterator[tuple[str, st
     yield from ((status, f"Problem{status}") for status in wanted)
     if f"{method} {path}" in _FILTERED:
         yield "404", "Problem404"
-    if f"{method} {path}" in _AS_IT_STANDS:
+    if f"{method} {path}" in _WITHOUT_404:
         yield "409", "Problem409"
     if "{" in path:
         scope = cast("dict[str, str]", operation[EXTENSION]).get("on", "")

@@ -31,7 +31,7 @@ def _body(**pointers: str) -> dict[str, str]:
 
 
 _OPERATION = {"operation": "$response.header.Tidegate-Operation"}
-_TOLD: Json = {
+_OPERATION_HEADER: Json = {
     "description": "The operation that tells when it is done; absent if nothing was to be done.",
     "schema": {"type": "string"},
 }
@@ -77,7 +77,7 @@ def linked(document: Json) -> Json:
         answer = next(body for status, body in responses.items() if status.startswith("2"))
         if source.parameters is _OPERATION:
             headers = cast("Json", answer.setdefault("headers", {}))
-            headers["Tidegate-Operation"] = _TOLD
+            headers["Tidegate-Operation"] = _OPERATION_HEADER
         links = cast("Json", answer.setdefault("links", {}))
         links.update(_links(paths, source))
     for operations in paths.values():

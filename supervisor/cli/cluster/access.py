@@ -19,7 +19,7 @@ from supervisor.cli.shell.confirm import confirm
 from supervisor.cli.shell.form import Format
 from supervisor.cli.shell.groups import Sections
 from supervisor.cli.shell.options import Output, Yes
-from supervisor.cli.shell.output import say, show_done, show_json, show_table
+from supervisor.cli.shell.output import print_notice, show_done, show_json, show_table
 from supervisor.cli.shell.problems import CommandFailed
 from supervisor.core.values.field_types import parse_duration
 from supervisor.core.values.permissions import EVERYTHING, Grant, Kind, Principal, Role
@@ -111,7 +111,7 @@ def add_user(name: Name, role: ToRole, on: On) -> None:
         password = sys.stdin.readline().rstrip("\r\n")
     with _opened() as principals:
         principals.add_user(name, password, _grants(role, on), _actor())
-    say(f"{name} is {role} on {', '.join(on)}")
+    print_notice(f"{name} is {role} on {', '.join(on)}")
 
 
 @tokens.command("create")
@@ -127,7 +127,7 @@ def create_token(
     until = None if expires is None else datetime.now(UTC) + _duration(expires)
     with _opened() as principals, _written(file) as write:
         write(principals.add_token(name, _grants(role, on), _actor(), expires_at=until))
-    say(f"{name} is {role} on {', '.join(on)}")
+    print_notice(f"{name} is {role} on {', '.join(on)}")
 
 
 @worker_tokens.command("create")
@@ -136,7 +136,7 @@ def create_worker_token(name: Name, expires: Expires = None, file: ToFile = None
     until = None if expires is None else datetime.now(UTC) + _duration(expires)
     with _opened() as principals, _written(file) as write:
         write(principals.add_token(name, (), _actor(), expires_at=until, kind=Kind.WORKER))
-    say(f"{name} is for workers")
+    print_notice(f"{name} is for workers")
 
 
 def _second(moment: datetime) -> str:
@@ -252,7 +252,7 @@ def bootstrap(
             ("workers", apart / _WORKERS, Kind.WORKER, ()),
         ):
             if file.exists():
-                say(f"{file} is there already")
+                print_notice(f"{file} is there already")
                 continue
             with _written(file) as write:
                 write(principals.add_token(name, grants, _actor(), kind=kind))
@@ -280,7 +280,7 @@ class _Writer:
             sys.stdout.write(f"{token}\n")
             return
         self._file.write_text(f"{token}\n", encoding="ascii")
-        say(f"the token is in {self._file}")
+        print_notice(f"the token is in {self._file}")
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from supervisor.cli.shell.answers import Lenient
 from supervisor.cli.shell.client import Params
 from supervisor.cli.shell.form import Format
 from supervisor.cli.shell.options import Limit, Output, Server, connect
-from supervisor.cli.shell.output import say, show_json, show_table
+from supervisor.cli.shell.output import print_notice, show_json, show_table
 
 AUDIT = "/api/v1/audit"
 
@@ -86,7 +86,7 @@ def audit(
     page = answer.read(_Page)
     show_table(("WHEN", "WHO", "DID", "TO", "DETAIL"), (_row(entry) for entry in page.entries))
     if page.next is not None:
-        say(f"There is more: --cursor {page.next}")
+        print_notice(f"There is more: --cursor {page.next}")
 
 
 def _row(entry: _Entry) -> tuple[object, ...]:

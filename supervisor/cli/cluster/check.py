@@ -18,5 +18,5 @@ class Check:
 
     part: str
     result: Result
-    found: str
+    finding: str
     fix: str = ""

@@ -23,7 +23,7 @@ from supervisor.settings.problems import SetupProblem
 from supervisor.verify.verifier import secret_of_environment
 from tasks.contract.kafka_client import KafkaClient, librdkafka_properties
 from tasks.runtime.errors import RuntimePartError
-from tasks.runtime.jars import Part, ensure_jars, pinned_set
+from tasks.runtime.jars import JarGroup, ensure_jars, pinned_set
 from tasks.runtime.java import Java, find_java
 
 _ASK_S = 6.0
@@ -47,7 +47,7 @@ def check_java(choice: str, data_dir: Path) -> tuple[Check, Java | None]:
 
 
 def check_jars(
-    part: Part, data_dir: Path, own: Path | None, java: Java | None, *, fetch: bool
+    part: JarGroup, data_dir: Path, own: Path | None, java: Java | None, *, fetch: bool
 ) -> Check:
     """Check a set of jars against its pins; `fetch` gets it if it is not here."""
     name = f"jars: {part.value}"
@@ -55,14 +55,14 @@ def check_jars(
         pinned = pinned_set(part)
         here = own is not None or (data_dir / "jars" / pinned.name).is_dir()
         if not here and not fetch:
-            first = "the broker of `tidegate dev`" if part is Part.KAFKA else "the first worker"
+            first = "the broker of `tidegate dev`" if part is JarGroup.KAFKA else "the first worker"
             found = f"{pinned.name} is not here yet; {first} fetches it, or `doctor --fetch`"
             return Check(name, Result.NOTE, found)
         if java is None:
             return Check(name, Result.PROBLEM, "fetching needs a Java", "see java above")
         jars = ensure_jars(data_dir / "jars", java, part, jars_folder=own)
     except (RuntimePartError, OSError) as error:
-        if part is Part.FORMATS:  # a folder from before there were formats does for all else
+        if part is JarGroup.FORMATS:  # a folder from before there were formats does for all else
             return Check(name, Result.NOTE, f"Avro records cannot be read: {error}")
         fix = f"remove the folder to fetch it anew: {data_dir / 'jars'}"
         own_fix = "correct the folder that TIDEGATE_JARS names"
@@ -126,7 +126,7 @@ def _limited(check: Check) -> Check:
     """Say of a SQLite database that is well what it cannot do."""
     if check.result is Result.PROBLEM:
         return check
-    return replace(check, result=Result.NOTE, found=f"{check.found}; {_FROZEN}")
+    return replace(check, result=Result.NOTE, finding=f"{check.finding}; {_FROZEN}")
 
 
 def _compared(part: str, url: sa.URL) -> Check:

@@ -7,7 +7,7 @@ import typer
 from supervisor.cli.shell.form import Format
 from supervisor.cli.shell.groups import Sections
 from supervisor.cli.shell.options import Output, Server
-from supervisor.cli.shell.output import say, show_json, show_table
+from supervisor.cli.shell.output import print_notice, show_json, show_table
 from supervisor.cli.shell.profiles import (
     Chosen,
     config_file,
@@ -32,7 +32,7 @@ def list_all(output: Output = Format.TABLE) -> None:
         show_json({name: each.model_dump(mode="json") for name, each in profiles.items()})
         return
     if not profiles:
-        say(f"There is no profile: {path} would hold them.")
+        print_notice(f"There is no profile: {path} would hold them.")
     show_table(
         ("NAME", "OVERLORDS", "IN FORCE"),
         (

@@ -19,7 +19,7 @@ from supervisor.core.values.errors import InvalidSpec, SupervisorError
 from supervisor.settings.problems import SetupProblem
 from supervisor.settings.settings import OVERLORD_PORT, WORKER_PORT, Settings, misspelt
 from tasks.contract.kafka_client import KafkaClient
-from tasks.runtime.jars import Part
+from tasks.runtime.jars import JarGroup
 
 
 def diagnose(
@@ -48,7 +48,7 @@ def _parts(settings: Settings, *, fetch: bool) -> Iterator[Check]:
     """Check what lies on this machine."""
     checked, java = check_java(settings.java, settings.data_dir)
     yield checked
-    for part in Part:
+    for part in JarGroup:
         yield check_jars(part, settings.data_dir, settings.jars, java, fetch=fetch)
     yield check_metadata(settings.metadata_url)
     yield check_folder("data folder", settings.data_dir, "TIDEGATE_DATA_DIR")

@@ -55,10 +55,10 @@ def doctor(
 def _show(checks: Sequence[Check], output: Format) -> None:
     if output is Format.JSON:
         show_json(
-            [{"part": c.part, "result": c.result, "found": c.found, "fix": c.fix} for c in checks]
+            [{"part": c.part, "result": c.result, "found": c.finding, "fix": c.fix} for c in checks]
         )
         return
-    show_table(("PART", "RESULT", "FOUND"), ((c.part, c.result.value, c.found) for c in checks))
+    show_table(("PART", "RESULT", "FOUND"), ((c.part, c.result.value, c.finding) for c in checks))
     problems = [check for check in checks if check.result is Result.PROBLEM]
     show_text("")
     for check in problems:

@@ -7,7 +7,7 @@ import typer
 from supervisor.cli.shell.confirm import confirm
 from supervisor.cli.shell.groups import Sections
 from supervisor.cli.shell.options import Yes
-from supervisor.cli.shell.output import say, show_done
+from supervisor.cli.shell.output import print_notice, show_done
 from supervisor.settings.settings import load_settings
 
 commands = typer.Typer(
@@ -48,7 +48,7 @@ def downgrade(
     from supervisor.app import server
 
     for lost in server.lost_by_downgrade(to):
-        say(f"this will lose {lost}")
+        print_notice(f"this will lose {lost}")
     if not yes:
         confirm(f"Bring the metadata database back to schema revision {to}?")
     done = server.downgrade_metadata(settings, to)

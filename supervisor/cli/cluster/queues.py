@@ -12,7 +12,7 @@ from supervisor.cli.shell.groups import Sections
 from supervisor.cli.shell.options import Limit, Output, Server, Yes, connect
 from supervisor.cli.shell.output import (
     ago,
-    say,
+    print_notice,
     show_facts,
     show_json,
     show_name,
@@ -24,11 +24,11 @@ from supervisor.cli.shell.pages import rows_up_to
 from supervisor.cli.shell.queue_answers import (
     Failed,
     FailedEvents,
-    LatencyTold,
     Oldest,
     Queue,
-    RepairedTold,
-    ReplayedTold,
+    QueueLatency,
+    RepairResult,
+    ReplayResult,
 )
 
 commands = typer.Typer(
@@ -74,7 +74,7 @@ def list_all(server: Server = None, output: Output = Format.TABLE) -> None:
     now = datetime.now(UTC)
     rows = answer.read(list[Queue])
     if not rows:
-        say("There is no event queue yet: nothing was ever deferred.")
+        print_notice("There is no event queue yet: nothing was ever deferred.")
     show_table(
         ("CONTAINER", "NAME", "STATE", "EVENTS", "SIZE", "OLDEST", "FAILED", "HEALTHY"),
         (_row(each, now) for each in rows),
@@ -163,7 +163,7 @@ def replay(
             metavar="SEQ",
             help="Number of the event, as `queue failed` tells it.",
             min=0,
-            show_default="none: say --all",
+            show_default="none: print_notice --all",
         ),
     ] = None,
     everything: Annotated[
@@ -193,10 +193,12 @@ def replay(
     elif seq is not None:
         show_text(f"event {seq} waits in {container}/{name} again")
     else:
-        done = answer.read(ReplayedTold)
+        done = answer.read(ReplayResult)
         show_text(f"{done.replayed} events wait in {container}/{name} again")
         if done.left:
-            say(f"{done.left} are left: `tidegate queue failed {container} {name}` says why")
+            print_notice(
+                f"{done.left} are left: `tidegate queue failed {container} {name}` says why"
+            )
 
 
 @commands.command()
@@ -217,8 +219,10 @@ def drop(
     with connect(server) as client:
         if not yes:
             told = client.get(place).read(Failed)
-            say(f"event {seq} of {container}/{name}, about {told.key}, failed: {told.reason}")
-            say("Dropped, it is gone, and what it was to do is never done.")
+            print_notice(
+                f"event {seq} of {container}/{name}, about {told.key}, failed: {told.reason}"
+            )
+            print_notice("Dropped, it is gone, and what it was to do is never done.")
             confirm(f"Drop event {seq}?")
         answer = client.delete(place)
     if output is Format.JSON:
@@ -242,30 +246,34 @@ def repair(
     """
     with connect(server) as client:
         if not yes:
-            _say_what_a_repair_does(client, container, name)
+            _describe_repair(client, container, name)
             confirm(f"Repair {container}/{name}?")
         answer = client.post(path_of(QUEUES, container, name, "repair"))
     if output is Format.JSON:
         show_json(answer.json())
         return
-    done = answer.read(RepairedTold)
+    done = answer.read(RepairResult)
     show_name(container, name)
     show_text(f"{container}/{name} is live: {done.again} events wait in it again")
     if done.set_aside:
-        say(f"{done.set_aside} were set aside: `tidegate queue failed {container} {name}`")
+        print_notice(f"{done.set_aside} were set aside: `tidegate queue failed {container} {name}`")
     if done.missing:
-        say(f"{done.missing} are missing: what they were to do has to be found by other means")
+        print_notice(
+            f"{done.missing} are missing: what they were to do has to be found by other means"
+        )
 
 
-def _say_what_a_repair_does(client: Client, container: str, name: str) -> None:
+def _describe_repair(client: Client, container: str, name: str) -> None:
     told = client.get(path_of(QUEUES, container, name)).read(Queue)
     where = f"{container}/{name}"
     if told.dead_seq is None:
-        say(f"{where} is {told.state}.")
+        print_notice(f"{where} is {told.state}.")
     else:
-        say(f"{where} is dead at event {told.dead_seq}: {told.dead_why}")
-    say(f"About {told.outstanding_events} events wait. The sound ones are queued again in order;")
-    say("the damaged ones are set aside, and what they were to do is left to you.")
+        print_notice(f"{where} is dead at event {told.dead_seq}: {told.dead_why}")
+    print_notice(
+        f"About {told.outstanding_events} events wait. The sound ones are queued again in order;"
+    )
+    print_notice("the damaged ones are set aside, and what they were to do is left to you.")
 
 
 def _show_failed(
@@ -334,7 +342,7 @@ def _oldest(oldest: Oldest, now: datetime) -> str:
     return f"event {oldest.seq} ({kind}, {oldest.key}), added {added}, due {due}"
 
 
-def _latency(latency: LatencyTold) -> str:
+def _latency(latency: QueueLatency) -> str:
     return f"{latency.average:.1f}s on average, p99 {latency.p99:.1f}s, of {latency.count} events"
 
 

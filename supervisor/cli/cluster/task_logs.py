@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 
 from supervisor.cli.shell.answers import TaskStatus
-from supervisor.cli.shell.client import TASK, Answer, Client, path_of
+from supervisor.cli.shell.client import TASK, ApiReply, Client, path_of
 from supervisor.cli.shell.options import Server, TaskId, connect
-from supervisor.cli.shell.output import printable, say
+from supervisor.cli.shell.output import print_notice, printable
 from supervisor.cli.shell.problems import ProblemAnswer
 
 _LOOK_AGAIN_S = 1.0
@@ -74,7 +74,7 @@ def _followed(client: Client, task_id: str, tail: int | None) -> Iterator[bytes]
                 raise
             if str(error) != told:
                 told = str(error)
-                say(f"waiting: {told}")
+                print_notice(f"waiting: {told}")
             time.sleep(_LOOK_AGAIN_S)
             continue
         offset = _after(answer, offset)
@@ -86,7 +86,7 @@ def _followed(client: Client, task_id: str, tail: int | None) -> Iterator[bytes]
             time.sleep(_LOOK_AGAIN_S)
 
 
-def _after(answer: Answer, offset: int) -> int:
+def _after(answer: ApiReply, offset: int) -> int:
     return int(answer.headers.get(_START, max(0, offset))) + len(answer.body)
 
 

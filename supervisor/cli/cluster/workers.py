@@ -10,7 +10,7 @@ from supervisor.cli.shell.client import WORKER, WORKERS, path_of
 from supervisor.cli.shell.form import Format
 from supervisor.cli.shell.groups import Sections
 from supervisor.cli.shell.options import Output, Server, connect
-from supervisor.cli.shell.output import say, show_done, show_json, show_table
+from supervisor.cli.shell.output import print_notice, show_done, show_json, show_table
 
 commands = typer.Typer(invoke_without_command=True, cls=Sections)
 WorkerId = Annotated[
@@ -42,14 +42,14 @@ def list_all(server: Server = None, output: Output = Format.TABLE) -> None:
         return
     rows = answer.read(list[WorkerLine])
     if not rows:
-        say("There is no worker yet: `tidegate worker` runs one.")
+        print_notice("There is no worker yet: `tidegate worker` runs one.")
     show_table(
         ("ID", "ADDRESS", "STANDS", "SLOTS", "IN USE", "TASKS"),
         (
             (
                 row.worker.id,
                 row.worker.host,
-                _stands(row),
+                _format_state(row),
                 row.worker.capacity,
                 row.curr_capacity_used,
                 len(row.running_tasks),
@@ -59,7 +59,7 @@ def list_all(server: Server = None, output: Output = Format.TABLE) -> None:
     )
 
 
-def _stands(row: WorkerLine) -> str:
+def _format_state(row: WorkerLine) -> str:
     also = [word for word, so in (("disabled", row.disabled), ("stopping", row.stopping)) if so]
     return ", ".join([row.liveness, *also])
 

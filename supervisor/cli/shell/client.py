@@ -47,7 +47,7 @@ def path_of(*parts: str) -> str:
 
 
 @dataclass(frozen=True)
-class Answer:
+class ApiReply:
     """An answer with status below 400, or one that the caller expects."""
 
     status: int
@@ -150,7 +150,7 @@ class Client:
         headers = {"Accept": "text/event-stream"}
         return self._http.stream("GET", url, params=params, timeout=timeout, headers=headers)
 
-    def get(self, path: str, params: Params | None = None, *, also: Sequence[int] = ()) -> Answer:
+    def get(self, path: str, params: Params | None = None, *, also: Sequence[int] = ()) -> ApiReply:
         """Ask.  A status in `also` is an answer like any other.
 
         Raises:
@@ -168,15 +168,15 @@ class Client:
         params: Params | None = None,
         *,
         headers: Mapping[str, str] | None = None,
-    ) -> Answer:
+    ) -> ApiReply:
         """Send JSON text, or nothing; errors as in `get`."""
         return self._write("POST", path, body, params, headers)
 
-    def put(self, path: str, body: bytes) -> Answer:
+    def put(self, path: str, body: bytes) -> ApiReply:
         """Send JSON text in the place of what is there; errors as in `get`."""
         return self._write("PUT", path, body, None)
 
-    def delete(self, path: str) -> Answer:
+    def delete(self, path: str) -> ApiReply:
         """Ask for the removal of what is there; errors as in `get`."""
         return self._write("DELETE", path, b"", None)
 
@@ -187,7 +187,7 @@ class Client:
         body: bytes,
         params: Params | None,
         headers: Mapping[str, str] | None = None,
-    ) -> Answer:
+    ) -> ApiReply:
         sent = {"Content-Type": "application/json", **(headers or {})}
         return self._send(
             lambda server: self._http.request(
@@ -196,7 +196,7 @@ class Client:
             (),
         )
 
-    def _send(self, call: Callable[[str], httpx.Response], also: Sequence[int]) -> Answer:
+    def _send(self, call: Callable[[str], httpx.Response], also: Sequence[int]) -> ApiReply:
         waiting, failures = list(self._servers), []
         tried: set[str] = set()
         while waiting:
@@ -214,7 +214,7 @@ class Client:
             answered = response.status_code < 400 and response.status_code != _REDIRECTED  # noqa: PLR2004 -- HTTP
             if answered or response.status_code in also:
                 headers = {name.lower(): value for name, value in response.headers.items()}
-                return Answer(response.status_code, response.content, server, headers)
+                return ApiReply(response.status_code, response.content, server, headers)
             if not _passed_over(response):
                 raise problem_of(response, server)
             failures.append(f"{server}: {problem_of(response, server)}")
@@ -282,8 +282,8 @@ def problem_of(response: httpx.Response, server: str) -> ProblemAnswer:
     return ProblemAnswer(detail, status=status, title=title, errors=errors, kind=kind)
 
 
-def _field_error(told: object) -> FieldError:
-    if not isinstance(told, dict):
-        return FieldError("", str(told))
-    message = str(told.get("message") or told.get("detail") or "is wrong")
-    return FieldError(str(told.get("pointer") or ""), message, str(told.get("hint") or ""))
+def _field_error(member: object) -> FieldError:
+    if not isinstance(member, dict):
+        return FieldError("", str(member))
+    message = str(member.get("message") or member.get("detail") or "is wrong")
+    return FieldError(str(member.get("pointer") or ""), message, str(member.get("hint") or ""))

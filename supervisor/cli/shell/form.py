@@ -26,14 +26,14 @@ class Format(StrEnum):
     """Ids alone, one a line: what the next command takes."""
 
 
-_asked: ContextVar[Format] = ContextVar("form", default=Format.TABLE)
+_chosen: ContextVar[Format] = ContextVar("form", default=Format.TABLE)
 _naming: ContextVar[Naming | None] = ContextVar("naming", default=None)
 _KINDS = {Format.WIDE: Format.TABLE, Format.NAME: Format.TABLE, Format.YAML: Format.JSON}
 
 
 def form() -> Format:
     """Return the form of this command's answer."""
-    return _asked.get()
+    return _chosen.get()
 
 
 def naming() -> Naming | None:
@@ -42,25 +42,25 @@ def naming() -> Naming | None:
 
 
 def keep_form(
-    context: typer.Context, option: typer.CallbackParam, asked: Format | None
+    context: typer.Context, option: typer.CallbackParam, form: Format | None
 ) -> Format | None:
     """Note the form that was asked for, or the profile's, and return its kind.
 
     Raises:
         typer.BadParameter: ids are asked for, and this command has none.
     """
-    if asked is None:
+    if form is None:
         return None
     source = context.get_parameter_source(option.name or "")
     given = source is not None and source.name != "DEFAULT"
-    if not given and asked is Format.TABLE and not context.resilient_parsing:
-        asked = Format(profile_in_force().output or asked)
-    if asked is Format.NAME and not context.resilient_parsing:
+    if not given and form is Format.TABLE and not context.resilient_parsing:
+        form = Format(profile_in_force().output or form)
+    if form is Format.NAME and not context.resilient_parsing:
         found = NAMES[context.command_path.partition(" ")[2]]
         _naming.set(found)
         if isinstance(found, Nameless):
             if given:
                 raise typer.BadParameter(f"name: nothing here has an id; {found.instead}")
-            asked = Format.TABLE  # a profile asks for ids where there are some
-    _asked.set(asked)
-    return _KINDS.get(asked, asked)
+            form = Format.TABLE  # a profile asks for ids where there are some
+    _chosen.set(form)
+    return _KINDS.get(form, form)

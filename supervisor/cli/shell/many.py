@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import typer
 
 from supervisor.cli.shell.form import Format
-from supervisor.cli.shell.output import say, show_done, show_error, show_json
+from supervisor.cli.shell.output import print_notice, show_done, show_error, show_json
 from supervisor.cli.shell.problems import FAILED, LATE, CommandFailed, DeadlinePassed, ProblemAnswer
 from supervisor.cli.shell.wait import Deadline
 from supervisor.core.values.errors import SupervisorError
@@ -21,7 +21,7 @@ class Tried:
     name: str
     answer: object
     error: SupervisorError | None = None
-    told: str = ""
+    message: str = ""
 
 
 def each(
@@ -36,7 +36,7 @@ def each(
     for name in names:
         try:
             answer, told = act(name)
-            tried.append(Tried(name, answer, told=told))
+            tried.append(Tried(name, answer, message=told))
         except (ProblemAnswer, CommandFailed, DeadlinePassed) as error:
             if alone:
                 raise
@@ -55,7 +55,7 @@ def wait_for_each(
 
     def awaited(name: str) -> tuple[object, str]:
         wait(name, deadline.left())
-        return done[name].answer, done[name].told
+        return done[name].answer, done[name].message
 
     failed = [one for one in tried if one.error is not None]
     return [*each(done, awaited, alone=alone), *failed]
@@ -69,15 +69,15 @@ def show_each(
         show_json(tried[0].answer if alone else [_row(one) for one in tried])
     for one in tried:
         if one.error is None and output is not Format.JSON:
-            show_done((ids or {}).get(one.name, one.name), one.told)
+            show_done((ids or {}).get(one.name, one.name), one.message)
         elif one.error is not None and _is_already(one.error):
-            say(str(one.error))
+            print_notice(str(one.error))
         elif one.error is not None:
-            say(f"{one.name}:")
+            print_notice(f"{one.name}:")
             show_error(one.error)
     failed = [one.error for one in tried if one.error is not None and not _is_already(one.error)]
     if failed:
-        say(f"{len(failed)} of {len(tried)} failed")
+        print_notice(f"{len(failed)} of {len(tried)} failed")
         late = all(isinstance(error, DeadlinePassed) for error in failed)
         raise typer.Exit(LATE if late else FAILED)
 

@@ -11,7 +11,7 @@ import typer
 from supervisor.cli.shell.client import Client
 from supervisor.cli.shell.completion import complete_ids
 from supervisor.cli.shell.form import Format, keep_form
-from supervisor.cli.shell.output import say
+from supervisor.cli.shell.output import print_notice
 from supervisor.cli.shell.profiles import (
     FLAG,
     OVERLORDS,
@@ -102,6 +102,6 @@ def connect(server: str | None) -> Client:
     """
     chosen, named = overlords_in_force(server), profile_name()
     if chosen[0].source == OVERLORDS and named is not None and named.source == FLAG:
-        say(f"note: {OVERLORDS} counts before {FLAG}: this asks {chosen[0].value}")
+        print_notice(f"note: {OVERLORDS} counts before {FLAG}: this asks {chosen[0].value}")
     settings = settings_for(chosen)
     return Client([each.value for each in chosen], settings.authorization(), settings.trust())

@@ -37,7 +37,7 @@ _YELLOW = {"PENDING", "SUSPENDED", "STOPPING", "offsets only", "note"}
 _GREEN = {"RUNNING", "SUCCESS", "IDLE", "COMPLETED", "proven", "ok"}
 
 
-def say(text: str) -> None:
+def print_notice(text: str) -> None:
     """Tell the user something that is not the answer."""
     talk_console().print(printable(text), soft_wrap=True)
 
@@ -134,7 +134,7 @@ def spinner(text: str) -> AbstractContextManager[object]:
     """Return a display on stderr of something being waited for."""
     console = talk_console()
     if not console.is_terminal:
-        say(text)
+        print_notice(text)
     return console.status(Text(printable(text)))
 
 

@@ -17,7 +17,7 @@ class Oldest(Lenient):
     due_at: datetime
 
 
-class LatencyTold(Lenient):
+class QueueLatency(Lenient):
     """Seconds from `add` to done."""
 
     average: float
@@ -36,7 +36,7 @@ class Queue(Lenient):
     outstanding_bytes: int = 0
     max_outstanding_bytes: int = 0
     oldest: Oldest | None = None
-    latency: LatencyTold | None = None
+    latency: QueueLatency | None = None
     failed_iterations: int = 0
     last_error: str = ""
     failed_events: int = 0
@@ -69,14 +69,14 @@ class FailedEvents(Lenient):
     failed: tuple[Failed, ...]
 
 
-class ReplayedTold(Lenient):
+class ReplayResult(Lenient):
     """What a replay of all did."""
 
     replayed: int
     left: int = 0
 
 
-class RepairedTold(Lenient):
+class RepairResult(Lenient):
     """What a repair did."""
 
     again: int

@@ -10,7 +10,7 @@ import typer
 from supervisor.cli.shell.answers import SupervisorRow
 from supervisor.cli.shell.client import SUPERVISORS, Client
 from supervisor.cli.shell.completion import complete_ids
-from supervisor.cli.shell.output import say
+from supervisor.cli.shell.output import print_notice
 
 Ids = Annotated[
     list[str] | None,
@@ -81,7 +81,7 @@ class Selection:
         rows = client.get(SUPERVISORS, {"state": "true"}).read(list[SupervisorRow])
         found = sorted(row.id for row in rows if self._fits(row))
         if not found:
-            say("No supervisor fits.")
+            print_notice("No supervisor fits.")
         return found
 
     def _fits(self, row: SupervisorRow) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection
 
 from supervisor.cli.shell.answers import Lenient, Status, TaskRow
 from supervisor.cli.shell.client import OPERATIONS, SUPERVISORS, TASKS, Client, path_of
-from supervisor.cli.shell.output import say, spinner
+from supervisor.cli.shell.output import print_notice, spinner
 from supervisor.cli.shell.problems import CommandFailed, DeadlinePassed, Unreachable
 
 _FIRST_S, _LONGEST_S = 0.25, 2.0
@@ -33,12 +33,12 @@ def wait_until_reading(client: Client, supervisor_id: str, seconds: float) -> No
             return "it is not there yet"
         now = status.payload
         if now.suspended:
-            return None if now.state == "SUSPENDED" else _told(status)
+            return None if now.state == "SUSPENDED" else _format_status(status)
         if now.state == "COMPLETED":
             return None  # of fixed ranges there is nothing left to read
         running = (now.state, now.detailed_state or now.state) == ("RUNNING", "RUNNING")
         complete = bool(now.active_tasks) and not now.pending_replicas
-        return None if running and complete else _told(status)
+        return None if running and complete else _format_status(status)
 
     wait_for(f"waiting until {supervisor_id} reads", look, seconds)
 
@@ -55,7 +55,7 @@ def wait_until_at_rest(client: Client, supervisor_id: str, seconds: float) -> No
         if status is not None:
             now = status.payload
             busy = now.groups or now.active_tasks or now.publishing_tasks
-            return _told(status) if busy or now.state == "RUNNING" else None
+            return _format_status(status) if busy or now.state == "RUNNING" else None
         running = [task for task in _running(client) if _is_of(task.id, supervisor_id)]
         return f"{len(running)} of its tasks still publish" if running else None
 
@@ -157,7 +157,7 @@ def wait_until_terminated(
         return
     found = client.get(path_of(OPERATIONS, operation)).read(_Operation)
     for one in found.unpublished:
-        say(f"not published, no task of it was left: {one}")
+        print_notice(f"not published, no task of it was left: {one}")
 
 
 class Deadline:
@@ -195,7 +195,7 @@ def wait_for(what: str, look: Callable[[], str | None], seconds: float) -> None:
             pause = min(pause * 1.5, _LONGEST_S)
 
 
-def _told(status: Status) -> str:
+def _format_status(status: Status) -> str:
     now = status.payload
     detail = now.detailed_state if now.detailed_state != now.state else ""
     more = "; ".join(part for part in (detail, now.why or "") if part)

@@ -12,7 +12,7 @@ from supervisor.cli.shell.client import SUPERVISORS, Client
 from supervisor.cli.shell.form import Format
 from supervisor.cli.shell.many import each, show_each, wait_for_each
 from supervisor.cli.shell.options import Output, Server, Wait, connect
-from supervisor.cli.shell.output import say
+from supervisor.cli.shell.output import print_notice
 from supervisor.cli.shell.problems import CommandFailed
 from supervisor.cli.shell.wait import wait_until_applied
 from supervisor.cli.supervisor.dry_run import DryRun, dry_run
@@ -39,10 +39,10 @@ class _Applying:
         )
         applied = answer.read(Applied)
         for warning in applied.warnings:
-            say(f"warning: {warning}")
+            print_notice(f"warning: {warning}")
         self.ids[file.name] = applied.id
         self.operations[file.name] = answer.operation
-        return answer.json(), told_of(applied)
+        return answer.json(), format_changes(applied)
 
 
 def apply(
@@ -92,7 +92,7 @@ def apply(
     show_each(tried, output, alone=alone, ids=applying.ids)
 
 
-def told_of(applied: Applied) -> str:
+def format_changes(applied: Applied) -> str:
     """Return each change and what it disturbs, and that it is applied."""
     lines = [
         f"{change.field}: {_short(change.old)} -> {_short(change.new)} ({change.effect})"

@@ -6,10 +6,10 @@ import typer
 from pydantic import Field
 
 from supervisor.cli.shell.answers import Lenient
-from supervisor.cli.shell.client import SUPERVISORS, Answer, Client, path_of
+from supervisor.cli.shell.client import SUPERVISORS, ApiReply, Client, path_of
 from supervisor.cli.shell.confirm import confirm
 from supervisor.cli.shell.form import Format
-from supervisor.cli.shell.output import say, show_done, show_json, show_text
+from supervisor.cli.shell.output import print_notice, show_done, show_json, show_text
 
 
 class BackfillRange(Lenient):
@@ -43,7 +43,7 @@ class Backfilled(Lenient):
     partitions: tuple[LeftBehind, ...] = ()
     discarded: tuple[GivenUp, ...] = ()
 
-    def told(self) -> list[str]:
+    def lines(self) -> list[str]:
         """Say who reads what from now on, a line each."""
         reader = self.backfill_supervisor_id or "a supervisor of its own"
         lines = [
@@ -79,7 +79,7 @@ def wanted_backfill(
 
 def run_backfill(
     client: Client, supervisor_id: str, query: Mapping[str, str], *, dry_run: bool, yes: bool
-) -> Answer:
+) -> ApiReply:
     """Say what it means, ask unless told not to, and do it; return the last answer."""
     path = path_of(SUPERVISORS, supervisor_id, "resetToLatestAndBackfill")
     if dry_run or not yes:
@@ -87,9 +87,9 @@ def run_backfill(
         if dry_run:
             return answer
         seen = answer.read(Backfilled)
-        for line in seen.told():
-            say(line)
-        say(
+        for line in seen.lines():
+            print_notice(line)
+        print_notice(
             f"{len(seen.discarded)} range(s) that are being read are given up, and read once more "
             f"by the other, in {seen.backfill_task_count} group(s)."
         )
@@ -97,13 +97,13 @@ def run_backfill(
     return client.post(path, b"", query)
 
 
-def show_backfill(answer: Answer, output: Format) -> None:
+def show_backfill(answer: ApiReply, output: Format) -> None:
     """Print who reads what from now on."""
     if output is Format.JSON:
         show_json(answer.json())
         return
     done = answer.read(Backfilled)
-    for line in done.told():
+    for line in done.lines():
         show_text(line)
     own = done.backfill_supervisor_id
     last = "nothing is changed: a dry run" if own is None else f"{done.id} is reset, {own} created"

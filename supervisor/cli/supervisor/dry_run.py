@@ -14,7 +14,7 @@ from supervisor.cli.shell.client import Client
 from supervisor.cli.shell.form import Format
 from supervisor.cli.shell.many import each, show_each
 from supervisor.cli.shell.options import Output, Server, connect
-from supervisor.cli.shell.output import say, show_json, show_name, show_table
+from supervisor.cli.shell.output import print_notice, show_json, show_name, show_table
 from supervisor.cli.shell.problems import FAILED, CommandFailed, ProblemAnswer
 from supervisor.cli.supervisor.spec_files import SpecFile, read_one
 from supervisor.core.spec.reader import read_spec
@@ -131,28 +131,28 @@ class _Judging:
             read = read_spec(parse_document(_body(file)))
         except InvalidSpec as error:
             raise _refused(error.errors) from error
-        self._tell(file, read.spec.id, read.warnings)
+        self._show_warnings(file, read.spec.id, read.warnings)
         told = f"{read.spec.id} is a good spec; no server was asked"
         return read.spec.normalised(), told
 
     def there(self, client: Client, file: SpecFile) -> tuple[object, str]:
-        told, verdict = _asked(client, _body(file), look=True, headers=self.headers)
+        told, verdict = _validate(client, _body(file), look=True, headers=self.headers)
         if self.output is Format.JSON:
             self.refused |= not verdict.valid
             return told, ""
         _refuse(verdict)
-        self._tell(file, verdict.id or "", verdict.warnings)
+        self._show_warnings(file, verdict.id or "", verdict.warnings)
         _show_changes(verdict)
         if verdict.connect is not None:
             _show_connection(verdict.connect)
         return told, f"{verdict.id} would be taken: {verdict.restarts_what}"
 
-    def _tell(self, file: SpecFile, supervisor_id: str, warnings: Sequence[str]) -> None:
+    def _show_warnings(self, file: SpecFile, supervisor_id: str, warnings: Sequence[str]) -> None:
         self.ids[file.name] = supervisor_id
         if not self.alone:
-            say(f"{file.name}:")
+            print_notice(f"{file.name}:")
         for warning in warnings:
-            say(f"warning: {warning}")
+            print_notice(f"warning: {warning}")
 
 
 def _body(file: SpecFile) -> bytes:
@@ -167,7 +167,7 @@ def diff(file: File, server: Server = None, output: Output = Format.TABLE) -> No
     Example: tidegate supervisor diff -f clicks.yaml
     """
     with connect(server) as client:
-        told, verdict = _asked(client, read_one(file), look=False)
+        told, verdict = _validate(client, read_one(file), look=False)
     if verdict.valid and output is Format.JSON:
         show_json(told)
     else:
@@ -175,16 +175,16 @@ def diff(file: File, server: Server = None, output: Output = Format.TABLE) -> No
         show_name(verdict.id or "")
         _show_changes(verdict)
     if not verdict.exists:
-        say(f"{verdict.id} is not there: it would be made")
+        print_notice(f"{verdict.id} is not there: it would be made")
     elif verdict.changes:
-        say(f"{verdict.id} differs: {verdict.restarts_what}")
+        print_notice(f"{verdict.id} differs: {verdict.restarts_what}")
     else:
-        say(f"{verdict.id} is the same")
+        print_notice(f"{verdict.id} is the same")
     if verdict.changes or not verdict.exists:
         raise typer.Exit(FAILED)
 
 
-def _asked(
+def _validate(
     client: Client, body: bytes, *, look: bool, headers: Mapping[str, str] | None = None
 ) -> tuple[object, Verdict]:
     params = {"connect": "true" if look else "false"}
@@ -210,12 +210,12 @@ def _show_changes(verdict: Verdict) -> None:
         )
 
 
-def _show_connection(found: Connection) -> None:
-    if not found.reachable:
-        say(f"warning: {found.error}")
-    for topic in found.topics:
+def _show_connection(connection: Connection) -> None:
+    if not connection.reachable:
+        print_notice(f"warning: {connection.error}")
+    for topic in connection.topics:
         records = sum(p.latest - p.earliest for p in topic.partitions)
-        say(f"topic {topic.topic}: {len(topic.partitions)} partitions, {records} offsets")
+        print_notice(f"topic {topic.topic}: {len(topic.partitions)} partitions, {records} offsets")
 
 
 def _short(value: JsonValue) -> str:

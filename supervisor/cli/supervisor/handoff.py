@@ -62,7 +62,7 @@ def handoff(
     chosen.check()
     with connect(server) as client:
         ids = chosen.choose(client)
-        if not announced("hand off", ids, chosen, asks=False):
+        if not announced("hand off", ids, chosen, needs_confirmation=False):
             return
         meant: dict[str, _Meant] = {}
 

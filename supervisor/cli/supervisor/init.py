@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from supervisor.cli.shell.output import say, show_json, spinner
+from supervisor.cli.shell.output import print_notice, show_json, spinner
 from supervisor.cli.shell.problems import CommandFailed
 from supervisor.cli.supervisor.infer import Inferred, NothingToInfer, infer
 from supervisor.core.spec.reader import read_spec
@@ -101,12 +101,12 @@ def init(
         raise CommandFailed(f"{topic}: {error}") from error
     except InvalidSpec as error:
         raise CommandFailed(f"{topic} does not make a spec: {error}") from error
-    say(
+    print_notice(
         f"{len(sample.values)} records of {sample.partitions} partitions; the time is "
         f"{found.timestamp_column} ({found.timestamp_format}), with {len(found.columns)} columns"
     )
     for note in found.notes:
-        say(f"note: {note}")
+        print_notice(f"note: {note}")
     if file is None:
         show_json(spec)
     else:
@@ -118,10 +118,10 @@ def _write(spec: dict[str, object], file: Path) -> None:
         file.write_text(json.dumps(spec, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     except OSError as error:
         raise CommandFailed(f"{file} cannot be written: {error.strerror}") from error
-    say(f"written to {file}; next: tidegate supervisor apply -f {file}")
+    print_notice(f"written to {file}; next: tidegate supervisor apply -f {file}")
 
 
-def make_spec(kafka: str, topic: str, table: str, found: Inferred) -> dict[str, object]:
+def make_spec(kafka: str, topic: str, table: str, inferred: Inferred) -> dict[str, object]:
     """Return a spec in Druid's form: from the earliest offset, published once a minute."""
     return {
         "type": "kafka",
@@ -129,11 +129,11 @@ def make_spec(kafka: str, topic: str, table: str, found: Inferred) -> dict[str, 
             "dataSchema": {
                 "dataSource": table,
                 "timestampSpec": {
-                    "column": found.timestamp_column,
-                    "format": found.timestamp_format,
+                    "column": inferred.timestamp_column,
+                    "format": inferred.timestamp_format,
                 },
                 "dimensionsSpec": {
-                    "dimensions": [{"type": kind, "name": name} for name, kind in found.columns]
+                    "dimensions": [{"type": kind, "name": name} for name, kind in inferred.columns]
                 },
                 "granularitySpec": {"segmentGranularity": "DAY", "rollup": False},
             },

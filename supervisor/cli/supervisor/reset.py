@@ -11,7 +11,7 @@ from supervisor.cli.shell.client import SUPERVISORS, Client, path_of
 from supervisor.cli.shell.confirm import confirm
 from supervisor.cli.shell.form import Format
 from supervisor.cli.shell.options import Output, Server, SupervisorId, Wait, Yes, connect
-from supervisor.cli.shell.output import say, show_done, show_json, show_text
+from supervisor.cli.shell.output import print_notice, show_done, show_json, show_text
 from supervisor.cli.shell.problems import CommandFailed
 from supervisor.cli.shell.wait import wait_until_reading
 from supervisor.cli.supervisor.backfill import run_backfill, show_backfill, wanted_backfill
@@ -28,7 +28,7 @@ class MovedPartition(Lenient):
     lost: int = 0
     repeated: int = 0
 
-    def told(self) -> str:
+    def line(self) -> str:
         """Say where it goes, and what that skips, loses or repeats."""
         came = "no offset" if self.start is None else str(self.start)
         went = "nowhere: it exists no more" if self.to is None else str(self.to)
@@ -135,8 +135,8 @@ def reset(
                 _show(preview, "nothing is changed: a dry run", output, answer.json())
                 return
             for partition in preview.partitions:
-                say(partition.told())
-            say(f"{len(preview.discarded)} range(s) that are being read are given up.")
+                print_notice(partition.line())
+            print_notice(f"{len(preview.discarded)} range(s) that are being read are given up.")
             confirm(f"Reset {supervisor_id}?")
         answer = client.post(path, body)
         if wait is not None:
@@ -154,10 +154,10 @@ def _body(client: Client, supervisor_id: str, named: dict[str, int]) -> bytes:
     return json.dumps({"type": "kafka", "partitions": partitions}).encode()
 
 
-def _show(moved: Moved, last: str, output: Format, told: object) -> None:
+def _show(moved: Moved, last: str, output: Format, answer: object) -> None:
     if output is Format.JSON:
-        show_json(told)
+        show_json(answer)
         return
     for partition in moved.partitions:
-        show_text(partition.told())
+        show_text(partition.line())
     show_done(moved.id, last)

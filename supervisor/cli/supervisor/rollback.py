@@ -10,10 +10,10 @@ from supervisor.cli.shell.client import OURS, SUPERVISORS, Client, path_of
 from supervisor.cli.shell.confirm import confirm
 from supervisor.cli.shell.form import Format
 from supervisor.cli.shell.options import Output, Server, SupervisorId, Wait, Yes, connect
-from supervisor.cli.shell.output import say, show_done, show_json
+from supervisor.cli.shell.output import print_notice, show_done, show_json
 from supervisor.cli.shell.problems import CommandFailed
 from supervisor.cli.shell.wait import wait_until_applied
-from supervisor.cli.supervisor.apply import told_of
+from supervisor.cli.supervisor.apply import format_changes
 
 _ENDED = "noop"
 
@@ -50,15 +50,15 @@ def rollback(
         # A terminated supervisor has no spec, and no tag.
         headers = {"If-Match": seen.etag} if seen.etag else {"If-None-Match": "*"}
         if not yes:
-            *lines, _ = told_of(seen.read(Applied)).splitlines()
+            *lines, _ = format_changes(seen.read(Applied)).splitlines()
             for line in lines or ["nothing that is in force changes"]:
-                say(line)
+                print_notice(line)
             confirm(f"Roll {supervisor_id} back to version {version}?")
         # On what was shown, or not at all.
         answer = client.post(path, sent, headers=headers)
         applied = answer.read(Applied)
         for warning in applied.warnings:
-            say(f"warning: {warning}")
+            print_notice(f"warning: {warning}")
         if wait is not None:
             wait_until_applied(client, supervisor_id, answer.operation, wait)
     if output is Format.JSON:

@@ -14,7 +14,7 @@ from supervisor.cli.shell.client import SUPERVISORS, Client, path_of
 from supervisor.cli.shell.completion import complete_ids
 from supervisor.cli.shell.form import Format
 from supervisor.cli.shell.options import Output, Server, connect
-from supervisor.cli.shell.output import printable, say, show_json, show_table
+from supervisor.cli.shell.output import print_notice, printable, show_json, show_table
 from supervisor.cli.shell.problems import CommandFailed
 from supervisor.cli.supervisor.spec_files import read_one
 from supervisor.core.values.errors import InvalidSpec
@@ -123,19 +123,19 @@ def _spec_of(client: Client, supervisor_id: str | None, file: str | None) -> obj
         raise CommandFailed(f"{file}: {error}") from error
 
 
-def _show(found: Sample) -> None:
-    if not found.data:
-        say("There are no records.")
+def _show(sample: Sample) -> None:
+    if not sample.data:
+        print_notice("There are no records.")
         return
-    names = [column.name for column in found.columns]
+    names = [column.name for column in sample.columns]
     raw = not names
-    table = [(f"{row.partition}:{row.offset}", *_cells(row, names, raw=raw)) for row in found.data]
+    table = [(f"{row.partition}:{row.offset}", *_cells(row, names, raw=raw)) for row in sample.data]
     show_table(("RECORD", *(["INPUT"] if raw else [*names, "WHY NOT"])), table)
     if not raw:
-        bad = sum(row.unparseable for row in found.data)
-        left = found.num_rows_read - found.num_rows_indexed - bad
-        say(
-            f"{found.num_rows_read} records: {found.num_rows_indexed} rows, {bad} that cannot be "
+        bad = sum(row.unparseable for row in sample.data)
+        left = sample.num_rows_read - sample.num_rows_indexed - bad
+        print_notice(
+            f"{sample.num_rows_read} records: {sample.num_rows_indexed} rows, {bad} that cannot be "
             f"read, {left} that the spec leaves out"
         )
 

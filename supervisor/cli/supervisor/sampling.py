@@ -17,14 +17,14 @@ _POLL_S = 0.5
 
 
 @dataclass(frozen=True)
-class Sample:
+class TopicSample:
     """What was read: values that are not null, and how many partitions the topic has."""
 
     values: tuple[bytes, ...]
     partitions: int
 
 
-def sample_topic(servers: str, topic: str, *, records: int, within: timedelta) -> Sample:
+def sample_topic(servers: str, topic: str, *, records: int, within: timedelta) -> TopicSample:
     """Return up to `records` of the newest records, spread over the partitions.
 
     Raises:
@@ -57,7 +57,7 @@ def sample_topic(servers: str, topic: str, *, records: int, within: timedelta) -
                 f"no record of {topic} came within {within.total_seconds():g} s",
                 "its records may belong to open transactions; --within waits longer",
             )
-        return Sample(tuple(values), len(partitions))
+        return TopicSample(tuple(values), len(partitions))
     except KafkaException as error:
         raise _unavailable(error, servers) from error
     finally:

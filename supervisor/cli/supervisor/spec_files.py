@@ -48,8 +48,8 @@ class _Loader(yaml.SafeLoader):
         found = super().construct_mapping(node, deep)
         return {key if isinstance(key, str) else _text(key): found[key] for key in found}
 
-    def refused(self, told: str) -> yaml.YAMLError:
-        return yaml.MarkedYAMLError(problem=told, problem_mark=self.get_mark())
+    def refused(self, problem: str) -> yaml.YAMLError:
+        return yaml.MarkedYAMLError(problem=problem, problem_mark=self.get_mark())
 
 
 def _text(key: object) -> str:

@@ -11,7 +11,14 @@ from supervisor.cli.shell.client import SUPERVISORS, path_of
 from supervisor.cli.shell.form import Format
 from supervisor.cli.shell.groups import OfSupervisors
 from supervisor.cli.shell.options import Output, Server, SupervisorId, connect
-from supervisor.cli.shell.output import say, show_done, show_json, show_name, show_table, show_text
+from supervisor.cli.shell.output import (
+    print_notice,
+    show_done,
+    show_json,
+    show_name,
+    show_table,
+    show_text,
+)
 from supervisor.cli.shell.problems import FAILED, CommandFailed
 from supervisor.cli.shell.selection import All, Ids, InState, OfDataSource, Selection
 from supervisor.cli.supervisor.history import version_rows
@@ -50,7 +57,9 @@ def list_all(server: Server = None, output: Output = Format.TABLE) -> None:
         return
     rows = answer.read(list[SupervisorRow])
     if not rows:
-        say("There is no supervisor yet: `tidegate supervisor init` makes a spec from a topic.")
+        print_notice(
+            "There is no supervisor yet: `tidegate supervisor init` makes a spec from a topic."
+        )
     show_table(
         ("ID", "STATE", "DETAIL", "HEALTHY"),
         (

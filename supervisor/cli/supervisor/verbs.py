@@ -8,7 +8,7 @@ from supervisor.cli.shell.confirm import confirm
 from supervisor.cli.shell.form import Format
 from supervisor.cli.shell.many import each, show_each, wait_for_each
 from supervisor.cli.shell.options import Output, Server, Wait, Yes, connect
-from supervisor.cli.shell.output import say
+from supervisor.cli.shell.output import print_notice
 from supervisor.cli.shell.selection import All, Ids, InState, OfDataSource, Selection
 from supervisor.cli.shell.wait import (
     wait_until_applied,
@@ -22,14 +22,16 @@ _SHOWN_MAX = 20
 @dataclass(frozen=True)
 class _Verb:
     name: str
-    told: str
+    done_text: str
     wait: Callable[[Client, str, str | None, float], None]
-    asks: bool = False
+    needs_confirmation: bool = False
 
 
 _SUSPEND = _Verb("suspend", "is suspended", wait_until_stopped)
 _RESUME = _Verb("resume", "runs", wait_until_applied)
-_TERMINATE = _Verb("terminate", "is terminated; its table stays", wait_until_terminated, asks=True)
+_TERMINATE = _Verb(
+    "terminate", "is terminated; its table stays", wait_until_terminated, needs_confirmation=True
+)
 
 
 def suspend(
@@ -99,14 +101,16 @@ def _carry_out(
     chosen.check()
     with connect(server) as client:
         ids = chosen.choose(client)
-        if not announced(verb.name, ids, chosen, asks=verb.asks and not yes):
+        if not announced(
+            verb.name, ids, chosen, needs_confirmation=verb.needs_confirmation and not yes
+        ):
             return
         operations: dict[str, str | None] = {}
 
         def act(supervisor_id: str) -> tuple[object, str]:
             answer = client.post(path_of(SUPERVISORS, supervisor_id, verb.name))
             operations[supervisor_id] = answer.operation
-            return answer.json(), f"{supervisor_id} {verb.told}"
+            return answer.json(), f"{supervisor_id} {verb.done_text}"
 
         def awaited(supervisor_id: str, seconds: float) -> None:
             verb.wait(client, supervisor_id, operations[supervisor_id], seconds)
@@ -116,15 +120,15 @@ def _carry_out(
     show_each(tried, output, alone=chosen.alone)
 
 
-def announced(verb: str, ids: list[str], chosen: Selection, *, asks: bool) -> bool:
+def announced(verb: str, ids: list[str], chosen: Selection, *, needs_confirmation: bool) -> bool:
     """Say what will be touched, and ask if it cannot be undone; False: nothing is."""
     more = len(ids) - _SHOWN_MAX
     named = ", ".join(ids[:_SHOWN_MAX]) + (f" and {more} more" if more > 0 else "")
     if not ids:
         return False
-    if asks:
+    if needs_confirmation:
         what = named if len(ids) == 1 else f"{len(ids)} supervisors: {named}"
         confirm(f"{verb.capitalize()} {what}?")
     elif chosen.filtered:
-        say(f"{verb}: {named}")
+        print_notice(f"{verb}: {named}")
     return True

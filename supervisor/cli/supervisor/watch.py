@@ -14,7 +14,7 @@ from supervisor.cli.shell.client import Client, path_of, problem_of
 from supervisor.cli.shell.completion import complete_ids
 from supervisor.cli.shell.form import Format
 from supervisor.cli.shell.options import Output, Server, SupervisorId, connect
-from supervisor.cli.shell.output import say, show_json, show_name, show_text
+from supervisor.cli.shell.output import print_notice, show_json, show_name, show_text
 
 API = "/api/v1/supervisors"
 EVENTS = "/api/v1/events"
@@ -117,7 +117,9 @@ def _events(
     # Known before the first event, so that nothing is missed if the connection is lost until then.
     known = client.get(EVENTS, {**params, "limit": "1"}).read(_Newest)
     if supervisor_id is not None and not known.events:
-        say(f"nothing is known of [{supervisor_id}]; `tidegate supervisor list` shows the ids")
+        print_notice(
+            f"nothing is known of [{supervisor_id}]; `tidegate supervisor list` shows the ids"
+        )
     last, pause = known.newest if after is None else after, _PAUSE_FIRST_S
     while True:
         for url in client.servers:
@@ -126,9 +128,9 @@ def _events(
                     last, pause = int(found[0]), _PAUSE_FIRST_S
                     yield found[1]
             except httpx.ConnectError:
-                say(f"{url} cannot be reached; trying again")
+                print_notice(f"{url} cannot be reached; trying again")
             except httpx.HTTPError:
-                say(f"the connection to {url} was lost; going on")
+                print_notice(f"the connection to {url} was lost; going on")
         time.sleep(pause)
         pause = min(pause * 2, _PAUSE_S)
 

@@ -11,7 +11,7 @@ from supervisor.cli.shell.client import Client, path_of
 from supervisor.cli.shell.form import Format
 from supervisor.cli.shell.groups import Sections
 from supervisor.cli.shell.options import Limit, Output, Server, Wait, connect
-from supervisor.cli.shell.output import say, show_done, show_json, show_table
+from supervisor.cli.shell.output import print_notice, show_done, show_json, show_table
 from supervisor.cli.shell.pages import rows_up_to
 from supervisor.cli.shell.problems import FAILED
 from supervisor.cli.shell.wait import wait_for
@@ -104,7 +104,7 @@ def run(
 
     Example: tidegate compaction run clicks --wait 600
     """
-    body = _said(
+    body = _json_body(
         targetRows=target_rows, targetBytes=target_bytes, filesMin=files_min, interval=interval
     )
     with connect(server) as client:
@@ -117,7 +117,7 @@ def run(
     elif output is Format.JSON:
         show_json({"compactions": [each.model_dump(mode="json", by_alias=True) for each in found]})
     elif not found:
-        say(f"{table} has no files that would become fewer.")
+        print_notice(f"{table} has no files that would become fewer.")
     else:
         _show(found)
     if any(each.status == "FAILED" for each in found):
@@ -183,7 +183,7 @@ def rule(
     path = path_of(TABLES, table, "compaction")
     with connect(server) as client:
         if skip_latest is not None:
-            body = _said(
+            body = _json_body(
                 skipOffsetFromLatest=skip_latest,
                 targetRows=target_rows,
                 targetBytes=target_bytes,
@@ -195,7 +195,7 @@ def rule(
     if output is Format.JSON:
         show_json(answer.json())
     else:
-        show_done(table, _told(answer.read(Rule)))
+        show_done(table, _format_rule(answer.read(Rule)))
 
 
 @commands.command("cancel")
@@ -217,7 +217,7 @@ def cancel(
     show_done(found.id, f"{found.id}: {found.status}, {found.detail}")
 
 
-def _said(**members: int | str | None) -> bytes:
+def _json_body(**members: int | str | None) -> bytes:
     """Return the JSON of what was said; for the rest the overlord knows the defaults."""
     return json.dumps(
         {name: value for name, value in members.items() if value is not None}
@@ -253,7 +253,7 @@ def _ended(client: Client, begun: tuple[Compaction, ...], seconds: float) -> tup
     return tuple(ended[each.id] for each in begun)
 
 
-def _show(found: tuple[Compaction, ...]) -> None:
+def _show(compactions: tuple[Compaction, ...]) -> None:
     show_table(
         ("TABLE", "FROM", "TO", "FILES", "ROWS", "STATUS", "ASKED BY", "ID"),
         (
@@ -267,19 +267,19 @@ def _show(found: tuple[Compaction, ...]) -> None:
                 each.reason,
                 each.id,
             )
-            for each in found
+            for each in compactions
         ),
     )
-    for each in found:
+    for each in compactions:
         if each.status == "FAILED":
-            say(f"{each.id}: {each.detail}")
+            print_notice(f"{each.id}: {each.detail}")
 
 
-def _told(found: Rule) -> str:
-    if found.skip_offset_from_latest is None:
-        return f"{found.data_source} is compacted only when asked"
+def _format_rule(rule: Rule) -> str:
+    if rule.skip_offset_from_latest is None:
+        return f"{rule.data_source} is compacted only when asked"
     return (
-        f"{found.data_source} is compacted by itself, up to {found.skip_offset_from_latest} before "
-        f"its newest rows: {found.files_min} or more files of a chunk, into files of "
-        f"{found.target_rows} rows or {found.target_bytes} bytes at most (set by {found.author})"
+        f"{rule.data_source} is compacted by itself, up to {rule.skip_offset_from_latest} before "
+        f"its newest rows: {rule.files_min} or more files of a chunk, into files of "
+        f"{rule.target_rows} rows or {rule.target_bytes} bytes at most (set by {rule.author})"
     )

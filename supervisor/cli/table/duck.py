@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 
 from supervisor.cli.shell.answers import Files
 from supervisor.cli.shell.client import Client
-from supervisor.cli.shell.output import say
+from supervisor.cli.shell.output import print_notice
 from supervisor.cli.shell.problems import CommandFailed, ProblemAnswer
 from supervisor.cli.table.case_names import folded, refuse_other_names
 from supervisor.cli.table.segments import data_sources, files_of
@@ -145,12 +145,16 @@ def _add_views(
         known = first.setdefault(folded(name), name)
         if known != name:
             shown |= {known: known, name: known}
-            say(f"warning: {name} is left out: DuckDB takes its name for {known}; query it alone")
+            print_notice(
+                f"warning: {name} is left out: DuckDB takes its name for {known}; query it alone"
+            )
             continue
         view = view_of(table, paths[name], pq.read_schema)
         for column, alias in view.aliases.items():
             if column != alias:
-                say(f'warning: column {column} of {name} is "{alias}" here: names ignore case')
+                print_notice(
+                    f'warning: column {column} of {name} is "{alias}" here: names ignore case'
+                )
         shown |= view.aliases
         connection.execute(f"CREATE VIEW {named(name)} AS {view.sql}")
     connection.execute("SET TimeZone = 'UTC'")

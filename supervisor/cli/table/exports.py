@@ -10,7 +10,7 @@ from supervisor.cli.shell.client import path_of
 from supervisor.cli.shell.form import Format
 from supervisor.cli.shell.groups import Sections
 from supervisor.cli.shell.options import Output, Server, connect
-from supervisor.cli.shell.output import ago, say, show_json, show_table, show_text
+from supervisor.cli.shell.output import ago, print_notice, show_json, show_table, show_text
 from supervisor.core.tables.snippets import Reader
 
 commands = typer.Typer(
@@ -82,9 +82,9 @@ def list_all(
     )
     for each in found:
         if each.problem:
-            say(f"{each.data_source} as {each.format}: {each.problem}")
+            print_notice(f"{each.data_source} as {each.format}: {each.problem}")
     if not found:
-        say('No table is exported: "exports" in a spec\'s dataSchema asks for it.')
+        print_notice('No table is exported: "exports" in a spec\'s dataSchema asks for it.')
 
 
 def snippet(

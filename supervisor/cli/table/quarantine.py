@@ -12,7 +12,7 @@ from supervisor.cli.shell.form import Format
 from supervisor.cli.shell.groups import Sections
 from supervisor.cli.shell.options import Output, Server, SupervisorId, WarehouseHere, Yes, connect
 from supervisor.cli.shell.output import (
-    say,
+    print_notice,
     show_facts,
     show_json,
     show_name,
@@ -101,9 +101,9 @@ def list_all(
         (_row(record) for record in found),
     )
     told = ", ".join(f"{number} {reason}" for reason, number in sorted(reasons.items()))
-    say(f"{sum(reasons.values())} records: {told}" if reasons else "no records")
+    print_notice(f"{sum(reasons.values())} records: {told}" if reasons else "no records")
     if more:
-        say(f"The first {len(found)}; --limit shows more.")
+        print_notice(f"The first {len(found)}; --limit shows more.")
 
 
 @commands.command()
@@ -146,15 +146,18 @@ def show(
             ("record", f"{found.topic}:{found.partition} {found.offset}"),
             ("time", found.time.isoformat(sep=" ", timespec="milliseconds")),
             ("reason", found.reason),
-            ("key", _told(found.key, found.key_base64)),
-            *(("header", f"{h.key}: {_told(h.value, h.value_base64)}") for h in found.headers),
+            ("key", _text_or_base64(found.key, found.key_base64)),
+            *(
+                ("header", f"{h.key}: {_text_or_base64(h.value, h.value_base64)}")
+                for h in found.headers
+            ),
             ("size", size(found.value_bytes)),
         )
     )
     show_text("")
-    show_text(_told(found.value, found.value_base64))
+    show_text(_text_or_base64(found.value, found.value_base64))
     if found.cut:
-        say("It is longer than what is shown.")
+        print_notice("It is longer than what is shown.")
 
 
 @commands.command("replay")
@@ -212,7 +215,7 @@ def replay_all(
     show_name(supervisor_id)
     show_text(f"{sent.sent} records sent to {topic}, {sent.there} were there before")
     if sent.more:
-        say("There are more: run it again.")
+        print_notice("There are more: run it again.")
 
 
 def _pages(
@@ -235,19 +238,19 @@ def _pages(
 
 
 def _row(record: QuarantinedRecord) -> tuple[object, ...]:
-    value = _told(record.value, record.value_base64)
+    value = _text_or_base64(record.value, record.value_base64)
     return (
         f"{record.topic}:{record.partition}",
         record.offset,
         record.time.strftime("%Y-%m-%d %H:%M:%S"),
         record.reason,
-        _shortened(_told(record.key, record.key_base64)),
+        _shortened(_text_or_base64(record.key, record.key_base64)),
         size(record.value_bytes),
         _shortened(value),
     )
 
 
-def _told(text: str | None, base64: str | None) -> str:
+def _text_or_base64(text: str | None, base64: str | None) -> str:
     """Return a text; bytes that are none in base64, nothing for nothing."""
     if text is not None:
         return text

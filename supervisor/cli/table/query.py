@@ -10,7 +10,7 @@ import typer
 
 from supervisor.cli.shell.form import Format
 from supervisor.cli.shell.options import Output, Server, WarehouseHere, connect
-from supervisor.cli.shell.output import say, show_json, show_table
+from supervisor.cli.shell.output import print_notice, show_json, show_table
 
 ROWS_MAX = 1_000
 """Rows of a table for people; JSON has them all."""
@@ -46,7 +46,7 @@ def query(
         tables = tables_of(client, sql, fresh=fresh)
         for table in tables:
             for missing in table.missing:
-                say(f"warning: not all of {table.data_source} could be had: {missing}")
+                print_notice(f"warning: not all of {table.data_source} could be had: {missing}")
         try:
             found = run_query(sql, tables, warehouse, None if as_json else ROWS_MAX)
         except NoSuchTable as error:
@@ -57,7 +57,7 @@ def query(
         return
     show_table(found.columns, (tuple(map(_cell, row)) for row in found.rows))
     if found.more:
-        say(f"The first {ROWS_MAX} rows; -o json prints all, or add a LIMIT.")
+        print_notice(f"The first {ROWS_MAX} rows; -o json prints all, or add a LIMIT.")
 
 
 def _cell(value: object) -> object:

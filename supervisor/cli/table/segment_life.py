@@ -185,7 +185,7 @@ def segments_of(client: Client, table: str, *, used: bool | None) -> tuple[Segme
         params["cursor"] = page.next
 
 
-def show_segments(found: list[tuple[str, Segment]]) -> None:
+def show_segments(segments: list[tuple[str, Segment]]) -> None:
     """Print segments with what becomes of them; each comes with its table."""
     now = datetime.now(UTC)
     show_table(
@@ -197,15 +197,15 @@ def show_segments(found: list[tuple[str, Segment]]) -> None:
                 f"{each.interval_end:%Y-%m-%d %H:%M}",
                 each.rows,
                 size(each.size_bytes),
-                _stands(each, now),
+                _format_state(each, now),
                 each.id,
             )
-            for table, each in found
+            for table, each in segments
         ),
     )
 
 
-def _stands(segment: Segment, now: datetime) -> str:
+def _format_state(segment: Segment, now: datetime) -> str:
     if segment.used:
         return "in use"
     out = "unused" if segment.replaced_by is None else "compacted"
@@ -226,12 +226,12 @@ def _which(interval: str | None, ids: list[str] | None, *, everything: bool) -> 
 
 
 def _chosen(
-    found: tuple[Segment, ...], interval: str | None, ids: list[str] | None
+    segments: tuple[Segment, ...], interval: str | None, ids: list[str] | None
 ) -> list[Segment]:
     within: Interval | None = None if interval is None else parse_interval(interval)
     return [
         each
-        for each in found
+        for each in segments
         if (not ids or each.id in ids)
         and (within is None or within.contains(each.interval_start, each.interval_end))
     ]

@@ -9,7 +9,7 @@ from supervisor.cli.shell.client import Client, path_of
 from supervisor.cli.shell.form import Format, form
 from supervisor.cli.shell.groups import Sections
 from supervisor.cli.shell.options import Output, Server, connect
-from supervisor.cli.shell.output import say, show_json, show_table, size
+from supervisor.cli.shell.output import print_notice, show_json, show_table, size
 from supervisor.cli.table.segment_life import (
     mark_unused,
     mark_used,
@@ -76,15 +76,15 @@ def list_all(
         return
     rows = [_row(each.data_source, file) for each in answers for file in each.files]
     show_table(("TABLE", "FROM", "TO", "ROWS", "SIZE", "PUBLISHED", "BY", "PATH"), rows)
-    say(f"{len(rows)} files, {sum(f.rows for each in answers for f in each.files)} rows")
+    print_notice(f"{len(rows)} files, {sum(f.rows for each in answers for f in each.files)} rows")
 
 
-def _show_life(found: list[tuple[str, Segment]], output: Format) -> None:
+def _show_life(segments: list[tuple[str, Segment]], output: Format) -> None:
     if output is Format.JSON:
-        show_json([{"dataSource": name} | each.model_dump(mode="json") for name, each in found])
+        show_json([{"dataSource": name} | each.model_dump(mode="json") for name, each in segments])
         return
-    show_segments(found)
-    say(f"{len(found)} segments, {sum(each.rows for _, each in found)} rows")
+    show_segments(segments)
+    print_notice(f"{len(segments)} segments, {sum(each.rows for _, each in segments)} rows")
 
 
 def data_sources(client: Client) -> tuple[str, ...]:

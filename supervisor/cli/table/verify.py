@@ -8,10 +8,10 @@ import typer
 from supervisor.cli.shell.client import Client, path_of
 from supervisor.cli.shell.form import Format
 from supervisor.cli.shell.options import Output, Server, WarehouseHere, connect
-from supervisor.cli.shell.output import progress_bar, say, show_json, show_table, show_text
+from supervisor.cli.shell.output import print_notice, progress_bar, show_json, show_table, show_text
 from supervisor.cli.shell.problems import FAILED
 from supervisor.cli.table.segments import files_of
-from supervisor.cli.table.verify_files import show_inventory, stands, take_stock
+from supervisor.cli.table.verify_files import is_sound, show_inventory, take_stock
 from supervisor.verify.ledger import Ledger
 from supervisor.verify.verdict import Finding, Verdict, Verification
 
@@ -64,7 +64,7 @@ def verify(
     with connect(server) as client:
         if files:  # first: it needs no Kafka
             found = take_stock(client, warehouse, digests=not no_digest)
-            good = stands(found, strict=strict)
+            good = is_sound(found, strict=strict)
             answers["files"] = found.to_dict()
             if output is Format.TABLE:
                 show_inventory(found, strict=strict)
@@ -124,7 +124,9 @@ def _listed(client: Client, ledger: Ledger) -> frozenset[str]:
 
 
 def _put_to_the_proof(ledger: Ledger, warehouse: Path, listed: frozenset[str]) -> Verification:
-    from supervisor.verify.verifier import Steps  # Kafka and Arrow are loaded only when asked
+    from supervisor.verify.verifier import (
+        VerifyProgress,  # Kafka and Arrow are loaded only when asked
+    )
     from supervisor.verify.verifier import verify as verified
 
     rows = sum(publication.rows for publication in ledger.publications)
@@ -132,7 +134,7 @@ def _put_to_the_proof(ledger: Ledger, warehouse: Path, listed: frozenset[str]) -
     with progress_bar() as bar:
         of_rows = bar.add_task("rows in the table", total=rows)
         of_offsets = bar.add_task("offsets of the topic", total=offsets)
-        steps = Steps(
+        steps = VerifyProgress(
             lambda count: bar.advance(of_rows, count),
             lambda count: bar.advance(of_offsets, count),
         )
@@ -163,20 +165,20 @@ def _show(verdict: Verification) -> None:
             (_finding_row(found) for found in verdict.findings),
         )
     for note in verdict.notes:
-        say(f"note: {note}")
+        print_notice(f"note: {note}")
     show_text("")
     show_text(verdict.summary())
 
 
-def _finding_row(found: Finding) -> tuple[object, ...]:
+def _finding_row(finding: Finding) -> tuple[object, ...]:
     offsets = ", ".join(
-        str(first) if end == first + 1 else f"{first}-{end - 1}" for first, end in found.runs
+        str(first) if end == first + 1 else f"{first}-{end - 1}" for first, end in finding.runs
     )
     return (
-        found.kind.value,
-        None if found.partition is None else str(found.partition),
-        found.records or None,
+        finding.kind.value,
+        None if finding.partition is None else str(finding.partition),
+        finding.records or None,
         offsets,
-        found.generation_id,
-        found.detail,
+        finding.generation_id,
+        finding.detail,
     )

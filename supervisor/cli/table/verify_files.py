@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from supervisor.cli.shell.client import Client
-from supervisor.cli.shell.output import progress_bar, say, show_table, show_text, size
-from supervisor.verify.inventory import Claim, FileFindingKind, Inventory, Place, shown
+from supervisor.cli.shell.output import print_notice, progress_bar, show_table, show_text, size
+from supervisor.verify.inventory import ClaimedFiles, FileFindingKind, Inventory, Place, shown
 
 FILES = "/api/v1/files"
 _WAITING = {
@@ -20,58 +20,62 @@ def take_stock(client: Client, warehouse: Path | None, *, digests: bool) -> Inve
     Raises:
         SetupProblem: the warehouse cannot be read here.
     """
-    from supervisor.verify.warehouse import Steps, inspect  # Arrow is loaded only when asked
+    from supervisor.verify.warehouse import (  # Arrow is loaded only when asked
+        FilesProgress,
+        inspect,
+    )
 
-    def ask() -> Claim:
-        return client.get(FILES).read(Claim)
+    def ask() -> ClaimedFiles:
+        return client.get(FILES).read(ClaimedFiles)
 
     root = Path(ask().warehouse) if warehouse is None else warehouse
     with progress_bar(of_bytes=True) as bar:
         task = bar.add_task("files", total=None)
-        steps = Steps(
+        steps = FilesProgress(
             lambda total: bar.update(task, total=total), lambda more: bar.advance(task, more)
         )
         return inspect(root, ask, steps, digests=digests)
 
 
-def stands(found: Inventory, *, strict: bool) -> bool:
+def is_sound(inventory: Inventory, *, strict: bool) -> bool:
     """Whether the answer is yes: no finding and, `strict`, nothing that waits."""
-    return not (found.findings or (strict and found.waiting))
+    return not (inventory.findings or (strict and inventory.waiting))
 
 
-def show_inventory(found: Inventory, *, strict: bool) -> None:
+def show_inventory(inventory: Inventory, *, strict: bool) -> None:
     """Print what is wrong, and one line of numbers."""
-    rows = [*_finding_rows(found), *(_waiting_rows(found) if strict else ())]
+    rows = [*_finding_rows(inventory), *(_waiting_rows(inventory) if strict else ())]
     if rows:
         show_table(("FINDING", "PATH", "SIZE", "TASK", "DETAIL"), rows)
         show_text("")
-    if found.empty_folders:
-        say(f"note: {found.empty_folders} empty folders")
-    show_text(summary_of(found))
+    if inventory.empty_folders:
+        print_notice(f"note: {inventory.empty_folders} empty folders")
+    show_text(summary_of(inventory))
 
 
-def summary_of(found: Inventory) -> str:
+def summary_of(inventory: Inventory) -> str:
     """Return the last line of the answer."""
-    recorded = found.piles[Place.RECORDED]
-    proof = "as recorded" if found.digests else "as large as recorded, contents not compared"
+    recorded = inventory.piles[Place.RECORDED]
+    proof = "as recorded" if inventory.digests else "as large as recorded, contents not compared"
     text = (
         f"{recorded.files:,} files, {size(recorded.size_bytes)}: {proof}; "
-        f"{found.piles[Place.WRITING].files:,} being written, "
-        f"{found.piles[Place.PENDING].files:,} pending, {found.piles[Place.KEPT].files:,} kept"
+        f"{inventory.piles[Place.WRITING].files:,} being written, "
+        f"{inventory.piles[Place.PENDING].files:,} pending, "
+        f"{inventory.piles[Place.KEPT].files:,} kept"
     )
-    if found.findings:
-        counted = ((found.count(kind), kind.value) for kind in FileFindingKind)
+    if inventory.findings:
+        counted = ((inventory.count(kind), kind.value) for kind in FileFindingKind)
         named = ", ".join(f"{count:,} {name}" for count, name in counted if count)
-        count = len(found.findings)
+        count = len(inventory.findings)
         text += f"; {count:,} finding{'s' if count > 1 else ''}: {named}"
     return text
 
 
-def _finding_rows(found: Inventory) -> Iterator[tuple[object, ...]]:
-    for each in found.findings:
+def _finding_rows(inventory: Inventory) -> Iterator[tuple[object, ...]]:
+    for each in inventory.findings:
         yield each.kind.value, shown(each.path), size(each.size_bytes), each.task_id, each.detail
 
 
-def _waiting_rows(found: Inventory) -> Iterator[tuple[object, ...]]:
-    for folder, place in sorted(found.waiting.items()):
+def _waiting_rows(inventory: Inventory) -> Iterator[tuple[object, ...]]:
+    for folder, place in sorted(inventory.waiting.items()):
         yield place.value, f"{folder}/", None, folder.rpartition("/")[2], _WAITING[place]

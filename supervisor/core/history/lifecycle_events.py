@@ -20,7 +20,7 @@ SCHEMA = 1
 """Of the members of a happening; it grows when one is taken away or changes its meaning."""
 
 
-class HappeningKind(StrEnum):
+class EventKind(StrEnum):
     """What can happen; the words are those of the clients."""
 
     SUPERVISOR_CREATED = "supervisor-created"
@@ -49,19 +49,19 @@ class HappeningKind(StrEnum):
     """Never written: a newer release's kind is read as this one, so that the others are shown."""
 
 
-CLOSED_AS: Mapping[GenerationState, HappeningKind] = {
-    GenerationState.EMPTY: HappeningKind.GENERATION_EMPTY,
-    GenerationState.DISCARDED: HappeningKind.GENERATION_DISCARDED,
-    GenerationState.PUBLISHED: HappeningKind.GENERATION_PUBLISHED,
+CLOSED_AS: Mapping[GenerationState, EventKind] = {
+    GenerationState.EMPTY: EventKind.GENERATION_EMPTY,
+    GenerationState.DISCARDED: EventKind.GENERATION_DISCARDED,
+    GenerationState.PUBLISHED: EventKind.GENERATION_PUBLISHED,
 }
 
 
 @dataclass(frozen=True)
-class Happening:
+class LifecycleEvent:
     """One fact; `detail` has the members of its kind, named as on the wire."""
 
     at: datetime
-    kind: HappeningKind
+    kind: EventKind
     supervisor_id: str
     detail: Mapping[str, JsonValue] = field(default_factory=dict)
     group: int | None = None
@@ -73,26 +73,26 @@ class Happening:
 
 
 @dataclass(frozen=True)
-class Numbered:
+class NumberedEvent:
     """A happening with its place: 1, 2, 3, ... without a hole, in the order of commits."""
 
     number: int
-    happening: Happening
+    happening: LifecycleEvent
 
 
-def _spec_kind(*, before: bool, was_suspended: bool, ends: bool, suspended: bool) -> HappeningKind:
+def _spec_kind(*, before: bool, was_suspended: bool, ends: bool, suspended: bool) -> EventKind:
     if ends:
-        return HappeningKind.SUPERVISOR_TERMINATED
+        return EventKind.SUPERVISOR_TERMINATED
     if not before:
-        return HappeningKind.SUPERVISOR_CREATED
+        return EventKind.SUPERVISOR_CREATED
     if was_suspended == suspended:
-        return HappeningKind.SPEC_STORED
+        return EventKind.SPEC_STORED
     if suspended:
-        return HappeningKind.SUPERVISOR_SUSPENDED
-    return HappeningKind.SUPERVISOR_RESUMED
+        return EventKind.SUPERVISOR_SUSPENDED
+    return EventKind.SUPERVISOR_RESUMED
 
 
-def spec_told(stored: SpecVersion, *, before: bool, was_suspended: bool) -> Happening:
+def spec_event(stored: SpecVersion, *, before: bool, was_suspended: bool) -> LifecycleEvent:
     """Return what is told of a new spec version; `before`: a live one stood there."""
     kind = _spec_kind(
         before=before,
@@ -102,7 +102,7 @@ def spec_told(stored: SpecVersion, *, before: bool, was_suspended: bool) -> Happ
     )
     detail: dict[str, JsonValue] = {"version": stored.version, "author": stored.author}
     table = None if stored.spec is None else stored.spec.data_source
-    return Happening(stored.created_at, kind, stored.supervisor_id, detail, data_source=table)
+    return LifecycleEvent(stored.created_at, kind, stored.supervisor_id, detail, data_source=table)
 
 
 def shown_offsets(offsets: Offsets) -> dict[str, JsonValue]:
@@ -110,7 +110,7 @@ def shown_offsets(offsets: Offsets) -> dict[str, JsonValue]:
     return {str(p): offsets[p] for p in sorted(offsets)}
 
 
-def gap_told(gap: OffsetGap) -> Happening:
+def gap_event(gap: OffsetGap) -> LifecycleEvent:
     """Return what is told of a declared gap."""
     detail: dict[str, JsonValue] = {
         "partition": str(gap.partition),
@@ -120,14 +120,14 @@ def gap_told(gap: OffsetGap) -> Happening:
         "author": gap.author,
         "why": gap.why,
     }
-    return Happening(gap.at, HappeningKind.GAP_DECLARED, gap.supervisor_id, detail)
+    return LifecycleEvent(gap.at, EventKind.GAP_DECLARED, gap.supervisor_id, detail)
 
 
-def range_told(
-    generation: Generation, kind: HappeningKind, at: datetime, **detail: JsonValue
-) -> Happening:
+def generation_event(
+    generation: Generation, kind: EventKind, at: datetime, **detail: JsonValue
+) -> LifecycleEvent:
     """Return what is told of a generation."""
-    return Happening(
+    return LifecycleEvent(
         at,
         kind,
         generation.supervisor_id,
@@ -140,7 +140,7 @@ def range_told(
 
 def opened(
     action: OpenGeneration, supervisor_id: str, data_source: str, now: datetime
-) -> Happening:
+) -> LifecycleEvent:
     """Return what is told when a generation opens."""
     detail: dict[str, JsonValue] = {
         "start": shown_offsets(action.start),
@@ -148,8 +148,8 @@ def opened(
         "ordinal": action.ordinal,
         "why": action.why,
     }
-    kind = HappeningKind.GENERATION_OPENED
-    return Happening(
+    kind = EventKind.GENERATION_OPENED
+    return LifecycleEvent(
         now,
         kind,
         supervisor_id,
@@ -177,17 +177,17 @@ def closed_detail(
     return detail | ({"why": why} if why else {})
 
 
-def task_started(task: Task) -> Happening:
+def task_started(task: Task) -> LifecycleEvent:
     """Return what is told when a task is assigned."""
     detail: dict[str, JsonValue] = {
         "replica": task.replica,
         "attempt": task.attempt,
         "worker": task.worker_id,
     }
-    return _of_task(task, HappeningKind.TASK_STARTED, task.created_at, detail)
+    return _of_task(task, EventKind.TASK_STARTED, task.created_at, detail)
 
 
-def task_ended(task: Task, now: datetime) -> Happening:
+def task_ended(task: Task, now: datetime) -> LifecycleEvent:
     """Return what is told when a task ends."""
     detail: dict[str, JsonValue] = {
         "status": task.status.value,
@@ -198,13 +198,13 @@ def task_ended(task: Task, now: datetime) -> Happening:
         "attempt": task.attempt,
         "worker": task.worker_id,
     }
-    return _of_task(task, HappeningKind.TASK_ENDED, now, detail)
+    return _of_task(task, EventKind.TASK_ENDED, now, detail)
 
 
 def _of_task(
-    task: Task, kind: HappeningKind, at: datetime, detail: Mapping[str, JsonValue]
-) -> Happening:
-    return Happening(
+    task: Task, kind: EventKind, at: datetime, detail: Mapping[str, JsonValue]
+) -> LifecycleEvent:
+    return LifecycleEvent(
         at,
         kind,
         task.supervisor_id,
@@ -215,26 +215,26 @@ def _of_task(
     )
 
 
-def compaction_begun(compaction: Compaction, now: datetime) -> Happening:
+def compaction_begun(compaction: Compaction, now: datetime) -> LifecycleEvent:
     """Return what is told when a compaction is given to a worker."""
     return _of_compaction(
-        compaction, HappeningKind.COMPACTION_BEGUN, now, {"worker": compaction.worker_id}
+        compaction, EventKind.COMPACTION_BEGUN, now, {"worker": compaction.worker_id}
     )
 
 
-def compaction_ended(compaction: Compaction, now: datetime) -> Happening:
+def compaction_ended(compaction: Compaction, now: datetime) -> LifecycleEvent:
     """Return what is told when a compaction ends, also one that never began."""
     more: dict[str, JsonValue] = {"status": compaction.status.value, "reason": compaction.detail}
-    return _of_compaction(compaction, HappeningKind.COMPACTION_ENDED, now, more)
+    return _of_compaction(compaction, EventKind.COMPACTION_ENDED, now, more)
 
 
 def _of_compaction(
-    compaction: Compaction, kind: HappeningKind, at: datetime, more: Mapping[str, JsonValue]
-) -> Happening:
+    compaction: Compaction, kind: EventKind, at: datetime, more: Mapping[str, JsonValue]
+) -> LifecycleEvent:
     detail: dict[str, JsonValue] = {
         "compaction": compaction.id,
         "dataSource": compaction.data_source,
         "files": len(compaction.inputs),
     }
     told, table = detail | dict(more), compaction.data_source
-    return Happening(at, kind, compaction.supervisor_id, told, data_source=table)
+    return LifecycleEvent(at, kind, compaction.supervisor_id, told, data_source=table)

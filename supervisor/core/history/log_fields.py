@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from pydantic import JsonValue
 
-from supervisor.core.history.lifecycle_events import Happening, HappeningKind
+from supervisor.core.history.lifecycle_events import EventKind, LifecycleEvent
 from supervisor.core.model.rows import Generation, Task
 
 Field = str | int | float | bool | None
@@ -19,9 +19,9 @@ _CAPITAL = re.compile(r"(?<=[a-z0-9])([A-Z])")
 _OWN = frozenset({"replica", "attempt", "worker", "data_source"})
 _GRAVE = frozenset(
     {
-        HappeningKind.GAP_DECLARED,
-        HappeningKind.GENERATION_DISCARDED,
-        HappeningKind.REPLICAS_DIVERGED,
+        EventKind.GAP_DECLARED,
+        EventKind.GENERATION_DISCARDED,
+        EventKind.REPLICAS_DIVERGED,
     }
 )
 
@@ -40,28 +40,28 @@ def fields_of_task(task: Task, generation: Generation) -> dict[str, Field]:
     }
 
 
-def fields_of(told: Happening) -> dict[str, Field]:
+def fields_of(event: LifecycleEvent) -> dict[str, Field]:
     """Return the fields of a line about what happened: who first, then the facts.
 
     Source: docs/reference/events.md, with names in snake case.
     """
     who: dict[str, Field] = {
-        "supervisor": told.supervisor_id,
-        "data_source": told.data_source,
-        "group": told.group,
-        "generation": told.generation_id,
-        "task": told.task_id,
+        "supervisor": event.supervisor_id,
+        "data_source": event.data_source,
+        "group": event.group,
+        "generation": event.generation_id,
+        "task": event.task_id,
     }
-    facts = {_name(key): _shown(value) for key, value in told.detail.items()}
+    facts = {_name(key): _shown(value) for key, value in event.detail.items()}
     who |= {key: value for key, value in facts.items() if key in _OWN}
     rest = {key: value for key, value in facts.items() if key not in _OWN}
     return {key: value for key, value in (who | rest).items() if value is not None}
 
 
-def is_grave(told: Happening) -> bool:
+def is_grave(event: LifecycleEvent) -> bool:
     """Tell whether a line about it is a warning: somebody should look."""
-    failed = told.detail.get("status") == "FAILED" and told.detail.get("lost") is not True
-    return failed or told.kind in _GRAVE or told.detail.get("healthy") is False
+    failed = event.detail.get("status") == "FAILED" and event.detail.get("lost") is not True
+    return failed or event.kind in _GRAVE or event.detail.get("healthy") is False
 
 
 def _name(member: str) -> str:

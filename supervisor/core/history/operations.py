@@ -73,7 +73,7 @@ class Operation:
 
     supervisor_id: str
     kind: OperationKind
-    asked_by: str
+    requested_by: str
     at: datetime
     spec_version: int | None = None
     """That it stored; None: it stored none."""
@@ -171,12 +171,12 @@ def _runs(operation: Operation, facts: OperationFacts) -> Progress:
     return _done(max(*times, facts.opened_at))
 
 
-def _bounded(facts: OperationFacts, found: Progress) -> Progress:
+def _bounded(facts: OperationFacts, progress: Progress) -> Progress:
     """What came true only after the next version was stored, or has not yet, is superseded."""
     if facts.next_version_at is None:
-        return found
-    if found.finished_at is not None and found.finished_at <= facts.next_version_at:
-        return found
+        return progress
+    if progress.finished_at is not None and progress.finished_at <= facts.next_version_at:
+        return progress
     return Progress(OperationState.SUPERSEDED, finished_at=facts.next_version_at)
 
 
@@ -197,7 +197,7 @@ def _read_nothing(generation: Generation, operation: Operation) -> bool:
 
     Only then is the wish gone from a row that reads; the time may be that of a slower clock.
     """
-    resumed = not generation.asked or generation.timer_started_at > operation.at
+    resumed = not generation.handoff_request or generation.timer_started_at > operation.at
     return generation.state is GenerationState.READING and resumed
 
 

@@ -21,7 +21,7 @@ _NAMES = ("processed", "processed_bytes", "unparseable", "thrown_away", "process
 
 
 @dataclass(frozen=True)
-class Sample:
+class CounterSample:
     """What one task had counted at one moment."""
 
     at_s: float
@@ -29,16 +29,16 @@ class Sample:
     counts: tuple[int, ...]
 
 
-History = tuple[Sample, ...]
+SampleSeries = tuple[CounterSample, ...]
 """Samples of one task, oldest first; the last one is the newest known."""
 
 
-def sample_of(counters: Counters, at_s: float) -> Sample:
+def sample_of(counters: Counters, at_s: float) -> CounterSample:
     """Return a sample of what has a rate."""
-    return Sample(at_s, tuple(getattr(counters, name) for name in _NAMES))
+    return CounterSample(at_s, tuple(getattr(counters, name) for name in _NAMES))
 
 
-def extended(history: History, sample: Sample) -> History:
+def extended(history: SampleSeries, sample: CounterSample) -> SampleSeries:
     """Return `history` with one more sample, and no more than the longest window needs.
 
     Counters that fall begin a new one: batches beyond an end were dropped.
@@ -53,14 +53,14 @@ def extended(history: History, sample: Sample) -> History:
     return tuple(kept)
 
 
-def rates(history: History, now_s: float) -> dict[str, dict[str, float]]:
+def rates(history: SampleSeries, now_s: float) -> dict[str, dict[str, float]]:
     """Return window -> counter -> how much it grew per second; without samples all are 0."""
     return {
         window: _rates(history, now_s - seconds, seconds) for window, seconds in WINDOWS_S.items()
     }
 
 
-def _rates(history: History, since_s: float, seconds: float) -> dict[str, float]:
+def _rates(history: SampleSeries, since_s: float, seconds: float) -> dict[str, float]:
     if not history:
         return dict.fromkeys(_NAMES, 0.0)
     before, newest = _counted_at(history, since_s), history[-1].counts
@@ -68,7 +68,7 @@ def _rates(history: History, since_s: float, seconds: float) -> dict[str, float]
     return dict(zip(_NAMES, grown, strict=True))
 
 
-def _counted_at(history: Sequence[Sample], at_s: float) -> tuple[float, ...]:
+def _counted_at(history: Sequence[CounterSample], at_s: float) -> tuple[float, ...]:
     if at_s <= history[0].at_s:
         return history[0].counts
     for earlier, later in pairwise(history):

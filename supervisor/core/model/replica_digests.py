@@ -17,7 +17,7 @@ from tasks.contract.messages import Counters, PublishRequest, TaskReport
 from tasks.contract.offsets import Offsets
 
 
-class Verdict(StrEnum):
+class Comparison(StrEnum):
     """What a comparison found."""
 
     SAME = "same"
@@ -31,11 +31,11 @@ class Verdict(StrEnum):
     @property
     def differs(self) -> bool:
         """Whether somebody should hear of it."""
-        return self in {Verdict.OTHER_ROWS, Verdict.OTHER_RECORDS}
+        return self in {Comparison.OTHER_ROWS, Comparison.OTHER_RECORDS}
 
 
 @dataclass(frozen=True)
-class Reading:
+class ReplicaDigest:
     """What one replica made of a range, as it says."""
 
     task_id: str
@@ -52,13 +52,13 @@ class Divergence:
     task_id: str
     digest: str
     records: int
-    found: Verdict
+    comparison: Comparison
 
 
-def read_by(said: TaskReport | PublishRequest) -> Reading:
+def read_by(reading: TaskReport | PublishRequest) -> ReplicaDigest:
     """Return what a task says of its range."""
-    end = said.end if isinstance(said, PublishRequest) else said.position
-    return Reading(said.task_id, end, records_of(said.counters), said.digest)
+    end = reading.end if isinstance(reading, PublishRequest) else reading.position
+    return ReplicaDigest(reading.task_id, end, records_of(reading.counters), reading.digest)
 
 
 def records_of(counters: Counters) -> int:
@@ -67,17 +67,17 @@ def records_of(counters: Counters) -> int:
     return rows + counters.unparseable + counters.thrown_away
 
 
-def compare(published: Reading, other: Reading) -> Verdict:
+def compare(published: ReplicaDigest, other: ReplicaDigest) -> Comparison:
     """Judge what a replica says beside what was published."""
     if published.end != other.end or not comparable(published.digest, other.digest):
-        return Verdict.UNKNOWN
+        return Comparison.UNKNOWN
     if published.digest == other.digest:
-        return Verdict.SAME
+        return Comparison.SAME
     same = published.records == other.records
-    return Verdict.OTHER_ROWS if same else Verdict.OTHER_RECORDS
+    return Comparison.OTHER_ROWS if same else Comparison.OTHER_RECORDS
 
 
-def diverged(published: Reading, other: Reading) -> Divergence | None:
+def diverged(published: ReplicaDigest, other: ReplicaDigest) -> Divergence | None:
     """Return how a replica differs from what was published; None: it does not, or cannot tell."""
     found = compare(published, other)
     if not found.differs or other.digest is None:
@@ -85,9 +85,9 @@ def diverged(published: Reading, other: Reading) -> Divergence | None:
     return Divergence(other.task_id, other.digest, other.records, found)
 
 
-def why_of(published: Reading, other: Divergence) -> str:
+def why_of(published: ReplicaDigest, other: Divergence) -> str:
     """Return what people are told of it, and what to do."""
-    if other.found is Verdict.OTHER_RECORDS:
+    if other.comparison is Comparison.OTHER_RECORDS:
         return (
             f"{published.task_id} published {published.records} records, {other.task_id} read "
             f"{other.records} in the same range: a compacted topic may lose some between two "
@@ -100,13 +100,13 @@ def why_of(published: Reading, other: Divergence) -> str:
     )
 
 
-def stored(found: Divergence) -> dict[str, str | int]:
+def stored(divergence: Divergence) -> dict[str, str | int]:
     """Return a divergence as JSON."""
     return {
-        "task": found.task_id,
-        "digest": found.digest,
-        "records": found.records,
-        "found": found.found.value,
+        "task": divergence.task_id,
+        "digest": divergence.digest,
+        "records": divergence.records,
+        "found": divergence.comparison.value,
     }
 
 
@@ -116,5 +116,5 @@ def read_stored(held: Mapping[str, str | int]) -> Divergence:
         task_id=str(held["task"]),
         digest=str(held["digest"]),
         records=int(held["records"]),
-        found=Verdict(str(held["found"])),
+        comparison=Comparison(str(held["found"])),
     )

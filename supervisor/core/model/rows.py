@@ -129,7 +129,7 @@ class Generation:
     """taskDuration counts from here: later than `opened_at` once an empty range was resumed."""
     sequence: int = 0
     """Grows with every order to its tasks: pause, end, resume."""
-    asked: str = ""
+    handoff_request: str = ""
     """Why its handoff was asked for before it is due; empty: it was not."""
     reset_epochs: Mapping[TopicPartition, int] = field(default_factory=dict)
     """Epochs of the committed offsets when it opened; left out: 0.  A reset makes them differ."""

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from supervisor.core.planning.milestone import Milestone
+from supervisor.core.planning.milestone import WakeCondition
 from supervisor.core.planning.offset_moves import NewOffsets
 from tasks.contract.offsets import Offsets, TopicPartition
 
@@ -154,7 +154,7 @@ class Plan:
     actions: tuple[Action, ...]
     wake_at: datetime
     waiting_for_slots: SlotNeed | None = None
-    milestones: Mapping[str, Milestone] = field(default_factory=dict)
+    milestones: Mapping[str, WakeCondition] = field(default_factory=dict)
     """Task -> look again as soon as it reports to be so far."""
     over: bool = False
     """Nothing is left to do, and time alone brings nothing: terminated, or completed."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from supervisor.core.model.rows import CommittedOffset, GapKind
 from supervisor.core.planning.observed import StreamState
-from supervisor.core.planning.offset_moves import Move, NewOffsets
+from supervisor.core.planning.offset_moves import NewOffsets, OffsetMove
 from supervisor.core.spec.sections.bounded import PARTITIONS_MAX, BoundedStreamConfig
 from supervisor.core.spec.spec import SupervisorSpec
 from supervisor.core.values.errors import Refused
@@ -28,9 +28,9 @@ _ID_MAX = 128
 class NoBackfill(Refused):
     """There is nothing to backfill, or this supervisor cannot have it read beside."""
 
-    def __init__(self, supervisor_id: str, told: str) -> None:
+    def __init__(self, supervisor_id: str, reason: str) -> None:
         """Say why, and what to do."""
-        super().__init__(f"[{supervisor_id}] {told}")
+        super().__init__(f"[{supervisor_id}] {reason}")
         self.supervisor_id = supervisor_id
 
 
@@ -89,7 +89,9 @@ def at_latest(
     return NewOffsets(behind, seen.topic_ids, seen.earliest)
 
 
-def skipped_ranges(supervisor_id: str, moved: Iterable[Move]) -> dict[TopicPartition, OffsetRange]:
+def skipped_ranges(
+    supervisor_id: str, moved: Iterable[OffsetMove]
+) -> dict[TopicPartition, OffsetRange]:
     """Return what moving the offsets leaves unread, as far as Kafka still holds it.
 
     Raises:
@@ -119,10 +121,10 @@ def backfill_id(supervisor_id: str, letters: str) -> str:
 
 
 def task_count_of(
-    spec: SupervisorSpec, ranges: Mapping[TopicPartition, OffsetRange], asked: int | None
+    spec: SupervisorSpec, ranges: Mapping[TopicPartition, OffsetRange], requested: int | None
 ) -> int:
     """Return how many groups read the ranges: as asked, else the spec's; one partition each."""
-    return min(asked or spec.io_config.task_count, len(ranges))
+    return min(requested or spec.io_config.task_count, len(ranges))
 
 
 def backfill_spec(

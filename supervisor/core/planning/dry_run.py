@@ -39,7 +39,7 @@ class Verdict:
     """Why they cannot be read; that is no error of the spec."""
     restarts: Restarts = Restarts.NONE
     """What would be stopped or handed off."""
-    told: str = "the spec would be refused: nothing changes"
+    summary: str = "the spec would be refused: nothing changes"
     """What would happen, in words."""
 
     @property

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from supervisor.core.model.rows import Generation
 from supervisor.core.planning.observed import Observed
-from supervisor.core.planning.view import View
+from supervisor.core.planning.view import PassView
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Foreseen:
 
 def foresee(seen: Observed) -> Foreseen:
     """Return what becomes of the live ranges; of `seen` only rows and topics count."""
-    view = View(seen)
+    view = PassView(seen)
     fixed = tuple(g for g in seen.generations if not g.open)
     ending = tuple(g for g in seen.generations if g.open and _ends(view, g))
     staying = tuple(g for g in seen.generations if g.open and g not in ending)
@@ -59,5 +59,5 @@ def foresee(seen: Observed) -> Foreseen:
     return Foreseen(ending, staying, fixed, complete)
 
 
-def _ends(view: View, generation: Generation) -> bool:
+def _ends(view: PassView, generation: Generation) -> bool:
     return generation.must_end or view.ends_for_good(generation) is not None

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 
 from tasks.contract.messages import Counters, TaskReport
-from tasks.contract.offsets import Offsets, reached
+from tasks.contract.offsets import Offsets, is_at_end
 
 
 @dataclass(frozen=True)
-class Milestone:
+class WakeCondition:
     """So many rows, in all or in one time chunk, or the end of all that is asked for."""
 
     rows: int
@@ -19,7 +19,7 @@ class Milestone:
         """Tell whether a task has come so far."""
         if rows_of(report.counters) >= self.rows or report.fullest_chunk_rows >= self.chunk_rows:
             return True
-        return self.end is not None and reached(report.position, self.end)
+        return self.end is not None and is_at_end(report.position, self.end)
 
 
 def rows_of(counters: Counters) -> int:

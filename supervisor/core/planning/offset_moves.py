@@ -42,7 +42,7 @@ class Break:
 
 
 @dataclass(frozen=True)
-class Move:
+class OffsetMove:
     """One partition and where its reading jumps."""
 
     partition: TopicPartition
@@ -64,16 +64,18 @@ class Move:
         return f"{self.partition} from {came} to {went}" + (f" ({', '.join(told)})" if told else "")
 
 
-def moves(rows: Mapping[TopicPartition, CommittedOffset], new: NewOffsets) -> tuple[Move, ...]:
+def moves(
+    rows: Mapping[TopicPartition, CommittedOffset], new: NewOffsets
+) -> tuple[OffsetMove, ...]:
     """Return what setting the committed offsets `rows` to `new` means, by partition."""
     return tuple(_move(p, rows.get(p), new) for p in sorted(new.touched))
 
 
-def _move(partition: TopicPartition, row: CommittedOffset | None, new: NewOffsets) -> Move:
+def _move(partition: TopicPartition, row: CommittedOffset | None, new: NewOffsets) -> OffsetMove:
     to = new.offsets.get(partition)
     if row is None:
-        return Move(partition, None, to)
-    return Move(partition, row.next_offset, to, tuple(_breaks(row, to, new)))
+        return OffsetMove(partition, None, to)
+    return OffsetMove(partition, row.next_offset, to, tuple(_breaks(row, to, new)))
 
 
 def _breaks(row: CommittedOffset, to: int | None, new: NewOffsets) -> Iterator[Break]:

@@ -6,13 +6,13 @@ from supervisor.core.model.rows import Generation
 from tasks.contract.offsets import TopicPartition
 
 
-def led_to(live: Iterable[Generation], partition: TopicPartition, committed: int) -> int:
+def chain_end(live: Iterable[Generation], partition: TopicPartition, committed: int) -> int:
     """Return the end of the newest of live ranges, given by ordinal, else `committed` (P8)."""
     ends = [g.end[partition] for g in live if g.end is not None and partition in g.end]
     return ends[-1] if ends else committed
 
 
-def told_offsets(generation: Generation) -> str:
+def format_range(generation: Generation) -> str:
     """Say which offsets a generation stands for, per partition."""
     end = generation.end
     return ", ".join(

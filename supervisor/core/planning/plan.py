@@ -12,23 +12,23 @@ from supervisor.core.planning.placement import Slots
 from supervisor.core.planning.rules.beginnings import commit_initial_offsets, reset_automatically
 from supervisor.core.planning.rules.bounds import is_completed
 from supervisor.core.planning.rules.discards import discards
-from supervisor.core.planning.rules.generations import Steps
-from supervisor.core.planning.rules.settle import settle_tasks
+from supervisor.core.planning.rules.generations import GenerationSteps
+from supervisor.core.planning.rules.settle import end_tasks
 from supervisor.core.planning.rules.starts import Starts
 from supervisor.core.planning.rules.surplus import end_surplus_replicas
-from supervisor.core.planning.view import View
+from supervisor.core.planning.view import PassView
 
 
 def plan(seen: Observed) -> Plan:
     """Decide what brings `seen` closer to its spec.  Same `seen`, same plan."""
-    view = View(seen)
-    settled = tuple(settle_tasks(view))
+    view = PassView(seen)
+    settled = tuple(end_tasks(view))
     settled += tuple(end_surplus_replicas(view, {action.task_id for action in settled}))
     given_up: tuple[Action, ...] = (*reset_automatically(view), *discards(view))
     if given_up:
         return Plan((*settled, *given_up), wake_at=seen.now)
     ended = {action.task_id for action in settled}
-    step = Steps(view)
+    step = GenerationSteps(view)
     moved = tuple(step.move_generations())
     opened: tuple[Action, ...] = (*commit_initial_offsets(view), *step.open_missing_groups())
     starts = Starts(view, Slots(seen.workers), ended, closing=step.closing)

@@ -27,9 +27,9 @@ _LIST = re.compile(rf"\s*{_TAG}\s*(?:,\s*{_TAG}\s*)*")
 class PreconditionFailed(Refused):
     """The newest version is not the one that the caller knows; `version` None: there is none."""
 
-    def __init__(self, supervisor_id: str, present: AnyVersion | None, told: str) -> None:
+    def __init__(self, supervisor_id: str, present: AnyVersion | None, reason: str) -> None:
         """Say what there is now, and what to do."""
-        super().__init__(f"[{supervisor_id}] {told}")
+        super().__init__(f"[{supervisor_id}] {reason}")
         self.supervisor_id = supervisor_id
         self.version = None if present is None else present.version
         self.etag = None if present is None else etag_of(present)

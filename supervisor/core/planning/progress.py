@@ -13,7 +13,7 @@ def report_of(seen: Observed, task: Task) -> TaskReport | None:
     return next(found, None)
 
 
-def reached(seen: Observed) -> dict[TopicPartition, int]:
+def best_position(seen: Observed) -> dict[TopicPartition, int]:
     """Return how far the best reader of each partition is."""
     found = {p: row.next_offset for p, row in seen.committed.items()}
     for generation in seen.generations:  # by ordinal: a successor's start is its predecessor's end
@@ -28,7 +28,9 @@ def reached(seen: Observed) -> dict[TopicPartition, int]:
 def lag_by_partition(seen: Observed) -> dict[TopicPartition, int]:
     """Return how far the best reader of each partition is behind the last stable offset."""
     stable = readable(seen)
-    return {p: max(0, stable[p] - at) for p, at in sorted(reached(seen).items()) if p in stable}
+    return {
+        p: max(0, stable[p] - at) for p, at in sorted(best_position(seen).items()) if p in stable
+    }
 
 
 def readable(seen: Observed) -> Offsets:

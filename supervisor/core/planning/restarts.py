@@ -27,7 +27,7 @@ def restarts_of(changes: Changes, ranges: Foreseen) -> Restarts:
             return Restarts.NONE
 
 
-def told_of(changes: Changes, ranges: Foreseen, *, exists: bool, suspended: bool) -> str:
+def describe_impact(changes: Changes, ranges: Foreseen, *, exists: bool, suspended: bool) -> str:
     """Say what would happen; `suspended` as the new spec has it, `ranges` under the new spec."""
     if not exists:
         return "nothing runs under this id: a new supervisor would begin"

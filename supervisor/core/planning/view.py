@@ -7,7 +7,7 @@ from functools import cached_property
 
 from supervisor.core.model.rows import Generation, Task
 from supervisor.core.planning.observed import Liveness, Observed
-from supervisor.core.planning.offset_ranges import led_to
+from supervisor.core.planning.offset_ranges import chain_end
 from supervisor.core.planning.placement import layout
 from supervisor.core.planning.rules.bounds import mismatched
 from supervisor.core.planning.rules.handoff import ReplicaView
@@ -18,7 +18,7 @@ from tasks.contract.offsets import TopicPartition
 
 
 @dataclass(frozen=True)
-class View:
+class PassView:
     """The snapshot with the questions that several rules ask of it."""
 
     seen: Observed
@@ -41,14 +41,16 @@ class View:
         if ends is None:
             return self.layout
         left = {
-            group: tuple(p for p in members if self.reached(p) < ends[p])
+            group: tuple(p for p in members if self.next_start(p) < ends[p])
             for group, members in self.layout.items()
         }
         return {group: members for group, members in left.items() if members}
 
-    def reached(self, partition: TopicPartition) -> int:
+    def next_start(self, partition: TopicPartition) -> int:
         """End of the newest live generation of a partition, else its committed offset (P8)."""
-        return led_to(self.seen.generations, partition, self.seen.committed[partition].next_offset)
+        return chain_end(
+            self.seen.generations, partition, self.seen.committed[partition].next_offset
+        )
 
     @cached_property
     def layout(self) -> dict[int, tuple[TopicPartition, ...]]:
@@ -62,11 +64,11 @@ class View:
         if self.ends is not None:
             known = [p for p in known if p in self.ends]
         if io_config.topic is None:
-            known = [p for p in known if self._stands(p)]
+            known = [p for p in known if self._is_readable(p)]
         several = io_config.topic is None
         return layout(known, io_config.task_count, several_topics=several)
 
-    def _stands(self, partition: TopicPartition) -> bool:
+    def _is_readable(self, partition: TopicPartition) -> bool:
         """Whether a topic of a pattern is there: one that is gone, or another, stops no other.
 
         While Kafka does not tell, what is open is as it was: no group is divided anew for that.
@@ -141,7 +143,7 @@ class View:
         several = spec is not None and spec.io_config.topic is None
         return several or generation.task_count == self.task_count
 
-    def terms(self, generation: Generation) -> SupervisorSpec:
+    def governing_spec(self, generation: Generation) -> SupervisorSpec:
         """Return the spec whose replicas, durations and limits hold for a generation now.
 
         The newest, if it asks for the same tasks as the generation's own; else its own.
@@ -161,7 +163,7 @@ class View:
     def completion_timeout(self, generation: Generation) -> timedelta:
         """How long a task that finishes may stand still; of an unread spec, as the newest says."""
         newest = self.seen.current.spec
-        spec = self.terms(generation) if self.readable(generation) else newest
+        spec = self.governing_spec(generation) if self.readable(generation) else newest
         return COMPLETION_TIMEOUT if spec is None else spec.io_config.completion_timeout
 
     def outdated(self, generation: Generation) -> str | None:

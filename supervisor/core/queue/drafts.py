@@ -10,10 +10,10 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from supervisor.core.queue.events import (
-    Event,
     EventTooLarge,
     QueueConfig,
     QueueDead,
+    QueuedEvent,
     QueueMode,
     QueueName,
     QueueRow,
@@ -62,7 +62,7 @@ class Drafts:
 
 
 def drafted(
-    event: Event, config: QueueConfig, now: datetime, not_before: datetime | None = None
+    event: QueuedEvent, config: QueueConfig, now: datetime, not_before: datetime | None = None
 ) -> Draft:
     """Encode an event that is due at the later of `now + config.delay` and `not_before`.
 

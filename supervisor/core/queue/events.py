@@ -91,7 +91,7 @@ class QueueConfig:
 
 
 @dataclass(frozen=True)
-class Event:
+class QueuedEvent:
     """One piece of deferred work; handlers take it at least once."""
 
     kind: str
@@ -234,7 +234,7 @@ def repair_of(queue: QueueName) -> str:
 # -- encoding --------------------------------------------------------------------------------------
 
 
-def encode(event: Event) -> bytes:
+def encode(event: QueuedEvent) -> bytes:
     """Return an event as it is stored.
 
     Raises:
@@ -252,7 +252,7 @@ def encode(event: Event) -> bytes:
     return json.dumps(document, separators=(",", ":"), sort_keys=True).encode()
 
 
-def decode(payload: bytes) -> Event:
+def decode(payload: bytes) -> QueuedEvent:
     """Read what `encode` wrote.
 
     Raises:
@@ -265,7 +265,7 @@ def decode(payload: bytes) -> Event:
         body = told["body"]
         if not isinstance(body, dict):
             raise UndecodableEvent("the body is no object")
-        return Event(str(told["kind"]), str(told["key"]), body, int(told["attempts"]))
+        return QueuedEvent(str(told["kind"]), str(told["key"]), body, int(told["attempts"]))
     except (ValueError, KeyError, TypeError) as error:
         raise UndecodableEvent(f"not an event: {error!r}") from error
 

@@ -176,8 +176,8 @@ def _take_parser(parts: Mapping[str, Schema]) -> None:
         parts[name]["allOf"] = [{"anyOf": either}]
 
 
-def _older(told: str) -> Schema:
-    return {"description": f"An older form: read as {told}.", "type": ["object", "null"]}
+def _older(text: str) -> Schema:
+    return {"description": f"An older form: read as {text}.", "type": ["object", "null"]}
 
 
 def _choice(kinds: Mapping[str, Table], otherwise: str | None = None) -> Schema:
@@ -204,11 +204,11 @@ def _choice(kinds: Mapping[str, Table], otherwise: str | None = None) -> Schema:
     return schema | {"allOf": [*cases, untyped]}
 
 
-def _unbuilt(told: tables.Unbuilt) -> Schema:
-    schema: Schema = {"description": f"Not built yet: {told.instead}."}
-    if any(isinstance(value, Mapping) for value in told.silent):
+def _unbuilt(unbuilt: tables.Unbuilt) -> Schema:
+    schema: Schema = {"description": f"Not built yet: {unbuilt.instead}."}
+    if any(isinstance(value, Mapping) for value in unbuilt.silent):
         return schema | {"type": ["object", "null"]}
-    return schema | {"enum": [None, *told.silent]}
+    return schema | {"enum": [None, *unbuilt.silent]}
 
 
 def _switched(switch: str, instead: str) -> Schema:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from supervisor.core.spec import druid_fields as tables
-from supervisor.core.spec.problems import Notes
+from supervisor.core.spec.problems import SpecProblems
 from supervisor.core.spec.unsupported import OTHER_FILTERS, OTHER_METRICS
 from supervisor.core.values.field_types import nearest, shown
 
@@ -15,7 +15,7 @@ class _Decoders:
 
     built: Mapping[str, tables.Table]
     refused: str
-    told: str
+    already_reported: str
     hint: str
 
 
@@ -44,8 +44,8 @@ _UNBUILT_OF_FILTERS = {
 }
 
 
-def sift_format(
-    notes: Notes, written: Mapping[str, object], pointer: str, *, within: bool = False
+def collect_format(
+    notes: SpecProblems, written: Mapping[str, object], pointer: str, *, within: bool = False
 ) -> dict[str, object] | None:
     """Return what a format means to us, or None for one that is not ours: its fields are not, too.
 
@@ -75,7 +75,7 @@ def sift_format(
             kept[name] = found
     for name in ("valueFormat", "keyFormat"):
         if isinstance(inner := kept.get(name), Mapping):
-            found = sift_format(notes, inner, f"{pointer}/{name}", within=True)
+            found = collect_format(notes, inner, f"{pointer}/{name}", within=True)
             if found is None:
                 del kept[name]
             else:
@@ -84,7 +84,7 @@ def sift_format(
 
 
 def _sift_decoder(
-    notes: Notes, written: Mapping[str, object], pointer: str, known: _Decoders
+    notes: SpecProblems, written: Mapping[str, object], pointer: str, known: _Decoders
 ) -> dict[str, object] | None:
     kind = written.get("type")
     if isinstance(kind, str) and kind in known.built:
@@ -93,13 +93,15 @@ def _sift_decoder(
     if kind is None:
         notes.refuse(f"{pointer}/type", "type is required", hint)
     elif kind == known.refused:
-        notes.refuse(f"{pointer}/type", known.told, f"{hint}; {known.hint}")
+        notes.refuse(f"{pointer}/type", known.already_reported, f"{hint}; {known.hint}")
     else:
         notes.refuse(f"{pointer}/type", f"{shown(kind)} is no way to find a schema", hint)
     return None
 
 
-def _sift_flatten(notes: Notes, written: Mapping[str, object], pointer: str) -> dict[str, object]:
+def _sift_flatten(
+    notes: SpecProblems, written: Mapping[str, object], pointer: str
+) -> dict[str, object]:
     kept = notes.sift(written, pointer, tables.FLATTEN)
     if isinstance(fields := kept.get("fields"), list):
         looked = [_no_jq(notes, each, f"{pointer}/fields/{n}") for n, each in enumerate(fields)]
@@ -107,7 +109,7 @@ def _sift_flatten(notes: Notes, written: Mapping[str, object], pointer: str) -> 
     return kept
 
 
-def _no_jq(notes: Notes, field: object, pointer: str) -> object:
+def _no_jq(notes: SpecProblems, field: object, pointer: str) -> object:
     if not isinstance(field, Mapping) or field.get("type") != "jq":
         return field
     told, hint = "jq is not built", "use type path: $.user.id, or $.items[*].id for all of a list"
@@ -115,7 +117,9 @@ def _no_jq(notes: Notes, field: object, pointer: str) -> object:
     return {"type": "root", **{k: v for k, v in field.items() if k == "name"}}  # stands in for it
 
 
-def sift_transforms(notes: Notes, written: Mapping[str, object], pointer: str) -> dict[str, object]:
+def collect_transforms(
+    notes: SpecProblems, written: Mapping[str, object], pointer: str
+) -> dict[str, object]:
     """Return what a transformSpec means to us."""
     kept = notes.sift(written, pointer, tables.TRANSFORMS)
     if isinstance(listed := kept.get("transforms"), list):
@@ -125,7 +129,7 @@ def sift_transforms(notes: Notes, written: Mapping[str, object], pointer: str) -
     return kept
 
 
-def sift_metric(notes: Notes, written: object, pointer: str) -> object:
+def collect_metric(notes: SpecProblems, written: object, pointer: str) -> object:
     """Return what an aggregator means to us; its filter, and the one within it, too."""
     if not isinstance(written, Mapping):
         return written
@@ -144,14 +148,14 @@ def sift_metric(notes: Notes, written: object, pointer: str) -> object:
     if "filter" in kept:
         kept["filter"] = _sift_filter(notes, kept["filter"], f"{pointer}/filter")
     if "aggregator" in kept:
-        inner = sift_metric(notes, kept["aggregator"], f"{pointer}/aggregator")
+        inner = collect_metric(notes, kept["aggregator"], f"{pointer}/aggregator")
         if inner is None:
             return None
         kept["aggregator"] = inner
     return kept
 
 
-def _sift_filter(notes: Notes, written: object, pointer: str) -> object:
+def _sift_filter(notes: SpecProblems, written: object, pointer: str) -> object:
     """Leave out what asks for nothing, all the way down."""
     if isinstance(written, list):
         return [_sift_filter(notes, entry, f"{pointer}/{n}") for n, entry in enumerate(written)]

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from supervisor.core.spec.nested_fields import FILE_IN_SPEC, NO_FILES
-from supervisor.core.spec.problems import Notes
+from supervisor.core.spec.problems import SpecProblems
 from supervisor.core.values.field_types import nearest, pointer_part, shown
 
 _FORMATS: Mapping[str, Mapping[str, str]] = {
@@ -29,7 +29,7 @@ _STAND_INS: Mapping[str, object] = {
 
 
 @dataclass(frozen=True)
-class Moved:
+class UnwrappedSections:
     """The two sections without a parser, and where their parts stand in the document."""
 
     data_schema: dict[str, object]
@@ -39,10 +39,10 @@ class Moved:
 
 
 def without_parser(
-    notes: Notes,
+    notes: SpecProblems,
     data_schema: tuple[dict[str, object], str],
     io_config: tuple[dict[str, object], str],
-) -> Moved:
+) -> UnwrappedSections:
     """Return both sections, each with its pointer, as they are written without a parser."""
     schema, at = dict(data_schema[0]), data_schema[1]
     io, io_at = dict(io_config[0]), io_config[1]
@@ -61,14 +61,16 @@ def without_parser(
         hint = "or use timestampSpec, dimensionsSpec and the ioConfig's inputFormat"
         notes.refuse(wrong, "must be an object", hint)
         stand_ins = {name: _STAND_INS[name] for name in _OF_SCHEMA}
-        return Moved(schema | stand_ins, io | {"inputFormat": _STAND_INS["inputFormat"]}, {})
+        return UnwrappedSections(
+            schema | stand_ins, io | {"inputFormat": _STAND_INS["inputFormat"]}, {}
+        )
     notes.warn(
         f"{within} is Druid's older form: it is read, and shown, as timestampSpec, dimensionsSpec "
         "and the ioConfig's inputFormat"
     )
     form, places = _input_format(notes, parser, parse, within)
     own = {f"{at}/{name}": f"{within}/parseSpec/{name}" for name in _OF_SCHEMA}
-    return Moved(
+    return UnwrappedSections(
         schema | {name: parse[name] for name in _OF_SCHEMA if name in parse},
         io | {"inputFormat": form},
         own | {f"{io_at}/inputFormat{part}": place for part, place in places.items()},
@@ -76,7 +78,7 @@ def without_parser(
 
 
 def _input_format(
-    notes: Notes, parser: Mapping[str, object], parse: Mapping[str, object], within: str
+    notes: SpecProblems, parser: Mapping[str, object], parse: Mapping[str, object], within: str
 ) -> tuple[object, dict[str, str]]:
     """Return the input format, and part of it -> its place in the document."""
     kind = _kind(notes, parser, parse, within)
@@ -102,7 +104,7 @@ def _input_format(
 
 
 def _kind(
-    notes: Notes, parser: Mapping[str, object], parse: Mapping[str, object], within: str
+    notes: SpecProblems, parser: Mapping[str, object], parse: Mapping[str, object], within: str
 ) -> str | None:
     """Return the type of the input format, or None once it is told why there is none."""
     kind, form = parser.get("type") or "string", parse.get("format")

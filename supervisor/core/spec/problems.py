@@ -35,7 +35,7 @@ _HINTS = {
 _Model = TypeVar("_Model", bound=BaseModel)
 
 
-class Notes:
+class SpecProblems:
     """Collects what is to be said of one document; no method raises."""
 
     def __init__(self, document: object) -> None:
@@ -107,12 +107,12 @@ class Notes:
             for index, entry in enumerate(listed)
         ]
 
-    def build(
+    def validate(
         self,
         model: type[_Model],
         payload: object,
         pointer: str,
-        told: frozenset[str] = frozenset(),
+        already_reported: frozenset[str] = frozenset(),
     ) -> _Model | None:
         """Return `payload` as a `model`, or None once its errors are noted.
 
@@ -123,7 +123,7 @@ class Notes:
         except ValidationError as error:
             found = error.errors(include_input=False, include_url=False)
             for wrong in found:
-                missing = wrong["type"] == "missing" and wrong["loc"][-1] in told
+                missing = wrong["type"] == "missing" and wrong["loc"][-1] in already_reported
                 if wrong["type"] == "too_short" and any(_is_within(o, wrong) for o in found):
                     continue  # pydantic counts only the entries that are right
                 # The id falls back on a dataSource that is itself wrong: told of there.
@@ -138,7 +138,7 @@ class Notes:
     def _refuse_unbuilt(self, value: object, place: str, unbuilt: Unbuilt) -> None:
         if not _is_one_of(value, unbuilt.silent):
             name = place.rpartition("/")[2]
-            self.refuse(place, f"{name} {_asked(value)}is not built yet", unbuilt.instead)
+            self.refuse(place, f"{name} {_shown_value(value)}is not built yet", unbuilt.instead)
 
     def _refuse_switched(self, value: object, place: str, switch: str, instead: str) -> None:
         """Take a section that its own flag switches off for absent."""
@@ -184,7 +184,7 @@ class Notes:
             name = str(wrong["loc"][-1])
             self.refuse(place, f"{name} is required", _HINTS.get(name, ""))
         else:
-            told = _told(wrong["type"], context, wrong["msg"])
+            told = _describe(wrong["type"], context, wrong["msg"])
             self.refuse(place, told, _meant(context) if "expected_tags" in context else "")
 
 
@@ -193,7 +193,7 @@ def _is_within(inner: ErrorDetails, outer: ErrorDetails) -> bool:
     return len(inner["loc"]) > len(place) and inner["loc"][: len(place)] == place
 
 
-def _told(kind: str, context: Mapping[str, object], message: str) -> str:
+def _describe(kind: str, context: Mapping[str, object], message: str) -> str:
     """Say in our words what pydantic found."""
     if kind in _TYPES:
         return f"must be {_TYPES[kind]}"
@@ -223,7 +223,7 @@ def _meant(context: Mapping[str, object]) -> str:
     return f"did you mean {close}?" if close else f"use one of {', '.join(known)}"
 
 
-def _asked(value: object) -> str:
+def _shown_value(value: object) -> str:
     """Show a short value, so that `rollup true` reads as it was meant."""
     if isinstance(value, bool):
         return f"{value} ".lower()

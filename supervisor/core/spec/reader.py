@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from supervisor.core.spec import druid_fields as tables
-from supervisor.core.spec.nested_fields import sift_format, sift_metric, sift_transforms
+from supervisor.core.spec.nested_fields import collect_format, collect_metric, collect_transforms
 from supervisor.core.spec.old_parser import without_parser
-from supervisor.core.spec.problems import Notes
+from supervisor.core.spec.problems import SpecProblems
 from supervisor.core.spec.sections.data_schema import DataSchema
 from supervisor.core.spec.sections.io_config import KafkaIoConfig
 from supervisor.core.spec.sections.kafka_properties import read_properties
@@ -47,7 +47,7 @@ def read_spec(document: object) -> ReadSpec:
 
     Source: Druid 33.0.0 accepts these forms; an unknown field, which it ignores, is refused here.
     """
-    notes = Notes(document)
+    notes = SpecProblems(document)
     if not isinstance(document, Mapping):
         raise InvalidSpec([FieldError("", "a spec must be an object", '{"type": "kafka", ...}')])
     envelope = notes.sift(document, "", tables.ENVELOPE)
@@ -62,7 +62,7 @@ def read_spec(document: object) -> ReadSpec:
     # A section that is wrong has been told of; the rest is looked at all the same.
     rest = {k: envelope[k] for k in ("id", "context", "suspended") if k in envelope}
     whole = {k: v for k, v in read.items() if v is not None} | rest
-    spec = notes.build(SupervisorSpec, whole, "", told=frozenset(read))
+    spec = notes.validate(SupervisorSpec, whole, "", already_reported=frozenset(read))
     _check_table(notes, sections["dataSchema"])
     if spec is None or notes.errors:
         raise InvalidSpec(notes.errors)
@@ -73,7 +73,7 @@ def read_spec(document: object) -> ReadSpec:
     return ReadSpec(spec, tuple(notes.warnings))
 
 
-def _check_table(notes: Notes, schema: tuple[dict[str, object] | None, str]) -> None:
+def _check_table(notes: SpecProblems, schema: tuple[dict[str, object] | None, str]) -> None:
     """Refuse the name of an errors table; here, for a stored spec may have it from before."""
     section, pointer = schema
     name = None if section is None else section.get("dataSource")
@@ -83,7 +83,7 @@ def _check_table(notes: Notes, schema: tuple[dict[str, object] | None, str]) -> 
         notes.refuse(f"{pointer}/dataSource", told, "choose another name")
 
 
-def _check_columns(notes: Notes, schema: DataSchema, base: str) -> None:
+def _check_columns(notes: SpecProblems, schema: DataSchema, base: str) -> None:
     """Refuse names of columns that tables have of their own; here, as above."""
     places = {f"{base}/dimensionsSpec/dimensions": schema.dimensions_spec.names}
     places[f"{base}/metricsSpec"] = tuple(metric.name for metric in schema.metrics_spec)
@@ -94,7 +94,7 @@ def _check_columns(notes: Notes, schema: DataSchema, base: str) -> None:
                 notes.refuse(f"{pointer}/{number}", message, "give the column another name")
 
 
-def _warn_of_what_waits(notes: Notes, spec: SupervisorSpec) -> None:
+def _warn_of_what_waits(notes: SpecProblems, spec: SupervisorSpec) -> None:
     """Say which fields are stored and shown, but not acted on yet."""
     default = KafkaIoConfig.model_fields
     if spec.io_config.period != default["period"].default:
@@ -104,7 +104,7 @@ def _warn_of_what_waits(notes: Notes, spec: SupervisorSpec) -> None:
         )
 
 
-def _check_type(notes: Notes, envelope: Mapping[str, object]) -> None:
+def _check_type(notes: SpecProblems, envelope: Mapping[str, object]) -> None:
     kind = envelope.get("type")
     if kind is None:
         notes.refuse("/type", "type is required", 'give "type": "kafka"')
@@ -112,7 +112,7 @@ def _check_type(notes: Notes, envelope: Mapping[str, object]) -> None:
         notes.refuse("/type", f"unknown supervisor type {shown(kind)}", "known types: kafka")
 
 
-def _check_context(notes: Notes, context: object) -> None:
+def _check_context(notes: SpecProblems, context: object) -> None:
     """Warn of what has no effect, and refuse what would set Spark up."""
     if not isinstance(context, Mapping):
         return
@@ -127,7 +127,7 @@ def _check_context(notes: Notes, context: object) -> None:
             notes.warn(f"/context/{pointer_part(str(name))} has no effect here: it is only kept")
 
 
-def _sections(notes: Notes, envelope: Mapping[str, object]) -> _Sections:
+def _sections(notes: SpecProblems, envelope: Mapping[str, object]) -> _Sections:
     """Return section -> (its object, its pointer), from the nested form if there is one."""
     inner = envelope.get("spec")
     if inner is None:
@@ -152,7 +152,9 @@ def _sections(notes: Notes, envelope: Mapping[str, object]) -> _Sections:
     return found
 
 
-def _without_parser(notes: Notes, document: Mapping[str, object], sections: _Sections) -> _Sections:
+def _without_parser(
+    notes: SpecProblems, document: Mapping[str, object], sections: _Sections
+) -> _Sections:
     """Return the sections as they are without Druid's older `parser`, if there is one."""
     (schema, schema_at), (io, io_at) = sections["dataSchema"], sections["ioConfig"]
     if schema is None or schema.get("parser") is None:
@@ -170,7 +172,9 @@ def _without_parser(notes: Notes, document: Mapping[str, object], sections: _Sec
     return sections | own
 
 
-def _section(notes: Notes, section: object, pointer: str) -> tuple[dict[str, object] | None, str]:
+def _section(
+    notes: SpecProblems, section: object, pointer: str
+) -> tuple[dict[str, object] | None, str]:
     name = pointer.rpartition("/")[2]
     if isinstance(section, Mapping):
         return dict(section), pointer
@@ -182,7 +186,7 @@ def _section(notes: Notes, section: object, pointer: str) -> tuple[dict[str, obj
 
 
 def _read_data_schema(
-    notes: Notes, section: dict[str, object] | None, pointer: str
+    notes: SpecProblems, section: dict[str, object] | None, pointer: str
 ) -> DataSchema | None:
     if section is None:
         return None
@@ -198,19 +202,19 @@ def _read_data_schema(
     if isinstance(columns := kept.get("dimensionsSpec"), dict):
         _sift_dimensions(notes, columns, f"{pointer}/dimensionsSpec/dimensions")
     if isinstance(written := kept.get("transformSpec"), Mapping):
-        kept["transformSpec"] = sift_transforms(notes, written, f"{pointer}/transformSpec")
+        kept["transformSpec"] = collect_transforms(notes, written, f"{pointer}/transformSpec")
     if isinstance(listed := kept.get("metricsSpec"), list):
         sifted = [
-            sift_metric(notes, metric, f"{pointer}/metricsSpec/{n}")
+            collect_metric(notes, metric, f"{pointer}/metricsSpec/{n}")
             for n, metric in enumerate(listed)
         ]
         kept["metricsSpec"] = sifted
         if None in sifted:  # told of already
             del kept["metricsSpec"]
-    return notes.build(DataSchema, kept, pointer)
+    return notes.validate(DataSchema, kept, pointer)
 
 
-def _sift_dimensions(notes: Notes, columns: dict[str, object], pointer: str) -> None:
+def _sift_dimensions(notes: SpecProblems, columns: dict[str, object], pointer: str) -> None:
     listed = columns.get("dimensions")
     if not isinstance(listed, list | tuple):
         return
@@ -225,7 +229,7 @@ def _sift_dimensions(notes: Notes, columns: dict[str, object], pointer: str) -> 
     columns["dimensions"] = sifted
 
 
-def _check_metrics(notes: Notes, section: Mapping[str, object], pointer: str) -> None:
+def _check_metrics(notes: SpecProblems, section: Mapping[str, object], pointer: str) -> None:
     """Ask for a word on rollup, whose default is Druid's true and our false."""
     metrics = section.get("metricsSpec")
     if not isinstance(metrics, list) or not metrics:
@@ -259,7 +263,7 @@ def _name_of(entry: object) -> object:
 
 
 def _read_io_config(
-    notes: Notes, section: dict[str, object] | None, pointer: str
+    notes: SpecProblems, section: dict[str, object] | None, pointer: str
 ) -> KafkaIoConfig | None:
     if section is None:
         return None
@@ -284,17 +288,17 @@ def _read_io_config(
     if isinstance(idle := kept.get("idleConfig"), Mapping):
         kept["idleConfig"] = notes.sift(idle, f"{pointer}/idleConfig", tables.IDLE)
     if isinstance(written := kept.get("inputFormat"), Mapping):
-        sifted = sift_format(notes, written, f"{pointer}/inputFormat")
+        sifted = collect_format(notes, written, f"{pointer}/inputFormat")
         if sifted is None:
             told.add("inputFormat")
             del kept["inputFormat"]
         else:
             kept["inputFormat"] = sifted
-    return notes.build(KafkaIoConfig, kept, pointer, frozenset(told))
+    return notes.validate(KafkaIoConfig, kept, pointer, frozenset(told))
 
 
 def _sift_bounded(
-    notes: Notes, written: Mapping[str, object], kept: Mapping[str, object], pointer: str
+    notes: SpecProblems, written: Mapping[str, object], kept: Mapping[str, object], pointer: str
 ) -> dict[str, object]:
     """A range once: of one topic, and from where it says."""
     if "topicPattern" in kept:
@@ -310,7 +314,7 @@ def _sift_bounded(
     return notes.sift(written, f"{pointer}/boundedStreamConfig", tables.BOUNDED)
 
 
-def _check_source(notes: Notes, kept: dict[str, object], pointer: str) -> None:
+def _check_source(notes: SpecProblems, kept: dict[str, object], pointer: str) -> None:
     """Exactly one of topic and topicPattern; where that is wrong, a stand-in lets the rest be."""
     if "topic" in kept and "topicPattern" in kept:
         hint = "keep one of them"
@@ -323,14 +327,14 @@ def _check_source(notes: Notes, kept: dict[str, object], pointer: str) -> None:
 
 
 def _read_tuning(
-    notes: Notes, section: dict[str, object] | None, pointer: str
+    notes: SpecProblems, section: dict[str, object] | None, pointer: str
 ) -> TuningConfig | None:
     if section is None:
         return None
     kept = notes.sift(section, pointer, tables.TUNING)
     if isinstance(written := kept.get("indexSpec"), Mapping):
         kept["indexSpec"] = notes.sift(written, f"{pointer}/indexSpec", tables.INDEX)
-    read = notes.build(TuningConfig, kept, pointer)
+    read = notes.validate(TuningConfig, kept, pointer)
     if read is not None and read.index_spec.dimension_compression == "lzf":
         notes.warn(f"{pointer}/indexSpec/dimensionCompression: no lzf here, files are zstd")
     return read

@@ -14,7 +14,7 @@ from typing import Annotated
 from pydantic import Field
 
 from supervisor.core.spec.druid_fields import Table
-from supervisor.core.spec.problems import Notes
+from supervisor.core.spec.problems import SpecProblems
 from supervisor.core.spec.reader import read_spec
 from supervisor.core.spec.spec import SupervisorSpec
 from supervisor.core.values.errors import FieldError, InvalidSpec
@@ -84,7 +84,7 @@ def read_sample(document: Mapping[str, object]) -> SampleRequest:
 
     Source: Druid 33.0.0, which needs the inner type as well.
     """
-    notes = Notes(document)
+    notes = SpecProblems(document)
     kept = notes.sift(document, "", _WHOLE)
     if kept.get("type") != "kafka":
         told = "type is required" if "type" not in kept else f"no sampler {shown(kept['type'])}"
@@ -113,12 +113,12 @@ def read_sample(document: Mapping[str, object]) -> SampleRequest:
     )
 
 
-def _read_config(notes: Notes, section: object) -> SamplerConfig | None:
+def _read_config(notes: SpecProblems, section: object) -> SamplerConfig | None:
     if not isinstance(section, Mapping):
         notes.refuse("/samplerConfig", "must be an object", '{"numRows": 200}')
         return None
     kept = notes.sift(section, "/samplerConfig", _CONFIG)
-    return notes.build(SamplerConfig, kept, "/samplerConfig")
+    return notes.validate(SamplerConfig, kept, "/samplerConfig")
 
 
 def _section(document: Mapping[str, object], name: str) -> Mapping[str, object]:

@@ -261,10 +261,10 @@ def _is_small(segment: Segment, target: Target) -> bool:
     return 2 * segment.file.rows < target.rows and 2 * segment.file.size_bytes < target.size_bytes
 
 
-def _packed(found: Sequence[Candidate], target: Target) -> Iterator[list[Candidate]]:
+def _packed(candidates: Sequence[Candidate], target: Target) -> Iterator[list[Candidate]]:
     """First fit, in the order of publication: what was published together stays together."""
     opened: list[_Batch] = []
-    for each in sorted(found, key=lambda c: (c.segment.published_at, c.segment.id)):
+    for each in sorted(candidates, key=lambda c: (c.segment.published_at, c.segment.id)):
         batch = next((batch for batch in opened if batch.takes(each, target)), None)
         if batch is None:
             batch = _Batch()

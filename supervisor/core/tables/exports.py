@@ -38,7 +38,7 @@ class ExportUnavailable(Unavailable):
 
 
 @dataclass(frozen=True)
-class Standing:
+class ExportVersion:
     """An exported table as a reader finds it."""
 
     version: int | None = None
@@ -56,7 +56,7 @@ class Export:
     enabled: bool
     sequence: int = 0
     """Of the published list that it was last made equal to; 0: never."""
-    standing: Standing = Standing()
+    standing: ExportVersion = ExportVersion()
     exported_at: datetime | None = None
     """When it was last found, or made, equal to the published list."""
     problem: str = ""
@@ -68,7 +68,7 @@ class Export:
         """Return it switched on or off; what is exported stays as it is."""
         return replace(self, enabled=on, problem="", behind_since=None)
 
-    def reached(self, sequence: int, standing: Standing, now: datetime) -> "Export":
+    def advanced_to(self, sequence: int, standing: ExportVersion, now: datetime) -> "Export":
         """Return it made equal to the list at `sequence`; a later one stays."""
         if sequence < self.sequence:
             return self
@@ -266,7 +266,7 @@ def _copy(own: ExportedFile, path: str, casts: tuple[Cast, ...]) -> ExportedFile
     return replace(own, path=place, source=own.path, casts=casts)
 
 
-def refuse_names(held: Iterable[str], path: str, found: Iterable[str]) -> None:
+def refuse_names(held: Iterable[str], path: str, names: Iterable[str]) -> None:
     """Refuse columns of a file whose names no exported table may have beside those that are held.
 
     Raises:
@@ -274,7 +274,7 @@ def refuse_names(held: Iterable[str], path: str, found: Iterable[str]) -> None:
             them apart; or a name holds NUL, where libraries end it.
     """
     by_case = {name.lower(): name for name in held}
-    for name in found:
+    for name in names:
         if "\0" in name:
             raise NotExportable(f"column {name!a} of {path} holds NUL in its name")
         known = by_case.setdefault(name.lower(), name)
@@ -282,16 +282,16 @@ def refuse_names(held: Iterable[str], path: str, found: Iterable[str]) -> None:
             raise NotExportable(f"column {name} of {path} differs in case only from {known}")
 
 
-def new_columns(held: Mapping[str, str], path: str, found: Mapping[str, str]) -> list[str]:
+def new_columns(held: Mapping[str, str], path: str, columns: Mapping[str, str]) -> list[str]:
     """Return the columns of one file, name -> type, that a table does not have yet, in order.
 
     Raises:
         NotExportable: a column has another type there, or a name that no table may have.
     """
-    refuse_names(held, path, found)
-    for name, its_type in found.items():
+    refuse_names(held, path, columns)
+    for name, its_type in columns.items():
         if held.get(name, its_type) != its_type:
             raise NotExportable(
                 f"column {name} is {held[name]} in the exported table and {its_type} in {path}"
             )
-    return [name for name in found if name not in held]
+    return [name for name in columns if name not in held]

@@ -96,11 +96,11 @@ from urllib.request import Request, urlopen
 
 token = {{"Authorization": "Bearer " + os.environ["TIDEGATE_TOKEN"]}}
 """
-_ASKED = '"{overlord}/api/v1/datasources/{table}/'
+_FILES_URL = '"{overlord}/api/v1/datasources/{table}/'
 _WITH_TOKEN = (
     (_PLAIN, _KNOWN),
-    (f'urlopen({_ASKED}files")', f'urlopen(Request({_ASKED}files", headers=token))'),
-    (f'urlopen({_ASKED}exports")', f'urlopen(Request({_ASKED}exports", headers=token))'),
+    (f'urlopen({_FILES_URL}files")', f'urlopen(Request({_FILES_URL}files", headers=token))'),
+    (f'urlopen({_FILES_URL}exports")', f'urlopen(Request({_FILES_URL}exports", headers=token))'),
 )
 # Arrow reads here through its own file system.  Through one of Python's (deltalake's, or the open
 # file that pandas.read_parquet hands over) its threads can abort the interpreter at its exit: one

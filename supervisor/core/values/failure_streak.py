@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Streak:
+class Hysteresis:
     """How the last outcomes went, and whether they add up to a failure that lasts."""
 
     bad: int = 0
@@ -17,16 +17,16 @@ class Streak:
     """In a row, up to now."""
     failing: bool = False
 
-    def then(self, threshold: int, *, good: bool) -> "Streak":
+    def then(self, threshold: int, *, good: bool) -> "Hysteresis":
         """Return what it is after one more outcome."""
         if good:
-            return Streak(0, self.good + 1, self.failing and self.good + 1 < threshold)
-        return Streak(self.bad + 1, 0, self.failing or self.bad + 1 >= threshold)
+            return Hysteresis(0, self.good + 1, self.failing and self.good + 1 < threshold)
+        return Hysteresis(self.bad + 1, 0, self.failing or self.bad + 1 >= threshold)
 
 
-def streak_of(outcomes: Iterable[bool], threshold: int) -> Streak:
+def streak_of(outcomes: Iterable[bool], threshold: int) -> Hysteresis:
     """Return where outcomes have led to, the oldest first; True is a good one."""
-    streak = Streak()
+    streak = Hysteresis()
     for good in outcomes:
         streak = streak.then(threshold, good=good)
     return streak

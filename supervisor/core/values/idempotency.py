@@ -31,7 +31,7 @@ class StoredAnswer:
 
 
 @dataclass(frozen=True)
-class Claim:
+class KeyClaim:
     """One try to carry out what a key stands for."""
 
     id: str
@@ -48,13 +48,13 @@ class Claim:
 class KeyRow:
     """What is stored of a key."""
 
-    claim: Claim
+    claim: KeyClaim
     acted: bool = False
     """A transaction of the action was committed."""
     answer: StoredAnswer | None = field(default=None)
 
 
-class Verdict(StrEnum):
+class KeyVerdict(StrEnum):
     """What becomes of a request with a key."""
 
     FREE = "free"
@@ -69,19 +69,19 @@ class Verdict(StrEnum):
     """It was carried out, and nobody knows its answer any more."""
 
 
-def judge(found: KeyRow | None, claim: Claim) -> Verdict:
+def judge(row: KeyRow | None, claim: KeyClaim) -> KeyVerdict:
     """Decide what becomes of `claim` beside what is stored under its key."""
-    if found is None:
-        return Verdict.FREE
-    if found.claim.digest != claim.digest:
-        return Verdict.REUSED
-    if found.answer is not None:
-        return Verdict.REPLAY
-    runs = claim.claimed_at - found.claim.claimed_at < RUNS
-    if found.claim.term == claim.term and runs:
-        return Verdict.IN_USE
+    if row is None:
+        return KeyVerdict.FREE
+    if row.claim.digest != claim.digest:
+        return KeyVerdict.REUSED
+    if row.answer is not None:
+        return KeyVerdict.REPLAY
+    runs = claim.claimed_at - row.claim.claimed_at < RUNS
+    if row.claim.term == claim.term and runs:
+        return KeyVerdict.IN_USE
     # A leader's process of an older term commits nothing any more (P1).
-    return Verdict.LOST if found.acted else Verdict.FREE
+    return KeyVerdict.LOST if row.acted else KeyVerdict.FREE
 
 
 def is_key(text: str) -> bool:

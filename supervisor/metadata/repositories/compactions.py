@@ -12,7 +12,7 @@ from supervisor.core.values.intervals import Interval
 from supervisor.metadata.schema.column_types import known, unknown
 from supervisor.metadata.schema.compaction import compaction_rules, compactions
 from supervisor.metadata.schema.rows import chunks, insert_unless_taken
-from supervisor.ports.lifecycle import Tell
+from supervisor.ports.lifecycle import RecordEvent
 from tasks.contract.ingest_spec import Column
 from tasks.contract.messages import OffsetSpan
 
@@ -25,8 +25,8 @@ _ALL = select(compactions)
 class SqlCompactions:
     """See `ports_compaction.Compactions`."""
 
-    def __init__(self, connection: Connection, tell: Tell) -> None:
-        self._tell = tell
+    def __init__(self, connection: Connection, record: RecordEvent) -> None:
+        self._tell = record
         self._db = connection
 
     def add(self, compaction: Compaction) -> bool:

@@ -35,10 +35,10 @@ from supervisor.core.queue.drafts import (
     rebuilt,
 )
 from supervisor.core.queue.events import (
-    Event,
     FailedEvent,
     FailedPlace,
     QueueConfig,
+    QueuedEvent,
     QueueMode,
     QueueName,
     QueueRow,
@@ -94,7 +94,7 @@ class SqlEvents:
     def add(
         self,
         queue: QueueName,
-        event: Event,
+        event: QueuedEvent,
         config: QueueConfig,
         now: datetime,
         *,

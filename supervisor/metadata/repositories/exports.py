@@ -2,7 +2,7 @@
 
 from sqlalchemy import Connection, RowMapping, Select, select, update
 
-from supervisor.core.tables.exports import Export, Standing
+from supervisor.core.tables.exports import Export, ExportVersion
 from supervisor.core.values.export_formats import ExportFormat
 from supervisor.metadata.schema.rows import insert_unless_taken
 from supervisor.metadata.schema.tables import exports
@@ -65,7 +65,7 @@ def _export(row: RowMapping) -> Export:
         format=row["format"],
         enabled=row["enabled"],
         sequence=row["sequence"],
-        standing=Standing(row["version"], row["location"]),
+        standing=ExportVersion(row["version"], row["location"]),
         exported_at=row["exported_at"],
         problem=row["problem"],
         behind_since=row["behind_since"],

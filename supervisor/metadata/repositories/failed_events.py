@@ -21,15 +21,15 @@ def failed_events(
     conditions = [] if queue is None else [*is_queue(queue)]
     if behind is not None:
         conditions.append(tuple_(_FAILED.queue_id, _FAILED.seq) > tuple_(*behind))
-    return _found(db, *conditions, limit=limit)
+    return _select(db, *conditions, limit=limit)
 
 
 def failed_event(db: Connection, queue: QueueName, seq: int) -> FailedEvent | None:
     """Return one."""
-    return next(iter(_found(db, *is_queue(queue), _FAILED.seq == seq, limit=1)), None)
+    return next(iter(_select(db, *is_queue(queue), _FAILED.seq == seq, limit=1)), None)
 
 
-def _found(db: Connection, *conditions: ColumnElement[bool], limit: int) -> list[FailedEvent]:
+def _select(db: Connection, *conditions: ColumnElement[bool], limit: int) -> list[FailedEvent]:
     rows = db.execute(
         select(events_failed, _QUEUE.container, _QUEUE.name)
         .join(event_queues, _QUEUE.id == _FAILED.queue_id)

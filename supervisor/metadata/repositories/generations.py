@@ -26,8 +26,8 @@ from sqlalchemy import (
 
 from supervisor.core.history.lifecycle_events import (
     CLOSED_AS,
-    Happening,
-    HappeningKind,
+    EventKind,
+    LifecycleEvent,
     closed_detail,
     opened,
     shown_offsets,
@@ -43,7 +43,7 @@ from supervisor.metadata.schema.tables import (
     publications,
     tasks,
 )
-from supervisor.ports.lifecycle import Tell
+from supervisor.ports.lifecycle import RecordEvent
 from tasks.contract.messages import PublishOutcome
 from tasks.contract.offsets import Offsets, TopicPartition, count
 
@@ -108,9 +108,9 @@ _CLOSES_FROM: Mapping[GenerationState, frozenset[GenerationState]] = {
 class SqlGenerations:
     """See `ports.Generations`."""
 
-    def __init__(self, connection: Connection, tell: Tell) -> None:
+    def __init__(self, connection: Connection, record: RecordEvent) -> None:
         self._db = connection
-        self._tell = tell
+        self._tell = record
 
     def open(
         self, supervisor_id: str, data_source: str, action: OpenGeneration, now: datetime
@@ -138,13 +138,13 @@ class SqlGenerations:
 
     def get(self, generation_id: str) -> Generation | None:
         """Return one."""
-        return next(iter(self._found(_ONE, wanted=generation_id)), None)
+        return next(iter(self._select(_ONE, wanted=generation_id)), None)
 
     def live(self, supervisor_id: str | None = None) -> list[Generation]:
         """Return the live ones of one supervisor, or of all, by (supervisor, ordinal)."""
         if supervisor_id is None:
-            return self._found(_LIVE_ONES)
-        return self._found(_LIVE_OF, of_supervisor=supervisor_id)
+            return self._select(_LIVE_ONES)
+        return self._select(_LIVE_OF, of_supervisor=supervisor_id)
 
     def live_tables(self) -> dict[str, str]:
         """Return supervisor -> its table, of all that have live ones; see the port."""
@@ -152,7 +152,7 @@ class SqlGenerations:
 
     def newest(self, supervisor_id: str) -> Generation | None:
         """Return the one with the highest ordinal, whatever its state."""
-        return next(iter(self._found(_NEWEST_OF, of_supervisor=supervisor_id)), None)
+        return next(iter(self._select(_NEWEST_OF, of_supervisor=supervisor_id)), None)
 
     def recent(self, supervisor_id: str, limit: int) -> list[Generation]:
         """Return the newest ended ones, newest first."""
@@ -162,7 +162,7 @@ class SqlGenerations:
             .order_by(_AT.ordinal.desc(), _AT.id.desc())
             .limit(limit)
         )
-        return self._found(_Query(_AT.id.in_(newest)))[::-1]
+        return self._select(_Query(_AT.id.in_(newest)))[::-1]
 
     def page(
         self, supervisor_id: str, limit: int, *, before: int | None = None
@@ -175,7 +175,7 @@ class SqlGenerations:
             .order_by(_AT.ordinal.desc())
             .limit(limit)
         )
-        return self._found(_Query(_AT.id.in_(newest)), to_show=True)[::-1]
+        return self._select(_Query(_AT.id.in_(newest)), to_show=True)[::-1]
 
     def finished(self, generation_id: str, now: datetime) -> None:
         """Note when a replica first asked to publish a live one; again, it keeps the first time."""
@@ -200,7 +200,7 @@ class SqlGenerations:
             must_end=must_end,
             paused_at=now,
         )
-        return self._told(row, HappeningKind.GENERATION_PAUSING, now, {"why": why})
+        return self._record_change(row, EventKind.GENERATION_PAUSING, now, {"why": why})
 
     def resume(
         self, generation_id: str, expected_sequence: int, *, restart_timer: bool, now: datetime
@@ -218,7 +218,7 @@ class SqlGenerations:
             **timer,
         )
         detail: dict[str, JsonValue] = {"timerRestarted": restart_timer}
-        return self._told(row, HappeningKind.GENERATION_RESUMED, now, detail)
+        return self._record_change(row, EventKind.GENERATION_RESUMED, now, detail)
 
     def fix_end(self, action: FixEnd, now: datetime) -> bool:
         """PAUSING -> PUBLISHING with end, sequence + 1; its partitions are free.  False: moved.
@@ -237,7 +237,7 @@ class SqlGenerations:
             return False
         start = self._set_ends(action)
         detail = {"start": shown_offsets(start), "end": shown_offsets(action.end)}
-        return self._told(row, HappeningKind.GENERATION_END_FIXED, now, {**detail})
+        return self._record_change(row, EventKind.GENERATION_END_FIXED, now, {**detail})
 
     def close(
         self, generation_id: str, state: GenerationState, now: datetime, why: str = ""
@@ -260,7 +260,7 @@ class SqlGenerations:
         end = {TopicPartition(p.topic, p.partition): p.end_offset for p in parts}
         fixed = end if all(at is not None for at in end.values()) else None
         detail = closed_detail(start, fixed, self._published(generation_id, state), why)
-        return self._told(row, CLOSED_AS[state], now, detail)
+        return self._record_change(row, CLOSED_AS[state], now, detail)
 
     def _published(self, generation_id: str, state: GenerationState) -> tuple[int, int, str] | None:
         if state is not GenerationState.PUBLISHED:
@@ -270,7 +270,7 @@ class SqlGenerations:
 
     def predecessors(self, generation: Generation) -> list[Generation]:
         """Return live generations with a lower ordinal that share a partition with it."""
-        return self._found(
+        return self._select(
             _BEFORE,
             of_supervisor=generation.supervisor_id,
             wanted=generation.id,
@@ -317,7 +317,9 @@ class SqlGenerations:
     def _exists(self, generation_id: str) -> bool:
         return self._db.execute(_EXISTS, {"wanted": generation_id}).one_or_none() is not None
 
-    def _found(self, query: _Query, *, to_show: bool = False, **values: object) -> list[Generation]:
+    def _select(
+        self, query: _Query, *, to_show: bool = False, **values: object
+    ) -> list[Generation]:
         rows = self._db.execute(query.ranges, values).mappings().all()
         if not rows:
             return []
@@ -335,17 +337,17 @@ class SqlGenerations:
             .returning(_AT.id, _AT.supervisor_id, _AT.group_number, _AT.data_source)
         ).one_or_none()
 
-    def _told(
+    def _record_change(
         self,
         row: _Changed | None,
-        kind: HappeningKind,
+        kind: EventKind,
         now: datetime,
         detail: Mapping[str, JsonValue],
     ) -> bool:
         """Tell of a change, if it was one; return whether it was."""
         if row is None:
             return False
-        told = Happening(
+        told = LifecycleEvent(
             now,
             kind,
             row.supervisor_id,

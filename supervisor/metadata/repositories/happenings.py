@@ -10,7 +10,7 @@ from dataclasses import replace
 from sqlalchemy import Connection, RowMapping, Select, bindparam, delete, insert, select
 from sqlalchemy import update as sql_update
 
-from supervisor.core.history.lifecycle_events import Happening, Numbered
+from supervisor.core.history.lifecycle_events import LifecycleEvent, NumberedEvent
 from supervisor.metadata.schema.history import happening_counter, happenings
 from supervisor.metadata.schema.tables import generations
 
@@ -34,22 +34,22 @@ _INSERT = insert(happenings)
 _ALL = select(happenings)
 
 
-class SqlHappenings:
-    """See `ports_happenings.Happenings`."""
+class SqlLifecycleEvents:
+    """See `ports_happenings.LifecycleEvents`."""
 
     def __init__(self, connection: Connection, *, writable: bool = True, kept: int = KEPT) -> None:
         """Begin without drafts; what is not `writable` takes none."""
         self._db = connection
         self._writable = writable
         self._kept = kept
-        self._drafts: list[Happening] = []
+        self._drafts: list[LifecycleEvent] = []
 
-    def tell(self, happening: Happening) -> None:
+    def record(self, happening: LifecycleEvent) -> None:
         """Write it with this transaction."""
         assert self._writable, "a transaction that reads does not write"
         self._drafts.append(happening)
 
-    def flush(self) -> Sequence[Happening]:
+    def flush(self) -> Sequence[LifecycleEvent]:
         """Number and insert what was told, and return it; the store calls it as the last thing."""
         drafts, self._drafts = self._with_groups(self._drafts), []
         if not drafts:
@@ -61,7 +61,7 @@ class SqlHappenings:
             self._trim(newest - self._kept)
         return drafts
 
-    def _with_groups(self, drafts: Sequence[Happening]) -> Sequence[Happening]:
+    def _with_groups(self, drafts: Sequence[LifecycleEvent]) -> Sequence[LifecycleEvent]:
         lack = {d.generation_id for d in drafts if d.group is None and d.generation_id is not None}
         if not lack:
             return drafts
@@ -71,17 +71,19 @@ class SqlHappenings:
             replace(d, group=groups.get(d.generation_id)) if d.group is None else d for d in drafts
         ]
 
-    def after(self, number: int, limit: int, *, supervisor_id: str | None = None) -> list[Numbered]:
+    def after(
+        self, number: int, limit: int, *, supervisor_id: str | None = None
+    ) -> list[NumberedEvent]:
         """Return those with higher numbers, ascending."""
         query = _ALL.where(_AT.number > number).order_by(_AT.number)
-        return self._found(query, limit, supervisor_id)
+        return self._select(query, limit, supervisor_id)
 
     def before(
         self, number: int | None, limit: int, *, supervisor_id: str | None = None
-    ) -> list[Numbered]:
+    ) -> list[NumberedEvent]:
         """Return those with lower numbers, or all, newest first."""
         query = _ALL if number is None else _ALL.where(_AT.number < number)
-        return self._found(query.order_by(_AT.number.desc()), limit, supervisor_id)
+        return self._select(query.order_by(_AT.number.desc()), limit, supervisor_id)
 
     def trimmed(self) -> int:
         """Return up to which number they were dropped."""
@@ -95,31 +97,31 @@ class SqlHappenings:
         self._db.execute(delete(happenings).where(_AT.number <= up_to))
         self._db.execute(sql_update(happening_counter).values(trimmed=up_to))
 
-    def _found(
+    def _select(
         self, query: Select[*tuple[object, ...]], limit: int, supervisor_id: str | None
-    ) -> list[Numbered]:
+    ) -> list[NumberedEvent]:
         if supervisor_id is not None:
             query = query.where(_AT.supervisor_id == supervisor_id)
         return [_read(row) for row in self._db.execute(query.limit(limit)).mappings()]
 
 
-def _row(number: int, told: Happening) -> dict[str, object]:
+def _row(number: int, event: LifecycleEvent) -> dict[str, object]:
     return {
         "number": number,
-        "at": told.at,
-        "kind": told.kind,
-        "supervisor_id": told.supervisor_id,
-        "group_number": told.group,
-        "generation_id": told.generation_id,
-        "task_id": told.task_id,
-        "detail": dict(told.detail),
+        "at": event.at,
+        "kind": event.kind,
+        "supervisor_id": event.supervisor_id,
+        "group_number": event.group,
+        "generation_id": event.generation_id,
+        "task_id": event.task_id,
+        "detail": dict(event.detail),
     }
 
 
-def _read(row: RowMapping) -> Numbered:
-    return Numbered(
+def _read(row: RowMapping) -> NumberedEvent:
+    return NumberedEvent(
         row["number"],
-        Happening(
+        LifecycleEvent(
             row["at"],
             row["kind"],
             row["supervisor_id"],

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection, delete, false, func, or_, select, true, update
 
-from supervisor.core.values.idempotency import Claim, KeyRow, StoredAnswer
+from supervisor.core.values.idempotency import KeyClaim, KeyRow, StoredAnswer
 from supervisor.metadata.schema.idempotency import request_keys
 from supervisor.metadata.schema.rows import insert_unless_taken
 
@@ -27,12 +27,12 @@ class SqlKeys:
         ).one_or_none()
         if row is None:
             return None
-        claim = Claim(row.claim, row.caller, row.key, row.digest, row.term, row.claimed_at)
+        claim = KeyClaim(row.claim, row.caller, row.key, row.digest, row.term, row.claimed_at)
         answered = row.status is not None
         answer = StoredAnswer(row.status, row.headers, row.body) if answered else None
         return KeyRow(claim, row.acted, answer)
 
-    def take(self, claim: Claim, over: str | None) -> bool:
+    def take(self, claim: KeyClaim, over: str | None) -> bool:
         """Store a claim in the place of `over`, or as a new row; False: somebody was faster."""
         values = {
             "caller": claim.caller,

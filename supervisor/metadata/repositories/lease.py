@@ -64,7 +64,7 @@ class SqlLease:
         """Take over with term + 1 if the lease is still `seen`; None: somebody was faster."""
         assert holder, "an empty holder means: released"
         if seen is None:
-            return self._found(Lease(1, holder, url, 0))
+            return self._first_term(Lease(1, holder, url, 0))
         taken = Lease(seen.term + 1, holder, url, 0)
         # The renewal first: a holder that is about to renew waits here, and is told that it lost.
         renewal = leader_renewal.c
@@ -106,7 +106,7 @@ class SqlLease:
             .values(url="")
         )
 
-    def _found(self, lease: Lease) -> Lease | None:
+    def _first_term(self, lease: Lease) -> Lease | None:
         row = {"id": _ONLY, "term": lease.term, "holder": lease.holder}
         first = insert_unless_taken(
             self._db,

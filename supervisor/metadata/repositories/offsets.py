@@ -14,13 +14,13 @@ from sqlalchemy import (
     update,
 )
 
-from supervisor.core.history.lifecycle_events import gap_told
+from supervisor.core.history.lifecycle_events import gap_event
 from supervisor.core.model.rows import CommittedOffset, GapKind, OffsetGap
 from supervisor.core.values.errors import StaleCommit
 from supervisor.metadata.schema.rows import insert_unless_taken
 from supervisor.metadata.schema.tables import committed_offsets, offset_gaps
 from supervisor.ports.generations import NO_EPOCHS
-from supervisor.ports.lifecycle import Tell
+from supervisor.ports.lifecycle import RecordEvent
 from tasks.contract.offsets import Offsets, TopicPartition, count
 
 _AT = committed_offsets.c
@@ -41,8 +41,8 @@ _SIZES = (
 class SqlOffsets:
     """See `ports.OffsetsTable`."""
 
-    def __init__(self, connection: Connection, tell: Tell) -> None:
-        self._tell = tell
+    def __init__(self, connection: Connection, record: RecordEvent) -> None:
+        self._tell = record
         self._db = connection
 
     def of(self, supervisor_id: str) -> dict[TopicPartition, CommittedOffset]:
@@ -170,7 +170,7 @@ class SqlOffsets:
                 last_ordinal=gap.last_ordinal,
             )
         )
-        self._tell(gap_told(gap))
+        self._tell(gap_event(gap))
 
     def gaps(self, supervisor_id: str) -> list[OffsetGap]:
         """Return the declared gaps, oldest first."""

@@ -39,7 +39,7 @@ class SqlOperations:
             .values(
                 supervisor_id=operation.supervisor_id,
                 kind=operation.kind,
-                asked_by=operation.asked_by,
+                asked_by=operation.requested_by,
                 at=operation.at,
                 spec_version=operation.spec_version,
                 ranges=list(operation.ranges),

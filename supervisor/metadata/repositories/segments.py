@@ -81,12 +81,12 @@ class SqlSegments:
         ).mappings()
         return [_read_publication(row) for row in rows]
 
-    def add_diverged(self, generation_id: str, found: Divergence) -> None:
+    def add_diverged(self, generation_id: str, divergence: Divergence) -> None:
         """Note, of a publication, a replica that came to something else."""
         of_it = _PUB.generation_id == generation_id
         locked = select(_PUB.diverged).where(of_it).with_for_update()  # others may tell as well
         before = self._db.execute(locked).scalar_one() or []
-        changed = update(publications).where(of_it).values(diverged=[*before, stored(found)])
+        changed = update(publications).where(of_it).values(diverged=[*before, stored(divergence)])
         self._db.execute(changed)
 
     def diverged(self, supervisor_id: str, since: datetime) -> list[Publication]:

@@ -6,14 +6,14 @@ from datetime import datetime
 from pydantic import ValidationError
 from sqlalchemy import Connection, RowMapping, Select, bindparam, delete, func, select, tuple_
 
-from supervisor.core.history.lifecycle_events import spec_told
+from supervisor.core.history.lifecycle_events import spec_event
 from supervisor.core.model.rows import SpecVersion
 from supervisor.core.spec.spec import SupervisorSpec
 from supervisor.core.values.errors import FieldError, MetadataBusy, SpecUnreadable, StateMoved
 from supervisor.core.values.spec_facts import facts_of
 from supervisor.metadata.schema.rows import insert_unless_taken
 from supervisor.metadata.schema.tables import supervisor_specs
-from supervisor.ports.lifecycle import Tell
+from supervisor.ports.lifecycle import RecordEvent
 
 RELEASE = importlib.metadata.version("tidegate")
 """Written beside each version: a release that cannot read it can say which one can."""
@@ -42,9 +42,9 @@ class SqlSpecs:
     are asked for, it stops none of the others.
     """
 
-    def __init__(self, connection: Connection, tell: Tell) -> None:
+    def __init__(self, connection: Connection, record: RecordEvent) -> None:
         self._db = connection
-        self._tell = tell
+        self._tell = record
 
     def append(
         self,
@@ -78,7 +78,7 @@ class SqlSpecs:
             if insert_unless_taken(self._db, (supervisor_specs, [row])):
                 stored = SpecVersion(supervisor_id, version, now, spec, author, RELEASE)
                 was = None if before is None else before.spec
-                told = spec_told(
+                told = spec_event(
                     stored,
                     before=was is not None,
                     was_suspended=was is not None and bool(was.get("suspended")),
@@ -89,7 +89,7 @@ class SqlSpecs:
 
     def newest(self, supervisor_id: str) -> SpecVersion | None:
         """Return the newest version, tombstones included; None if the id was never used."""
-        return next(iter(self._found(_NEWEST, of_supervisor=supervisor_id)), None)
+        return next(iter(self._select(_NEWEST, of_supervisor=supervisor_id)), None)
 
     def newest_stored(self, supervisor_id: str) -> SpecVersion | SpecUnreadable | None:
         """Return as `newest`; in the place of what cannot be read, the reason."""
@@ -98,7 +98,7 @@ class SqlSpecs:
 
     def version(self, supervisor_id: str, version: int) -> SpecVersion | None:
         """Return one version."""
-        one = self._found(_VERSION, of_supervisor=supervisor_id, number=version)
+        one = self._select(_VERSION, of_supervisor=supervisor_id, number=version)
         return next(iter(one), None)
 
     def all_newest(self) -> list[SpecVersion]:
@@ -111,7 +111,7 @@ class SqlSpecs:
 
     def history(self, supervisor_id: str, limit: int | None = None) -> list[SpecVersion]:
         """Return the versions of one id, newest first."""
-        return self._found(_HISTORY.limit(limit), of_supervisor=supervisor_id)
+        return self._select(_HISTORY.limit(limit), of_supervisor=supervisor_id)
 
     def history_stored(self, supervisor_id: str) -> list[SpecVersion | SpecUnreadable]:
         """Return as `history`; in the place of what cannot be read, the reason."""
@@ -124,7 +124,7 @@ class SqlSpecs:
             delete(supervisor_specs).where(_AT.supervisor_id == supervisor_id, _AT.version <= up_to)
         )
 
-    def _found(self, query: Select[*tuple[object, ...]], **values: object) -> list[SpecVersion]:
+    def _select(self, query: Select[*tuple[object, ...]], **values: object) -> list[SpecVersion]:
         return [_read(row) for row in self._db.execute(query, values).mappings()]
 
 

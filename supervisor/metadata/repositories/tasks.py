@@ -25,7 +25,7 @@ from supervisor.core.values.intervals import Interval
 from supervisor.metadata.schema.column_types import known, unknown
 from supervisor.metadata.schema.rows import chunks, insert_unless_taken
 from supervisor.metadata.schema.tables import generations, tasks
-from supervisor.ports.lifecycle import Tell
+from supervisor.ports.lifecycle import RecordEvent
 from tasks.contract.messages import Counters, PublishOutcome
 
 _AT = tasks.c
@@ -104,8 +104,8 @@ _END = (
 class SqlTasks:
     """See `ports.Tasks`."""
 
-    def __init__(self, connection: Connection, tell: Tell) -> None:
-        self._tell = tell
+    def __init__(self, connection: Connection, record: RecordEvent) -> None:
+        self._tell = record
         self._db = connection
 
     def start(self, task: Task) -> bool:
@@ -129,17 +129,17 @@ class SqlTasks:
 
     def get(self, task_id: str) -> Task | None:
         """Return one."""
-        return next(iter(self._found(_ONE, task=task_id)), None)
+        return next(iter(self._select(_ONE, task=task_id)), None)
 
     def active(self, supervisor_id: str | None = None, worker_id: str | None = None) -> list[Task]:
         """Return active tasks, of one supervisor or worker or of all, by id."""
         asked = {"of_supervisor": supervisor_id, "of_worker": worker_id}
         query = _ACTIVE_OF[supervisor_id is not None, worker_id is not None]
-        return self._found(query, **{k: v for k, v in asked.items() if v is not None})
+        return self._select(query, **{k: v for k, v in asked.items() if v is not None})
 
     def last_attempts(self, generation_ids: Sequence[str]) -> dict[tuple[str, int], Task]:
         """Return (generation, replica) -> the ended task with the highest attempt."""
-        found = self._found(_LAST_ATTEMPTS, ranges=list(generation_ids))
+        found = self._select(_LAST_ATTEMPTS, ranges=list(generation_ids))
         return {(task.generation_id, task.replica): task for task in found}
 
     def of_generations(self, generation_ids: Sequence[str]) -> list[Task]:
@@ -159,7 +159,7 @@ class SqlTasks:
         asked = {_AT.data_source: data_source, _AT.supervisor_id: supervisor_id}
         unknown_ones = status is TaskStatus.UNKNOWN
         of_status = [_UNKNOWN] if unknown_ones else [_AT.status == status] if status else []
-        return self._found(
+        return self._select(
             select(tasks)
             .where(*of_status)
             .where(*(column == value for column, value in asked.items() if value is not None))
@@ -225,7 +225,7 @@ class SqlTasks:
         found = [
             task
             for query in _LAST_ENDED
-            for task in self._found(query, of_supervisor=supervisor_id, most=limit)
+            for task in self._select(query, of_supervisor=supervisor_id, most=limit)
         ]
         found.sort(key=lambda task: (task.ended_at or task.created_at, task.id), reverse=True)
         return found[:limit]
@@ -251,9 +251,9 @@ class SqlTasks:
         return self._by_id(_AT.ended_at.is_not(None), _AT.folder_deleted_at.is_(None))
 
     def _by_id(self, *conditions: ColumnElement[bool]) -> list[Task]:
-        return self._found(_BY_ID.where(*conditions))
+        return self._select(_BY_ID.where(*conditions))
 
-    def _found(self, query: Select[*tuple[object, ...]], **values: object) -> list[Task]:
+    def _select(self, query: Select[*tuple[object, ...]], **values: object) -> list[Task]:
         return [_read(row) for row in self._db.execute(query, values).mappings()]
 
 

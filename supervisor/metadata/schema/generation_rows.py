@@ -86,7 +86,7 @@ def read_generation(
         opened_at=row["opened_at"],
         timer_started_at=row["timer_started_at"],
         sequence=row["sequence"],
-        asked=row["asked"] or "",
+        handoff_request=row["asked"] or "",
         reset_epochs=epochs,
         handoff_why=row["handoff_why"] if state else unknown(GenerationState, row["state"]),
         must_end=row["must_end"],

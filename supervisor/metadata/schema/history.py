@@ -2,7 +2,7 @@
 
 from sqlalchemy import BigInteger, Boolean, CheckConstraint, Column, Index, Integer, Table
 
-from supervisor.core.history.lifecycle_events import HappeningKind
+from supervisor.core.history.lifecycle_events import EventKind
 from supervisor.metadata.schema.column_types import (
     BIG_ID,
     DOCUMENT,
@@ -20,7 +20,7 @@ happenings = Table(
     METADATA,
     Column("number", BIG_ID, primary_key=True, autoincrement=False),
     Column("at", UtcTime, nullable=False),
-    Column("kind", OneOf(HappeningKind, otherwise=HappeningKind.UNKNOWN), nullable=False),
+    Column("kind", OneOf(EventKind, otherwise=EventKind.UNKNOWN), nullable=False),
     Column("supervisor_id", NAME, nullable=False),
     Column("group_number", Integer),
     Column("generation_id", NAME),

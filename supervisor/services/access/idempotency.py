@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from supervisor.core.values.errors import MetadataBusy, Refused
-from supervisor.core.values.idempotency import KEPT, Claim, StoredAnswer, Verdict, judge
+from supervisor.core.values.idempotency import KEPT, KeyClaim, KeyVerdict, StoredAnswer, judge
 from supervisor.ports.store import ActingStore, Clock
 
 TRIES = 5
@@ -52,7 +52,7 @@ class AnswerLost(Refused):
 
 
 @dataclass(frozen=True)
-class Asked:
+class KeyedRequest:
     """What a key stands for: who asks, and a digest of what."""
 
     caller: str
@@ -68,7 +68,7 @@ class Idempotency:
     clock: Clock
     term: Callable[[], int]
 
-    def begin(self, asked: Asked) -> Claim | StoredAnswer:
+    def begin(self, request: KeyedRequest) -> KeyClaim | StoredAnswer:
         """Return the first answer, or a claim: then act, and call `end`.
 
         Raises:
@@ -76,39 +76,41 @@ class Idempotency:
             LeaseLost, Unavailable: nothing is known.
         """
         for _ in range(TRIES):
-            begun = self._begun(asked)
+            begun = self._begun(request)
             if begun is not None:
                 return begun
-        raise MetadataBusy(f"others keep sending Idempotency-Key {asked.key}")
+        raise MetadataBusy(f"others keep sending Idempotency-Key {request.key}")
 
-    def _begun(self, asked: Asked) -> Claim | StoredAnswer | None:
+    def _begun(self, request: KeyedRequest) -> KeyClaim | StoredAnswer | None:
         now, term = self.clock.now(), self.term()
-        claim = Claim(secrets.token_hex(16), asked.caller, asked.key, asked.digest, term, now)
+        claim = KeyClaim(
+            secrets.token_hex(16), request.caller, request.key, request.digest, term, now
+        )
         with self.store.leading(term) as tx:
             tx.keys.trim(now - KEPT)
-            found = tx.keys.find(asked.caller, asked.key)
+            found = tx.keys.find(request.caller, request.key)
             verdict = judge(found, claim)
             match verdict:
-                case Verdict.FREE:
+                case KeyVerdict.FREE:
                     over = None if found is None else found.claim.id
                     return claim if tx.keys.take(claim, over) else None
-                case Verdict.REPLAY:
+                case KeyVerdict.REPLAY:
                     assert found is not None
                     return found.answer
-                case Verdict.REUSED:
-                    raise KeyReused(asked.key)
-                case Verdict.IN_USE:
-                    raise KeyInUse(asked.key)
-                case Verdict.LOST:
-                    raise AnswerLost(asked.key)
+                case KeyVerdict.REUSED:
+                    raise KeyReused(request.key)
+                case KeyVerdict.IN_USE:
+                    raise KeyInUse(request.key)
+                case KeyVerdict.LOST:
+                    raise AnswerLost(request.key)
                 case _:
                     assert_never(verdict)
 
-    def acting_for(self, claim: Claim) -> AbstractContextManager[None]:
+    def acting_for(self, claim: KeyClaim) -> AbstractContextManager[None]:
         """Let what this context does mark the claim as acted."""
         return self.store.acting_for(claim.id)
 
-    def end(self, claim: Claim, answer: StoredAnswer | None) -> None:
+    def end(self, claim: KeyClaim, answer: StoredAnswer | None) -> None:
         """Keep the answer; None: there is none worth keeping, and unless it acted, all is undone.
 
         Raises:

@@ -91,7 +91,7 @@ class Principals:
                 raise PrincipalRefused(
                     f"{row.name} is taken: a name is used once, also after it was revoked"
                 )
-            detail = {"kind": row.kind.value, "grants": _told(row.grants)}
+            detail = {"kind": row.kind.value, "grants": _format_grants(row.grants)}
             self._audit(tx, actor, "access add", row.name, detail)
 
     def grant(self, name: str, grants: Sequence[Grant], actor: str) -> Principal:
@@ -107,7 +107,7 @@ class Principals:
                 raise PrincipalRefused(f"{name} is a worker's token: it takes no grants")
             after = replace(before, grants=tuple(grants), version=before.version + 1)
             _put(tx, after)
-            told = {"grants": _told(grants), "before": _told(before.grants)}
+            told = {"grants": _format_grants(grants), "before": _format_grants(before.grants)}
             self._audit(tx, actor, "access grant", name, told)
         return after
 
@@ -165,7 +165,7 @@ def _put(tx: Transaction, row: Principal) -> None:
         raise StateMoved(f"somebody else has changed {row.name} just now: look, and try again")
 
 
-def _told(grants: Sequence[Grant]) -> str:
+def _format_grants(grants: Sequence[Grant]) -> str:
     return ", ".join(f"{grant.role} on {grant.tables}" for grant in grants)
 
 

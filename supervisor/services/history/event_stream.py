@@ -11,8 +11,8 @@ from itertools import islice
 
 import structlog
 
-from supervisor.control.wakeups import Broadcast
-from supervisor.core.history.lifecycle_events import Numbered
+from supervisor.control.wakeups import Wakeups
+from supervisor.core.history.lifecycle_events import NumberedEvent
 from supervisor.core.values.errors import Unavailable
 from supervisor.ports.store import Store
 
@@ -25,7 +25,7 @@ PAGE = 500
 LISTENERS_MAX = 500
 
 
-class Feed:
+class EventStream:
     """The happenings of one database as this process sees them; from any thread."""
 
     def __init__(self, store: Store, *, poll_s: float = POLL_S) -> None:
@@ -38,8 +38,8 @@ class Feed:
         self._newest = 0
         self._first = 1
         """Everything from here to the newest is remembered."""
-        self._rows: deque[Numbered] = deque(maxlen=REMEMBERED)
-        self._news = Broadcast()
+        self._rows: deque[NumberedEvent] = deque(maxlen=REMEMBERED)
+        self._news = Wakeups()
 
     def join(self) -> asyncio.Event:
         """Begin to listen: the event is set when something has happened; `leave` afterwards.
@@ -69,7 +69,7 @@ class Feed:
             if self._listeners == 0:
                 self._ended.set()
 
-    def remembered(self, after: int) -> list[Numbered] | None:
+    def remembered(self, after: int) -> list[NumberedEvent] | None:
         """Return what came after a number, at most a page; None: ask the database."""
         with self._lock:
             if self._newest == 0 or after + 1 < self._first:
@@ -77,7 +77,7 @@ class Feed:
             skipped = after + 1 - self._first
             return list(islice(self._rows, max(0, skipped), max(0, skipped) + PAGE))
 
-    def stored(self, after: int) -> tuple[list[Numbered], int, int]:
+    def stored(self, after: int) -> tuple[list[NumberedEvent], int, int]:
         """Return a page of what came after a number, what was trimmed, the newest number."""
         with self._store.reading() as tx:
             rows = tx.happenings.after(after, PAGE)

@@ -19,7 +19,7 @@ from supervisor.core.values.cursors import page_of, read_cursor
 from supervisor.core.values.errors import SpecUnreadable, SupervisorNotFound, UnknownWord
 from supervisor.ports.state_history import StoredState
 from supervisor.ports.store import Clock, Store, Transaction
-from supervisor.services.history.event_stream import Feed
+from supervisor.services.history.event_stream import EventStream
 from supervisor.views.generations import GenerationsPage, generation_views
 from supervisor.views.history import AuditPage, EventsPage, audit_view, event_views
 from supervisor.views.lag import LagHistory, lag_history
@@ -30,7 +30,7 @@ OPERATIONS = "operations"
 
 
 @dataclass(frozen=True)
-class Chronicle:
+class History:
     """Lists of what was done and what came of it; one instance per process."""
 
     store: Store
@@ -59,9 +59,9 @@ class Chronicle:
         return AuditPage(entries=[audit_view(entry) for entry in entries], next=following)
 
     @cached_property
-    def feed(self) -> Feed:
+    def feed(self) -> EventStream:
         """What passes events on to those who follow them; one per process."""
-        return Feed(self.store)
+        return EventStream(self.store)
 
     def events(
         self, limit: int, cursor: str | None = None, *, supervisor_id: str | None = None

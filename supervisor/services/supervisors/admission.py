@@ -30,7 +30,7 @@ from supervisor.ports.store import Transaction
 
 
 @dataclass(frozen=True)
-class Rules:
+class OperatorPolicy:
     """What the operator allows."""
 
     kafka_allow: tuple[str, ...] | None

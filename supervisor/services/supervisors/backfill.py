@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from string import ascii_lowercase
 
-from supervisor.control.discard import Said, begin_offsets, doomed, move_offsets
+from supervisor.control.discard import Cause, begin_offsets, doomed, move_offsets
 from supervisor.core.history.operations import Operation, OperationKind
 from supervisor.core.model.rows import AuditEntry, SpecVersion
 from supervisor.core.planning.backfill import (
@@ -55,7 +55,7 @@ class BackfillDone:
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _BackfillRequest:
     supervisor_id: str
     author: str
     task_count: int | None
@@ -72,7 +72,7 @@ class Backfills:
     """Raises for a spec that the operator does not allow any more."""
     letters: Callable[[], str] = new_letters
     """Draws the end of an id."""
-    reach: Callable[[str], None] = lambda _: None
+    failpoint: Callable[[str], None] = lambda _: None
     """Is told of each place passed (failpoints)."""
 
     def run(
@@ -97,7 +97,7 @@ class Backfills:
             MetadataBusy: publishes kept moving the offsets; nothing is done.
             LeaseLost: this overlord does not lead.
         """
-        asked = _Asked(supervisor_id, author, task_count, expected)
+        asked = _BackfillRequest(supervisor_id, author, task_count, expected)
         for _ in range(TRIES):
             newest, seen = self._look(asked)
             try:
@@ -106,48 +106,50 @@ class Backfills:
                 continue
         raise MetadataBusy(f"the offsets of {supervisor_id} moved {TRIES} times meanwhile")
 
-    def _look(self, asked: _Asked) -> tuple[SpecVersion, StreamState]:
+    def _look(self, request: _BackfillRequest) -> tuple[SpecVersion, StreamState]:
         resets = self.resets
         resets.leadership.term()  # whoever does not lead has not looked at Kafka
         with resets.store.reading() as tx:
-            newest, spec = _judged(tx, asked)
+            newest, spec = _judged(tx, request)
         self.check(spec)
-        return newest, resets.look(asked.supervisor_id, spec)
+        return newest, resets.look(request.supervisor_id, spec)
 
-    def _foresee(self, asked: _Asked, seen: StreamState) -> BackfillDone:
+    def _foresee(self, request: _BackfillRequest, seen: StreamState) -> BackfillDone:
         with self.resets.store.reading() as tx:
-            _, spec = _judged(tx, asked)
-            rows = tx.offsets.of(asked.supervisor_id)
-            new = at_latest(asked.supervisor_id, rows, seen)
-            given_up = doomed(tx.generations.live(asked.supervisor_id), new.touched)
+            _, spec = _judged(tx, request)
+            rows = tx.offsets.of(request.supervisor_id)
+            new = at_latest(request.supervisor_id, rows, seen)
+            given_up = doomed(tx.generations.live(request.supervisor_id), new.touched)
         made = moves(rows, new)
-        ranges = skipped_ranges(asked.supervisor_id, made)
-        moved = ResetDone(asked.supervisor_id, True, made, given_up)
-        return BackfillDone(moved, None, ranges, task_count_of(spec, ranges, asked.task_count))
+        ranges = skipped_ranges(request.supervisor_id, made)
+        moved = ResetDone(request.supervisor_id, True, made, given_up)
+        return BackfillDone(moved, None, ranges, task_count_of(spec, ranges, request.task_count))
 
-    def _act(self, asked: _Asked, looked_at: SpecVersion, seen: StreamState) -> BackfillDone:
-        own_id = backfill_id(asked.supervisor_id, self.letters())
-        resets, supervisor_id = self.resets, asked.supervisor_id
-        why = f"reset to latest by {asked.author}: {own_id} reads what is skipped"
-        said = Said(asked.author, VERB, why, resets.clock.now())
+    def _act(
+        self, request: _BackfillRequest, looked_at: SpecVersion, seen: StreamState
+    ) -> BackfillDone:
+        own_id = backfill_id(request.supervisor_id, self.letters())
+        resets, supervisor_id = self.resets, request.supervisor_id
+        why = f"reset to latest by {request.author}: {own_id} reads what is skipped"
+        said = Cause(request.author, VERB, why, resets.clock.now())
         with resets.store.leading(resets.leadership.term()) as tx:
-            newest, spec = _judged(tx, asked)
+            newest, spec = _judged(tx, request)
             if newest.version != looked_at.version:
                 raise StateMoved(f"{supervisor_id} has another spec than when Kafka was looked at")
             rows = tx.offsets.of(supervisor_id)
             new = at_latest(supervisor_id, rows, seen)
             given_up = doomed(tx.generations.live(supervisor_id), new.touched)
             made = move_offsets(tx, resets.endings, supervisor_id, new, said, rows=rows)
-            operation = tx.operations.add(Operation(supervisor_id, VERB, asked.author, said.now))
-            self.reach("backfill:in-transaction")
+            operation = tx.operations.add(Operation(supervisor_id, VERB, request.author, said.now))
+            self.failpoint("backfill:in-transaction")
             ranges = skipped_ranges(supervisor_id, made)
-            count = task_count_of(spec, ranges, asked.task_count)
-            _store(tx, backfill_spec(spec, own_id, ranges, count), asked, said)
+            count = task_count_of(spec, ranges, request.task_count)
+            _store(tx, backfill_spec(spec, own_id, ranges, count), request, said)
             # Now, for the ranges are those of the topic as it is: not of one that is made anew.
             starts = {partition: each.first for partition, each in ranges.items()}
             ids = {p.topic: seen.topic_ids[p.topic] for p in starts}
             begin_offsets(tx, own_id, ids, starts, said)
-        self.reach("backfill:committed")
+        self.failpoint("backfill:committed")
         resets.changed.notify()
         for each in (supervisor_id, own_id):
             resets.loop.wake(each)
@@ -155,23 +157,23 @@ class Backfills:
         return BackfillDone(moved, own_id, ranges, count)
 
 
-def _judged(tx: Transaction, asked: _Asked) -> tuple[SpecVersion, SupervisorSpec]:
-    newest, spec = existing(tx, asked.supervisor_id)
-    asked.expected.check(asked.supervisor_id, newest)
+def _judged(tx: Transaction, request: _BackfillRequest) -> tuple[SpecVersion, SupervisorSpec]:
+    newest, spec = existing(tx, request.supervisor_id)
+    request.expected.check(request.supervisor_id, newest)
     check_backfill(spec)
     return newest, spec
 
 
-def _store(tx: Transaction, spec: SupervisorSpec, asked: _Asked, said: Said) -> None:
+def _store(tx: Transaction, spec: SupervisorSpec, request: _BackfillRequest, cause: Cause) -> None:
     """Store the bounded supervisor as somebody's POST would: version, audit, operation.
 
     Raises:
         StateMoved: the id was used before.
     """
-    stored = tx.specs.append(spec.id, spec, said.now, asked.author, after=0)
-    detail = {"version": str(stored.version), "backfillOf": asked.supervisor_id}
-    tx.audit.write(AuditEntry(said.now, asked.author, OperationKind.APPLY, spec.id, detail))
+    stored = tx.specs.append(spec.id, spec, cause.now, request.author, after=0)
+    detail = {"version": str(stored.version), "backfillOf": request.supervisor_id}
+    tx.audit.write(AuditEntry(cause.now, request.author, OperationKind.APPLY, spec.id, detail))
     wish = Operation(
-        spec.id, OperationKind.APPLY, asked.author, said.now, spec_version=stored.version
+        spec.id, OperationKind.APPLY, request.author, cause.now, spec_version=stored.version
     )
     tx.operations.add(wish)

@@ -8,7 +8,7 @@ from supervisor.services.supervisors.specs import Service
 
 
 @dataclass(frozen=True)
-class ForAll:
+class BulkVerbs:
     """The verbs; what stands so already, or is gone by then, is passed over.
 
     Each supervisor has a transaction and an audit row of its own: a call that was cut off is

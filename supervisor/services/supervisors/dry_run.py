@@ -9,17 +9,17 @@ from dataclasses import dataclass, replace
 
 from supervisor.control.foresee import with_mixed_types
 from supervisor.control.tables import name_taken
-from supervisor.control.wakeups import Broadcast
+from supervisor.control.wakeups import Wakeups
 from supervisor.core.planning.dry_run import Probed, Verdict
 from supervisor.core.planning.preconditions import WHATEVER, Expected
-from supervisor.core.planning.restarts import restarts_of, told_of
+from supervisor.core.planning.restarts import describe_impact, restarts_of
 from supervisor.core.spec.spec import SupervisorSpec
 from supervisor.core.values.errors import InvalidSpec
 from supervisor.ports.store import Clock, Store, Workers
 from supervisor.ports.topic_probe import Probe, SourceUnreadable
 from supervisor.services.access.ownership import Allowed, allowed_before, everything
 from supervisor.services.supervisors.admission import changes_to, is_ended
-from supervisor.services.supervisors.sampler import Sampling
+from supervisor.services.supervisors.sampler import SampleRequests
 from supervisor.services.supervisors.specs import Service, new_token
 
 
@@ -78,15 +78,15 @@ class DryRun:
             changes = changes_to(newest, spec)
         except InvalidSpec as error:
             return replace(found, errors=error.errors)
-        told = told_of(changes, ranges, exists=exists, suspended=spec.suspended)
-        return replace(found, changes=changes, restarts=restarts_of(changes, ranges), told=told)
+        told = describe_impact(changes, ranges, exists=exists, suspended=spec.suspended)
+        return replace(found, changes=changes, restarts=restarts_of(changes, ranges), summary=told)
 
 
 @dataclass(frozen=True)
 class Looking:
     """What looks at topics for whoever asks; one instance per process."""
 
-    sampling: Sampling
+    sampling: SampleRequests
     dry_run: DryRun
 
     @classmethod
@@ -97,11 +97,11 @@ class Looking:
         service: Service,
         workers: Workers,
         *,
-        changed: Broadcast,
+        changed: Wakeups,
         probe: Probe,
     ) -> "Looking":
         """Wire both; nothing connects yet."""
-        sampling = Sampling(
+        sampling = SampleRequests(
             clock=clock,
             term=service.require_leader,
             workers=workers,

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from supervisor.control.leadership import Leadership
 from supervisor.control.loop import Loop
-from supervisor.core.history.lifecycle_events import HappeningKind, range_told
+from supervisor.core.history.lifecycle_events import EventKind, generation_event
 from supervisor.core.history.operations import Operation, OperationKind
 from supervisor.core.model.rows import AuditEntry, Generation, GenerationState
 from supervisor.core.values.errors import Refused, SupervisorNotFound
@@ -29,7 +29,7 @@ class UnknownGroups(Refused):
 
 
 @dataclass(frozen=True)
-class EarlyHandoff:
+class HandoffRequests:
     """The verb; one instance per process, safe to call from many threads."""
 
     store: Store
@@ -71,14 +71,16 @@ class EarlyHandoff:
             )
             detail = {"groups": ", ".join(map(str, sorted(wanted))), "asked": ", ".join(asked)}
             tx.audit.write(AuditEntry(now, author, "ask-handoff", supervisor_id, detail))
-            _tell(tx, [g for g in live if g.id in asked], now, author)
+            _record_requests(tx, [g for g in live if g.id in asked], now, author)
             wish = Operation(supervisor_id, OperationKind.HANDOFF, author, now, ranges=asked)
             operation = tx.operations.add(wish)
         self.loop.wake(supervisor_id)
         return operation
 
 
-def _tell(tx: Transaction, asked: Sequence[Generation], now: datetime, author: str) -> None:
-    for generation in asked:
-        told = range_told(generation, HappeningKind.HANDOFF_ASKED, now, author=author)
-        tx.happenings.tell(told)
+def _record_requests(
+    tx: Transaction, generations: Sequence[Generation], now: datetime, author: str
+) -> None:
+    for generation in generations:
+        told = generation_event(generation, EventKind.HANDOFF_ASKED, now, author=author)
+        tx.happenings.record(told)

@@ -13,15 +13,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
-from supervisor.control.discard import Said, doomed, move_offsets
-from supervisor.control.end_task import Endings
+from supervisor.control.discard import Cause, doomed, move_offsets
+from supervisor.control.end_task import TaskEnder
 from supervisor.control.leadership import Leadership
 from supervisor.control.loop import Loop
-from supervisor.control.wakeups import Broadcast
+from supervisor.control.wakeups import Wakeups
 from supervisor.core.history.operations import Operation, OperationKind
 from supervisor.core.model.rows import CommittedOffset, Generation, SpecVersion
 from supervisor.core.planning.observed import StreamState, StreamTrouble
-from supervisor.core.planning.offset_moves import Move, NewOffsets, moves
+from supervisor.core.planning.offset_moves import NewOffsets, OffsetMove, moves
 from supervisor.core.spec.spec import SupervisorSpec
 from supervisor.core.values.errors import (
     FieldError,
@@ -51,7 +51,7 @@ class ResetDone:
 
     supervisor_id: str
     dry_run: bool
-    moves: tuple[Move, ...]
+    moves: tuple[OffsetMove, ...]
     discarded: tuple[Generation, ...]
     """Live ranges that are given up: what they read is read again or skipped."""
     operation: str | None = None
@@ -59,7 +59,7 @@ class ResetDone:
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _ResetRequest:
     """One of the verbs: who asks for it, and what it means for a spec, Kafka and the rows."""
 
     kind: OperationKind
@@ -79,8 +79,8 @@ class Resets:
     clock: Clock
     leadership: Leadership
     loop: Loop
-    changed: Broadcast
-    endings: Endings
+    changed: Wakeups
+    endings: TaskEnder
 
     def reset(self, supervisor_id: str, author: str, *, dry_run: bool = False) -> ResetDone:
         """Forget the stored offsets and begin again, as a new supervisor would.
@@ -107,7 +107,7 @@ class Resets:
             where = "first" if spec.io_config.starts is not None else where
             return f"reset by {author}: it begins again at the {where} offsets"
 
-        asked = _Asked(OperationKind.RESET, author, why, target)
+        asked = _ResetRequest(OperationKind.RESET, author, why, target)
         return self._move(supervisor_id, asked, dry_run=dry_run)
 
     def reset_offsets(
@@ -132,7 +132,7 @@ class Resets:
             return NewOffsets(to, seen.topic_ids, seen.earliest)
 
         why = f"offsets set by {author}"
-        asked = _Asked(OperationKind.RESET_OFFSETS, author, lambda _: why, target)
+        asked = _ResetRequest(OperationKind.RESET_OFFSETS, author, lambda _: why, target)
         return self._move(supervisor_id, asked, dry_run=dry_run)
 
     def look(self, supervisor_id: str, spec: SupervisorSpec) -> StreamState:
@@ -163,7 +163,7 @@ class Resets:
                 )
             threading.Event().wait(_LOOK_AGAIN_S)
 
-    def _move(self, supervisor_id: str, asked: _Asked, *, dry_run: bool) -> ResetDone:
+    def _move(self, supervisor_id: str, request: _ResetRequest, *, dry_run: bool) -> ResetDone:
         for _ in range(TRIES):
             self.leadership.term()  # whoever does not lead has not looked at Kafka
             with self.store.reading() as tx:
@@ -171,34 +171,34 @@ class Resets:
             seen = self.look(supervisor_id, spec)
             try:
                 if dry_run:
-                    return self._foresee(supervisor_id, asked, spec, seen)
-                return self._act(supervisor_id, asked, version, seen)
+                    return self._foresee(supervisor_id, request, spec, seen)
+                return self._act(supervisor_id, request, version, seen)
             except (StaleCommit, StateMoved):
                 continue
         raise MetadataBusy(f"the offsets of {supervisor_id} moved {TRIES} times meanwhile")
 
     def _foresee(
-        self, supervisor_id: str, asked: _Asked, spec: SupervisorSpec, seen: StreamState
+        self, supervisor_id: str, request: _ResetRequest, spec: SupervisorSpec, seen: StreamState
     ) -> ResetDone:
         with self.store.reading() as tx:
             rows = tx.offsets.of(supervisor_id)
-            new = asked.target(spec, seen, rows)
+            new = request.target(spec, seen, rows)
             given_up = doomed(tx.generations.live(supervisor_id), new.touched)
         return ResetDone(supervisor_id, True, moves(rows, new), given_up)
 
     def _act(
-        self, supervisor_id: str, asked: _Asked, looked_at: SpecVersion, seen: StreamState
+        self, supervisor_id: str, request: _ResetRequest, looked_at: SpecVersion, seen: StreamState
     ) -> ResetDone:
         with self.store.leading(self.leadership.term()) as tx:
             newest, spec = existing(tx, supervisor_id)  # it may be terminated, or forgotten
             if newest.version != looked_at.version:
                 raise StateMoved(f"{supervisor_id} has another spec than when Kafka was looked at")
-            said = Said(asked.author, asked.kind, asked.why(spec), self.clock.now())
+            said = Cause(request.author, request.kind, request.why(spec), self.clock.now())
             rows = tx.offsets.of(supervisor_id)
-            new = asked.target(spec, seen, rows)
+            new = request.target(spec, seen, rows)
             given_up = doomed(tx.generations.live(supervisor_id), new.touched)
             made = move_offsets(tx, self.endings, supervisor_id, new, said, rows=rows)
-            wish = Operation(supervisor_id, asked.kind, asked.author, said.now)
+            wish = Operation(supervisor_id, request.kind, request.author, said.now)
             operation = tx.operations.add(wish)
         self.changed.notify()
         self.loop.wake(supervisor_id)

@@ -17,7 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from supervisor.control.wakeups import Broadcast
+from supervisor.control.wakeups import Wakeups
 from supervisor.core.planning.dry_run import Probed
 from supervisor.core.planning.observed import Liveness
 from supervisor.core.spec.sample_request import SampleRequest
@@ -76,7 +76,7 @@ class SampleFailed(Refused):
 
 
 @dataclass(frozen=True)
-class AskedSample:
+class PendingSample:
     """One sample that somebody waits for."""
 
     request: SampleRequest
@@ -92,7 +92,7 @@ class AskedSample:
         return max(0.0, self.until - time.monotonic())
 
 
-class Sampling:
+class SampleRequests:
     """The samples of this overlord; safe to call from many threads."""
 
     def __init__(
@@ -103,7 +103,7 @@ class Sampling:
         workers: Workers,
         probe: Probe,
         check: Callable[[SupervisorSpec], None],
-        changed: Broadcast,
+        changed: Wakeups,
         new_token: Callable[[], str],
     ) -> None:
         """`check` raises InvalidSpec for what the operator does not allow."""
@@ -116,7 +116,7 @@ class Sampling:
         self._new_token = new_token
         self._lock = threading.Lock()
         self._running = 0
-        self._listed: dict[str, tuple[str, DesiredSample, AskedSample]] = {}
+        self._listed: dict[str, tuple[str, DesiredSample, PendingSample]] = {}
         """Sample -> its worker, what it is told, who waits."""
 
     # -- who asks ------------------------------------------------------------------------------
@@ -138,7 +138,7 @@ class Sampling:
         finally:
             self._leave()
 
-    def begin(self, request: SampleRequest, seen: Probed | None = None) -> AskedSample:
+    def begin(self, request: SampleRequest, seen: Probed | None = None) -> PendingSample:
         """Ask a worker for a sample; blocks while it looks at the topic, unless it was `seen`.
 
         The caller waits for `answer`, at most `left_s`, and calls `end` in any case.
@@ -151,7 +151,7 @@ class Sampling:
         seen = self.look(request.spec) if seen is None else seen
         earliest, latest = _range(request.spec, seen)
         if not parts(earliest, latest, request.rows, newest=_newest(request.spec)):
-            asked = AskedSample(request, until)
+            asked = PendingSample(request, until)
             asked.answer.set_result(SampleAnswer(sample_id=""))
             return asked
         self._enter()
@@ -161,10 +161,10 @@ class Sampling:
             self._leave()
             raise
 
-    def end(self, asked: AskedSample) -> None:
+    def end(self, sample: PendingSample) -> None:
         """Forget a sample that nobody waits for: its worker is told to stop; repeatable."""
         with self._lock:
-            known = self._listed.pop(asked.sample_id, None)
+            known = self._listed.pop(sample.sample_id, None)
         if known is not None:
             self._leave()
             self._changed.notify()
@@ -202,12 +202,12 @@ class Sampling:
 
     # -- inside --------------------------------------------------------------------------------
 
-    def _list(self, request: SampleRequest, seen: Probed, until: float) -> AskedSample:
+    def _list(self, request: SampleRequest, seen: Probed, until: float) -> PendingSample:
         with self._lock:
             busy = Counter(owner for owner, _, _ in self._listed.values())
             worker_id = self._choose(busy)
             sample_id = f"sample-{self._new_token()[:20]}"
-            asked = AskedSample(request, until, sample_id, worker_id)
+            asked = PendingSample(request, until, sample_id, worker_id)
             told = _desired(request, seen, asked, self._new_token(), self._clock.now())
             self._listed[sample_id] = (worker_id, told, asked)
         self._changed.notify()
@@ -250,13 +250,13 @@ def _range(spec: SupervisorSpec, seen: Probed) -> tuple[Offsets, Offsets]:
 
 
 def _desired(
-    request: SampleRequest, seen: Probed, asked: AskedSample, token: str, now: datetime
+    request: SampleRequest, seen: Probed, sample: PendingSample, token: str, now: datetime
 ) -> DesiredSample:
     spec = request.spec
     rows = ingest_spec(spec, now)
     earliest, latest = _range(spec, seen)
     return DesiredSample(
-        sample_id=asked.sample_id,
+        sample_id=sample.sample_id,
         token=token,
         spec=_without_columns(rows) if request.raw else rows,
         earliest=dict(earliest),
@@ -264,7 +264,7 @@ def _desired(
         newest=_newest(spec),
         rows=request.rows,
         size_bytes=request.size_bytes,
-        within=timedelta(seconds=asked.left_s()),
+        within=timedelta(seconds=sample.left_s()),
     )
 
 

@@ -15,7 +15,7 @@ from supervisor.control.foresee import foresight, with_mixed_types
 from supervisor.control.leadership import Leadership
 from supervisor.control.loop import Loop
 from supervisor.control.tables import refuse_taken_name
-from supervisor.control.wakeups import Broadcast
+from supervisor.control.wakeups import Wakeups
 from supervisor.control.worker_registry import WorkerRegistry
 from supervisor.core.history.operations import Operation, OperationKind
 from supervisor.core.model.rows import AuditEntry, SpecVersion, WorkerRow
@@ -36,7 +36,7 @@ from supervisor.ports.store import Clock, Store, Transaction
 from supervisor.services.access.ownership import Allowed, allowed_before, everything
 from supervisor.services.supervisors.admission import (
     Applied,
-    Rules,
+    OperatorPolicy,
     Stored,
     applied,
     changes_to,
@@ -65,9 +65,9 @@ class Service:
         leadership: Leadership,
         registry: WorkerRegistry,
         loop: Loop,
-        changed: Broadcast,
-        rules: Rules,
-        reach: Callable[[str], None] = lambda _: None,
+        changed: Wakeups,
+        rules: OperatorPolicy,
+        failpoint: Callable[[str], None] = lambda _: None,
     ) -> None:
         """Keep the parts; `reach` is told of each place passed (failpoints)."""
         self._store = store
@@ -77,7 +77,7 @@ class Service:
         self._loop = loop
         self._changed = changed
         self._rules = rules
-        self._reach = reach
+        self._failpoint = failpoint
 
     # -- specs ---------------------------------------------------------------------------------
 
@@ -123,7 +123,7 @@ class Service:
             return applied(stored, judged, changes)
 
         done = self._judged(apply)
-        self._reach(f"{what}:committed")
+        self._failpoint(f"{what}:committed")
         self._loop.wake(spec.id)
         return done
 
@@ -201,7 +201,7 @@ class Service:
             return self._append(tx, wish, wanted, after=newest.version)
 
         done = self._judged(change)
-        self._reach(f"{verb}:committed")
+        self._failpoint(f"{verb}:committed")
         self._loop.wake(supervisor_id)
         return done
 
@@ -218,7 +218,7 @@ class Service:
             return self._append(tx, wish, None, after=newest.version).operation
 
         operation = self._judged(end)
-        self._reach("terminate:committed")
+        self._failpoint("terminate:committed")
         self._loop.wake(supervisor_id)
         return operation
 
@@ -251,7 +251,7 @@ class Service:
             disturbs=ranges.waits(restarts=restarts),
         )
         stored = tx.operations.add(operation)
-        self._reach(f"{what}:in-transaction")
+        self._failpoint(f"{what}:in-transaction")
         return Stored(version, stored.id, ranges)
 
     def supervisor_ids(self) -> list[str]:
@@ -320,7 +320,7 @@ class Service:
         with self._store.reading() as tx:
             answer = desired_state(tx, request.worker_id, term, self._rules.pause_lease)
         for place in _places_of(answer):
-            self._reach(place)
+            self._failpoint(place)
         return answer
 
     def _register(self, request: SyncRequest, term: int) -> None:
@@ -366,7 +366,7 @@ class Service:
         with self._store.reading() as tx:
             rows = tx.workers.all()
         self._registry.reset(rows)
-        self._reach("term:begun")
+        self._failpoint("term:begun")
         self.wake_all()
         self._changed.notify()
 

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from supervisor.control.end_task import Endings
+from supervisor.control.end_task import TaskEnder
 from supervisor.control.leadership import Leadership
 from supervisor.control.loop import Loop
 from supervisor.control.tables import require_table
-from supervisor.control.wakeups import Broadcast
+from supervisor.control.wakeups import Wakeups
 from supervisor.core.model.rows import AuditEntry, Task, TaskStatus
 from supervisor.core.values.errors import TaskNotFound
 from supervisor.ports.store import Clock, Store
@@ -23,8 +23,8 @@ class TaskStops:
     clock: Clock
     leadership: Leadership
     loop: Loop
-    changed: Broadcast
-    endings: Endings
+    changed: Wakeups
+    endings: TaskEnder
 
     def stop(self, task_id: str, author: str) -> bool:
         """End a task as FAILED, through no fault of its own; False: it had ended before.

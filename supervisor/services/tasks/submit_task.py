@@ -71,7 +71,7 @@ class SubmittedTasks:
             TaskNotFound: no bounded supervisor has this id.
         """
         with self.store.reading() as tx:
-            first, spec, ended = _found(tx, task_id)
+            first, spec, ended = _require_task(tx, task_id)
             done = is_completed(spec, tx.offsets.of(task_id))
             published = [each.published_at for each in tx.segments.publications(task_id)]
         finished = max(published, default=first.created_at) if done else ended
@@ -92,19 +92,21 @@ class SubmittedTasks:
     def payload(self, task_id: str) -> dict[str, object]:
         """Return `{task, payload}`: the spec that it became; raises as `status`."""
         with self.store.reading() as tx:
-            _, spec, _ = _found(tx, task_id)
+            _, spec, _ = _require_task(tx, task_id)
         return {"task": task_id, "payload": spec.normalised() | {"type": TYPE, "id": task_id}}
 
     def stop(self, task_id: str, author: str) -> None:
         """End a submitted task; one that has ended stays as it is.  Raises as `status`."""
         with self.store.reading() as tx:
-            _, spec, ended = _found(tx, task_id)
+            _, spec, ended = _require_task(tx, task_id)
             over = ended is not None or is_completed(spec, tx.offsets.of(task_id))
         if not over:
             self.service.terminate(task_id, author)
 
 
-def _found(tx: Transaction, task_id: str) -> tuple[SpecVersion, SupervisorSpec, datetime | None]:
+def _require_task(
+    tx: Transaction, task_id: str
+) -> tuple[SpecVersion, SupervisorSpec, datetime | None]:
     """Return the first version, the newest spec, and when it was terminated."""
     versions = tx.specs.history(task_id)
     spec = next((version.spec for version in versions if version.spec is not None), None)

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from supervisor.control.leadership import Leadership
 from supervisor.control.loop import Loop
-from supervisor.control.wakeups import Broadcast
+from supervisor.control.wakeups import Wakeups
 from supervisor.control.worker_registry import WorkerRegistry
 from supervisor.core.model.rows import AuditEntry, WorkerRow
 from supervisor.core.values.errors import Refused
@@ -28,7 +28,7 @@ class WorkerNotFound(Refused):
 
 
 @dataclass(frozen=True)
-class WorkerStands:
+class WorkerAdmin:
     """The verbs; one instance per process, safe to call from many threads."""
 
     store: Store
@@ -36,7 +36,7 @@ class WorkerStands:
     leadership: Leadership
     registry: WorkerRegistry
     loop: Loop
-    changed: Broadcast
+    changed: Wakeups
     _one_at_a_time: Lock = field(default_factory=Lock)
 
     def disable(self, name: str, author: str) -> WorkerRow:

@@ -29,10 +29,10 @@ from tasks.ingest.spark.jobs import await_metric
 from tasks.ingest.spark.sql import UNKNOWN_COLUMN, distinct_sql
 from tasks.ports import JournalEntry
 from tasks.rows.discovery import (
-    Found,
+    ColumnKinds,
     columns_of,
-    found_in,
     is_typed,
+    kinds_met,
     kinds_new,
     together,
     typed_of,
@@ -44,9 +44,9 @@ COLUMNS_MAX = 1_000
 """A discovered table has no more columns; further keys are counted as errors of their rows."""
 
 
-def found_so_far(spec: IngestSpec, names: Iterable[str], kinds: Mapping[str, int]) -> Found:
+def kinds_so_far(spec: IngestSpec, names: Iterable[str], kinds: Mapping[str, int]) -> ColumnKinds:
     """Return what earlier batches of a range have met, and the columns that a format names."""
-    return found_in(spec, {*names, *spec.typed, *_named_fields(spec)} - set(spec.excluded), kinds)
+    return kinds_met(spec, {*names, *spec.typed, *_named_fields(spec)} - set(spec.excluded), kinds)
 
 
 class ColumnBook:
@@ -59,20 +59,22 @@ class ColumnBook:
 
     def __init__(self) -> None:
         """Begin with an empty book."""
-        self._found: dict[str, Found] = {}
+        self._found: dict[str, ColumnKinds] = {}
         self._lock = Lock()
 
-    def begin(self, spec: IngestSpec) -> Found:
+    def begin(self, spec: IngestSpec) -> ColumnKinds:
         """Return what was found by now."""
         with self._lock:
             return dict(self._found.get(spec_key(spec), {}))
 
-    def learn(self, spec: IngestSpec, found: Found) -> None:
+    def learn(self, spec: IngestSpec, column_kinds: ColumnKinds) -> None:
         """Add what a batch has found."""
         key = spec_key(spec)
         with self._lock:
             known = self._found.pop(key, {})
-            self._found[key] = grown(known, found)  # the one that was used last is the last one
+            self._found[key] = grown(
+                known, column_kinds
+            )  # the one that was used last is the last one
             for old in list(self._found)[:-_SPECS_MAX]:
                 del self._found[old]
 
@@ -84,15 +86,15 @@ def spec_key(spec: IngestSpec) -> str:
 
 def columns_in(spec: IngestSpec, entries: Iterable[JournalEntry]) -> tuple[Column, ...]:
     """Return the columns of the files of journaled batches."""
-    return columns_of(spec, together(found_in(spec, e.columns, e.kinds) for e in entries))
+    return columns_of(spec, together(kinds_met(spec, e.columns, e.kinds) for e in entries))
 
 
-def digested(spec: IngestSpec, found: Found) -> tuple[int, ...]:
+def digested(spec: IngestSpec, column_kinds: ColumnKinds) -> tuple[int, ...]:
     """Return the numbers of a batch's columns that do not depend on what else it has met.
 
     All but the discovered ones: declared columns come first, what metrics need comes last.
     """
-    columns = len(columns_of(spec, found))
+    columns = len(columns_of(spec, column_kinds))
     declared = len(columns_of(spec, {}))
     return (*range(declared), *range(columns, columns + len(measured(spec))))
 
@@ -123,34 +125,34 @@ def _named_fields(spec: IngestSpec) -> set[str]:
     return {name for name in names - _never(spec) if not is_reserved(name)}
 
 
-def known_keys(spec: IngestSpec, found: Iterable[str]) -> frozenset[str]:
+def known_keys(spec: IngestSpec, names: Iterable[str]) -> frozenset[str]:
     """Return the keys that are no news; empty if nothing is discovered.
 
     Reserved names are news: a record with such a field loses what it holds, which is counted.
     """
     if spec.discovery is Discovery.NOTHING:
         return frozenset()
-    return frozenset(_never(spec) | set(found))
+    return frozenset(_never(spec) | set(names))
 
 
-def hidden_keys(spec: IngestSpec, found: Iterable[str]) -> frozenset[str]:
+def hidden_keys(spec: IngestSpec, names: Iterable[str]) -> frozenset[str]:
     """Return the discovered columns that a transform of the same name makes.
 
     A row has them if its record has such a field: whether a batch knows the column from other
     records must not decide.  Fields that a format names are in every record.
     """
     made = {transform.name for transform in spec.transforms}
-    return frozenset((made & set(found)) - _never(spec) - set(spec.typed) - _named_fields(spec))
+    return frozenset((made & set(names)) - _never(spec) - set(spec.typed) - _named_fields(spec))
 
 
-def flat_keys(spec: IngestSpec, found: Iterable[str]) -> frozenset[str] | None:
+def flat_keys(spec: IngestSpec, names: Iterable[str]) -> frozenset[str] | None:
     """Return the columns that were discovered as texts; None if no column is.
 
     What they may hold, and what makes a key news, are flat values alone, as in Druid.
     """
     if spec.discovery is not Discovery.TEXTS:
         return None
-    return frozenset(name for name in found if not is_typed(spec, name))
+    return frozenset(name for name in names if not is_typed(spec, name))
 
 
 def _never(spec: IngestSpec) -> set[str]:
@@ -160,21 +162,21 @@ def _never(spec: IngestSpec) -> set[str]:
     return {spec.timestamp.column, *declared, *spec.excluded, *metrics}
 
 
-def grown(found: Found, new: Mapping[str, int]) -> Found:
+def grown(column_kinds: ColumnKinds, new: Mapping[str, int]) -> ColumnKinds:
     """Return what was found with what is new, sorted, up to COLUMNS_MAX names; none goes.
 
     No reserved name comes in; one that is there already is of a worker that did not reserve it.
     """
-    room = max(0, COLUMNS_MAX - len(found))
-    taken = sorted(name for name in set(new) - set(found) if not is_reserved(name))[:room]
-    held = {name: kinds for name, kinds in new.items() if name in found or name in taken}
-    return dict(sorted(together([found, held]).items()))
+    room = max(0, COLUMNS_MAX - len(column_kinds))
+    taken = sorted(name for name in set(new) - set(column_kinds) if not is_reserved(name))[:room]
+    held = {name: kinds for name, kinds in new.items() if name in column_kinds or name in taken}
+    return dict(sorted(together([column_kinds, held]).items()))
 
 
 def judged(
     records: DataFrame,
     spec: IngestSpec,
-    found: Found,
+    column_kinds: ColumnKinds,
     schemas: Schemas = NO_SCHEMAS,
     *,
     straight: bool = True,
@@ -183,17 +185,17 @@ def judged(
     return decode(
         records,
         spec,
-        columns_of(spec, found),
-        known=known_keys(spec, found),
+        columns_of(spec, column_kinds),
+        known=known_keys(spec, column_kinds),
         schemas=schemas,
-        kinds=typed_of(spec, found),
-        hidden=hidden_keys(spec, found),
-        flat=flat_keys(spec, found),
+        kinds=typed_of(spec, column_kinds),
+        hidden=hidden_keys(spec, column_kinds),
+        flat=flat_keys(spec, column_kinds),
         straight=straight,
     )
 
 
-def peeked(records: DataFrame, spec: IngestSpec) -> Found:
+def peeked(records: DataFrame, spec: IngestSpec) -> ColumnKinds:
     """Return what records hold that could be columns.  Runs one job, two where types are found."""
     keys = "keys"
     known = known_keys(spec, ())
@@ -210,8 +212,8 @@ def peeked(records: DataFrame, spec: IngestSpec) -> Found:
     return found | dict(zip(typed, json.loads(told), strict=True))
 
 
-def _observed(frame: DataFrame, told: str, metric: str) -> str:
+def _observed(frame: DataFrame, values: str, metric: str) -> str:
     observation = Observation()
-    seen = frame.observe(observation, fn.expr(told).alias(metric))
+    seen = frame.observe(observation, fn.expr(values).alias(metric))
     seen.write.format("noop").mode("overwrite").save()
     return await_metric(observation, metric)

@@ -30,14 +30,14 @@ from tasks.ingest.decode.transform import (
 )
 from tasks.ingest.decode.unfit import Lost, unfit_sql
 from tasks.ingest.formats.parse import parse
-from tasks.ingest.formats.parsed import NEVER, NO_NUMBERS, NONE_OF_NAMES, Parsed, Wanted
+from tasks.ingest.formats.parsed import NEVER, NO_NUMBERS, NONE_OF_NAMES, Parsed, WantedFields
 from tasks.ingest.formats.reasons import RejectReason
 from tasks.ingest.formats.schemas import NO_SCHEMAS, Schemas
 from tasks.ingest.spark.sql import (
     AGAIN_COLUMN,
-    ASKED_COLUMN,
     ERROR_COLUMN,
     KIND_COLUMN,
+    MISSING_SCHEMA_COLUMN,
     REASON_COLUMN,
     UNFIT_COLUMN,
     UNKNOWN_COLUMN,
@@ -45,7 +45,7 @@ from tasks.ingest.spark.sql import (
 from tasks.rows.arrays import ELEMENTS, count_of, held_in
 from tasks.rows.discovery import kinds_sql, stored
 from tasks.rows.expression.compile import compile_expression
-from tasks.rows.expression.tree import Part
+from tasks.rows.expression.tree import Node
 from tasks.rows.expression.value import Value, as_long, without_array
 from tasks.rows.filter_sql import filter_sql
 from tasks.rows.row_plan import (
@@ -95,7 +95,7 @@ def decode(
     known = tuple(sorted(set(known) - set(hidden)))
     numbers = numbers_of(plan, spec.timestamp)
     plain = None if flat is None else frozenset(flat)
-    wanted = Wanted(tuple(texts), plan.value_names, known, numbers, plain, straight)
+    wanted = WantedFields(tuple(texts), plan.value_names, known, numbers, plain, straight)
     frame, inputs, carried = _judged(parse(records, spec, wanted, schemas), plan, spec)
     frame, judged = _timed(frame, plan, spec, carried), _judges(spec)
     fields, lost = inputs, list[Lost]()
@@ -119,7 +119,7 @@ def decode(
         *("p", "o", "s", "size"),
         f"{_stored_time(spec)} AS t",
         *(f"c{n}" for n in range(len(columns) + len(measured(spec)))),
-        *(column for column in (ASKED_COLUMN, AGAIN_COLUMN) if column in carried),
+        *(column for column in (MISSING_SCHEMA_COLUMN, AGAIN_COLUMN) if column in carried),
         *(f"{KIND_COLUMN}{n}" for n in range(len(plan.observed))),
         *([UNFIT_COLUMN] if judged else []),
         f"({misfit} OR unknown IS NOT NULL) AS {ERROR_COLUMN}",
@@ -152,8 +152,8 @@ def _judged(
     for number, name in enumerate(plan.inputs):
         selected, inputs[name] = staged(parsed.value(name), f"i{number}")
         looked_at += selected
-    if parsed.asked != NO_NUMBERS:
-        looked_at.append(f"{parsed.asked} AS {ASKED_COLUMN}")
+    if parsed.missing_schemas != NO_NUMBERS:
+        looked_at.append(f"{parsed.missing_schemas} AS {MISSING_SCHEMA_COLUMN}")
     if parsed.again != NEVER:
         looked_at.append(f"{parsed.again} AS {AGAIN_COLUMN}")
     made = {name for name, _ in plan.transforms}
@@ -169,7 +169,7 @@ def _judged(
         f"{parsed.reason} AS r",
         *(f"{_raw(parsed, c)} AS f{n}" for n, c in plan.texts if c.type != "string"),
         *(f"{_value(parsed, c)} AS c{n}" for n, c in plan.texts),
-        *(f"{_as_found(plan, c, parsed.value(c.name))} AS c{n}" for n, c in plan.values),
+        *(f"{_stored_sql(plan, c, parsed.value(c.name))} AS c{n}" for n, c in plan.values),
         *(f"{held_in(parsed.value(c.name))} AS f{n}" for n, c in _declared_arrays(plan)),
         *(f"{_is_infinite(parsed.value(c.name))} AS f{n}" for n, c in _discovered_numbers(plan)),
         *looked_at,
@@ -193,9 +193,9 @@ def _value(parsed: Parsed, column: Column) -> str:
     return f"CASE WHEN NOT {parsed.again} THEN {exact.number} ELSE {value} END"
 
 
-def _as_found(plan: RowPlan, column: Column, value: Value) -> str:
+def _stored_sql(plan: RowPlan, column: Column, value: Value) -> str:
     """Return the SQL of a value as its column stores it."""
-    if column.name in plan.found:
+    if column.name in plan.discovered:
         # Of each type that the column may grow to, what is no finite number is null.
         finite = value.double and within_type(value.double, "double")
         return stored(replace(value, double=finite, number=None, digits=None), column.type)
@@ -220,7 +220,7 @@ def _transformed(
         selected += texts
     frame = frame.selectExpr("*", *selected)
     held = made | {name: _where_met(name, made[name]) for name in hidden}
-    columns = [f"{_as_found(plan, c, held[c.name])} AS c{n}" for n, c in plan.made]
+    columns = [f"{_stored_sql(plan, c, held[c.name])} AS c{n}" for n, c in plan.transformed]
     columns += [
         f"{kinds_sql(held[name])} AS {KIND_COLUMN}{n}"
         for n, name in enumerate(plan.observed)
@@ -236,25 +236,25 @@ def _transformed(
     else:
         frame = frame.selectExpr("*", *columns)
     lost = [
-        Lost(_is_lost(held[c.name], c, f"c{n}"), c, declared=c.name not in plan.found)
-        for n, c in plan.made
+        Lost(_is_lost(held[c.name], c, f"c{n}"), c, declared=c.name not in plan.discovered)
+        for n, c in plan.transformed
     ]
     return frame, inputs | made | {TIME: Value(long="unix_millis(t)")}, lost
 
 
-def _where_met(name: str, made: Value) -> Value:
+def _where_met(name: str, value: Value) -> Value:
     """Return a value where its record has a field of that name, else null."""
 
     def met(sql: str | None) -> str | None:
         return sql and f"CASE WHEN array_contains(unknown, {text(name)}) THEN {sql} END"
 
-    array = made.array
+    array = value.array
     if array is not None:
         variant, shape = met(array.variant), met(array.known_shape)
         array = replace(array, sql=met(array.sql) or "", variant=variant, known_shape=shape)
     return Value(
-        *(met(made.long), met(made.double), met(made.string), array, met(made.json)),
-        digits=met(made.digits),
+        *(met(value.long), met(value.double), met(value.string), array, met(value.json)),
+        digits=met(value.digits),
     )
 
 
@@ -290,7 +290,7 @@ def _measured(
     return frame, lost
 
 
-def _measured_value(metric: Metric, tree: Part, fields: dict[str, Value]) -> Value:
+def _measured_value(metric: Metric, tree: Node, fields: dict[str, Value]) -> Value:
     """Return what a metric is made of: of a field the value itself, which may be a boolean."""
     if metric.field is not None:
         return fields.get(metric.field, Value())
@@ -374,9 +374,11 @@ def _has_fewer(array: str, wanted: str) -> str:
 
 
 def _declared_arrays(plan: RowPlan) -> list[tuple[int, Column]]:
-    return [(n, c) for n, c in plan.values if c.type in ELEMENTS and c.name not in plan.found]
+    return [(n, c) for n, c in plan.values if c.type in ELEMENTS and c.name not in plan.discovered]
 
 
 def _discovered_numbers(plan: RowPlan) -> list[tuple[int, Column]]:
     """Return the columns with the type of their values in which numbers may be."""
-    return [(n, c) for n, c in plan.values if c.name in plan.found and c.type in {"double", "json"}]
+    return [
+        (n, c) for n, c in plan.values if c.name in plan.discovered and c.type in {"double", "json"}
+    ]

@@ -15,14 +15,14 @@ from tasks.ingest.formats.reasons import RejectReason
 from tasks.ingest.spark.places import numbers_of
 from tasks.ingest.spark.sql import (
     AGAIN_COLUMN,
-    ASKED_COLUMN,
     ERROR_COLUMN,
     IS_ROW,
     KIND_COLUMN,
+    MISSING_SCHEMA_COLUMN,
     REASON_COLUMN,
     UNFIT_COLUMN,
     UNKNOWN_COLUMN,
-    Told,
+    ExtraColumns,
     distinct_sql,
 )
 
@@ -68,7 +68,7 @@ class Observed:
     """The first and the last of each reason, with what was expected where a value is unfit."""
     unknown: tuple[str, ...]
     """Top-level keys that are no columns yet, sorted."""
-    asked: tuple[int, ...] = ()
+    missing_schemas: tuple[int, ...] = ()
     """Numbers of schemas that are to be fetched (see `schemas`), sorted."""
     kinds: tuple[int, ...] = ()
     """Of the rows' values, per column of which `decode` tells them."""
@@ -98,7 +98,7 @@ def seen_sql(
     return (*others, sampled, f"{hash_sql(start, digested)} AS {_HASH}")
 
 
-def metric_sql(start: Offsets, told: Told, reasons: Sequence[RejectReason]) -> str:
+def metric_sql(start: Offsets, extra: ExtraColumns, reasons: Sequence[RejectReason]) -> str:
     """Return the SQL of the metric over what `seen_sql` gives, of the partitions of `start`.
 
     `told` is what the rows tell, `reasons` are those of which samples are wanted.
@@ -117,7 +117,8 @@ def metric_sql(start: Offsets, told: Told, reasons: Sequence[RejectReason]) -> s
         for index, (partition, number) in enumerate(numbers.items())
     )
     samples = ", ".join(
-        f"{which}(CASE WHEN {REASON_COLUMN} = {reason.code} THEN {_sample(reason, told.unfit)} END)"
+        f"{which}(CASE WHEN {REASON_COLUMN} = {reason.code} "
+        f"THEN {_sample(reason, extra.unfit)} END)"
         for reason in reasons
         for which in ("min", "max")
     )
@@ -126,17 +127,17 @@ def metric_sql(start: Offsets, told: Told, reasons: Sequence[RejectReason]) -> s
         f"count(CASE WHEN {IS_ROW} AND {ERROR_COLUMN} THEN 1 END) AS bad, array({kept}) AS kept, "
         f"collect_list(CASE WHEN NOT {IS_ROW} THEN (CASE p {cases} END) * {_REASONS} + "
         f"{REASON_COLUMN} END) AS rejects, array({samples}) AS samples"
-        f"{told_sql(told)}, bit_xor({_HASH}) AS digest)) AS {METRIC}"
+        f"{extra_sql(extra)}, bit_xor({_HASH}) AS digest)) AS {METRIC}"
     )
 
 
-def told_sql(told: Told) -> str:
+def extra_sql(extra: ExtraColumns) -> str:
     """Return the SQL of what rows tell beside, of all of them; each part begins with a comma."""
     parts = {
-        UNKNOWN_COLUMN: distinct_sql(UNKNOWN_COLUMN) if told.unknown else "",
-        ASKED_COLUMN: distinct_sql(ASKED_COLUMN) if told.asked else "",
-        "kinds": kinds_sql(told.kinds) if told.kinds else "",
-        AGAIN_COLUMN: f"count(CASE WHEN {AGAIN_COLUMN} THEN 1 END)" if told.again else "",
+        UNKNOWN_COLUMN: distinct_sql(UNKNOWN_COLUMN) if extra.unknown else "",
+        MISSING_SCHEMA_COLUMN: distinct_sql(MISSING_SCHEMA_COLUMN) if extra.missing_schemas else "",
+        "kinds": kinds_sql(extra.kinds) if extra.kinds else "",
+        AGAIN_COLUMN: f"count(CASE WHEN {AGAIN_COLUMN} THEN 1 END)" if extra.again else "",
     }
     return "".join(f", {part} AS {name}" for name, part in parts.items() if part)
 
@@ -174,7 +175,7 @@ def read_metric(metric: str, start: Offsets, reasons: Sequence[RejectReason]) ->
         rejects=tuple(_rejects(found.get("rejects", []), partitions, start)),
         samples=tuple(_samples(found.get("samples", []), start, reasons)),
         unknown=tuple(found.get(UNKNOWN_COLUMN, [])),
-        asked=tuple(found.get(ASKED_COLUMN, [])),
+        missing_schemas=tuple(found.get(MISSING_SCHEMA_COLUMN, [])),
         kinds=tuple(found.get("kinds", [])),
         again=found.get(AGAIN_COLUMN, 0),
         digest=found.get("digest", 0),
@@ -195,12 +196,12 @@ def _rejects(
 
 
 def _samples(
-    found: Sequence[dict[str, object] | None], start: Offsets, reasons: Sequence[RejectReason]
+    sample_rows: Sequence[dict[str, object] | None], start: Offsets, reasons: Sequence[RejectReason]
 ) -> list[RejectSample]:
     partitions: dict[object, TopicPartition] = {n: p for p, n in numbers_of(start).items()}
     in_turn = [reason for reason in reasons for _ in ("first", "last")]
     samples: dict[tuple[object, object], RejectSample] = {}
-    for reason, sample in zip(in_turn, found, strict=False):
+    for reason, sample in zip(in_turn, sample_rows, strict=False):
         if sample:
             samples[sample["p"], sample["o"]] = RejectSample.model_validate(
                 {

@@ -7,16 +7,16 @@ text Java makes one with U+FFFD in it, which few others have: only those are loo
 from pyspark.sql import DataFrame
 
 from tasks.contract.ingest_spec import AvroFormat
-from tasks.ingest.formats.schemas import Answers
+from tasks.ingest.formats.schemas import KnownSchemas
 from tasks.rows.schemas.avro import Record
 from tasks.rows.schemas.avro_sql import MARK, Written, from_avro_sql, json_sql, no_text_sql
 
 _REPLACED = "\N{REPLACEMENT CHARACTER}"
 
 
-def avro_as_json(frame: DataFrame, spec: AvroFormat, known: Answers, body: str) -> DataFrame:
+def avro_as_json(frame: DataFrame, spec: AvroFormat, known: KnownSchemas, body: str) -> DataFrame:
     """Add `_j` to a frame that has `_id`, see `as_json`; `body` is SQL of the bytes."""
-    records = {n: one for n, one in known.found.items() if isinstance(one, Record)}
+    records = {n: one for n, one in known.schemas.items() if isinstance(one, Record)}
     decoded = [
         f"CASE WHEN _id = {number} THEN {from_avro_sql(record, body)} END AS _a{number}"
         for number, record in records.items()

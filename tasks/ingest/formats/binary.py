@@ -12,10 +12,10 @@ from pyspark.sql import DataFrame
 from tasks.contract.ingest_spec import AvroFormat, BinaryFormat, RegistrySchemas
 from tasks.ingest.formats.avro import avro_as_json
 from tasks.ingest.formats.json import parse_json
-from tasks.ingest.formats.parsed import NO_NUMBERS, Parsed, Wanted
+from tasks.ingest.formats.parsed import NO_NUMBERS, Parsed, WantedFields
 from tasks.ingest.formats.protobuf import protobuf_as_json
 from tasks.ingest.formats.reasons import RejectReason
-from tasks.ingest.formats.schemas import Answers, framed, known_schemas
+from tasks.ingest.formats.schemas import KnownSchemas, framed, known_schemas
 from tasks.rows.sql.text import text
 
 _HEAD_BYTES = 5
@@ -27,16 +27,18 @@ _SAMPLE_BYTES = 360
 
 
 def parse_binary(
-    records: DataFrame, spec: BinaryFormat, wanted: Wanted, answers: Answers
+    records: DataFrame, spec: BinaryFormat, wanted: WantedFields, answers: KnownSchemas
 ) -> Parsed:
     """Decode `v`; the frame gains `s`, and what `parse_json` adds to it."""
     known = known_schemas(spec, answers)
     lists = isinstance(spec, AvroFormat)  # Druid discovers no list of a message as text
     parsed = parse_json(as_json(records, spec, known), spec.fields, wanted, lists=lists)
-    return replace(parsed, reason=_judge(spec, known), raw="v", asked=asked_sql(spec, known))
+    return replace(
+        parsed, reason=_judge(spec, known), raw="v", missing_schemas=missing_schema_sql(spec, known)
+    )
 
 
-def as_json(records: DataFrame, spec: BinaryFormat, known: Answers) -> DataFrame:
+def as_json(records: DataFrame, spec: BinaryFormat, known: KnownSchemas) -> DataFrame:
     """Add `_id` (the schema's number), `_j` (the JSON of a record, else null) and `s` (a text).
 
     `s` is `_j`, or the first bytes of a value that is no record, as `base64:`.
@@ -58,11 +60,11 @@ def as_json(records: DataFrame, spec: BinaryFormat, known: Answers) -> DataFrame
     return decoded.selectExpr("*", f"coalesce(_j, {told}) AS s")
 
 
-def asked_sql(spec: BinaryFormat, known: Answers) -> str:
+def missing_schema_sql(spec: BinaryFormat, known: KnownSchemas) -> str:
     """Return the SQL of the number that is not known, as a list of one; null if it is known."""
     if not isinstance(spec.schemas, RegistrySchemas):
         return NO_NUMBERS
-    settled = _among({*known.found, *known.missing, *known.unreadable})
+    settled = _among({*known.schemas, *known.missing, *known.unreadable})
     return f"CASE WHEN _id <= {_NUMBER_MAX} AND NOT {settled} THEN array(_id) END"
 
 
@@ -72,7 +74,7 @@ def reasons_of_form(spec: BinaryFormat) -> set[RejectReason]:
     return found if _may_be_empty(spec) else found | {RejectReason.EMPTY}
 
 
-def _judge(spec: BinaryFormat, known: Answers) -> str:
+def _judge(spec: BinaryFormat, known: KnownSchemas) -> str:
     """Judge the record's form: 0, or the number of a reason."""
     none = _none_of(spec).code
     empty = f"WHEN octet_length(v) = 0 THEN {RejectReason.EMPTY.code} "
@@ -81,7 +83,7 @@ def _judge(spec: BinaryFormat, known: Answers) -> str:
         f"{'' if _may_be_empty(spec) else empty}"
         f"WHEN _id IS NULL THEN {none} "
         f"WHEN {_among(known.unreadable)} THEN {RejectReason.UNREADABLE_SCHEMA.code} "
-        f"WHEN NOT {_among(known.found)} THEN {RejectReason.UNKNOWN_SCHEMA.code} "
+        f"WHEN NOT {_among(known.schemas)} THEN {RejectReason.UNKNOWN_SCHEMA.code} "
         f"WHEN _j IS NULL THEN {none} ELSE 0 END"
     )
 

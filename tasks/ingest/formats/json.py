@@ -25,7 +25,7 @@ from pyspark.sql.types import (
 )
 
 from tasks.contract.ingest_spec import JsonFormat
-from tasks.ingest.formats.parsed import NEVER, NO_NAMES, Exact, Parsed, Wanted
+from tasks.ingest.formats.parsed import NEVER, NO_NAMES, Exact, Parsed, WantedFields
 from tasks.ingest.formats.reasons import RejectReason
 from tasks.ingest.spark.text_functions import ENDS_FLAT, IS_JSON_TEXT, add_text_functions
 from tasks.rows.arrays import of_variant
@@ -57,7 +57,7 @@ _MAY_SKIP = f"(NOT {_FLAT} OR contains(s, '[') OR contains(s, 'null'))"
 
 
 def parse_json(
-    records: DataFrame, spec: JsonFormat, wanted: Wanted, *, lists: bool = True
+    records: DataFrame, spec: JsonFormat, wanted: WantedFields, *, lists: bool = True
 ) -> Parsed:
     """Read `s`; the frame gains `j`, `again`, `k`, and for values `e`, `b`, `w`, `e0`, `k0` etc.
 
@@ -263,12 +263,12 @@ def _is_flat(value: str, kind: str, *, lists: bool) -> str:
     return f"{kind} <> 'VOID' AND NOT ({nested}) AND NOT ({kind} = 'ARRAY<VARIANT>' AND {mixed})"
 
 
-def _flat_text(key: str, found: str) -> str:
+def _flat_text(key: str, flat: str) -> str:
     """Return the SQL of a field's text, null where text discovery skips what the field holds."""
     # A text, too, may begin so; only then a record's own word for it is asked for.
-    bracket = f"(startswith({found}, '{{') OR startswith({found}, '['))"
+    bracket = f"(startswith({flat}, '{{') OR startswith({flat}, '['))"
     skipped = f"{bracket} AND NOT array_contains(flat, {text(key)})"
-    return f"CASE WHEN {skipped} THEN NULL ELSE {found} END"
+    return f"CASE WHEN {skipped} THEN NULL ELSE {flat} END"
 
 
 def _unused(wanted: str, taken: Sequence[str]) -> str:

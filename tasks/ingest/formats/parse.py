@@ -17,15 +17,15 @@ from tasks.contract.ingest_spec import (
     UnfitValues,
     ValueFormat,
 )
-from tasks.ingest.formats.binary import as_json, asked_sql, parse_binary, reasons_of_form
+from tasks.ingest.formats.binary import as_json, missing_schema_sql, parse_binary, reasons_of_form
 from tasks.ingest.formats.json import parse_json
-from tasks.ingest.formats.parsed import NONE_OF_NAMES, Parsed, Wanted
+from tasks.ingest.formats.parsed import NONE_OF_NAMES, Parsed, WantedFields
 from tasks.ingest.formats.reasons import RejectReason
 from tasks.ingest.formats.schemas import (
+    NO_KNOWN_SCHEMAS,
     NO_SCHEMAS,
-    NOTHING_ASKED,
     OF_KEYS,
-    Answers,
+    KnownSchemas,
     Schemas,
     known_schemas,
 )
@@ -34,14 +34,14 @@ from tasks.ingest.spark.text_functions import IS_JSON_TEXT, add_text_functions
 from tasks.rows.expression.value import Value
 from tasks.rows.sql.text import text, texts
 
-_ASKED = "_asked"
+_MISSING_SCHEMA = "_asked"
 _FIRST_LINE = r"""CASE WHEN contains(CAST(_key AS STRING), '\n')
 THEN CAST(concat(substring_index(CAST(_key AS STRING), '\n', 1), '\n') AS BINARY) ELSE _key END"""
 """SQL of a key that is text: of several lines only the first counts, as in Druid."""
 
 
 def parse(
-    records: DataFrame, spec: RowSpec, wanted: Wanted, schemas: Schemas = NO_SCHEMAS
+    records: DataFrame, spec: RowSpec, wanted: WantedFields, schemas: Schemas = NO_SCHEMAS
 ) -> Parsed:
     """Judge the form of records as `source.read_range` gives them.  Lazy: no job is run."""
     if spec.kafka_columns is not None:
@@ -68,7 +68,10 @@ def reasons_of(spec: RowSpec) -> tuple[RejectReason, ...]:
 
 
 def _parse_value(
-    records: DataFrame, spec: ValueFormat, wanted: Wanted, answers: Answers = NOTHING_ASKED
+    records: DataFrame,
+    spec: ValueFormat,
+    wanted: WantedFields,
+    answers: KnownSchemas = NO_KNOWN_SCHEMAS,
 ) -> Parsed:
     if isinstance(spec, BinaryFormat):
         return parse_binary(records, spec, wanted, answers)
@@ -82,7 +85,9 @@ def _parse_value(
             return parse_regex(frame, spec, wanted)
 
 
-def _parse_kafka(records: DataFrame, rows: RowSpec, wanted: Wanted, schemas: Schemas) -> Parsed:
+def _parse_kafka(
+    records: DataFrame, rows: RowSpec, wanted: WantedFields, schemas: Schemas
+) -> Parsed:
     """Read what stands beside the value too; a field of the value goes before one of these.
 
     A record without a value is a row of what stands beside it.
@@ -106,15 +111,15 @@ def _parse_kafka(records: DataFrame, rows: RowSpec, wanted: Wanted, schemas: Sch
         named = f"transform(_headers, x -> concat({text(spec.header_prefix)}, x.key))"
         fresh = f"filter({named}, x -> x NOT IN ({texts(wanted.known)}))"
         unknown = _together(unknown, fresh, NONE_OF_NAMES)
-    asked = parsed.asked
-    if _ASKED in records.columns:
-        asked = _together(asked, _ASKED, "CAST(array() AS ARRAY<BIGINT>)")
+    asked = parsed.missing_schemas
+    if _MISSING_SCHEMA in records.columns:
+        asked = _together(asked, _MISSING_SCHEMA, "CAST(array() AS ARRAY<BIGINT>)")
     return replace(
         parsed,
         texts={name: _either_text(parsed, beside, name) for name in wanted.texts},
         values={name: _either(parsed.value(name), beside.get(name)) for name in wanted.values},
         unknown=unknown,
-        asked=asked,
+        missing_schemas=asked,
     )
 
 
@@ -170,7 +175,7 @@ def _header_text(value: str, encoding: HeaderEncoding) -> str:
     return f"decode({value}, {text(encoding)})"  # replaces: `spark.sql.legacy.codingErrorAction`
 
 
-def _with_key(records: DataFrame, spec: KafkaColumns, answers: Answers) -> DataFrame:
+def _with_key(records: DataFrame, spec: KafkaColumns, answers: KnownSchemas) -> DataFrame:
     """Add `_name`, the text of the first field of a key; with a schema `_asked`, too: `Parsed`."""
     kept = [c for c in records.columns if c != "v"]
     add_text_functions(records.sparkSession)
@@ -184,12 +189,13 @@ def _with_key(records: DataFrame, spec: KafkaColumns, answers: Answers) -> DataF
             decoded = as_json(records.selectExpr(*kept, "v AS _v", "_key AS v"), inner, known)
             return decoded.selectExpr(
                 *(*kept, "_v AS v", f"{_first_of('_j')} AS _name"),
-                f"transform({asked_sql(inner, known)}, x -> x + {OF_KEYS}) AS {_ASKED}",
+                f"transform({missing_schema_sql(inner, known)}, x -> x + {OF_KEYS}) "
+                f"AS {_MISSING_SCHEMA}",
             )
         case TextFormat() | RegexFormat() as inner:
             first = inner.columns[0]
             moved = records.selectExpr(*kept, "v AS _v", f"{_FIRST_LINE} AS v")
-            parsed = _parse_value(moved, inner, Wanted(texts=(first,)))
+            parsed = _parse_value(moved, inner, WantedFields(texts=(first,)))
             name = f"CASE WHEN ({parsed.reason}) = 0 THEN {parsed.text(first)} END AS _name"
             return parsed.frame.selectExpr(*kept, "_v AS v", name)
 

@@ -20,7 +20,7 @@ NO_NUMBERS = "CAST(NULL AS ARRAY<BIGINT>)"
 
 
 @dataclass(frozen=True)
-class Wanted:
+class WantedFields:
     """Which fields are asked for, and how."""
 
     texts: tuple[str, ...] = ()
@@ -69,7 +69,7 @@ class Parsed:
     """SQL of a BOOLEAN, never null: the record had to be read a second time, all of it as texts."""
     unknown: str = NO_NAMES
     """SQL of the fields' names that are not known, as an array; null if there are none."""
-    asked: str = NO_NUMBERS
+    missing_schemas: str = NO_NUMBERS
     """SQL of the numbers of schemas that are not known, as an array; null if there are none."""
 
     def text(self, name: str) -> str:

@@ -4,12 +4,12 @@ from pyspark.sql import DataFrame
 
 from tasks.contract.messages import FailureCode
 from tasks.ingest.formats.protobuf_function import protobuf_function
-from tasks.ingest.formats.schemas import Answers
+from tasks.ingest.formats.schemas import KnownSchemas
 from tasks.ports import TaskError
 from tasks.rows.schemas.protobuf import Messages, ProtobufSchemaError
 
 
-def protobuf_as_json(frame: DataFrame, known: Answers) -> DataFrame:
+def protobuf_as_json(frame: DataFrame, known: KnownSchemas) -> DataFrame:
     """Add `_j` to a frame that has `_id`, see `parse_binary.as_json`.
 
     Raises:
@@ -19,7 +19,7 @@ def protobuf_as_json(frame: DataFrame, known: Answers) -> DataFrame:
     try:
         cases = " ".join(
             f"WHEN _id = {number} THEN {protobuf_function(session, messages)}(v)"
-            for number, messages in known.found.items()
+            for number, messages in known.schemas.items()
             if isinstance(messages, Messages)
         )
     except ProtobufSchemaError as error:

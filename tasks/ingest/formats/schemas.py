@@ -36,25 +36,25 @@ Schema = Record | Messages
 
 
 @dataclass(frozen=True)
-class Answers:
+class KnownSchemas:
     """What a registry has said of numbers so far."""
 
-    found: Mapping[int, Schema] = field(default_factory=dict)
+    schemas: Mapping[int, Schema] = field(default_factory=dict)
     missing: frozenset[int] = frozenset()
     """It has no schema of that number."""
     unreadable: frozenset[int] = frozenset()
     """It has one, but none that can be read."""
 
 
-NOTHING_ASKED = Answers()
+NO_KNOWN_SCHEMAS = KnownSchemas()
 
 
 @dataclass(frozen=True)
 class Schemas:
     """What is known of the schemas of a batch's values and keys."""
 
-    values: Answers = NOTHING_ASKED
-    keys: Answers = NOTHING_ASKED
+    values: KnownSchemas = NO_KNOWN_SCHEMAS
+    keys: KnownSchemas = NO_KNOWN_SCHEMAS
 
 
 NO_SCHEMAS = Schemas()
@@ -65,15 +65,15 @@ def framed(spec: BinaryFormat) -> int | None:
     return {"one": None, "many": 1, "registry": 0}[spec.schemas.type]
 
 
-def known_schemas(spec: BinaryFormat, answers: Answers) -> Answers:
+def known_schemas(spec: BinaryFormat, answers: KnownSchemas) -> KnownSchemas:
     """Return what is known of the schemas of a format, by number; the only one has 0."""
     match spec.schemas:
         case OneSchema(text=text):
-            return Answers({0: read_schema(text)})
+            return KnownSchemas({0: read_schema(text)})
         case OneMessage(text=text, message=message):
-            return Answers({0: read_descriptors(text, message)})
+            return KnownSchemas({0: read_descriptors(text, message)})
         case ManySchemas(schemas=schemas):
-            return Answers({one.number: read_schema(one.text) for one in schemas})
+            return KnownSchemas({one.number: read_schema(one.text) for one in schemas})
         case _:
             return answers
 
@@ -83,7 +83,7 @@ def held_fields(spec: AvroFormat, *, flat: bool = False) -> tuple[str, ...]:
 
     `flat`: without those that can hold nothing but nested values.
     """
-    records = known_schemas(spec, NOTHING_ASKED).found.values()
+    records = known_schemas(spec, NO_KNOWN_SCHEMAS).schemas.values()
     fields = (record.fields for record in records if isinstance(record, Record))
     held = (field for named in fields for field in named)
     return tuple(sorted({name for name, kind in held if not flat or may_be_flat(kind)}))
@@ -107,7 +107,7 @@ class SchemaBook:
         return Schemas(self._begun(spec.value_registry), self._begun(spec.key_registry))
 
     def answered(
-        self, schemas: Schemas, spec: RowSpec, asked: Sequence[int], check: Callable[[], None]
+        self, schemas: Schemas, spec: RowSpec, numbers: Sequence[int], check: Callable[[], None]
     ) -> Schemas:
         """Return `schemas` with what was asked for (see `OF_KEYS`); `check` may end it between.
 
@@ -115,30 +115,30 @@ class SchemaBook:
             SchemasUnavailable: a registry did not answer.
             TaskError: a secret is not set here.
         """
-        of_values = [number for number in asked if number < OF_KEYS]
-        of_keys = [number - OF_KEYS for number in asked if number >= OF_KEYS]
+        of_values = [number for number in numbers if number < OF_KEYS]
+        of_keys = [number - OF_KEYS for number in numbers if number >= OF_KEYS]
         return Schemas(
             self._extended(schemas.values, spec.value_registry, of_values, check),
             self._extended(schemas.keys, spec.key_registry, of_keys, check),
         )
 
-    def _begun(self, registry: Registry | None) -> Answers:
+    def _begun(self, registry: Registry | None) -> KnownSchemas:
         if registry is None:
-            return NOTHING_ASKED
+            return NO_KNOWN_SCHEMAS
         with self._lock:
-            return Answers(dict(self._last.get(registry.to_json(), {})))
+            return KnownSchemas(dict(self._last.get(registry.to_json(), {})))
 
     def _extended(
         self,
-        known: Answers,
+        known: KnownSchemas,
         registry: Registry | None,
-        asked: Sequence[int],
+        numbers: Sequence[int],
         check: Callable[[], None],
-    ) -> Answers:
-        if registry is None or not asked:
+    ) -> KnownSchemas:
+        if registry is None or not numbers:
             return known
-        found, missing, unreadable = dict(known.found), set(known.missing), set(known.unreadable)
-        for number in asked:
+        found, missing, unreadable = dict(known.schemas), set(known.missing), set(known.unreadable)
+        for number in numbers:
             check()
             held = self._source.schema(registry, number)
             if held is None:
@@ -153,7 +153,7 @@ class SchemaBook:
             self._last[registry.to_json()] = dict(last)
             for old in list(self._last)[:-_REGISTRIES_MAX]:
                 del self._last[old]
-        return Answers(found, frozenset(missing), frozenset(unreadable))
+        return KnownSchemas(found, frozenset(missing), frozenset(unreadable))
 
 
 def _read(held: SchemaText, registry: Registry) -> Schema:

@@ -6,7 +6,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as fn
 
 from tasks.contract.ingest_spec import RegexFormat, TextFormat
-from tasks.ingest.formats.parsed import Parsed, Wanted
+from tasks.ingest.formats.parsed import Parsed, WantedFields
 from tasks.ingest.formats.reasons import RejectReason
 from tasks.ingest.spark.text_functions import IS_PLAIN_LINE, IS_UTF8, add_text_functions
 from tasks.rows.expression.tree import Kind
@@ -26,7 +26,7 @@ _VALUES_MAX = 20_480
 """At a record of csv with more `from_csv` fails, in every mode: `maxColumns` of its parser."""
 
 
-def parse_text(records: DataFrame, spec: TextFormat, wanted: Wanted) -> Parsed:
+def parse_text(records: DataFrame, spec: TextFormat, wanted: WantedFields) -> Parsed:
     """Read `s`; the frame gains `r0` and `a`, the values in order."""
     add_text_functions(records.sparkSession)
     crowded = _crowded(spec.delimiter) if spec.type == "csv" else None
@@ -50,7 +50,7 @@ def parse_text(records: DataFrame, spec: TextFormat, wanted: Wanted) -> Parsed:
     return _parsed(frame, "r0", places, spec.list_delimiter, wanted)
 
 
-def parse_regex(records: DataFrame, spec: RegexFormat, wanted: Wanted) -> Parsed:
+def parse_regex(records: DataFrame, spec: RegexFormat, wanted: WantedFields) -> Parsed:
     """Read `s`; the frame gains `r0` and `a`: nothing, and the groups in order; else no match.
 
     All groups are taken out at once: the line becomes a list of them, each behind a mark.
@@ -77,7 +77,7 @@ def _parsed(
     reason: str,
     places: Mapping[str, str],
     divided_by: str | None,
-    wanted: Wanted,
+    wanted: WantedFields,
 ) -> Parsed:
     texts = {name: places[name] for name in wanted.texts if name in places}
     values = {name: places[name] for name in wanted.values if name in places}

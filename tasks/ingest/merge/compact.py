@@ -60,7 +60,7 @@ from tasks.rows.sql.text import name, text
 from tasks.spark.paths import hadoop_path, read_parquet
 
 _ROLLED_UP = ("__time", RECORDS)
-_COLUMNS_TOLD = 10
+_COLUMNS_NAMED = 10
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Shape:
 
 
 @dataclass(frozen=True)
-class Compaction:
+class CompactionJob:
     """What one compaction does, after its inputs were looked at."""
 
     inputs: tuple[SegmentFile, ...]
@@ -107,7 +107,7 @@ class _Footer:
     names_topic: bool
 
 
-def compaction_of(order: DesiredCompaction, warehouse: Path, step: Step) -> Compaction:
+def compaction_of(order: DesiredCompaction, warehouse: Path, step: Step) -> CompactionJob:
     """Return what is to be done; reads every input once.  `step` is told on the way.
 
     Raises:
@@ -134,7 +134,7 @@ def compaction_of(order: DesiredCompaction, warehouse: Path, step: Step) -> Comp
     for footer in footers:
         topic = _one_topic(footer.file) if topics and not footer.names_topic else None
         shapes.setdefault(Shape(footer.columns, topic), []).append(footer.file.path)
-    return Compaction(
+    return CompactionJob(
         inputs=tuple(some.file for some in order.inputs),
         columns=order.columns,
         sketches=tuple(dict.fromkeys(s for footer in footers for s in footer.sketches)),
@@ -145,12 +145,12 @@ def compaction_of(order: DesiredCompaction, warehouse: Path, step: Step) -> Comp
     )
 
 
-def _raw(order: DesiredCompaction, warehouse: Path) -> Compaction:
+def _raw(order: DesiredCompaction, warehouse: Path) -> CompactionJob:
     for some in order.inputs:
         names = _schema(some.file.path, warehouse).names
         if names != SCHEMA.names:
             raise _refused(f"{some.file.path} has no raw records, but columns {_named(names)}")
-    return Compaction(
+    return CompactionJob(
         inputs=tuple(some.file for some in order.inputs),
         columns=(),
         sketches=(),
@@ -162,7 +162,7 @@ def _raw(order: DesiredCompaction, warehouse: Path) -> Compaction:
     )
 
 
-def combine(session: SparkSession, job: Compaction, *, warehouse: Path, folder: Path) -> Path:
+def combine(session: SparkSession, job: CompactionJob, *, warehouse: Path, folder: Path) -> Path:
     """Write the rows of all inputs into one file of a new `folder`; one Spark task."""
     if job.raw:
         paths = [file.path for file in job.inputs]
@@ -174,7 +174,7 @@ def combine(session: SparkSession, job: Compaction, *, warehouse: Path, folder: 
     return path.rename(folder / "segment-00000.parquet")
 
 
-def checked(job: Compaction, path: Path, warehouse: Path, step: Step) -> SegmentFile:
+def checked(job: CompactionJob, path: Path, warehouse: Path, step: Step) -> SegmentFile:
     """Sync the new file, make sure that it holds what the inputs hold, and return it.
 
     Raises:
@@ -277,7 +277,7 @@ def _holds(column: Column, was: Column) -> bool:
     return (column,) in (common(both), common(both, declared={column.name}))
 
 
-def _frame(session: SparkSession, job: Compaction, shape: Shape, warehouse: Path) -> DataFrame:
+def _frame(session: SparkSession, job: CompactionJob, shape: Shape, warehouse: Path) -> DataFrame:
     own = [StructField(RECORDS, LongType())]
     if not job.rolled_up:
         own = [StructField("__partition", IntegerType()), StructField("__offset", LongType())]
@@ -316,8 +316,8 @@ def _interval(file: SegmentFile) -> Interval:
 
 
 def _named(columns: Sequence[str]) -> str:
-    rest = len(columns) - _COLUMNS_TOLD
-    return ", ".join(columns[:_COLUMNS_TOLD]) + (f" and {rest} more" if rest > 0 else "")
+    rest = len(columns) - _COLUMNS_NAMED
+    return ", ".join(columns[:_COLUMNS_NAMED]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def _refused(why: str) -> TaskError:

@@ -32,7 +32,7 @@ from tasks.contract.ingest_spec import DEFAULT_FORMAT, Column, FileFormat
 from tasks.contract.messages import FailureCode, SegmentFile
 from tasks.ingest.decode.chunks import Chunks, Interval
 from tasks.ingest.decode.transform import micros
-from tasks.ingest.merge.sizes import Part, Target, lay_out
+from tasks.ingest.merge.sizes import FileShare, Target, lay_out
 from tasks.ingest.write.files import data_paths, parquet_options
 from tasks.ingest.write.write import merge_spans
 from tasks.ports import DataFile, TaskError
@@ -119,7 +119,7 @@ def rewrite_with(
     return _flattened(folder)
 
 
-def _within(frame: DataFrame, part: Part) -> DataFrame:
+def _within(frame: DataFrame, part: FileShare) -> DataFrame:
     """Leave the rows to other parts that are theirs."""
     bounds = [
         f"__time {than} timestamp_micros({micros(bound)})"

@@ -156,7 +156,7 @@ def _with_entries(rows: DataFrame, spec: RowSpec) -> DataFrame:
     texts = {stored[text]: number for number, (text, _) in enumerate(pairs)}
     once = {*stored, "__offset"}
 
-    def told(column: str) -> str:
+    def column_sql(column: str) -> str:
         own = name(column)
         if column in texts:
             return f"coalesce({own}, {entry}.`{texts[column]}`) AS {own}"
@@ -164,7 +164,7 @@ def _with_entries(rows: DataFrame, spec: RowSpec) -> DataFrame:
             return f"CASE WHEN coalesce({turn}, 0) = 0 THEN {own} END AS {own}"
         return own
 
-    return apart.selectExpr(*map(told, rows.columns))
+    return apart.selectExpr(*map(column_sql, rows.columns))
 
 
 def _aggregates(session: SparkSession, spec: RowSpec, *, topics: bool) -> list[ColumnExpression]:

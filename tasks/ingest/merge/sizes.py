@@ -46,17 +46,17 @@ class Target:
 
 
 @dataclass(frozen=True)
-class Held:
+class FileChunks:
     """A file, and how many of its rows lie in which chunk; a chunk is named by its start."""
 
     file: DataFile
     rows: Mapping[datetime, int]
 
-    def within(self, chunks: frozenset[datetime]) -> "Held":
+    def within(self, chunks: frozenset[datetime]) -> "FileChunks":
         """Return what it has of some chunks."""
         if len(chunks) < len(self.rows):
-            return Held(self.file, {c: self.rows[c] for c in chunks if c in self.rows})
-        return Held(self.file, {c: n for c, n in self.rows.items() if c in chunks})
+            return FileChunks(self.file, {c: self.rows[c] for c in chunks if c in self.rows})
+        return FileChunks(self.file, {c: n for c, n in self.rows.items() if c in chunks})
 
     @property
     def total(self) -> int:
@@ -65,7 +65,7 @@ class Held:
 
 
 @dataclass(frozen=True)
-class Part:
+class FileShare:
     """What one Spark task writes: the rows of some files, from `since` and before `until`."""
 
     files: tuple[DataFile, ...]
@@ -77,7 +77,7 @@ class Part:
 class Layout:
     """All that a merge writes; each row is in one part."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[FileShare, ...]
     rows_max: int
     """What a part has of one chunk is written into files of at most so many rows."""
 
@@ -164,11 +164,11 @@ def lay_out(
     """
     rows, size = total_rows(files), sum(file.size_bytes for file in files)
     if target.files_for(rows, size) == 1 and _at_once(rows, cores) == 1:
-        return Layout((Part(tuple(files)),), target.rows)
+        return Layout((FileShare(tuple(files)),), target.rows)
     return divided([_held(file, chunks, warehouse) for file in files], target, cores)
 
 
-def divided(held: Sequence[Held], target: Target, cores: int) -> Layout:
+def divided(held: Sequence[FileChunks], target: Target, cores: int) -> Layout:
     """Do the same with what is known of the files.  Pure."""
     amounts = _summed(held)
     tasks = {
@@ -177,7 +177,7 @@ def divided(held: Sequence[Held], target: Target, cores: int) -> Layout:
     }
     rows_of = {chunk: rows for chunk, (rows, _) in amounts.items()}
     runs = _runs(rows_of, tasks, -(-sum(rows_of.values()) // cores))
-    parts: list[Part] = []
+    parts: list[FileShare] = []
     rows_max = 1
     for run, following in zip(runs, [*runs[1:], None], strict=True):
         chosen = frozenset(run)
@@ -186,7 +186,7 @@ def divided(held: Sequence[Held], target: Target, cores: int) -> Layout:
         for group in _groups(found, tasks[run[0]] if len(run) == 1 else 1):
             alone = all(each.total == each.file.rows for each in group)
             of = tuple(each.file for each in group)
-            parts.append(Part(of) if alone else Part(of, *bounds))
+            parts.append(FileShare(of) if alone else FileShare(of, *bounds))
             for rows, size in _summed(group).values():
                 rows_max = max(rows_max, -(-rows // _files_of(rows, size, target)))
     return Layout(tuple(parts), rows_max)
@@ -207,7 +207,7 @@ def _runs(
     return runs
 
 
-def _summed(held: Iterable[Held]) -> dict[datetime, tuple[int, float]]:
+def _summed(held: Iterable[FileChunks]) -> dict[datetime, tuple[int, float]]:
     """Return chunk -> rows and bytes, of each file as much as its share of the rows."""
     found: dict[datetime, tuple[int, float]] = {}
     for each in held:
@@ -218,11 +218,11 @@ def _summed(held: Iterable[Held]) -> dict[datetime, tuple[int, float]]:
     return found
 
 
-def _groups(held: Sequence[Held], number: int) -> list[list[Held]]:
+def _groups(held: Sequence[FileChunks], number: int) -> list[list[FileChunks]]:
     """Divide files, in order, into groups of about as many rows."""
     number = min(number, len(held))
     share = sum(each.total for each in held) / number
-    groups: list[list[Held]] = [[]]
+    groups: list[list[FileChunks]] = [[]]
     rows = 0
     for each in held:
         if groups[-1] and rows >= share * len(groups):
@@ -248,10 +248,10 @@ def _files_of(rows: int, size_bytes: float, target: Target) -> int:
     return max(1, -(-rows // target.rows), round(size_bytes / target.size_bytes))
 
 
-def _held(file: DataFile, chunks: Chunks, warehouse: Path) -> Held:
+def _held(file: DataFile, chunks: Chunks, warehouse: Path) -> FileChunks:
     start, end = chunks.of(file.time_min)
     if chunks.of(file.time_max) == (start, end):
-        return Held(file, {start: file.rows})
+        return FileChunks(file, {start: file.rows})
     table = pq.read_table(warehouse / file.path, columns=["__time"], partitioning=None)
     since_epoch = table["__time"].cast(pa.timestamp("us", "UTC")).cast(pa.int64())
     times = since_epoch.combine_chunks().sort()
@@ -264,4 +264,4 @@ def _held(file: DataFile, chunks: Chunks, warehouse: Path) -> Held:
         following = len(times) if end == TIME_MAX else bisect_left(view, micros(end), done)
         rows[start] = following - done
         done = following
-    return Held(file, rows)
+    return FileChunks(file, rows)

@@ -102,7 +102,7 @@ def _java_causes(error: Exception) -> str:
     return "\n".join(said)
 
 
-def _first_lines(said: str) -> str:
-    lines = [line.strip() for line in said.splitlines()]
+def _first_lines(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines()]
     kept = [line for line in lines if line and not line.startswith(("at ", "... ", "Driver stack"))]
     return "; ".join(dict.fromkeys(kept))

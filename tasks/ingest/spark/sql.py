@@ -16,7 +16,7 @@ REASON_COLUMN = "reason"
 IS_ROW = f"{REASON_COLUMN} = 0"
 """SQL: a record became a row."""
 
-ASKED_COLUMN = "asked"
+MISSING_SCHEMA_COLUMN = "asked"
 """Numbers of schemas that a record names and nobody has fetched yet; not in every frame."""
 
 KIND_COLUMN = "q"
@@ -30,22 +30,22 @@ AGAIN_COLUMN = "again"
 
 
 @dataclass(frozen=True)
-class Told:
+class ExtraColumns:
     """What judged rows tell beside what they all do (see `decode`)."""
 
     unknown: bool = False
-    asked: bool = False
+    missing_schemas: bool = False
     kinds: int = 0
     """Of so many columns."""
     unfit: bool = False
     again: bool = False
 
 
-def told_by(columns: Collection[str]) -> Told:
+def extra_columns_of(columns: Collection[str]) -> ExtraColumns:
     """Return what rows with these columns tell."""
-    return Told(
+    return ExtraColumns(
         unknown=UNKNOWN_COLUMN in columns,
-        asked=ASKED_COLUMN in columns,
+        missing_schemas=MISSING_SCHEMA_COLUMN in columns,
         kinds=next(n for n in itertools.count() if f"{KIND_COLUMN}{n}" not in columns),
         unfit=UNFIT_COLUMN in columns,
         again=AGAIN_COLUMN in columns,

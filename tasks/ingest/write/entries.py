@@ -6,7 +6,7 @@ from tasks.contract.digests import NO_RECORDS, digest_of
 from tasks.contract.messages import Counters, RejectSample, RejectsFile
 from tasks.ingest.decode.observed import Observed
 from tasks.ports import BatchJob, DataFile, JournalEntry
-from tasks.rows.discovery import Found, typed_of
+from tasks.rows.discovery import ColumnKinds, typed_of
 
 
 def entry_of(
@@ -15,7 +15,7 @@ def entry_of(
     files: tuple[DataFile, ...],
     rejects: RejectsFile | None,
     *,
-    found: Found,
+    kinds: ColumnKinds,
     raw: tuple[DataFile, ...] = (),
 ) -> JournalEntry:
     """Return the entry of one batch; `observed` is None where there was nothing to read."""
@@ -45,7 +45,7 @@ def entry_of(
         quarantine=raw,
         counters=counters,
         samples=samples,
-        columns=tuple(found),
-        kinds=typed_of(job.spec, found),
+        columns=tuple(kinds),
+        kinds=typed_of(job.spec, kinds),
         digest=digest,
     )

@@ -17,7 +17,7 @@ from tasks.ingest.decode.observed import METRIC, Kept, Observed, metric_sql, rea
 from tasks.ingest.formats.reasons import RejectReason
 from tasks.ingest.spark.jobs import await_metric
 from tasks.ingest.spark.places import partition_sql, topic_sql
-from tasks.ingest.spark.sql import IS_ROW, told_by
+from tasks.ingest.spark.sql import IS_ROW, extra_columns_of
 from tasks.ingest.write.files import parquet_options
 from tasks.ports import DataFile, TaskError
 from tasks.rows.sql.text import name
@@ -49,7 +49,7 @@ def write_rows(
     """
     observation = Observation()
     held = judged.columns
-    metric = metric_sql(start, told_by(held), reasons)
+    metric = metric_sql(start, extra_columns_of(held), reasons)
     rows = (
         judged.selectExpr(*seen_sql(held, start, digested))
         .observe(observation, fn.expr(metric))

@@ -18,7 +18,7 @@ from tasks.rows.expression.tree import (
     Lambda,
     Literal,
     Name,
-    Part,
+    Node,
     Scalar,
     Unary,
 )
@@ -33,7 +33,7 @@ _Scope: TypeAlias = Mapping[str, Value]
 _TOO_MUCH = "leave parts out, or make several transforms of it"
 
 
-def compile_expression(tree: Part, fields: Callable[[str], Value]) -> Value:
+def compile_expression(tree: Node, fields: Callable[[str], Value]) -> Value:
     """Return what an expression is in Spark; `fields` tells what a name stands for.
 
     The SQL of a field must stand as an operand and name no column that begins with `tg_`.
@@ -50,10 +50,10 @@ def compile_expression(tree: Part, fields: Callable[[str], Value]) -> Value:
     return value
 
 
-def names_in(tree: Part) -> frozenset[str]:
+def names_in(tree: Node) -> frozenset[str]:
     """Return the names that stand for fields; a lambda's own are left out."""
     found: set[str] = set()
-    todo: list[tuple[Part, frozenset[str]]] = [(tree, frozenset())]
+    todo: list[tuple[Node, frozenset[str]]] = [(tree, frozenset())]
     while todo:
         part, bound = todo.pop()
         if isinstance(part, Name) and part.name not in bound:
@@ -64,7 +64,7 @@ def names_in(tree: Part) -> frozenset[str]:
     return frozenset(found)
 
 
-def _inside(part: Part) -> tuple[Part, ...]:
+def _inside(part: Node) -> tuple[Node, ...]:
     match part:
         case Unary(operand=operand):
             return (operand,)
@@ -78,7 +78,7 @@ def _inside(part: Part) -> tuple[Part, ...]:
             return ()
 
 
-def _check_height(tree: Part) -> None:
+def _check_height(tree: Node) -> None:
     level = [tree]
     for _ in range(HEIGHT_MAX):
         level = [inner for part in level for inner in _inside(part)]
@@ -91,7 +91,7 @@ class _Compiler:
     def __init__(self, fields: Callable[[str], Value]) -> None:
         self._fields = fields
 
-    def value(self, part: Part, scope: _Scope, depth: int) -> Value:
+    def value(self, part: Node, scope: _Scope, depth: int) -> Value:
         """Work out one part; `depth` counts the lambdas around it."""
         match part:
             case Literal(value=value):

@@ -17,7 +17,7 @@ from tasks.rows.expression.tree import (
     Lambda,
     Literal,
     Name,
-    Part,
+    Node,
     Scalar,
     Unary,
 )
@@ -33,7 +33,7 @@ _BINDS = {sign: level for level, signs in enumerate(_LEVELS) for sign in signs}
 _POWER = _BINDS["^"]
 
 
-def parse(text: str) -> Part:
+def parse(text: str) -> Node:
     """Return what a text says.
 
     Raises:
@@ -65,7 +65,7 @@ class _Parser:
         if self._word.sort is not Sort.END:
             raise _unexpected(self._word, "an operator, or the end")
 
-    def expression(self, least: int) -> Part:
+    def expression(self, least: int) -> Node:
         """Read operands and the operators between them that bind at least so closely."""
         self._depth += 1
         if self._depth > DEPTH_MAX:
@@ -83,7 +83,7 @@ class _Parser:
     def _binds(self) -> int | None:
         return _BINDS.get(self._word.text) if self._word.sort is Sort.SIGN else None
 
-    def _operand(self) -> Part:
+    def _operand(self) -> Node:
         word = self._take()
         match word.sort:
             case Sort.LONG | Sort.DOUBLE | Sort.STRING | Sort.NULL:
@@ -104,7 +104,7 @@ class _Parser:
             case _:
                 raise _unexpected(word, "a value")
 
-    def _signed(self, sign: Token) -> Part:
+    def _signed(self, sign: Token) -> Node:
         word = self._word
         if sign.text == "-" and word.sort is Sort.LONG and int(word.text) == LONG_MAX + 1:
             self._take()
@@ -118,7 +118,7 @@ class _Parser:
 
     def _call(self, name: Token) -> Call:
         self._expect("(")
-        arguments: list[Part] = []
+        arguments: list[Node] = []
         while not self._is(")"):
             if arguments:
                 self._expect(",")

@@ -91,6 +91,6 @@ def _unquoted(word: str, at: int) -> str:
         raise ExpressionError("half of a character stands", at, fix) from error
 
 
-def _meant(found: re.Match[str]) -> str:
-    letter, code = found.group()[1], found.group()[2:]
+def _meant(match: re.Match[str]) -> str:
+    letter, code = match.group()[1], match.group()[2:]
     return chr(int(code, 16)) if letter == "u" else _MEANT.get(letter, letter)

@@ -16,7 +16,7 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True)
-class Part:
+class Node:
     """Something of an expression."""
 
     at: int = field(compare=False)
@@ -24,14 +24,14 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Literal(Part):
+class Literal(Node):
     """A constant: a long, a double, a string, or null."""
 
     value: Scalar
 
 
 @dataclass(frozen=True)
-class ArrayLiteral(Part):
+class ArrayLiteral(Node):
     """A constant array."""
 
     kind: Kind
@@ -39,40 +39,40 @@ class ArrayLiteral(Part):
 
 
 @dataclass(frozen=True)
-class Name(Part):
+class Name(Node):
     """A field, or what a lambda is called with."""
 
     name: str
 
 
 @dataclass(frozen=True)
-class Unary(Part):
+class Unary(Node):
     """`-` or `!` before an operand."""
 
     operator: str
-    operand: Part
+    operand: Node
 
 
 @dataclass(frozen=True)
-class Binary(Part):
+class Binary(Node):
     """An operator between two operands."""
 
     operator: str
-    left: Part
-    right: Part
+    left: Node
+    right: Node
 
 
 @dataclass(frozen=True)
-class Lambda(Part):
+class Lambda(Node):
     """What `map`, `filter` and their like do with each element."""
 
     names: tuple[str, ...]
-    body: Part
+    body: Node
 
 
 @dataclass(frozen=True)
-class Call(Part):
+class Call(Node):
     """A function and what it is given; a lambda comes first."""
 
     function: str
-    arguments: tuple[Part, ...]
+    arguments: tuple[Node, ...]

@@ -267,11 +267,11 @@ def is_there(value: Value) -> str:
     return f"coalesce({' OR '.join(f'isnotnull({sql})' for sql in value.texts) or 'false'})"
 
 
-def first(found: Sequence[str], kind: str) -> str:
+def first(texts: Sequence[str], kind: str) -> str:
     """Return the one of several texts that is not null; without any, a null of a Spark type."""
-    if not found:
+    if not texts:
         return f"CAST(NULL AS {kind})"
-    return found[0] if len(found) == 1 else f"coalesce({', '.join(found)})"
+    return texts[0] if len(texts) == 1 else f"coalesce({', '.join(texts)})"
 
 
 def choose(branches: Sequence[tuple[str, Value]], otherwise: Value, at: int) -> Value:

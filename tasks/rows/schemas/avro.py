@@ -163,11 +163,11 @@ class _Reader:
             case _:
                 raise _at(place, "is no type: give a name, a list or an object")
 
-    def _counted(self, found: AvroType, place: tuple[str, ...], number: int = 1) -> AvroType:
+    def _counted(self, kind: AvroType, place: tuple[str, ...], number: int = 1) -> AvroType:
         self.types += number
         if self.types > TYPES_MAX:
             raise _at(place[:1], f"has more than {TYPES_MAX} types, each counted where it is used")
-        return found
+        return kind
 
     def _by_name(self, name: str, space: str, place: tuple[str, ...]) -> AvroType:
         if name in SCALARS:
@@ -320,5 +320,5 @@ def _shown(name: str) -> str:
     return ascii(name[:_SHOWN_MAX])[1:-1]
 
 
-def _at(place: Sequence[str], told: str) -> AvroSchemaError:
-    return AvroSchemaError(f"{_shown('.'.join(place)) or 'the schema'} {told}")
+def _at(place: Sequence[str], location: str) -> AvroSchemaError:
+    return AvroSchemaError(f"{_shown('.'.join(place)) or 'the schema'} {location}")

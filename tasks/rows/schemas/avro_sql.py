@@ -55,7 +55,7 @@ def spark_schema(record: Record) -> str:
     """Return the schema, as JSON, by which `from_avro` reads a record and the mark after it."""
     names = count()
     fields = [
-        {"name": "v", "type": _told(record, names)},
+        {"name": "v", "type": _to_json(record, names)},
         {"name": "e", "type": {"type": "fixed", "name": "m", "size": len(MARK)}},
     ]
     return json.dumps({"type": "record", "name": "w", "fields": fields})
@@ -105,7 +105,7 @@ def _no_text(kind: AvroType, place: str, names: Iterator[int]) -> str | None:
     return f"({' OR '.join(found)})" if found else None
 
 
-def _told(kind: AvroType, names: Iterator[int]) -> object:
+def _to_json(kind: AvroType, names: Iterator[int]) -> object:
     match kind:
         case Scalar(kind=name):
             return name
@@ -120,17 +120,19 @@ def _told(kind: AvroType, names: Iterator[int]) -> object:
             items_told = {"type": "record", "name": f"n{next(names)}", "fields": one}
             return {"type": "array", "items": items_told}
         case Array(items=items):
-            return {"type": "array", "items": _told(items, names)}
+            return {"type": "array", "items": _to_json(items, names)}
         case Map(values=values):
-            return {"type": "map", "values": _told(values, names)}
+            return {"type": "map", "values": _to_json(values, names)}
         case Union(branches=branches):
-            told = [_told(branch, names) for branch in branches]
+            told = [_to_json(branch, names) for branch in branches]
             if {name_of(branch) for branch in kind.valued} in _MERGED:
                 # One more branch, which no value can have, keeps the two apart.
                 told.append({"type": "enum", "name": f"n{next(names)}", "symbols": []})
             return told
         case Record(fields=fields):
-            inner = [{"name": f"f{n}", "type": _told(t, names)} for n, (_, t) in enumerate(fields)]
+            inner = [
+                {"name": f"f{n}", "type": _to_json(t, names)} for n, (_, t) in enumerate(fields)
+            ]
             return {"type": "record", "name": f"n{next(names)}", "fields": inner}
 
 

@@ -78,21 +78,21 @@ def _as_python(pattern: str) -> str:
     return "".join(made)
 
 
-def _word(found: re.Match[str]) -> str:
-    match found.lastgroup:
+def _word(match: re.Match[str]) -> str:
+    match match.lastgroup:
         case "quoted":
-            return re.escape(found["text"])
+            return re.escape(match["text"])
         case "kind":
             return r"\w"
         case "code":
             return "x"
         case "back":
-            return f"(?P={found['name']})"
+            return f"(?P={match['name']})"
         case "escape":
-            return _ESCAPES.get(found.group(), found.group())
+            return _ESCAPES.get(match.group(), match.group())
         case "flags":
             return ""
         case "group":
             return "(?P<"
         case _:
-            return found.group()
+            return match.group()

@@ -21,7 +21,7 @@ from starlette.exceptions import HTTPException
 from tasks.contract.messages import JournalFile, JournalView, Order, RunState, TaskPhase
 from tasks.contract.offsets import Offsets, OffsetsError, TopicPartition
 from tasks.contract.wire import iso_utc
-from tasks.rows.discovery import columns_of, found_in
+from tasks.rows.discovery import columns_of, kinds_met
 from tasks.rows.row_plan import metric_columns
 from tasks.worker.http.body_limit import BodyLimit
 from tasks.worker.roster import Roster
@@ -42,7 +42,7 @@ _DRUID_STATUS = {
 _CAN_PAUSE = {TaskPhase.STARTING, TaskPhase.READING, TaskPhase.PAUSED}
 
 
-class Answer(Exception):
+class HttpRefusal(Exception):
     """Ends a request with this status and text."""
 
     def __init__(self, status: int, error: str) -> None:
@@ -65,14 +65,14 @@ class Chat:
         """Return a task whose token the caller has."""
         runner = self._roster.find(task_id)
         if runner is None:
-            raise Answer(503, f"Can't find chatHandler for handler[{task_id}]")
+            raise HttpRefusal(503, f"Can't find chatHandler for handler[{task_id}]")
         if meant_for is not None and meant_for != task_id:
-            raise Answer(400, f"the request is meant for task {meant_for}")
+            raise HttpRefusal(400, f"the request is meant for task {meant_for}")
         scheme, _, token = (authorization or "").partition(" ")
         if scheme.lower() != "bearer" or not token:
-            raise Answer(401, "give the task's token: Authorization: Bearer ...")
+            raise HttpRefusal(401, "give the task's token: Authorization: Bearer ...")
         if not hmac.compare_digest(token.encode(), runner.desired.token.encode()):
-            raise Answer(403, "this is not the token of this task")
+            raise HttpRefusal(403, "this is not the token of this task")
         return runner
 
 
@@ -116,9 +116,9 @@ class Listing:
             return
         scheme, _, token = (authorization or "").partition(" ")
         if scheme.lower() != "bearer" or not token:
-            raise Answer(401, "give the worker's token: Authorization: Bearer ...")
+            raise HttpRefusal(401, "give the worker's token: Authorization: Bearer ...")
         if self.token is None or not hmac.compare_digest(token.encode(), self.token.encode()):
-            raise Answer(403, "this is not the token of this worker")
+            raise HttpRefusal(403, "this is not the token of this worker")
 
 
 ANYBODY = Listing()
@@ -138,7 +138,7 @@ def create_app(roster: Roster, *, threads_max: int, listing: Listing = ANYBODY) 
     app.state.chat = Chat(roster)
     app.state.listing = listing
     app.add_middleware(BodyLimit, bytes_max=_BODY_BYTES_MAX)
-    app.add_exception_handler(Answer, _render)
+    app.add_exception_handler(HttpRefusal, _render)
     app.add_exception_handler(RequestValidationError, _render_invalid)
     app.add_exception_handler(HTTPException, _render_unrouted)
     app.add_exception_handler(Exception, _render_bug)
@@ -162,7 +162,7 @@ def create_app(roster: Roster, *, threads_max: int, listing: Listing = ANYBODY) 
 
 
 def _render(request: Request, error: Exception) -> Response:
-    assert isinstance(error, Answer)
+    assert isinstance(error, HttpRefusal)
     headers = {"Retry-After": "1"} if error.status == 503 else {}  # noqa: PLR2004 -- HTTP's own
     if error.status == 401:  # noqa: PLR2004 -- HTTP's own
         headers["WWW-Authenticate"] = "Bearer"
@@ -174,7 +174,7 @@ def _render(request: Request, error: Exception) -> Response:
 def _render_invalid(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     found = [f"{e['loc'][-1]}: {e['msg']}" for e in error.errors()]
-    return _render(request, Answer(400, "; ".join(found)))
+    return _render(request, HttpRefusal(400, "; ".join(found)))
 
 
 def _render_unrouted(_: Request, error: Exception) -> Response:
@@ -184,7 +184,7 @@ def _render_unrouted(_: Request, error: Exception) -> Response:
 
 
 def _render_bug(request: Request, _: Exception) -> Response:
-    return _render(request, Answer(500, "the worker failed; its log says why"))
+    return _render(request, HttpRefusal(500, "the worker failed; its log says why"))
 
 
 def _keyed(runner: TaskRunner, offsets: Offsets) -> dict[str, int]:
@@ -196,33 +196,37 @@ def _keyed(runner: TaskRunner, offsets: Offsets) -> dict[str, int]:
 def _parsed(runner: TaskRunner, body: bytes) -> dict[TopicPartition, int]:
     """Read offsets keyed by number (of the only topic) or by `topic:number`."""
     if not body:
-        raise Answer(400, "the body has to map each partition to its end offset")
+        raise HttpRefusal(400, "the body has to map each partition to its end offset")
     try:
         given = TypeAdapter(dict[str, int]).validate_json(body, strict=True)
     except ValidationError as error:
-        raise Answer(400, "the body is no map from partition to offset") from error
+        raise HttpRefusal(400, "the body is no map from partition to offset") from error
     topics = {topic for topic, _ in runner.state.start}
     prefix = f"{next(iter(topics))}:" if len(topics) == 1 else ""
     try:
         named = {k if ":" in k else f"{prefix}{k}": offset for k, offset in given.items()}
         found = {TopicPartition.parse(name): offset for name, offset in named.items()}
     except OffsetsError as error:
-        raise Answer(400, str(error)) from error
+        raise HttpRefusal(400, str(error)) from error
     start = runner.state.start
     if found.keys() != start.keys():
         wanted = ", ".join(str(TopicPartition(*p)) for p in sorted(start))
-        raise Answer(400, f"the task reads the partitions {wanted}, and each needs an end")
+        raise HttpRefusal(400, f"the task reads the partitions {wanted}, and each needs an end")
     for partition, offset in found.items():
         if offset < start[partition]:
-            raise Answer(400, f"{partition}: {offset} lies before the start {start[partition]}")
+            raise HttpRefusal(
+                400, f"{partition}: {offset} lies before the start {start[partition]}"
+            )
     return found
 
 
-def _tell(runner: TaskRunner, order: Order) -> None:
+def _deliver_order(runner: TaskRunner, order: Order) -> None:
     if order.rank < (seen := runner.state.order.rank):
         term, sequence = seen
-        raise Answer(409, f"the task has a later order already: term {term}, sequence {sequence}")
-    runner.tell(order)
+        raise HttpRefusal(
+            409, f"the task has a later order already: term {term}, sequence {sequence}"
+        )
+    runner.deliver_order(order)
 
 
 # ---------------------------------------------------------------- routes
@@ -270,14 +274,14 @@ def _set_end(
     finish: Annotated[bool, Query()] = True,
 ) -> dict[str, int]:
     if not finish:
-        raise Answer(400, "finish=false is not offered: an end is the task's last")
+        raise HttpRefusal(400, "finish=false is not offered: an end is the task's last")
     wanted = _parsed(task, body)
     known = task.state.end
     if known is not None and known != wanted:
-        raise Answer(409, "another end is fixed already")
-    _tell(task, Order(term=rank[0], sequence=rank[1], state=RunState.RUN, end=wanted))
+        raise HttpRefusal(409, "another end is fixed already")
+    _deliver_order(task, Order(term=rank[0], sequence=rank[1], state=RunState.RUN, end=wanted))
     if task.state.end != wanted:
-        raise Answer(409, "another order with this term and sequence came first")
+        raise HttpRefusal(409, "another order with this term and sequence came first")
     return _keyed(task, wanted)
 
 
@@ -287,16 +291,18 @@ def _pause(
     lease: Annotated[float, Query(alias="leaseSeconds", gt=0, le=_LEASE_MAX_S)] = 60.0,
 ) -> Response:
     if rank >= task.state.order.rank and task.state.phase not in _CAN_PAUSE:
-        raise Answer(409, f"a task that is {task.state.phase} cannot pause")
+        raise HttpRefusal(409, f"a task that is {task.state.phase} cannot pause")
     lease_s = timedelta(seconds=lease)
     term, sequence = rank
-    _tell(task, Order(term=term, sequence=sequence, state=RunState.PAUSE, pause_lease=lease_s))
+    _deliver_order(
+        task, Order(term=term, sequence=sequence, state=RunState.PAUSE, pause_lease=lease_s)
+    )
     task.wait_until(lambda s: s.phase is TaskPhase.PAUSED or s.paused_until is None, _PAUSE_WAIT_S)
     state = task.state
     if state.phase is TaskPhase.PAUSED:
         return JSONResponse(_keyed(task, state.position), 200, _named(task))
     if state.paused_until is None:
-        raise Answer(409, "the pause is over: its lease ran out, or a later order came")
+        raise HttpRefusal(409, "the pause is over: its lease ran out, or a later order came")
     text = "the pause is accepted, the task has not stopped reading yet"
     return JSONResponse({"message": text}, 202, _named(task))
 
@@ -306,7 +312,7 @@ def _named(task: TaskRunner) -> dict[str, str]:
 
 
 def _resume(task: Task, rank: Rank) -> dict[str, str]:
-    _tell(task, Order(term=rank[0], sequence=rank[1], state=RunState.RUN))
+    _deliver_order(task, Order(term=rank[0], sequence=rank[1], state=RunState.RUN))
     return {"status": _status(task)}
 
 
@@ -343,7 +349,7 @@ def _journal(task: Task) -> JournalView:
     spec = task.desired.spec
     files: list[JournalFile] = []
     for entry in task.state.entries:
-        found = found_in(spec, entry.columns, entry.kinds)
+        found = kinds_met(spec, entry.columns, entry.kinds)
         columns = (*columns_of(spec, found), *metric_columns(spec))
         files += (
             JournalFile(path=f.path, rows=f.rows, size_bytes=f.size_bytes, columns=columns)

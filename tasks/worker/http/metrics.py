@@ -13,7 +13,7 @@ from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 from prometheus_client.registry import Collector
 
 from tasks.contract.messages import TaskPhase
-from tasks.worker.incarnations import WITHOUT_A_WORD, Life
+from tasks.worker.incarnations import WITHOUT_A_WORD, Incarnation
 from tasks.worker.metrics import WorkerMeters
 from tasks.worker.roster import Roster
 
@@ -38,7 +38,7 @@ class WorkerCollector(Collector):
         meters: WorkerMeters,
         *,
         slots: int,
-        life: Life | None = None,
+        life: Incarnation | None = None,
         engine: EngineProcess | None = None,
     ) -> None:
         """Look at nothing before a scrape."""
@@ -95,7 +95,7 @@ class WorkerCollector(Collector):
         yield resident
 
 
-def _reason(life: Life | None) -> str | None:
+def _reason(life: Incarnation | None) -> str | None:
     """Return one of `ENDS`; None: there was no life before, or it told something else."""
     told = "" if life is None else life.previous_end
     if told == WITHOUT_A_WORD:

@@ -4,7 +4,7 @@ from typing import Annotated, NoReturn
 
 from fastapi import FastAPI, Header, Path, Query, Request, Response
 
-from tasks.worker.http.control_api import Answer, Listing
+from tasks.worker.http.control_api import HttpRefusal, Listing
 from tasks.worker.http.metrics import scraped
 from tasks.worker.roster import Roster
 from tasks.worker.task_logs import TaskLogs
@@ -44,7 +44,7 @@ def _enabled(request: Request) -> dict[str, bool]:
 
 def _change(request: Request) -> NoReturn:
     verb, address = request.url.path.rpartition("/")[2], request.app.state.address
-    raise Answer(
+    raise HttpRefusal(
         400,
         "which workers take tasks is kept by the overlord, over restarts: ask it by "
         f"POST /druid/indexer/v1/worker/{address}/{verb}",
@@ -61,7 +61,7 @@ def _log(
     assert isinstance(logs, TaskLogs)
     scheme, _, token = authorization.partition(" ")
     if scheme.lower() != "bearer" or not token:
-        raise Answer(401, "give the task's token: Authorization: Bearer ...")
+        raise HttpRefusal(401, "give the task's token: Authorization: Bearer ...")
     # One answer for both: whoever has no token learns of no task.
     part = logs.read(task_id, offset) if logs.may_read(task_id, token) else None
     if part is None:
@@ -71,4 +71,4 @@ def _log(
 
 
 def _none() -> NoReturn:
-    raise Answer(404, "there is no log of such a task here, or this is not its token")
+    raise HttpRefusal(404, "there is no log of such a task here, or this is not its token")

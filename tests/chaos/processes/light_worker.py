@@ -26,7 +26,7 @@ from tasks.ingest.decode.observed import Kept, Observed
 from tasks.ingest.formats.schemas import Schemas
 from tasks.kafka.stream import KafkaStream, environment_secret
 from tasks.ports import BatchJob, StreamUnavailable
-from tasks.rows.discovery import Found
+from tasks.rows.discovery import ColumnKinds
 from tasks.worker.overlord_client import HttpOverlord
 from tasks.worker.task_logs import TaskLogs
 from tasks.worker.worker import Outside, run_worker
@@ -52,7 +52,7 @@ class LightEngine(PlainEngine):
         self,
         job: BatchJob,
         _span: object,
-        _found: Found,
+        _found: ColumnKinds,
         folder: Path,
         *,
         schemas: Schemas,  # noqa: ARG002 -- this engine reads JSON alone
@@ -143,7 +143,7 @@ def main() -> int:
             engine=LightEngine(settings.warehouse.absolute()),
             stream=KafkaStream(environment_secret),
             overlord=overlord,
-            reach=reach,
+            failpoint=reach,
             logs=logs,
         )
         return run_worker(options, outside)

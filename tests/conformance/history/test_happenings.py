@@ -8,7 +8,7 @@ from threading import Barrier
 
 import pytest
 
-from supervisor.core.history.lifecycle_events import Happening, HappeningKind, Numbered
+from supervisor.core.history.lifecycle_events import EventKind, LifecycleEvent, NumberedEvent
 from supervisor.core.model.rows import GapKind, GenerationState, OffsetGap, TaskStatus
 from supervisor.metadata.store import SqlStore
 from tests.conformance.stories import (
@@ -28,10 +28,10 @@ from tests.supervisor.core.snapshots import spec
 WRITERS = 4
 ROUNDS = 25
 KEPT = 10
-FACT = Happening(NOON, HappeningKind.STATE_CHANGED, CLICKS, {"state": "RUNNING"})
+FACT = LifecycleEvent(NOON, EventKind.STATE_CHANGED, CLICKS, {"state": "RUNNING"})
 
 
-def all_of(leader: Leader, after: int = 0) -> list[Numbered]:
+def all_of(leader: Leader, after: int = 0) -> list[NumberedEvent]:
     with leader.reads() as tx:
         return tx.happenings.after(after, 10_000)
 
@@ -70,9 +70,9 @@ def test_a_generation_and_its_task_are_told_from_beginning_to_end(leader: Leader
     assert told[0].detail["start"] == {str(P0): 3}
     assert told[5].detail == {"start": {str(P0): 3}, "end": {str(P0): 9}}
     assert (told[6].detail["status"], told[6].detail["reason"]) == ("FAILED", "disk full")
-    assert told[7] == Happening(
+    assert told[7] == LifecycleEvent(
         NOON + HOUR,
-        HappeningKind.GENERATION_DISCARDED,
+        EventKind.GENERATION_DISCARDED,
         CLICKS,
         {"start": {str(P0): 3}, "end": {str(P0): 9}, "why": "it was reset"},
         group=0,
@@ -126,17 +126,17 @@ def test_a_gap_is_told(leader: Leader) -> None:
 
 def tell_and_fail(leader: Leader) -> None:
     with leader.writes() as tx:
-        tx.happenings.tell(FACT)
+        tx.happenings.record(FACT)
         raise ZeroDivisionError
 
 
 def test_what_is_rolled_back_leaves_neither_a_row_nor_a_hole(leader: Leader) -> None:
     with leader.writes() as tx:
-        tx.happenings.tell(FACT)
+        tx.happenings.record(FACT)
     with pytest.raises(ZeroDivisionError):
         tell_and_fail(leader)
     with leader.writes() as tx:
-        tx.happenings.tell(FACT)
+        tx.happenings.record(FACT)
     assert [each.number for each in all_of(leader)] == [1, 2]
     with leader.reads() as tx:
         assert (tx.happenings.newest(), tx.happenings.trimmed()) == (2, 0)
@@ -145,7 +145,7 @@ def test_what_is_rolled_back_leaves_neither_a_row_nor_a_hole(leader: Leader) -> 
 def test_pages_go_both_ways_and_by_supervisor(leader: Leader) -> None:
     with leader.writes() as tx:
         for number in range(6):
-            tx.happenings.tell(replace(FACT, supervisor_id="ab"[number % 2]))
+            tx.happenings.record(replace(FACT, supervisor_id="ab"[number % 2]))
     with leader.reads() as tx:
         after, before = tx.happenings.after, tx.happenings.before
         assert [each.number for each in after(2, 3)] == [3, 4, 5]
@@ -167,7 +167,7 @@ def test_the_newest_are_kept_and_it_is_told_how_far_the_others_went(small: Leade
     newest = 0
     for _ in range(7 * KEPT):
         with small.writes() as tx:
-            tx.happenings.tell(FACT)
+            tx.happenings.record(FACT)
         with small.reads() as tx:
             rows = tx.happenings.after(0, 10_000)
             newest, trimmed = tx.happenings.newest(), tx.happenings.trimmed()
@@ -194,9 +194,9 @@ def test_happenings_become_visible_in_the_order_of_their_numbers(patient: SqlSto
         for number in range(ROUNDS):
             with leader.writes() as tx:
                 for part in range(1 + number % 3):
-                    tx.happenings.tell(replace(FACT, detail={"who": [writer, number, part]}))
+                    tx.happenings.record(replace(FACT, detail={"who": [writer, number, part]}))
 
-    seen: list[list[Numbered]] = []
+    seen: list[list[NumberedEvent]] = []
     with ThreadPoolExecutor(WRITERS) as pool:
         writers = [pool.submit(write, writer) for writer in range(WRITERS)]
         while not all(each.done() for each in writers):
@@ -216,9 +216,9 @@ def test_who_began_first_and_commits_last_has_the_higher_number(
 ) -> None:
     """Goal: numbers follow commits, not beginnings, and nobody waits for a long transaction."""
     with postgresql_leader.writes() as first:
-        first.happenings.tell(replace(FACT, detail={"who": "began first"}))
+        first.happenings.record(replace(FACT, detail={"who": "began first"}))
         with postgresql_leader.writes() as second:
-            second.happenings.tell(replace(FACT, detail={"who": "committed first"}))
+            second.happenings.record(replace(FACT, detail={"who": "committed first"}))
         assert [e.happening.detail["who"] for e in all_of(postgresql_leader)] == ["committed first"]
     told = all_of(postgresql_leader)
     assert [(e.number, e.happening.detail["who"]) for e in told] == [

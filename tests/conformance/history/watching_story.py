@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from supervisor.control.loop import Loop
 from supervisor.control.reconcile import make_pass
-from supervisor.control.state_recorder import Watching
+from supervisor.control.state_recorder import StateRecorder
 from supervisor.core.planning.states import State, SupervisorState
 from supervisor.ports.store import Store
 from tests.supervisor.core.snapshots import TOPIC
@@ -20,7 +20,7 @@ def notes(store: Store, world: World, loop: Loop) -> list[tuple[str, Callable[[]
         return world.leadership.term()  # another one after each rival
 
     loop._finish(TOPIC, make_pass(TOPIC, world.shell, term()), next_s=None)
-    watching = Watching(store, world.clock, term, loop)
+    watching = StateRecorder(store, world.clock, term, loop)
     return [
         ("note a state", lambda: watching._note(TOPIC, RUNNING)),
         ("sample the lag", watching.sample),

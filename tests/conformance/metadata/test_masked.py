@@ -5,7 +5,7 @@ import json
 from pydantic import JsonValue
 from sqlalchemy import NullPool, create_engine, select, text
 
-from supervisor.core.history.lifecycle_events import Happening, HappeningKind
+from supervisor.core.history.lifecycle_events import EventKind, LifecycleEvent
 from supervisor.core.model.rows import StoredPlan, TaskStatus
 from supervisor.metadata.schema.column_types import METADATA
 from supervisor.metadata.store import SqlStore
@@ -28,7 +28,7 @@ def test_what_a_worker_or_a_library_says_is_stored_without_its_secrets(
             action = {"action": "StartTask", "about": "t", "why": why}
             tx.plans.record(StoredPlan(CLICKS, NOON, 1, (action,), error=why))
             detail: dict[str, JsonValue] = {"why": why, "more": [why]}
-            tx.happenings.tell(Happening(NOON, HappeningKind.STATE_CHANGED, CLICKS, detail))
+            tx.happenings.record(LifecycleEvent(NOON, EventKind.STATE_CHANGED, CLICKS, detail))
         tx.generations.begin_handoff("g1", 0, must_end=False, why=BY_NAME, now=NOON)
 
     with create_engine(database_url, poolclass=NullPool).connect() as connection:

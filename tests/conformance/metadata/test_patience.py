@@ -11,7 +11,7 @@ from datetime import timedelta
 import pytest
 
 from supervisor.core.values.errors import MetadataUnavailable
-from supervisor.metadata.patience import TRY_EVERY_S, Silence
+from supervisor.metadata.patience import TRY_EVERY_S, CircuitBreaker
 from supervisor.metadata.store import SqlStore
 
 TTL = timedelta(seconds=3)
@@ -26,9 +26,9 @@ class Watch:
         return self.now
 
 
-def _may_ask(silence: Silence) -> bool:
+def _may_ask(silence: CircuitBreaker) -> bool:
     try:
-        silence.require_answers()
+        silence.require_closed()
     except MetadataUnavailable:
         return False
     return True
@@ -36,15 +36,15 @@ def _may_ask(silence: Silence) -> bool:
 
 def test_after_a_silence_one_caller_a_second_tries_and_an_answer_lets_all_in() -> None:
     watch = Watch()
-    silence = Silence(watch)
+    silence = CircuitBreaker(watch)
     assert all(_may_ask(silence) for _ in range(3))
 
-    silence.found()
+    silence.trip()
     assert not any(_may_ask(silence) for _ in range(3))
     watch.now += TRY_EVERY_S
     assert [_may_ask(silence) for _ in range(3)] == [True, False, False]
 
-    silence.broken()
+    silence.reset()
     assert all(_may_ask(silence) for _ in range(3))
 
 

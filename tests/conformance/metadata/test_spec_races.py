@@ -12,11 +12,11 @@ import pytest
 from supervisor.adapters.manual_clock import ManualClock
 from supervisor.control.leadership import Leadership
 from supervisor.control.loop import Loop
-from supervisor.control.wakeups import Broadcast
+from supervisor.control.wakeups import Wakeups
 from supervisor.control.worker_registry import WorkerRegistry
 from supervisor.core.values.errors import AlreadyInState, MetadataBusy, StateMoved
 from supervisor.ports.store import Store
-from supervisor.services.supervisors.admission import Rules
+from supervisor.services.supervisors.admission import OperatorPolicy
 from supervisor.services.supervisors.specs import Service
 from tests.conformance.stories import NOON, Leader
 from tests.supervisor.core.snapshots import TOPIC, other_spec, spec
@@ -40,8 +40,8 @@ def service(store: Store) -> Service:
         leadership=leadership,
         registry=registry,
         loop=Loop(lambda _: None, clock, threads=1),
-        changed=Broadcast(),
-        rules=Rules(kafka_allow=None, pause_lease=timedelta(seconds=60)),
+        changed=Wakeups(),
+        rules=OperatorPolicy(kafka_allow=None, pause_lease=timedelta(seconds=60)),
     )
 
 

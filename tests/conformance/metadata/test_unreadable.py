@@ -7,7 +7,7 @@ import pytest
 from supervisor.chores.task_output import keeps_files
 from supervisor.control.export_outbox import follow
 from supervisor.control.tables import known_tables
-from supervisor.core.history.lifecycle_events import Happening, HappeningKind
+from supervisor.core.history.lifecycle_events import EventKind, LifecycleEvent
 from supervisor.core.model.rows import SpecVersion, TaskStatus
 from supervisor.core.tables.compaction import Compaction
 from supervisor.core.tables.exports import Export
@@ -112,14 +112,14 @@ def test_a_kind_of_happening_of_a_newer_release_hides_no_other(
     """Goal: who follows the events misses none of those that this release knows."""
     with leader.writes() as tx:
         for name in ("a", "b", "c"):
-            tx.happenings.tell(Happening(NOON, HappeningKind.OFFSETS_RESET, name, {}))
+            tx.happenings.record(LifecycleEvent(NOON, EventKind.OFFSETS_RESET, name, {}))
     execute(database_url, "UPDATE happenings SET kind = 'of-the-future' WHERE supervisor_id = 'b'")
     with leader.reads() as tx:
         kinds = [each.happening.kind for each in tx.happenings.after(0, 10)]
     assert kinds[-3:] == [
-        HappeningKind.OFFSETS_RESET,
-        HappeningKind.UNKNOWN,
-        HappeningKind.OFFSETS_RESET,
+        EventKind.OFFSETS_RESET,
+        EventKind.UNKNOWN,
+        EventKind.OFFSETS_RESET,
     ]
 
 

@@ -22,7 +22,7 @@ from supervisor.chores.task_output import TaskOutput
 from supervisor.control.loop import Loop
 from supervisor.control.observe import observe
 from supervisor.control.reconcile import _apply_once
-from supervisor.control.wakeups import Broadcast
+from supervisor.control.wakeups import Wakeups
 from supervisor.control.worker_registry import WorkerRegistry
 from supervisor.core.model.rows import Generation
 from supervisor.core.planning.actions import (
@@ -35,19 +35,19 @@ from supervisor.core.planning.actions import (
     ResumeReading,
 )
 from supervisor.core.planning.offset_moves import NewOffsets
-from supervisor.core.queue.events import CLUSTER, Event, QueueConfig, QueueName
+from supervisor.core.queue.events import CLUSTER, QueueConfig, QueuedEvent, QueueName
 from supervisor.core.tables.exports import KIND, Export
 from supervisor.core.values.errors import LeaseLost, Unavailable
 from supervisor.core.values.export_formats import ExportFormat
 from supervisor.eventqueue.handling import Context, Fail, Handled, Handler
 from supervisor.eventqueue.meters import Meters
 from supervisor.eventqueue.operations import Operations
-from supervisor.eventqueue.processor import EventProcessor, Kit
+from supervisor.eventqueue.processor import EventProcessor, ProcessorParts
 from supervisor.metadata.store import SqlStore
 from supervisor.ports.store import Transaction
-from supervisor.services.supervisors.admission import Rules
+from supervisor.services.supervisors.admission import OperatorPolicy
 from supervisor.services.supervisors.backfill import Backfills
-from supervisor.services.supervisors.handoff import EarlyHandoff
+from supervisor.services.supervisors.handoff import HandoffRequests
 from supervisor.services.supervisors.reset import Resets
 from supervisor.services.supervisors.specs import Service
 from tasks.contract.messages import SyncRequest
@@ -120,8 +120,8 @@ class Story:
                 world.clock, worker_timeout=HOUR, led_since=leadership.led_since
             ),
             loop=self.loop,
-            changed=Broadcast(),
-            rules=Rules(kafka_allow=None, pause_lease=timedelta(seconds=60)),
+            changed=Wakeups(),
+            rules=OperatorPolicy(kafka_allow=None, pause_lease=timedelta(seconds=60)),
         )
 
     def registers(self, incarnation: int) -> None:
@@ -148,7 +148,7 @@ class Story:
             return tx.generations.live(TOPIC)
 
     def processor(self, handler: Handler, queue: QueueName = WORK) -> EventProcessor:
-        kit = Kit(self.store, self.world.clock, self.term, Meters())
+        kit = ProcessorParts(self.store, self.world.clock, self.term, Meters())
         return EventProcessor(queue, QueueConfig(truncate_every_bytes=1), handler, kit)
 
     @property
@@ -163,8 +163,8 @@ class Story:
         )
 
     @property
-    def early(self) -> EarlyHandoff:
-        return EarlyHandoff(self.store, self.world.clock, self.world.leadership, self.loop)
+    def early(self) -> HandoffRequests:
+        return HandoffRequests(self.store, self.world.clock, self.world.leadership, self.loop)
 
     @property
     def resets(self) -> Resets:
@@ -174,7 +174,7 @@ class Story:
             self.world.clock,
             self.world.leadership,
             self.loop,
-            Broadcast(),
+            Wakeups(),
             ENDINGS,
         )
 
@@ -285,7 +285,7 @@ def _segments(story: Story) -> None:
 
 def _queues(story: Story) -> None:
     def adds() -> int:
-        return story.processor(_sets_aside).add(Event("count", "1"))
+        return story.processor(_sets_aside).add(QueuedEvent("count", "1"))
 
     def runs(handler: Handler) -> object:
         return story.processor(handler).run_once()
@@ -310,11 +310,11 @@ def _queues(story: Story) -> None:
     story.does("repair", lambda: story.operations.repair(WORK, "ann"))
 
 
-def _sets_aside(events: typing.Sequence[Event], _: Context) -> Handled:
+def _sets_aside(events: typing.Sequence[QueuedEvent], _: Context) -> Handled:
     return Handled([Fail("a story") for _ in events])
 
 
-def _raises(_: typing.Sequence[Event], __: Context) -> Handled:
+def _raises(_: typing.Sequence[QueuedEvent], __: Context) -> Handled:
     raise RuntimeError("a story")
 
 
@@ -329,7 +329,7 @@ def _exports(story: Story) -> None:
         tx.exports.put(Export(TOPIC, ExportFormat.DELTA, enabled=True))
     story.does("compare", CompareAll(store, clock, story.term).run_once)
     exporting = Exporting(ExportFormat.DELTA, Shelf(), files, NoCopies())
-    story.does("export", lambda: exporting([Event(KIND, TOPIC)], story.context()))
+    story.does("export", lambda: exporting([QueuedEvent(KIND, TOPIC)], story.context()))
 
 
 def _ends(story: Story) -> None:
@@ -350,7 +350,7 @@ def _ends(story: Story) -> None:
     _end_every_task(story)
     forgetting = Forgetting(store, clock, story.term, SECOND)
     story.does("forget", lambda: forgetting.forget(TOPIC, "ann"))
-    gone = Event("supervisor_gone", TOPIC, {"upTo": 1_000})
+    gone = QueuedEvent("supervisor_gone", TOPIC, {"upTo": 1_000})
     story.does("delete", lambda: SupervisorGone()([gone], story.context()))
 
 

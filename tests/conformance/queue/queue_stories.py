@@ -4,9 +4,9 @@ from collections.abc import Iterable
 
 from supervisor.core.queue.events import (
     CLUSTER,
-    Event,
     FailedEvent,
     QueueConfig,
+    QueuedEvent,
     QueueName,
     QueueRow,
     StoredEvent,
@@ -19,13 +19,13 @@ from tests.conformance.stories import CLICKS, NOON, Leader
 QUEUE = QueueName(container_of(CLICKS), "task-output")
 OTHER = QueueName(CLUSTER, "task-output")
 CONFIG = QueueConfig()
-SIZE = len(encode(Event("kind", "0")))
+SIZE = len(encode(QueuedEvent("kind", "0")))
 """Bytes of an event whose key has one character."""
 
 
-def event(key: object) -> Event:
+def event(key: object) -> QueuedEvent:
     """An event that is about `key`."""
-    return Event("kind", str(key))
+    return QueuedEvent("kind", str(key))
 
 
 def add(

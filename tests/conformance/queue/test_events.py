@@ -8,9 +8,9 @@ import pytest
 
 from supervisor.core.queue.events import (
     EmptyEvent,
-    Event,
     EventTooLarge,
     QueueDead,
+    QueuedEvent,
     QueueMode,
     QueueName,
     TooManyOutstandingBytes,
@@ -42,7 +42,9 @@ class _CrashError(Exception):
 
 
 def test_events_come_back_whole_in_the_order_of_adding(leader: Leader) -> None:
-    whole = Event("kind", "\N{SNOWMAN}", {"n": 2**40, "x": None, "t": "\0", "b": True}, attempts=2)
+    whole = QueuedEvent(
+        "kind", "\N{SNOWMAN}", {"n": 2**40, "x": None, "t": "\0", "b": True}, attempts=2
+    )
     with leader.writes() as tx:
         tx.events.add(QUEUE, event("b"), CONFIG, NOON)
         tx.events.add(QUEUE, whole, CONFIG, NOON + MINUTE)
@@ -172,8 +174,8 @@ def test_an_event_as_large_as_the_limit_is_refused(leader: Leader) -> None:
     assert keys(stored(leader)) == ["a"]
 
 
-@pytest.mark.parametrize("empty", [Event("", "key"), Event("kind", "")])
-def test_an_event_that_says_nothing_is_refused(leader: Leader, empty: Event) -> None:
+@pytest.mark.parametrize("empty", [QueuedEvent("", "key"), QueuedEvent("kind", "")])
+def test_an_event_that_says_nothing_is_refused(leader: Leader, empty: QueuedEvent) -> None:
     with leader.writes() as tx:
         with pytest.raises(EmptyEvent):
             tx.events.add(QUEUE, empty, CONFIG, NOON, exempt=True)

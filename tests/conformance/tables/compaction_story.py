@@ -11,7 +11,7 @@ from supervisor.chores.compaction import Compacting
 from supervisor.chores.compaction_commit import Swapping
 from supervisor.chores.segments import SegmentLife, Selection
 from supervisor.chores.task_output import folder_of
-from supervisor.control.wakeups import Broadcast
+from supervisor.control.wakeups import Wakeups
 from supervisor.core.model.rows import Segment
 from supervisor.core.tables.compaction import Candidate, Compaction, Target, merged, shares_of
 from supervisor.ports.store import Store
@@ -68,7 +68,7 @@ class Compactions:
             self.told.term,
             self.told.world.hands,
             ENDINGS,
-            Broadcast(),
+            Wakeups(),
             lambda: "token",
         )
 
@@ -77,7 +77,7 @@ class Compactions:
         clock, term = self.told.world.clock, self.told.term
         life = SegmentLife(self.store, clock, term, grace=timedelta(days=1))
         assign = self.compacting.assign
-        return Swapping(self.store, clock, term, ENDINGS, life, Broadcast(), assign)
+        return Swapping(self.store, clock, term, ENDINGS, life, Wakeups(), assign)
 
     def _begun(self) -> None:
         self.told.does("begin", self._begin)

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from supervisor.core.tables.exports import Export, Standing
+from supervisor.core.tables.exports import Export, ExportVersion
 from supervisor.core.values.export_formats import ExportFormat
 from tests.conformance.stories import HOUR, NOON, Leader
 
@@ -16,12 +16,12 @@ def test_a_row_is_kept_as_it_was_put(leader: Leader) -> None:
         DELTA,
         enabled=False,
         sequence=2**40,
-        standing=Standing(2**33, "table/metadata/x.json"),
+        standing=ExportVersion(2**33, "table/metadata/x.json"),
         exported_at=NOON,
         problem="column a is two things",
         behind_since=NOON - HOUR,
     )
-    for row in (ROW, full, replace(full, standing=Standing(), behind_since=None)):
+    for row in (ROW, full, replace(full, standing=ExportVersion(), behind_since=None)):
         with leader.writes() as tx:
             tx.exports.put(row)
             assert tx.exports.get("table", DELTA) == row

@@ -6,7 +6,7 @@ from threading import Barrier
 
 import pytest
 
-from supervisor.core.model.replica_digests import Divergence, Verdict
+from supervisor.core.model.replica_digests import Comparison, Divergence
 from supervisor.core.values.errors import MetadataBusy, StateMoved
 from supervisor.metadata.schema.rows import AT_ONCE
 from tasks.contract.digests import digest_of
@@ -91,8 +91,8 @@ def test_a_table_has_the_columns_of_its_used_files(ready: Leader) -> None:
 
 def test_replicas_that_differ_are_kept_with_what_was_published(ready: Leader) -> None:
     """Goal: who looks days later finds which replica came to what."""
-    one = Divergence("t9", digest_of(2), 2**40, Verdict.OTHER_ROWS)
-    other = Divergence("t8", digest_of(3), 0, Verdict.OTHER_RECORDS)
+    one = Divergence("t9", digest_of(2), 2**40, Comparison.OTHER_ROWS)
+    other = Divergence("t8", digest_of(3), 0, Comparison.OTHER_RECORDS)
     known = replace(publication(), digest=digest_of(1))
     with ready.writes() as tx:
         tx.segments.add(known, [])
@@ -117,7 +117,7 @@ def test_replicas_that_differ_at_the_same_time_are_all_kept(ready: Leader) -> No
     """Goal: two workers tell at once, and neither overwrites what the other told."""
     with ready.writes() as tx:
         tx.segments.add(publication(), [])
-    told = [Divergence(f"t{n}", digest_of(n), n, Verdict.OTHER_ROWS) for n in range(2, 10)]
+    told = [Divergence(f"t{n}", digest_of(n), n, Comparison.OTHER_ROWS) for n in range(2, 10)]
     gate = Barrier(len(told))
 
     def tell(one: Divergence) -> None:

@@ -17,7 +17,7 @@ from supervisor.api.server import build_routes
 from supervisor.cli.main import app
 from supervisor.settings.access import PREFIX
 from supervisor.settings.settings import Settings, load_settings, misspelt, settings_table
-from tasks.runtime.jars import Part, pinned_set, set_name
+from tasks.runtime.jars import JarGroup, pinned_set, set_name
 from tasks.worker.http.control_api import create_app
 from tasks.worker.roster import Roster
 from tests.environment.compose import Compose, Image, read_compose, read_image
@@ -238,7 +238,7 @@ def test_kafka_and_the_databases_login_are_those_that_the_product_is_tested_with
     compose: Compose,
 ) -> None:
     assert compose.services["kafka"].image.replace("apache/kafka:", "kafka-") == set_name(
-        Part.KAFKA
+        JarGroup.KAFKA
     )
     made = compose.services["postgres"].environment
     for overlord in compose.ours("overlord").values():
@@ -264,7 +264,7 @@ def test_the_image_has_the_jars_of_every_part(image: Image) -> None:
 
     assert f"python -m tasks.runtime.jars --dir {folder} --which all" in fetched
     assert f"--from=jars {folder} {folder}" in image.values("COPY")
-    assert all(pinned_set(part).jars for part in Part)
+    assert all(pinned_set(part).jars for part in JarGroup)
     assert image.environment()["TIDEGATE_JAVA"] == "bundled"
 
 

@@ -10,7 +10,7 @@ from supervisor.core.planning.actions import CommitInitialOffsets, FixEnd, Reset
 from supervisor.core.planning.observed import Liveness
 from supervisor.core.planning.offset_moves import NewOffsets
 from supervisor.core.planning.rules import beginnings, discards, handoff
-from supervisor.core.planning.view import View
+from supervisor.core.planning.view import PassView
 from tasks.contract import offsets
 from tasks.contract.messages import TaskPhase
 from tests.simulation.planted.patches import Mutant, Patches
@@ -35,10 +35,10 @@ def successor_at_start(patches: Patches) -> None:
 
 
 def restart_from_committed(patches: Patches) -> None:
-    def reached(self: View, partition: offsets.TopicPartition) -> int:
+    def reached(self: PassView, partition: offsets.TopicPartition) -> int:
         return self.seen.committed[partition].next_offset
 
-    patches.method(View, "reached", lambda _: reached)
+    patches.method(PassView, "next_start", lambda _: reached)
 
 
 def successor_forgotten(patches: Patches) -> None:
@@ -111,7 +111,7 @@ def new_partition_at_latest(patches: Patches) -> None:
 
 def discarded_for_want_of_a_replica(patches: Patches) -> None:
     def make(reason: Any) -> object:  # noqa: ANN401 -- whatever stands there
-        def hasty(view: View, generation: Any) -> str | None:  # noqa: ANN401
+        def hasty(view: PassView, generation: Any) -> str | None:  # noqa: ANN401
             found: str | None = reason(view, generation)
             tried = {of for of, _ in view.seen.last_attempts}
             if found or generation.id not in tried or view.replicas(generation):
@@ -125,7 +125,7 @@ def discarded_for_want_of_a_replica(patches: Patches) -> None:
 
 def tombstone_takes_the_living(patches: Patches) -> None:
     def make(reason: Any) -> object:  # noqa: ANN401 -- whatever stands there
-        def at_once(view: View, generation: Any) -> str | None:  # noqa: ANN401
+        def at_once(view: PassView, generation: Any) -> str | None:  # noqa: ANN401
             ended = "the supervisor is terminated" if view.seen.current.terminated else None
             found: str | None = reason(view, generation)
             return found or ended
@@ -137,7 +137,7 @@ def tombstone_takes_the_living(patches: Patches) -> None:
 
 def resets_without_need(patches: Patches) -> None:
     def make(reset: Any) -> object:  # noqa: ANN401 -- whatever stands there
-        def eager(view: View) -> object:
+        def eager(view: PassView) -> object:
             held = {p for generation in view.seen.generations for p in generation.start}
             stream, rows = view.seen.stream, view.seen.committed
             ahead = {p: at for p, at in stream.stable.items() if p in rows.keys() - held}

@@ -8,7 +8,7 @@ from tasks.contract.messages import Counters, DesiredTask, FailureCode, Order
 from tasks.contract.offsets import Offsets
 from tasks.machine import machine, orders, reading
 from tasks.machine.pacing import Limits
-from tasks.machine.state import Held, Reading, TaskState
+from tasks.machine.state import JournalContents, ReadWork, TaskState
 from tasks.ports import JournalEntry
 from tests.simulation.planted.patches import Function, Mutant, Patches
 
@@ -21,7 +21,7 @@ def set_end_without_resume(patches: Patches) -> None:
 
         return stays
 
-    patches.function(orders, "_end_told", make)
+    patches.function(orders, "_take_end", make)
 
 
 def own_end(patches: Patches) -> None:
@@ -31,7 +31,7 @@ def own_end(patches: Patches) -> None:
 
         return mine
 
-    patches.function(orders, "_end_told", make)
+    patches.function(orders, "_take_end", make)
 
 
 def lost_ack_is_failure(patches: Patches) -> None:
@@ -44,7 +44,11 @@ def lost_ack_is_failure(patches: Patches) -> None:
 def born_without_the_end(patches: Patches) -> None:
     def make(begin: Function) -> object:
         def blind(
-            task: DesiredTask, incarnation: int, held: Held | None, limits: Limits, now: float
+            task: DesiredTask,
+            incarnation: int,
+            held: JournalContents | None,
+            limits: Limits,
+            now: float,
         ) -> object:
             order = task.order.model_copy(update={"end": None})
             unaware = task.model_copy(update={"order": order})
@@ -58,9 +62,13 @@ def born_without_the_end(patches: Patches) -> None:
 def journal_not_used(patches: Patches) -> None:
     def make(begin: Function) -> object:
         def afresh(
-            task: DesiredTask, incarnation: int, held: Held | None, limits: Limits, now: float
+            task: DesiredTask,
+            incarnation: int,
+            held: JournalContents | None,
+            limits: Limits,
+            now: float,
         ) -> object:
-            return begin(task, incarnation, held and Held((), held.end), limits, now)
+            return begin(task, incarnation, held and JournalContents((), held.end), limits, now)
 
         return afresh
 
@@ -78,7 +86,7 @@ def done_on_equal(patches: Patches) -> None:
     def reached(position: Offsets, end: Offsets) -> bool:
         return all(position[p] == end[p] for p in end)
 
-    patches.function(offsets, "reached", lambda _: reached)
+    patches.function(offsets, "is_at_end", lambda _: reached)
 
 
 def topic_id_not_compared(patches: Patches) -> None:
@@ -101,7 +109,7 @@ def cancelled_batch_is_skipped(patches: Patches) -> None:
     def make(job_dropped: Function) -> object:
         def skips(state: TaskState, trouble: str, now: float, **more: Any) -> object:  # noqa: ANN401
             work, after = state.busy, job_dropped(state, trouble, now, **more)
-            if not isinstance(work, Reading) or after.note:
+            if not isinstance(work, ReadWork) or after.note:
                 return after
             entry = JournalEntry(
                 number=work.number,

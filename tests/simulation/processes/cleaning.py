@@ -6,12 +6,12 @@ from pathlib import PurePosixPath
 
 from supervisor.chores.sweep import Sweep
 from supervisor.chores.task_output import TaskOutput
-from supervisor.control.end_task import Endings, task_output_of
-from supervisor.core.queue.events import Event, QueueConfig
+from supervisor.control.end_task import TaskEnder, task_output_of
+from supervisor.core.queue.events import QueueConfig, QueuedEvent
 from supervisor.core.values.errors import SupervisorError
 from supervisor.eventqueue.handling import Context, Handled
 from supervisor.eventqueue.meters import Meters
-from supervisor.eventqueue.processor import AT_ONCE, EventProcessor, Kit
+from supervisor.eventqueue.processor import AT_ONCE, EventProcessor, ProcessorParts
 from supervisor.ports.store import Clock, Store, Workers
 from tests.simulation.world.disk import Warehouse
 
@@ -73,10 +73,10 @@ class Cleaner:
         mounted = _Mounted(held, owner)
         self._output = TaskOutput(mounted, workers)
         self._bug = bug
-        kit = Kit(store, clock, term, Meters())
+        kit = ProcessorParts(store, clock, term, Meters())
         queue = task_output_of(supervisor_id)
         self._processor = EventProcessor(queue, DELAY, self._handle, kit)
-        self._sweep = Sweep(store, mounted, clock, term, Endings(DELAY))
+        self._sweep = Sweep(store, mounted, clock, term, TaskEnder(DELAY))
 
     def clean(self) -> None:
         """Handle what is due.
@@ -95,7 +95,7 @@ class Cleaner:
         """
         self._sweep.run_once()
 
-    def _handle(self, events: Sequence[Event], context: Context) -> Handled:
+    def _handle(self, events: Sequence[QueuedEvent], context: Context) -> Handled:
         try:
             return self._output.handle(events, context)
         except SupervisorError:

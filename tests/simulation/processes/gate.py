@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from tasks.worker.finishing_gate import Gate
+from tasks.worker.finishing_gate import FinishingSlots
 from tests.simulation.processes.actor import Actor
 
 
-class SimGate(Gate):
+class SimGate(FinishingSlots):
     """Lets so many actors in at a time, in order of arrival."""
 
     def __init__(self, places: int, later: Callable[[Callable[[], None]], None]) -> None:

@@ -6,20 +6,20 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TypeAlias
 
-from supervisor.control.end_task import Endings
+from supervisor.control.end_task import TaskEnder
 from supervisor.control.leadership import Leadership
 from supervisor.control.loop import Loop, _Entry
 from supervisor.control.observe import Sources
-from supervisor.control.publish import Publishing
+from supervisor.control.publish import Publisher
 from supervisor.control.reconcile import Shell, make_pass
-from supervisor.control.wakeups import Broadcast
+from supervisor.control.wakeups import Wakeups
 from supervisor.control.worker_registry import WorkerRegistry
 from supervisor.core.planning.observed import Limits, Liveness, WorkerView
 from supervisor.core.planning.passes import Pass
 from supervisor.core.planning.publish import Check, Judgement
 from supervisor.core.values.errors import LeaseLost, SupervisorError
-from supervisor.services.supervisors.admission import Rules
-from supervisor.services.supervisors.handoff import EarlyHandoff
+from supervisor.services.supervisors.admission import OperatorPolicy
+from supervisor.services.supervisors.handoff import HandoffRequests
 from supervisor.services.supervisors.reset import Resets
 from supervisor.services.supervisors.specs import Service
 from tasks.contract.messages import PublishRequest, SyncRequest, SyncResponse
@@ -110,7 +110,7 @@ class _Loop(Loop):
         super()._failed(supervisor_id, error)
 
 
-class _Broadcast(Broadcast):
+class _Broadcast(Wakeups):
     """Wakes the long polls that this process holds."""
 
     def __init__(self, woken: Callable[[], None]) -> None:
@@ -138,12 +138,12 @@ class OverlordProcess(Process):
     registry: WorkerRegistry
     loop: _Loop
     service: Service
-    publishing: Publishing
+    publishing: Publisher
     _heard: dict[str, str | None]
     """Task -> digest, when the last publish request was judged."""
-    handoffs: EarlyHandoff
+    handoffs: HandoffRequests
     resets: Resets
-    changed: Broadcast
+    changed: Wakeups
     store: SimStore
     sources: Sources
 
@@ -241,7 +241,7 @@ class OverlordProcess(Process):
             reached=self._reach,
         )
         self.sources = sources = Sources(self.store, streams, self.registry, around.times.limits)
-        endings = Endings(DELAY, self.registry.report)
+        endings = TaskEnder(DELAY, self.registry.report)
         self.changed = changed = _Broadcast(self._notify)
         shell = Shell(sources, self.clock, self._new_token, endings, self._reach)
         self.loop = _Loop(lambda name: self._pass(name, shell, changed), self)
@@ -252,13 +252,13 @@ class OverlordProcess(Process):
             registry=self.registry,
             loop=self.loop,
             changed=changed,
-            rules=Rules(None, around.times.limits.pause_lease),
-            reach=self._reach,
+            rules=OperatorPolicy(None, around.times.limits.pause_lease),
+            failpoint=self._reach,
         )
-        self.publishing = Publishing(
+        self.publishing = Publisher(
             self.store, self.clock, self.leadership, self.loop, changed, endings, self._publishes
         )
-        self.handoffs = EarlyHandoff(self.store, self.clock, self.leadership, self.loop)
+        self.handoffs = HandoffRequests(self.store, self.clock, self.leadership, self.loop)
         self.resets = Resets(
             self.store,
             PatientStreams(streams),
@@ -282,7 +282,7 @@ class OverlordProcess(Process):
         """Pass a place the product names: the process may end there."""
         self.around.reached(self, point)
 
-    def _pass(self, supervisor_id: str, shell: Shell, changed: Broadcast) -> Pass | None:
+    def _pass(self, supervisor_id: str, shell: Shell, changed: Wakeups) -> Pass | None:
         try:
             with self.store.at("plan"):
                 made = make_pass(supervisor_id, shell, self.leadership.term())

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, cast
 from tasks.contract.messages import SyncRequest, SyncResponse
 from tasks.ports import Fenced, Overlord
 from tasks.worker.compaction import Compactor
-from tasks.worker.incarnations import Life
+from tasks.worker.incarnations import Incarnation
 from tasks.worker.options import WorkerOptions
 from tasks.worker.roster import Roster
-from tasks.worker.sampler import Sampling
+from tasks.worker.sampler import WorkerSamples
 from tasks.worker.sync import _POLL_PERIOD_MIN_S, Sync, _retry_s
 from tests.simulation.world.network import Reply
 
@@ -35,9 +35,9 @@ class SimSync(Sync):
             cast("Overlord", None),
             roster,
             compactor=compactor,
-            sampling=Sampling(worker.world, None, options),
+            sampling=WorkerSamples(worker.world, None, options),
             url=f"http://{worker.name}",
-            life=Life(options.data_dir, worker.incarnation),
+            life=Incarnation(options.data_dir, worker.incarnation),
             fenced=worker.fenced,
             monotonic=worker.monotonic,
         )

@@ -210,7 +210,7 @@ class WorkerProcess(Process):
             engine_doubt_s=0.0,
             overlord_answers=lambda: self._sync.is_answered,
             monotonic=self.monotonic,
-            reach=self.reach,
+            failpoint=self.reach,
         )
 
     def _changed(self) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from tasks.contract.messages import DesiredTask
 from tasks.contract.offsets import Offsets, TopicPartition
 from tasks.durable_files import NoSpace
-from tasks.machine.state import Held
+from tasks.machine.state import JournalContents
 from tasks.ports import JournalEntry
 from tasks.worker.journal import JournalDamaged
 
@@ -98,9 +98,9 @@ class SimJournal:
         self._disk = disk
 
     @property
-    def held(self) -> Held:
+    def held(self) -> JournalContents:
         """What it holds."""
-        return Held(tuple(self.file.entries), self.file.end)
+        return JournalContents(tuple(self.file.entries), self.file.end)
 
     def append(self, entry: JournalEntry) -> None:
         """Add a line; it is durable when this returns.

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from supervisor.adapters.bounded_pool import Lanes, Work
+from supervisor.adapters.bounded_pool import BulkheadPool, Work
 from tests.waiting import wait_until
 
 WIDTH = 3
@@ -15,7 +15,7 @@ class Story:
     """Work that says when it has begun, and waits for its gate."""
 
     def __init__(self) -> None:
-        self.lanes = Lanes(threads=8, width=WIDTH, name="lane")
+        self.lanes = BulkheadPool(threads=8, width=WIDTH, name="lane")
         self.gate = threading.Event()
         self.begun: list[str] = []
         self.ended: list[str] = []

@@ -26,7 +26,7 @@ from tasks.contract.messages import (
     TaskPhase,
     TaskReport,
 )
-from tasks.contract.offsets import TopicPartition, reached
+from tasks.contract.offsets import TopicPartition, is_at_end
 from tasks.contract.sample import DesiredSample, SampleAnswer
 from tests.supervisor.world import segment_file
 
@@ -106,7 +106,7 @@ class Agent:
             if (end := wanted.order.end) is not None:
                 now.position = {p: max(at, end[p]) for p, at in now.position.items()}
                 now.phase = TaskPhase.PUBLISHING
-                assert reached(now.position, end)
+                assert is_at_end(now.position, end)
             held[wanted.task_id] = now
         self.held = held
 

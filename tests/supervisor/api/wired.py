@@ -10,12 +10,12 @@ from supervisor.adapters.tables.quarantined_records import DuckRecords
 from supervisor.api.server import ApiParts
 from supervisor.chores.compaction import Compacting
 from supervisor.chores.compaction_commit import Swapping
-from supervisor.control.end_task import Endings
+from supervisor.control.end_task import TaskEnder
 from supervisor.control.leadership import Leadership
 from supervisor.control.loop import Loop
 from supervisor.control.metrics import OverlordMeters
-from supervisor.control.publish import Publishing
-from supervisor.control.wakeups import Broadcast
+from supervisor.control.publish import Publisher
+from supervisor.control.wakeups import Wakeups
 from supervisor.control.worker_registry import WorkerRegistry
 from supervisor.core.planning.dry_run import Probed
 from supervisor.core.queue.events import QueueConfig
@@ -26,12 +26,12 @@ from supervisor.metadata.store import SqlStore
 from supervisor.ports.topic_probe import Probe, SourceUnreadable
 from supervisor.services.access.idempotency import Idempotency
 from supervisor.services.administration import Administration
-from supervisor.services.history.history import Chronicle
+from supervisor.services.history.history import History
 from supervisor.services.lifetimes import Lifetimes
 from supervisor.services.queries import Views
 from supervisor.services.supervisors.backfill import Backfills
 from supervisor.services.supervisors.dry_run import Looking
-from supervisor.services.supervisors.handoff import EarlyHandoff
+from supervisor.services.supervisors.handoff import HandoffRequests
 from supervisor.services.supervisors.reset import Resets
 from supervisor.services.supervisors.specs import Service, new_token
 from supervisor.services.tables.quarantine import Quarantine
@@ -63,9 +63,9 @@ class Wired(NamedTuple):
     leadership: Leadership
     streams: LookedAt
     registry: WorkerRegistry
-    changed: Broadcast
+    changed: Wakeups
     loop: Loop
-    endings: Endings
+    endings: TaskEnder
     meters: OverlordMeters
 
 
@@ -81,7 +81,7 @@ def parts_of(
     resets = Resets(store, streams, clock, leadership, loop, changed, endings)
     return ApiParts(
         service=service,
-        publishing=Publishing(store, clock, leadership, loop, changed, endings, meters=meters),
+        publishing=Publisher(store, clock, leadership, loop, changed, endings, meters=meters),
         views=views,
         queues=Operations(store, clock, term, Meters(), lambda _: None, lambda _: QueueConfig()),
         lifetimes=lifetimes,
@@ -91,11 +91,11 @@ def parts_of(
         resets=resets,
         backfills=Backfills(resets, service.check),
         keys=Idempotency(store, clock, term),
-        chronicle=Chronicle(store, clock),
+        chronicle=History(store, clock),
         looking=Looking.of(store, clock, service, registry, changed=changed, probe=streams),
         changed=changed,
         meters=meters,
-        handoffs=EarlyHandoff(store, clock, leadership, loop),
+        handoffs=HandoffRequests(store, clock, leadership, loop),
         administration=Administration.of(views, changed, endings, journals),
         version="1.2.3",
         hosts=("tidegate.example",),

@@ -13,15 +13,15 @@ from fastapi.testclient import TestClient
 from supervisor.adapters.manual_clock import ManualClock
 from supervisor.adapters.passwords import Argon2Passwords
 from supervisor.api.server import ApiParts, create_api
-from supervisor.control.change_log import tell_of
-from supervisor.control.end_task import Endings
+from supervisor.control.change_log import log_and_count
+from supervisor.control.end_task import TaskEnder
 from supervisor.control.leadership import Leadership
 from supervisor.control.loop import Loop
 from supervisor.control.metrics import OverlordMeters
 from supervisor.control.observe import Sources
 from supervisor.control.reconcile import Shell, make_pass
-from supervisor.control.state_recorder import Watching
-from supervisor.control.wakeups import Broadcast
+from supervisor.control.state_recorder import StateRecorder
+from supervisor.control.wakeups import Wakeups
 from supervisor.control.worker_registry import WorkerRegistry
 from supervisor.core.planning.observed import Limits
 from supervisor.core.planning.passes import Pass
@@ -30,7 +30,7 @@ from supervisor.metadata.store import SqlStore
 from supervisor.ports.access import Passwords
 from supervisor.services.access.authentication import AccessRules, Authentication
 from supervisor.services.queries import Views
-from supervisor.services.supervisors.admission import Rules
+from supervisor.services.supervisors.admission import OperatorPolicy
 from supervisor.services.supervisors.specs import Service, new_token
 from tests.supervisor.api.agents import NOON, TOPIC, Agent, AgentJournals, post_json
 from tests.supervisor.api.wired import DAY, LookedAt, Wired, parts_of
@@ -47,7 +47,7 @@ Asked = tuple[AccessRules, Passwords] | None
 
 
 PASSWORDS = Argon2Passwords(memory_kib=8, passes=1)
-RULES = Rules(
+RULES = OperatorPolicy(
     kafka_allow=("localhost",),
     pause_lease=timedelta(seconds=60),
     registry_allow=("registry:8081",),
@@ -89,10 +89,10 @@ class World:
     streams: LookedAt
     loop: Loop
     leadership: Leadership
-    changed: Broadcast
+    changed: Wakeups
     journals: AgentJournals
     client: TestClient
-    watching: Watching
+    watching: StateRecorder
     meters: OverlordMeters
 
     def agent(self, name: str, *, incarnation: int = 1, slots: int = 4) -> Agent:
@@ -193,7 +193,7 @@ def a_world(
     migrated: Path,
     *,
     leads: bool = True,
-    rules: Rules = RULES,
+    rules: OperatorPolicy = RULES,
     reach: Reach = _idle,
     access: Asked = None,
     url: str | None = None,
@@ -205,11 +205,11 @@ def a_world(
     """
     database = Path(shutil.copy(migrated, folder / "metadata.db"))
     store = SqlStore(url or f"sqlite:///{database}", lease_ttl=timedelta(seconds=60))
-    clock, changed = ManualClock(NOON), Broadcast()
+    clock, changed = ManualClock(NOON), Wakeups()
     leadership, streams = Leadership(store, clock, holder="one", url=URL, ttl=DAY), LookedAt(clock)
     registry = _registry_of(clock, leadership)
     sources = Sources(store, streams, registry, Limits())
-    endings = Endings(QueueConfig(), registry.report)
+    endings = TaskEnder(QueueConfig(), registry.report)
     loop = Loop(
         _passes(Shell(sources, clock, new_token, endings), leadership, changed), clock, threads=2
     )
@@ -221,10 +221,10 @@ def a_world(
         loop=loop,
         changed=changed,
         rules=rules,
-        reach=reach,
+        failpoint=reach,
     )
     journals = AgentJournals()
-    watching = Watching(store, clock, leadership.term, loop)
+    watching = StateRecorder(store, clock, leadership.term, loop)
     views = Views(sources, registry, loop, leadership, clock, "/warehouse", journals, watching)
     meters = _metered(store, loop)
     wired = Wired(store, clock, leadership, streams, registry, changed, loop, endings, meters)
@@ -240,7 +240,7 @@ def a_world(
 def _metered(store: SqlStore, loop: Loop) -> OverlordMeters:
     meters = OverlordMeters()
     store.on_measured(meters.transaction)
-    store.on_committed(tell_of(meters))
+    store.on_committed(log_and_count(meters))
     loop.measured = meters.pass_taken
     return meters
 
@@ -269,9 +269,7 @@ def _authentication(
     return Authentication(store, clock, passwords, rules)
 
 
-def _passes(
-    shell: Shell, leadership: Leadership, changed: Broadcast
-) -> Callable[[str], Pass | None]:
+def _passes(shell: Shell, leadership: Leadership, changed: Wakeups) -> Callable[[str], Pass | None]:
     def one(supervisor_id: str) -> Pass | None:
         made = make_pass(supervisor_id, shell, leadership.term())
         if made is not None and made.decided.actions:

@@ -11,7 +11,7 @@ import pytest
 from supervisor.chores.compaction import Compacting
 from supervisor.chores.compaction_commit import Swapping
 from supervisor.control.desired_state import desired_state
-from supervisor.control.wakeups import Broadcast
+from supervisor.control.wakeups import Wakeups
 from supervisor.core.planning.observed import Limits
 from supervisor.core.tables.compaction import Compaction, Target, merged
 from supervisor.core.values.export_formats import ExportFormat
@@ -65,7 +65,7 @@ class Dock(Harbour):
             term,
             self.hands,
             ENDINGS,
-            Broadcast(),
+            Wakeups(),
             lambda: next(self.tokens),
         )
 
@@ -74,7 +74,7 @@ class Dock(Harbour):
         """What workers ask."""
         term, life = self.leadership.term, self.lifetimes.segments
         assign = self.compacting.assign
-        return Swapping(self.store, self.clock, term, ENDINGS, life, Broadcast(), assign)
+        return Swapping(self.store, self.clock, term, ENDINGS, life, Wakeups(), assign)
 
     def compact(self, target: Target = TARGET) -> list[Compaction]:
         """Ask for a compaction of the table."""

@@ -12,7 +12,7 @@ from supervisor.core.queue.events import CLUSTER, QueueConfig, QueueName, QueueR
 from supervisor.core.values.table_names import errors_table
 from supervisor.eventqueue.handling import Handler
 from supervisor.eventqueue.meters import Meters
-from supervisor.eventqueue.processor import EventProcessor, Kit
+from supervisor.eventqueue.processor import EventProcessor, ProcessorParts
 from supervisor.ports.store import Store
 from supervisor.services.lifetimes import Lifetimes
 from tests.conformance.stories import (
@@ -156,7 +156,7 @@ class Tables:
 
     def drain(self, queue: QueueName, handler: Handler, config: QueueConfig) -> None:
         """Handle what is due in one queue."""
-        kit = Kit(self.store, self.clock, lambda: self.term, Meters())
+        kit = ProcessorParts(self.store, self.clock, lambda: self.term, Meters())
         processor = EventProcessor(queue, config, handler, kit)
         while processor.run_once() == timedelta(0):
             pass

@@ -4,7 +4,7 @@ import pytest
 
 from supervisor.chores.forget import FORGOTTEN, KIND, NotForgettable, SupervisorGone
 from supervisor.core.model.rows import GapKind, OffsetGap, StoredPlan
-from supervisor.core.queue.events import Event
+from supervisor.core.queue.events import QueuedEvent
 from supervisor.core.values.errors import LeaseLost, SupervisorNotFound
 from supervisor.eventqueue.handling import Context, Fail
 from supervisor.ports.store import Store
@@ -187,11 +187,11 @@ def test_a_repeated_event_changes_nothing_more(tables: Tables) -> None:
     append(tables)
     forget(tables)
     handler = SupervisorGone()
-    event = Event(KIND, CLICKS, {"upTo": 3})
+    event = QueuedEvent(KIND, CLICKS, {"upTo": 3})
     context = Context(tables.store, tables.term, NOON, lambda: False)
 
     first = handler([event], context).answers
     assert handler([event], context).answers == first
     assert generations(tables, 1, 2, 3) == [1, 3]
-    [answer] = handler([Event(KIND, CLICKS, {})], context).answers
+    [answer] = handler([QueuedEvent(KIND, CLICKS, {})], context).answers
     assert isinstance(answer, Fail)

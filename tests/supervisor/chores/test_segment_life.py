@@ -15,7 +15,12 @@ from supervisor.chores.segments import (
     SegmentsUnused,
     Selection,
 )
-from supervisor.core.queue.events import Event, QueueName, TooManyOutstandingBytes, container_of
+from supervisor.core.queue.events import (
+    QueuedEvent,
+    QueueName,
+    TooManyOutstandingBytes,
+    container_of,
+)
 from supervisor.core.values.errors import DataSourceNotFound, LeaseLost, StorageUnavailable
 from supervisor.core.values.intervals import Interval
 from supervisor.eventqueue.handling import Context, Done, Fail
@@ -120,7 +125,7 @@ def test_a_refused_event_leaves_the_segment_as_it_is(tables: Tables) -> None:
 def fill(tables: Tables, supervisor_id: str) -> None:
     """Let more wait in the queue of unused segments than it takes."""
     queue = QueueName(container_of(supervisor_id), SEGMENTS)
-    large = Event(UNUSED, "x", {"padding": "x" * 1_000_000})
+    large = QueuedEvent(UNUSED, "x", {"padding": "x" * 1_000_000})
     with tables.store.leading(tables.term) as tx:
         for _ in range(68):
             tx.events.add(queue, large, tables.lifetimes.segments.config, NOON, exempt=True)
@@ -212,7 +217,7 @@ def test_a_crash_before_the_position_moved_condemns_nothing_twice(tables: Tables
     body = {"unusedAt": NOON.isoformat()}
 
     unused = SegmentsUnused(tables.lifetimes.files)
-    handled = unused([Event(UNUSED, file.id, body)], context(tables))
+    handled = unused([QueuedEvent(UNUSED, file.id, body)], context(tables))
 
     assert handled.answers == [Done()]
     with tables.store.reading() as tx:
@@ -225,7 +230,7 @@ def test_an_event_without_a_time_is_set_aside(tables: Tables) -> None:
     unused = SegmentsUnused(tables.lifetimes.files)
 
     for body in ({}, {"unusedAt": 7}, {"unusedAt": "noon"}, {"unusedAt": "2026-01-01T00:00:00"}):
-        [answer] = unused([Event(UNUSED, "x", body)], context(tables)).answers
+        [answer] = unused([QueuedEvent(UNUSED, "x", body)], context(tables)).answers
         assert isinstance(answer, Fail)
 
 
@@ -250,7 +255,7 @@ def test_a_file_that_is_gone_already_counts_as_deleted(tables: Tables) -> None:
 def test_a_deletion_that_is_repeated_succeeds(tables: Tables) -> None:
     [file] = tables.publish()
     condemned(tables)
-    handler, event = SegmentFiles(tables.warehouse), Event(CONDEMNED, file.id)
+    handler, event = SegmentFiles(tables.warehouse), QueuedEvent(CONDEMNED, file.id)
 
     for _ in range(2):
         assert handler([event], context(tables)).answers == [Done()]
@@ -280,7 +285,7 @@ def test_a_warehouse_that_is_down_uses_no_attempt_up(tables: Tables) -> None:
     tables.warehouse.go_down()
 
     with pytest.raises(StorageUnavailable):
-        SegmentFiles(tables.warehouse)([Event(CONDEMNED, file.id)], context(tables))
+        SegmentFiles(tables.warehouse)([QueuedEvent(CONDEMNED, file.id)], context(tables))
     for _ in range(5):
         tables.pass_time(DELAY)
     tables.warehouse.come_back()
@@ -303,7 +308,7 @@ def test_an_unmounted_warehouse_is_not_one_whose_files_are_gone(
         place.mkdir()
 
     with pytest.raises(StorageUnavailable):
-        SegmentFiles(LocalWarehouse(place))([Event(CONDEMNED, file.id)], context(tables))
+        SegmentFiles(LocalWarehouse(place))([QueuedEvent(CONDEMNED, file.id)], context(tables))
 
 
 def test_a_deleted_files_empty_folder_goes_with_it_and_nothing_else_does(
@@ -318,12 +323,12 @@ def test_a_deleted_files_empty_folder_goes_with_it_and_nothing_else_does(
         place.write_bytes(b"rows")
     handler = SegmentFiles(owned(LocalWarehouse(tmp_path), tables.store))
 
-    assert handler([Event(CONDEMNED, gone.id)], context(tables)).answers == [Done()]
+    assert handler([QueuedEvent(CONDEMNED, gone.id)], context(tables)).answers == [Done()]
     assert [p.name for p in (tmp_path / stays.file.path).parent.iterdir()] == ["1.parquet"]
 
     mark_unused(tables)
     tables.pass_time(GRACE)
-    assert handler([Event(CONDEMNED, stays.id)], context(tables)).answers == [Done()]
+    assert handler([QueuedEvent(CONDEMNED, stays.id)], context(tables)).answers == [Done()]
     assert list((tmp_path / TABLE / "data").iterdir()) == []
 
 
@@ -333,7 +338,11 @@ def test_a_segment_that_was_never_condemned_is_never_deleted(tables: Tables) -> 
     mark_unused(tables)
 
     answers = SegmentFiles(tables.warehouse)(
-        [Event(CONDEMNED, file.id), Event(CONDEMNED, "unknown"), Event(UNUSED, file.id)],
+        [
+            QueuedEvent(CONDEMNED, file.id),
+            QueuedEvent(CONDEMNED, "unknown"),
+            QueuedEvent(UNUSED, file.id),
+        ],
         context(tables),
     ).answers
 
@@ -346,7 +355,9 @@ def test_a_path_outside_of_the_tasks_folder_is_never_deleted(tables: Tables) -> 
     [file] = tables.publish(path="table/data/of-another-task/{number}.parquet")
     condemned(tables)
 
-    [answer] = SegmentFiles(tables.warehouse)([Event(CONDEMNED, file.id)], context(tables)).answers
+    [answer] = SegmentFiles(tables.warehouse)(
+        [QueuedEvent(CONDEMNED, file.id)], context(tables)
+    ).answers
 
     assert isinstance(answer, Fail)
     assert tables.holds(file) == [True]

@@ -6,7 +6,7 @@ import pytest
 
 from supervisor.chores.segments import SEGMENTS, UNUSED, Selection
 from supervisor.core.model.rows import Segment
-from supervisor.core.queue.events import Event, QueueName, container_of
+from supervisor.core.queue.events import QueuedEvent, QueueName, container_of
 from supervisor.core.tables.compaction import Compaction, Share
 from supervisor.core.values.ids import compaction_id
 from supervisor.core.values.intervals import Interval
@@ -38,7 +38,7 @@ def compact(tables: Tables, *inputs: Segment) -> Segment:
         tx.compactions.add(row)
         queue = QueueName(container_of(CLICKS), SEGMENTS)
         for each in tx.segments.replace(ids, made, now):
-            event = Event(UNUSED, each.id, {"unusedAt": now.isoformat()})
+            event = QueuedEvent(UNUSED, each.id, {"unusedAt": now.isoformat()})
             tx.events.add(queue, event, tables.lifetimes.segments.config, now)
     tables.warehouse.write(path)
     return made

@@ -7,7 +7,7 @@ import pytest
 from supervisor.chores.task_output import TaskOutput
 from supervisor.control.end_task import KIND
 from supervisor.core.planning.observed import Liveness
-from supervisor.core.queue.events import Event
+from supervisor.core.queue.events import QueuedEvent
 from supervisor.core.values.errors import LeaseLost
 from supervisor.eventqueue.handling import Context
 from tasks.contract.messages import PublishOutcome
@@ -188,7 +188,7 @@ def test_a_deposed_leader_deletes_and_settles_nothing(yard: DiskYard, dead: Dead
 
     with pytest.raises(LeaseLost):
         handler.handle(
-            [Event(KIND, replica.wanted.task_id)],
+            [QueuedEvent(KIND, replica.wanted.task_id)],
             Context(world.store, term, world.clock.now(), lambda: False),
         )
 
@@ -199,7 +199,7 @@ def test_a_process_that_stops_leaves_the_rest_for_the_next(yard: DiskYard, dead:
     hand, replica, file = dead
     yard.stops(hand, replica)
     world = yard.world
-    event = Event(KIND, replica.wanted.task_id, {"look": "second"})
+    event = QueuedEvent(KIND, replica.wanted.task_id, {"look": "second"})
 
     handled = TaskOutput(yard.warehouse, world.hands).handle(
         [event], Context(world.store, world.leadership.term(), world.clock.now(), lambda: True)

@@ -10,7 +10,7 @@ import pytest
 from supervisor.adapters.tables.memory_warehouse import MemoryWarehouse
 from supervisor.chores.task_output import TaskOutput
 from supervisor.control.end_task import KIND
-from supervisor.core.queue.events import Event, decode
+from supervisor.core.queue.events import QueuedEvent, decode
 from supervisor.eventqueue.handling import Context, Done, Later
 from tasks.contract.messages import PublishOutcome
 from tests.supervisor.core.snapshots import TOPIC
@@ -298,7 +298,11 @@ def test_a_task_whose_row_is_gone_is_left_to_the_sweep(yard: MemoryYard) -> None
 
 def test_a_batch_is_answered_in_its_order(yard: MemoryYard, dead: Dead, world: World) -> None:
     _, replica, _ = dead
-    events = [Event(KIND, NOBODYS), Event(KIND, replica.wanted.task_id), Event(KIND, FOLDER)]
+    events = [
+        QueuedEvent(KIND, NOBODYS),
+        QueuedEvent(KIND, replica.wanted.task_id),
+        QueuedEvent(KIND, FOLDER),
+    ]
 
     handled = TaskOutput(yard.files, world.hands).handle(
         events, Context(world.store, world.leadership.term(), world.clock.now(), lambda: False)

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from supervisor.control.end_task import Endings
-from supervisor.core.history.lifecycle_events import Happening, HappeningKind
-from supervisor.core.model.replica_digests import Divergence, Verdict
+from supervisor.control.end_task import TaskEnder
+from supervisor.core.history.lifecycle_events import EventKind, LifecycleEvent
+from supervisor.core.model.replica_digests import Comparison, Divergence
 from supervisor.core.model.rows import AuditEntry, Publication
 from tasks.contract.digests import digest_of
 from tasks.contract.messages import Counters, PublishAnswer, PublishOutcome, TaskReport
@@ -25,7 +25,7 @@ class Comparing:
         self.world = world
         self.said: dict[str, TaskReport] = {}
         self.publishing = replace(
-            world.publishing, endings=Endings(ENDINGS.config, lambda _, task: self.said.get(task))
+            world.publishing, endings=TaskEnder(ENDINGS.config, lambda _, task: self.said.get(task))
         )
 
     def says(self, replica: Replica, digest: str | None, counters: Counters = READ) -> None:
@@ -41,13 +41,13 @@ class Comparing:
         request = publish_request(replica.wanted, hand.incarnation).model_copy(update=told)
         return self.publishing.publish(request.task_id, replica.wanted.token, request)
 
-    def found(self) -> tuple[Publication, list[Happening], list[AuditEntry]]:
+    def found(self) -> tuple[Publication, list[LifecycleEvent], list[AuditEntry]]:
         """The one publication, the events about differences, the alerts."""
         with self.world.store.reading() as tx:
             [publication] = tx.segments.publications(TOPIC)
             told = [one.happening for one in tx.happenings.before(None, 99)]
             alerts = [entry for entry in tx.audit.recent(99) if entry.action == "alert"]
-        return publication, [h for h in told if h.kind is HappeningKind.REPLICAS_DIVERGED], alerts
+        return publication, [h for h in told if h.kind is EventKind.REPLICAS_DIVERGED], alerts
 
     def counted(self) -> dict[str, float]:
         """Finding -> replicas, as scrapers see it; those that are zero are left out."""
@@ -80,7 +80,7 @@ def test_a_replica_that_made_other_rows_raises_an_alert_and_the_winner_stays(
     publication, [event], [alert] = comparing.found()
     won, lost = winner.wanted.task_id, sibling.wanted.task_id
     assert (publication.task_id, publication.digest) == (won, GOOD)
-    assert publication.diverged == (Divergence(lost, BAD, 10, Verdict.OTHER_ROWS),)
+    assert publication.diverged == (Divergence(lost, BAD, 10, Comparison.OTHER_ROWS),)
     assert event.generation_id == winner.wanted.generation_id
     assert (event.detail["publishedBy"], event.detail["digest"]) == (won, GOOD)
     assert (event.detail["other"], event.detail["otherDigest"]) == (lost, BAD)
@@ -141,7 +141,7 @@ def test_replicas_that_were_given_other_records_are_told_of_without_an_alert(
 
     publication, [event], alerts = comparing.found()
     [one] = publication.diverged
-    assert (one.found, one.records) == (Verdict.OTHER_RECORDS, 9)
+    assert (one.comparison, one.records) == (Comparison.OTHER_RECORDS, 9)
     assert (event.detail["records"], event.detail["otherRecords"]) == (10, 9)
     assert alerts == []
     assert comparing.counted() == {"other-records": 1}

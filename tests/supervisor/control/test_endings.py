@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from supervisor.control.end_task import KIND, Endings
+from supervisor.control.end_task import KIND, TaskEnder
 from supervisor.control.reconcile import apply
 from supervisor.core.model.rows import Task, TaskStatus
 from supervisor.core.planning.actions import DiscardGeneration
@@ -124,7 +124,7 @@ def test_a_rollback_leaves_neither_the_ending_nor_the_event(world: World) -> Non
 
 def test_an_event_is_due_after_the_delay_and_is_never_refused_for_fullness(world: World) -> None:
     """Goal: what settles existing work is exempt from the queue's brake (P24)."""
-    full = Endings(QueueConfig(delay=GC_DELAY, max_outstanding_bytes=1))
+    full = TaskEnder(QueueConfig(delay=GC_DELAY, max_outstanding_bytes=1))
     now = world.clock.now()
     with world.store.leading(world.leadership.term()) as tx:
         for task in tx.tasks.active():

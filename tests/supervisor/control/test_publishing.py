@@ -5,7 +5,7 @@ from itertools import product
 import pytest
 
 from supervisor.control.end_task import task_output_of
-from supervisor.control.publish import _Asked, _settle
+from supervisor.control.publish import _PublishAttempt, _settle
 from supervisor.core.model.rows import GenerationState, Publication, TaskStatus, WorkerRow
 from supervisor.core.values.errors import NotAllowed, StaleCommit, StateMoved, TaskNotFound
 from supervisor.ports.store import Store
@@ -180,7 +180,7 @@ def judged_committed(world: World, replica: Replica) -> None:
         assert task is not None
         assert generation is not None
         yes = PublishAnswer(outcome=PublishOutcome.COMMITTED, reason="no judge")
-        asked = _Asked(task, generation, publish_request(replica.wanted))
+        asked = _PublishAttempt(task, generation, publish_request(replica.wanted))
         _settle(tx, ENDINGS, asked, yes, NOON)
 
 

@@ -8,7 +8,7 @@ import pytest
 from supervisor.adapters.manual_clock import ManualClock
 from supervisor.control.worker_registry import ALIVE_WITHIN_S, WorkerRegistry
 from supervisor.core.model.rows import WorkerRow
-from supervisor.core.planning.milestone import Milestone
+from supervisor.core.planning.milestone import WakeCondition
 from supervisor.core.planning.observed import Liveness
 from tasks.contract.messages import (
     CompactionReport,
@@ -260,12 +260,12 @@ def test_so_many_rows_are_news_while_somebody_wants_to_know() -> None:
     assert term.hears(1, rows(10)) == {"t1"}, "the first report always is"
     assert term.hears(2, rows(99)) == set()
 
-    term.registry.watch("clicks", {"t1": Milestone(100, 50)})
+    term.registry.watch("clicks", {"t1": WakeCondition(100, 50)})
     assert term.hears(3, rows(99)) == set()
     assert term.hears(4, rows(100)) == {"t1"}
     assert term.hears(5, rows(100)) == {"t1"}, "level, not edge: the wake-up may have been lost"
 
-    term.registry.watch("other", {"t2": Milestone(1, 50)})
+    term.registry.watch("other", {"t2": WakeCondition(1, 50)})
     assert term.hears(6, rows(100)) == {"t1"}, "each supervisor has its own wish"
     term.registry.watch("clicks", {})
     assert term.hears(7, rows(101)) == set()
@@ -274,7 +274,7 @@ def test_so_many_rows_are_news_while_somebody_wants_to_know() -> None:
 def test_so_many_rows_of_one_time_chunk_are_news() -> None:
     term = Term()
     term.registry.registered(ROW)
-    term.registry.watch("clicks", {"t1": Milestone(100, 50)})
+    term.registry.watch("clicks", {"t1": WakeCondition(100, 50)})
     term.hears(1, rows(10))
     below, full = (rows(99).model_copy(update={"fullest_chunk_rows": n}) for n in (49, 50))
 
@@ -283,7 +283,7 @@ def test_so_many_rows_of_one_time_chunk_are_news() -> None:
 
 def test_a_new_term_wants_to_know_nothing_yet() -> None:
     term = Term()
-    term.registry.watch("clicks", {"t1": Milestone(1, 50)})
+    term.registry.watch("clicks", {"t1": WakeCondition(1, 50)})
     term.begins(ROW)
 
     assert term.hears(1, rows(10)) == {"t1"}

@@ -51,7 +51,7 @@ def number_in(path: Path) -> int:
 
 def test_a_child_that_was_killed_is_started_again(tmp_path: Path) -> None:
     said: list[str] = []
-    with ProcessGroup(backoff=AT_ONCE, say=said.append) as group:
+    with ProcessGroup(backoff=AT_ONCE, notify=said.append) as group:
         child = group.add(spec_of(tmp_path))
         group.wait_ready("child", SOON)
         first = child.pid
@@ -79,7 +79,7 @@ def test_a_child_that_fails_again_waits_longer_until_it_was_healthy(tmp_path: Pa
     """Goal: the delays of three failures, then a long life, then one more failure."""
     said: list[str] = []
     now = [0.0]
-    with ProcessGroup(say=said.append, now_s=lambda: now[0]) as group:
+    with ProcessGroup(notify=said.append, now_s=lambda: now[0]) as group:
         child = group.add(spec_of(tmp_path))
 
         def fail_after(life_s: float) -> None:
@@ -147,7 +147,7 @@ def test_a_child_that_is_not_ready_in_time_is_an_error(tmp_path: Path) -> None:
 def test_stop_ends_the_last_first_and_lets_each_finish(tmp_path: Path) -> None:
     ends = tmp_path / "ends"
     said: list[str] = []
-    group = ProcessGroup(say=said.append)
+    group = ProcessGroup(notify=said.append)
     for name in ("broker", "overlord", "worker"):
         up = tmp_path / f"{name}.up"
         script = (

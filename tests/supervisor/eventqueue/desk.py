@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from supervisor.adapters.manual_clock import ManualClock
-from supervisor.core.queue.events import Event, QueueConfig, QueueName, QueueRow
+from supervisor.core.queue.events import QueueConfig, QueuedEvent, QueueName, QueueRow
 from supervisor.core.values.errors import MetadataUnavailable
-from supervisor.eventqueue.handling import Answer, Context, Done, Handled, Handler
+from supervisor.eventqueue.handling import Context, Done, Handled, Handler, Handling
 from supervisor.eventqueue.meters import Meters
-from supervisor.eventqueue.processor import EventProcessor, Kit
+from supervisor.eventqueue.processor import EventProcessor, ProcessorParts
 from supervisor.ports.queue_events import Heard
 from supervisor.ports.store import Store, Transaction
 from tests.conformance.stories import NOON, take_lease
@@ -20,9 +20,9 @@ LOOKS_MAX = 20_000
 SECOND = timedelta(seconds=1)
 
 
-def event(number: int, padding: int = 0) -> Event:
+def event(number: int, padding: int = 0) -> QueuedEvent:
     """Event number so and so, larger by `padding` bytes."""
-    return Event("count", str(number), {"padding": "x" * padding} if padding else {})
+    return QueuedEvent("count", str(number), {"padding": "x" * padding} if padding else {})
 
 
 @dataclass
@@ -30,11 +30,11 @@ class Noting:
     """A handler that notes what it was given, and answers as it is told."""
 
     batches: list[list[str]] = field(default_factory=list)
-    answer: Callable[[Event], Answer] = lambda _: Done()
-    fails: Callable[[Sequence[Event]], str | None] = lambda _: None
+    answer: Callable[[QueuedEvent], Handling] = lambda _: Done()
+    fails: Callable[[Sequence[QueuedEvent]], str | None] = lambda _: None
     """Why it raises, None: it does not."""
 
-    def __call__(self, events: Sequence[Event], _: Context) -> Handled:
+    def __call__(self, events: Sequence[QueuedEvent], _: Context) -> Handled:
         self.batches.append([each.key for each in events])
         if (why := self.fails(events)) is not None:
             raise RuntimeError(why)
@@ -56,11 +56,11 @@ class Desk:
         self.meters = Meters()
 
     @property
-    def kit(self) -> Kit:
+    def kit(self) -> ProcessorParts:
         return self.kit_on(self.store)
 
-    def kit_on(self, store: Store) -> Kit:
-        return Kit(store, self.clock, lambda: self.held_term, self.meters)
+    def kit_on(self, store: Store) -> ProcessorParts:
+        return ProcessorParts(store, self.clock, lambda: self.held_term, self.meters)
 
     def opens(
         self, handler: Handler, config: QueueConfig | None = None, queue: QueueName = QUEUE

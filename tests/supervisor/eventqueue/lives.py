@@ -16,7 +16,7 @@ from pathlib import Path
 from threading import Event as Signal
 
 from supervisor.adapters.clock import SystemClock
-from supervisor.core.queue.events import Event, QueueConfig
+from supervisor.core.queue.events import QueueConfig, QueuedEvent
 from supervisor.eventqueue.handling import Context, Done, Handled
 from supervisor.eventqueue.meters import Meters
 from supervisor.eventqueue.queues import EventQueues
@@ -78,7 +78,7 @@ def adds_and_consumes(url: str, ledger: Path, total: int, leads: Connection) -> 
     noted = _Ledger(ledger)
     life = os.getpid()
 
-    def handler(events: Sequence[Event], _: Context) -> Handled:
+    def handler(events: Sequence[QueuedEvent], _: Context) -> Handled:
         noted.note(life, *(each.key for each in events))
         return Handled([Done()] * len(events))
 

@@ -5,9 +5,9 @@ from datetime import timedelta
 
 from supervisor.core.model.rows import AuditEntry
 from supervisor.core.queue.events import (
-    Event,
     FailedEvent,
     QueueConfig,
+    QueuedEvent,
     QueueName,
     QueueState,
     StoredEvent,
@@ -20,7 +20,7 @@ from tests.supervisor.eventqueue.damage import harm
 from tests.supervisor.eventqueue.desk import QUEUE, Desk, Noting, event, fill
 
 CONFIG = QueueConfig(delay=timedelta(seconds=60), max_items_at_once=4, max_outstanding_bytes=500)
-HARMED = encode(Event("count", "x", attempts=2))
+HARMED = encode(QueuedEvent("count", "x", attempts=2))
 """It can be read, and as long as what was written: only the checksum tells."""
 
 

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from supervisor.core.model.rows import AuditEntry
-from supervisor.core.queue.events import Event, QueueConfig
+from supervisor.core.queue.events import QueueConfig, QueuedEvent
 from supervisor.core.values.errors import LeaseLost
 from supervisor.eventqueue.handling import Context, Done, Fail, Handled, Later, Retry
 from supervisor.eventqueue.processor import EventProcessor, ProcessorClosed
@@ -46,7 +46,7 @@ def test_what_is_tried_too_often_is_set_aside_and_holds_nobody_up(desk: Desk) ->
 def test_what_waits_for_something_is_asked_again_and_never_given_up(desk: Desk) -> None:
     asked: list[object] = []
 
-    def handler(events: Sequence[Event], _: Context) -> Handled:
+    def handler(events: Sequence[QueuedEvent], _: Context) -> Handled:
         asked.extend(each.body.get("look", 1) for each in events)
         look = len(asked)
         return Handled([Done() if look == 30 else Later({"look": look + 1}, "not yet")])
@@ -74,7 +74,7 @@ def test_what_a_handler_writes_with_the_position_happens_once(desk: Desk) -> Non
     moved = Faults({"advance": {1}}, down)
     kit = desk.kit_on(FaultyStore(desk.store, moved))
 
-    def handler(events: Sequence[Event], _: Context) -> Handled:
+    def handler(events: Sequence[QueuedEvent], _: Context) -> Handled:
         def write(tx: Transaction) -> None:
             for each in events:
                 tx.audit.write(AuditEntry(NOON, "handler", "handled", each.key))
@@ -146,7 +146,7 @@ def test_a_deposed_leader_neither_handles_nor_advances(desk: Desk) -> None:
     fill_at_once(desk, queue, 20)
 
     class TakenOver(Noting):
-        def __call__(self, events: Sequence[Event], context: Context) -> Handled:
+        def __call__(self, events: Sequence[QueuedEvent], context: Context) -> Handled:
             take_lease(desk.store, "the next leader")  # while our handler runs
             return super().__call__(events, context)
 

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, text
 from supervisor.adapters.clock import SystemClock
 from supervisor.core.queue.events import QueueConfig, QueueDead, QueueName, QueueState
 from supervisor.eventqueue.meters import Meters
-from supervisor.eventqueue.processor import EventProcessor, Kit
+from supervisor.eventqueue.processor import EventProcessor, ProcessorParts
 from supervisor.eventqueue.queues import EventQueues
 from supervisor.metadata.migrate import migrating
 from supervisor.metadata.store import SqlStore
@@ -57,7 +57,7 @@ class Sick:
         self.url, self.store = url, store
         self.term = take_lease(store)
         self.handlers = {DAMAGED: Noting(), OTHER: Noting()}
-        self.kit = Kit(store, SystemClock(), lambda: self.term, Meters())
+        self.kit = ProcessorParts(store, SystemClock(), lambda: self.term, Meters())
         self.queues = {
             queue: EventProcessor(queue, CONFIG, handler, self.kit)
             for queue, handler in self.handlers.items()

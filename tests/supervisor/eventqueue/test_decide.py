@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from supervisor.core.queue.events import (
     Damage,
-    Event,
     QueueConfig,
+    QueuedEvent,
     QueueMode,
     QueueName,
     QueueRow,
@@ -36,7 +36,7 @@ CONFIG = QueueConfig(max_items_at_once=3)
 
 
 def stored(seq: int, payload: bytes | None = None, due_at: datetime = NOON) -> StoredEvent:
-    written = encode(Event("count", str(seq))) if payload is None else payload
+    written = encode(QueuedEvent("count", str(seq))) if payload is None else payload
     return StoredEvent(
         seq, 1, len(written), checksum(seq, written), str(seq), written, due_at, NOON
     )
@@ -185,7 +185,7 @@ def test_any_flipped_bit_of_a_payload_is_found(change: int, bit: int, seq: int) 
 
 
 def batch(*attempts: int) -> Batch:
-    events = tuple(Event("count", str(n), {}, tries) for n, tries in enumerate(attempts, 1))
+    events = tuple(QueuedEvent("count", str(n), {}, tries) for n, tries in enumerate(attempts, 1))
     return Batch(tuple(stored(n, encode(e)) for n, e in enumerate(events, 1)), events)
 
 
@@ -208,7 +208,7 @@ def test_a_retry_counts_and_the_last_one_is_set_aside() -> None:
 
 def test_later_does_not_count_and_may_say_something_new() -> None:
     settled = settle(row(9), batch(2), [Later({"look": "second"}, "why")], CONFIG)
-    assert settled.again == (Event("count", "1", {"look": "second"}, 2),)
+    assert settled.again == (QueuedEvent("count", "1", {"look": "second"}, 2),)
 
 
 def test_fail_is_set_aside_at_once() -> None:

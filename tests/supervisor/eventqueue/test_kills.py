@@ -8,7 +8,7 @@ import pytest
 from supervisor.adapters.clock import SystemClock
 from supervisor.core.queue.events import QueueConfig
 from supervisor.eventqueue.meters import Meters
-from supervisor.eventqueue.processor import EventProcessor, Kit
+from supervisor.eventqueue.processor import EventProcessor, ProcessorParts
 from supervisor.metadata.store import SqlStore
 from tests.conformance.stories import LEASE_TTL, take_lease
 from tests.supervisor.eventqueue.desk import QUEUE, Noting, numbers
@@ -41,7 +41,7 @@ def test_a_durable_queue_outlives_the_process_that_filled_it(
     store = SqlStore(database_url, lease_ttl=LEASE_TTL)
     term = take_lease(store)
     handler = Noting()
-    kit = Kit(store, SystemClock(), lambda: term, Meters())
+    kit = ProcessorParts(store, SystemClock(), lambda: term, Meters())
     queue = EventProcessor(QUEUE, QueueConfig(), handler, kit)
     while queue.run_once() is not None:
         pass

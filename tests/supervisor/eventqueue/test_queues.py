@@ -9,7 +9,7 @@ from datetime import timedelta
 import pytest
 
 from supervisor.adapters.clock import SystemClock
-from supervisor.core.queue.events import Event, QueueConfig, QueueMode, QueueName
+from supervisor.core.queue.events import QueueConfig, QueuedEvent, QueueMode, QueueName
 from supervisor.core.values.errors import LeaseLost
 from supervisor.eventqueue import dispatcher
 from supervisor.eventqueue.handling import Context, Done, Handled
@@ -70,7 +70,7 @@ class Held:
         self.most_at_once = 0
         self._lock = threading.Lock()
 
-    def __call__(self, events: Sequence[Event], _: Context) -> Handled:
+    def __call__(self, events: Sequence[QueuedEvent], _: Context) -> Handled:
         with self._lock:
             self.runs += 1
             self.at_once += 1
@@ -240,7 +240,7 @@ def test_a_stopping_process_tells_its_handlers(house: House) -> None:
     entered = threading.Event()
     told = threading.Event()
 
-    def handler(_: Sequence[Event], context: Context) -> Handled:
+    def handler(_: Sequence[QueuedEvent], context: Context) -> Handled:
         entered.set()
         wait_until(context.stopping)
         told.set()

@@ -11,9 +11,9 @@ from supervisor.adapters.manual_clock import ManualClock
 from supervisor.core.model.rows import AuditEntry
 from supervisor.core.queue.events import (
     EmptyEvent,
-    Event,
     EventTooLarge,
     QueueConfig,
+    QueuedEvent,
     QueueMode,
     TooManyOutstandingBytes,
 )
@@ -108,7 +108,7 @@ def test_a_full_queue_refuses_until_it_is_drained(desk: Desk) -> None:
 
 def test_an_empty_event_is_refused(desk: Desk) -> None:
     queue = desk.opens(Noting())
-    for empty in (Event("", "key"), Event("kind", "")):
+    for empty in (QueuedEvent("", "key"), QueuedEvent("kind", "")):
         with pytest.raises(EmptyEvent):
             queue.add(empty)
 
@@ -245,7 +245,7 @@ def test_an_undecodable_event_is_set_aside_after_some_looks_and_the_rest_goes_on
     assert desk.meters.of(QUEUE).failed_events == 1
 
 
-class Unreadable(Event):
+class Unreadable(QueuedEvent):
     """An event of a later version, whose attempts are no number."""
 
     def __init__(self, kind: str, key: str) -> None:

@@ -6,15 +6,15 @@ from datetime import timedelta
 import pytest
 
 from supervisor.control.loop import Loop
-from supervisor.control.wakeups import Broadcast
+from supervisor.control.wakeups import Wakeups
 from supervisor.control.worker_registry import WorkerRegistry
 from supervisor.core.history.operations import OperationState
 from supervisor.core.planning.dry_run import Probed, Verdict
 from supervisor.core.spec.spec import SupervisorSpec
 from supervisor.ports.store import Store
 from supervisor.ports.topic_probe import SourceUnreadable
-from supervisor.services.history.history import Chronicle
-from supervisor.services.supervisors.admission import Applied, Rules
+from supervisor.services.history.history import History
+from supervisor.services.supervisors.admission import Applied, OperatorPolicy
 from supervisor.services.supervisors.dry_run import DryRun
 from supervisor.services.supervisors.specs import Service
 from supervisor.views.operations import OperationView
@@ -43,8 +43,8 @@ class Asked:
             leadership=world.leadership,
             registry=WorkerRegistry(world.clock, worker_timeout=HOUR, led_since=led_since),
             loop=Loop(lambda _: None, world.clock, threads=1),
-            changed=Broadcast(),
-            rules=Rules(kafka_allow=None, pause_lease=timedelta(seconds=60)),
+            changed=Wakeups(),
+            rules=OperatorPolicy(kafka_allow=None, pause_lease=timedelta(seconds=60)),
         )
 
     def applies(self, wanted: SupervisorSpec) -> Applied:
@@ -59,7 +59,7 @@ class Asked:
 
     def operation(self, operation_id: str | None) -> OperationView:
         assert operation_id is not None
-        return Chronicle(self.world.store.sound, self.world.clock).operation(operation_id)
+        return History(self.world.store.sound, self.world.clock).operation(operation_id)
 
     def state(self, operation_id: str | None) -> OperationState:
         return self.operation(operation_id).state
@@ -96,7 +96,7 @@ def test_more_groups_than_partitions_change_nothing_and_are_waited_for_by_nobody
     applied = asked.applies(spec(16))
     asked.world.settle()
 
-    assert (told.told, told.restarts) == (
+    assert (told.summary, told.restarts) == (
         "nothing that runs is stopped: the new values hold at once",
         "none",
     )
@@ -112,7 +112,7 @@ def test_other_groups_are_waited_for_until_they_have_published(store: Store) -> 
     told = asked.judged(spec(4))
     applied = asked.applies(spec(4))
 
-    assert told.told.startswith("2 task groups hand off and publish what was read; ")
+    assert told.summary.startswith("2 task groups hand off and publish what was read; ")
     now = asked.operation(applied.operation)
     assert (now.state, len(now.ranges)) == (RUNNING, 2)
     assert now.waits_for.count("reads until its handoff begins") == 2
@@ -174,7 +174,7 @@ def test_a_hot_change_behind_one_that_is_not_waits_for_what_that_one_ends(store:
 
     asked.applies(longer(spec(1)))
     wanted = longer(spec(1, duration=2 * HOUR))
-    told = asked.judged(wanted).told
+    told = asked.judged(wanted).summary
     hot = asked.applies(wanted)
 
     assert told == (

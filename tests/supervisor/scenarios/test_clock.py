@@ -16,7 +16,7 @@ from supervisor.control.leadership import Leadership
 from supervisor.control.worker_registry import WorkerRegistry
 from supervisor.core.model.rows import GenerationState, TaskStatus, WorkerRow
 from supervisor.core.planning.observed import Liveness
-from supervisor.core.planning.rules.due import due_at, why_over
+from supervisor.core.planning.rules.due import handoff_due_at, why_over
 from supervisor.ports.store import Store
 from tasks.contract.messages import SyncRequest
 from tasks.contract.offsets import TopicPartition
@@ -78,7 +78,7 @@ def test_no_deadline_moves(jump: Jump, by: timedelta, store: Store) -> None:
     assert left_s - MINUTE.total_seconds() < leadership.seconds_left() <= left_s
     assert [view.liveness for view in registry.views()] == [Liveness.ALIVE]
     assert why_over(opened, spec(duration=HOUR), clock.now()) is None
-    assert abs(due_at(opened, spec(duration=HOUR)) - clock.now() - HOUR) < MINUTE
+    assert abs(handoff_due_at(opened, spec(duration=HOUR)) - clock.now() - HOUR) < MINUTE
 
 
 @pytest.mark.parametrize("by", [HOUR, DAY], ids=str)

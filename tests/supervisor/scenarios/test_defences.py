@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from supervisor.control.discard import Said, discard
+from supervisor.control.discard import Cause, discard
 from supervisor.core.model.rows import GenerationState, Lease, WorkerRow
 from supervisor.core.planning.actions import FixEnd, OpenGeneration
 from supervisor.core.values.errors import StaleCommit
@@ -101,7 +101,7 @@ def test_a_discard_takes_every_later_range_with_it(sql: SqlStore) -> None:
     1 ── partition 0        2 ── partitions 0, 1        3 ── partition 1
     """
     spans = [{part(0): 0}, {part(0): 0, part(1): 0}, {part(1): 0}]
-    said = Said("somebody", "discard", "for the test", NOON)
+    said = Cause("somebody", "discard", "for the test", NOON)
     with sql.leading(1) as tx:
         for ordinal, start in enumerate(spans, start=1):
             one = generation(ordinal, start)

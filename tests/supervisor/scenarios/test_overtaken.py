@@ -56,7 +56,7 @@ def test_a_reset_of_one_partition_before_ranges_open_stops_no_other(apart: World
         if place == "before:OpenGeneration" and not done:
             done.append(resets(apart).reset_offsets(TOPIC, {part(0): 0}, "ada"))
 
-    make_pass(TOPIC, replace(apart.shell, reach=reach), apart.leadership.term())
+    make_pass(TOPIC, replace(apart.shell, failpoint=reach), apart.leadership.term())
     for _ in range(10):
         go_on(apart, 1)
         apart.write(3)
@@ -129,7 +129,7 @@ def test_a_supervisor_that_is_forgotten_meanwhile_gets_no_offsets(store: Store) 
             done.append(place)
             _forget(world)
 
-    make_pass(TOPIC, replace(world.shell, reach=reach), world.leadership.term())
+    make_pass(TOPIC, replace(world.shell, failpoint=reach), world.leadership.term())
 
     assert done
     assert committed(world) == {}

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 import pytest
 
 from supervisor.verify.inventory import (
-    Claim,
     ClaimedCopy,
     ClaimedFile,
+    ClaimedFiles,
     Content,
     FileFindingKind,
     Inventory,
@@ -27,7 +27,7 @@ NOTHING = Pile()
 
 def claim(
     *named: ClaimedFile, writing: str = "", pending: str = "", kept: str = "", newer: str = ""
-) -> Claim:
+) -> ClaimedFiles:
     """An answer with at most one folder of each kind, as it comes from the wire."""
     document: dict[str, object] = {
         "warehouse": "/warehouse",
@@ -36,7 +36,7 @@ def claim(
         "pending": [pending] if pending else [],
         "kept": [kept] if kept else [],
     }
-    return Claim.model_validate(document | ({newer: True} if newer else {}))
+    return ClaimedFiles.model_validate(document | ({newer: True} if newer else {}))
 
 
 def named(path: str = FILE, size: int = 10, sha256: str = A) -> ClaimedFile:
@@ -44,7 +44,7 @@ def named(path: str = FILE, size: int = 10, sha256: str = A) -> ClaimedFile:
 
 
 def judged(
-    sizes: Mapping[str, int], told: Claim, found: Mapping[str, Content] | None = None
+    sizes: Mapping[str, int], told: ClaimedFiles, found: Mapping[str, Content] | None = None
 ) -> Inventory:
     return judge(Walked(sizes), told, found or {}, digests=True)
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from supervisor.verify.dropped import LetGo
-from supervisor.verify.facts import Held, PartitionFacts, PublishedRange
+from supervisor.verify.facts import PartitionContents, PartitionFacts, PublishedRange
 from supervisor.verify.judge import judge, judge_partition
 from supervisor.verify.runs import Runs
 from supervisor.verify.verdict import FindingKind, PartitionVerdict, Verdict
@@ -19,7 +19,7 @@ Pair = tuple[int, int]
 
 def facts(rows: Sequence[Pair], *let_go: LetGo, rejects: Sequence[Pair] = ()) -> PartitionFacts:
     """One publication of [0, 100), a record at every offset; `rows` are those in use."""
-    held = Held(Runs(rows), rejects=Runs(rejects))
+    held = PartitionContents(Runs(rows), rejects=Runs(rejects))
     published = PublishedRange("g", "t", 0, 100, held, let_go)
     return PartitionFacts(P0, 0, 100, topic=Runs([(0, 100)]), ranges=(published,))
 
@@ -128,7 +128,7 @@ def of_files(
     held = {o for n, file in enumerate(files) if n not in dropped for o in file} - {lost}
     let_go = [LetGo(min(f), max(f) + 1, len(f)) for n, f in enumerate(files) if n in dropped and f]
     runs = Runs((offset, offset + 1) for offset in sorted(held))
-    published = PublishedRange("g", "t", 0, 40, Held(runs), tuple(let_go))
+    published = PublishedRange("g", "t", 0, 40, PartitionContents(runs), tuple(let_go))
     return PartitionFacts(P0, 0, 40, topic=Runs([(0, 40)]), ranges=(published,))
 
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from pydantic import JsonValue
 
-from supervisor.verify.facts import DeclaredGap, Held, PartitionFacts, PublishedRange
+from supervisor.verify.facts import DeclaredGap, PartitionContents, PartitionFacts, PublishedRange
 from supervisor.verify.judge import facts_by_partition, judge, judge_partition
 from supervisor.verify.ledger import Ledger
 from supervisor.verify.runs import Runs
@@ -24,7 +24,7 @@ def published(
     start: int, end: int, number: int = 0, *, topic: int = 0, rows: Runs | None = None
 ) -> PublishedRange:
     """A publication of [start, end) of the `topic`-th topic; every row is there unless given."""
-    held = Held(Runs([(start, end)]) if rows is None else rows)
+    held = PartitionContents(Runs([(start, end)]) if rows is None else rows)
     name = f"g{number}-{start}"
     return PublishedRange(name, f"t-{name}", start, end, held, topics_before=topic)
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from supervisor.verify.facts import DeclaredGap, Held, PartitionFacts, PublishedRange
+from supervisor.verify.facts import DeclaredGap, PartitionContents, PartitionFacts, PublishedRange
 from supervisor.verify.judge import judge, judge_partition
 from supervisor.verify.runs import Runs
 from supervisor.verify.verdict import Finding, FindingKind, PartitionVerdict, Verdict
@@ -28,7 +28,7 @@ def published(
     name: str = "g",
 ) -> PublishedRange:
     """A publication of [start, end); `rows` are all of them unless given."""
-    held = Held(Runs([(start, end)] if rows is None else rows), rejects=Runs(rejects))
+    held = PartitionContents(Runs([(start, end)] if rows is None else rows), rejects=Runs(rejects))
     return PublishedRange(f"{name}{start}", f"task-{name}{start}", start, end, held)
 
 
@@ -140,7 +140,11 @@ VIOLATIONS: dict[str, tuple[PartitionFacts, FindingKind, int, int]] = {
     "a row that is there three times": (
         facts(
             PublishedRange(
-                "g", "t", 0, 100, Held(Runs([(0, 100)]), repeated=Runs([(7, 8)]), surplus=2)
+                "g",
+                "t",
+                0,
+                100,
+                PartitionContents(Runs([(0, 100)]), repeated=Runs([(7, 8)]), surplus=2),
             )
         ),
         FindingKind.DUPLICATE,
@@ -206,7 +210,7 @@ def test_a_compacted_topic_loses_nothing_unnoticed() -> None:
 
 
 def test_rows_without_offsets_are_judged_by_ranges_only() -> None:
-    rolled = PublishedRange("g", "t", 0, 100, Held(carries_offsets=False))
+    rolled = PublishedRange("g", "t", 0, 100, PartitionContents(carries_offsets=False))
 
     assert judge_partition(facts(rolled)).verdict is Verdict.OFFSETS_ONLY
     assert kinds(judge_partition(facts(rolled, end=120))) == {FindingKind.GAP}
@@ -301,7 +305,7 @@ class History:
 
     def _range(self, start: int, end: int, rows: Counter[int]) -> PublishedRange:
         mine = {offset: rows[offset] for offset in range(start, end) if rows[offset]}
-        held = Held(
+        held = PartitionContents(
             _runs(frozenset(mine)),
             _runs(frozenset(offset for offset, copies in mine.items() if copies > 1)),
             sum(mine.values()) - len(mine),

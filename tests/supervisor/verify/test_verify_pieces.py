@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from supervisor.verify.pieces import Part, Pieces
+from supervisor.verify.pieces import PartitionRows, Pieces
 from supervisor.verify.runs import Runs
 from tasks.contract.offsets import TopicPartition
 
@@ -18,7 +18,7 @@ def test_pieces_of_files_are_together_what_their_rows_are(files: list[list[int]]
     for offsets in files:
         once = set(offsets)
         twice = {each for each in once if offsets.count(each) > 1}
-        pieces.add(P0, Part(_runs(once), _runs(twice), len(offsets) - len(once)))
+        pieces.add(P0, PartitionRows(_runs(once), _runs(twice), len(offsets) - len(once)))
 
     found = pieces.part(P0)
 
@@ -26,7 +26,7 @@ def test_pieces_of_files_are_together_what_their_rows_are(files: list[list[int]]
     assert found.rows == _runs(set(rows))
     assert found.repeated == _runs({each for each in rows if rows.count(each) > 1})
     assert found.surplus == len(rows) - len(set(rows))
-    assert pieces.part(P1) == Part()
+    assert pieces.part(P1) == PartitionRows()
 
 
 def test_the_word_of_files_without_offsets_is_added_up() -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from supervisor.verify.dropped import LetGo
-from supervisor.verify.facts import DeclaredGap, Held, PartitionFacts, PublishedRange
+from supervisor.verify.facts import DeclaredGap, PartitionContents, PartitionFacts, PublishedRange
 from supervisor.verify.judge import judge, judge_partition
 from supervisor.verify.runs import Runs
 from supervisor.verify.verdict import FindingKind, PartitionVerdict, Verdict
@@ -16,11 +16,15 @@ P0 = TopicPartition("clicks", 0)
 Pair = tuple[int, int]
 
 
-def counted(number: int, *, rejects: Sequence[Pair] = (), bounds: Pair = (0, 100)) -> Held:
-    return Held(carries_offsets=False, counted=number, rejects=Runs(rejects), bounds=Runs([bounds]))
+def counted(
+    number: int, *, rejects: Sequence[Pair] = (), bounds: Pair = (0, 100)
+) -> PartitionContents:
+    return PartitionContents(
+        carries_offsets=False, counted=number, rejects=Runs(rejects), bounds=Runs([bounds])
+    )
 
 
-def rolled_up(held: Held) -> PublishedRange:
+def rolled_up(held: PartitionContents) -> PublishedRange:
     return PublishedRange("g", "t", 0, 100, held)
 
 
@@ -50,7 +54,7 @@ def test_rolled_up_rows_are_counted_against_the_topic() -> None:
     ],
 )
 def test_a_record_too_few_or_too_many_is_found_among_rolled_up_ones(
-    held: Held, kind: FindingKind, records: int
+    held: PartitionContents, kind: FindingKind, records: int
 ) -> None:
     seen = judge_partition(facts(rolled_up(held)))
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from supervisor.settings.problems import SetupProblem
-from supervisor.verify.inventory import Claim, ClaimedFile, Content, total_bytes
-from supervisor.verify.warehouse import Steps, contents, inspect, walk
+from supervisor.verify.inventory import ClaimedFile, ClaimedFiles, Content, total_bytes
+from supervisor.verify.warehouse import FilesProgress, contents, inspect, walk
 
 
 def named(path: str, content: bytes = b"0123456789") -> ClaimedFile:
@@ -82,11 +82,13 @@ def test_many_files_are_read_and_the_bar_ends_where_it_should(tmp_path: Path) ->
         place = tmp_path / file.path
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_bytes(f"{n}".encode())
-    claim = Claim(warehouse=str(tmp_path), files=tuple(files))
+    claim = ClaimedFiles(warehouse=str(tmp_path), files=tuple(files))
     totals: list[int] = []
     done: list[int] = []
 
-    inventory = inspect(tmp_path, lambda: claim, Steps(totals.append, done.append), digests=True)
+    inventory = inspect(
+        tmp_path, lambda: claim, FilesProgress(totals.append, done.append), digests=True
+    )
 
     assert inventory.findings == ()
     assert totals == [sum(done)] == [total_bytes(files)]

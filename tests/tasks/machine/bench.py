@@ -28,7 +28,7 @@ from tasks.machine.events import (
 )
 from tasks.machine.machine import begin, step
 from tasks.machine.pacing import Limits
-from tasks.machine.state import Held, TaskState
+from tasks.machine.state import JournalContents, TaskState
 from tasks.ports import BatchJob, JournalEntry, MergeResult, StreamUnavailable
 from tests.tasks.memory import MemoryLog, entry_of
 
@@ -58,14 +58,14 @@ class Bench:
     def __post_init__(self) -> None:
         self.restart(held=None)
 
-    def restart(self, held: Held | None) -> None:
+    def restart(self, held: JournalContents | None) -> None:
         """Begin anew, as a new incarnation does."""
         self.todo = []
         self.state, effects = begin(self.task, self.incarnation, held, self.limits, self.now)
         self._take(effects)
 
-    def held(self) -> Held:
-        return Held(tuple(self.journal), self.journal_end)
+    def held(self) -> JournalContents:
+        return JournalContents(tuple(self.journal), self.journal_end)
 
     def deliver(self, event: Event) -> None:
         self.state, effects = step(self.state, event)

@@ -10,7 +10,7 @@ from tasks.contract.messages import Counters, FailureCode, RejectSample, TaskPha
 from tasks.machine.events import Ordered
 from tasks.machine.state import too_many_exceptions
 from tasks.ports import JournalEntry
-from tasks.worker.reject_log import log_refused, tell_of_bad_records
+from tasks.worker.reject_log import log_bad_records, log_refused
 from tests.tasks.machine.bench import Bench
 from tests.tasks.machine.machines import SMALL, ranges
 from tests.tasks.memory import LIVELY, MemoryLog, at, desired, order
@@ -181,7 +181,7 @@ def test_a_spec_that_warns_logs_one_line_per_batch(mode: str, bad: int, logged: 
     )
 
     with capture_logs() as logs:
-        tell_of_bad_records("task-1", entry, tuning)
+        log_bad_records("task-1", entry, tuning)
 
     told = {"event": "records that cannot be read", "records": bad, "batch": 7, "task": "task-1"}
     assert logs == [told | {"log_level": "warning"}] * logged

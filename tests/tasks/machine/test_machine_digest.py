@@ -6,7 +6,7 @@ from tasks.contract.digests import NO_RECORDS, digest_of
 from tasks.contract.messages import TaskPhase
 from tasks.machine.events import Merge, Ordered, Publish, ReadBatch
 from tasks.machine.machine import begin
-from tasks.machine.state import Held, report
+from tasks.machine.state import JournalContents, report
 from tests.tasks.bits import places
 from tests.tasks.machine.bench import Bench
 from tests.tasks.machine.machines import SMALL, bench, until
@@ -65,7 +65,7 @@ def test_a_task_goes_on_from_its_journal_with_what_that_tells() -> None:
 
     told = {}
     for name, line in (("new", entry), ("old", entry.model_copy(update={"digest": None}))):
-        state, _ = begin(wanted, 2, Held((line,), None), SMALL, 0.0)
+        state, _ = begin(wanted, 2, JournalContents((line,), None), SMALL, 0.0)
         told[name] = report(replace(state, busy=None), 0.0).digest
 
     assert told == {"new": digest_of(places(at(0), at(5))), "old": None}

@@ -14,9 +14,9 @@ from tasks.machine.events import (
     Ordered,
     Publish,
     ReadBatch,
-    StopAsked,
+    StopRequested,
     Ticked,
-    TurnTold,
+    TurnKnown,
 )
 from tasks.machine.machine import refuse
 from tasks.machine.state import Failure, report
@@ -213,7 +213,7 @@ def test_a_waiting_task_asks_at_once_when_its_turn_comes() -> None:
     b = finished(PublishOutcome.WAIT_FOR_PREDECESSOR)
     b.outcome = PublishOutcome.COMMITTED
 
-    b.deliver(TurnTold(b.now, turn=True))
+    b.deliver(TurnKnown(b.now, turn=True))
     b.run()
 
     assert b.state.phase is TaskPhase.SUCCESS
@@ -222,7 +222,7 @@ def test_a_waiting_task_asks_at_once_when_its_turn_comes() -> None:
 def test_a_turn_that_is_repeated_is_no_reason_to_ask_in_a_circle() -> None:
     b = finished(PublishOutcome.WAIT_FOR_PREDECESSOR)
     for _ in range(100):
-        b.deliver(TurnTold(b.now, turn=True))
+        b.deliver(TurnKnown(b.now, turn=True))
         b.run()
 
     assert len(b.published) == 2
@@ -261,7 +261,7 @@ def test_a_task_asked_to_stop_ends_at_the_batch_boundary_and_keeps_its_journal()
     b.log.stable = at(9)
     until(b, ReadBatch)
 
-    b.deliver(StopAsked(b.now, cancel_at=b.now + 4))
+    b.deliver(StopRequested(b.now, cancel_at=b.now + 4))
     at_once = b.state.stopped
     b.run()
 
@@ -273,7 +273,7 @@ def test_a_task_asked_to_stop_ends_at_the_batch_boundary_and_keeps_its_journal()
 def test_a_job_that_outlasts_the_grace_of_a_stop_is_cancelled() -> None:
     b = bench(5)
     until(b, ReadBatch)
-    b.deliver(StopAsked(b.now, cancel_at=b.now + 4))
+    b.deliver(StopRequested(b.now, cancel_at=b.now + 4))
     b.now += 4
     b.deliver(Ticked(b.now))
     assert b.cancels == 1
@@ -288,7 +288,7 @@ def test_a_batch_that_a_stop_gives_up_is_not_counted_as_read_twice(*, ends: bool
     """Found by CI: a replica that was behind gave its batch up, for its sibling had published."""
     b = bench(5)
     until(b, ReadBatch)
-    b.deliver(StopAsked(b.now, cancel_at=b.now))
+    b.deliver(StopRequested(b.now, cancel_at=b.now))
     if not ends:
         b.cancelled()
     b.run()
@@ -300,7 +300,7 @@ def test_a_merge_is_cancelled_by_a_stop_as_well() -> None:
     b = bench(5)
     b.deliver(Ordered(b.now, order(2, end=at(5))))
     until(b, Merge)
-    b.deliver(StopAsked(b.now, cancel_at=b.now))
+    b.deliver(StopRequested(b.now, cancel_at=b.now))
     b.deliver(Ticked(b.now))
     assert b.cancels >= 1
 
@@ -325,7 +325,7 @@ def test_nothing_moves_a_task_that_is_over() -> None:
     before = b.state
 
     b.deliver(Ordered(b.now, pause(99)))
-    b.deliver(StopAsked(b.now, cancel_at=b.now))
+    b.deliver(StopRequested(b.now, cancel_at=b.now))
     b.deliver(Broke(b.now, FailureCode.INTERNAL, "late"))
 
     assert (b.state, b.todo) == (before, [])

@@ -16,7 +16,7 @@ from tasks.machine.events import (
     Ordered,
     Publish,
     ReadBatch,
-    StopAsked,
+    StopRequested,
     Ticked,
     Unanswered,
 )
@@ -177,7 +177,7 @@ class Promises(RuleBasedStateMachine):
     @rule(grace_s=st.floats(0, 5))
     def the_worker_is_asked_to_stop(self, grace_s: float) -> None:
         b = self.bench
-        b.deliver(StopAsked(b.now, b.now + grace_s))
+        b.deliver(StopRequested(b.now, b.now + grace_s))
         self._work(20, 0.0)
         assert b.state.over
         self.the_worker_crashes_and_takes_the_task_up()

@@ -318,7 +318,7 @@ def test_a_batch_that_cannot_be_journaled_is_given_up_for_a_pause() -> None:
             refuse(b)
         elif b.todo:
             b.carry_out()
-        elif b.state.unchecked:
+        elif b.state.batch_to_confirm:
             wait(b, 1)
 
     assert (b.state.phase, b.state.position) == (TaskPhase.PAUSED, at(0))

@@ -16,7 +16,7 @@ from supervisor.cli.cluster.check import Result
 from supervisor.cli.cluster.checks import check_jars
 from tasks.runtime.errors import JarsError
 from tasks.runtime.ivy import Ivy, proxy_flags, pyspark_folder
-from tasks.runtime.jars import FORMATS, KAFKA, SPARK, Part, ensure_jars, main, pinned_set
+from tasks.runtime.jars import FORMATS, KAFKA, SPARK, JarGroup, ensure_jars, main, pinned_set
 from tasks.runtime.java import Java
 from tasks.runtime.pins import read_lock
 from tests.environment.brokers import shared_jars, shared_java
@@ -182,7 +182,7 @@ def test_a_folder_from_before_there_were_formats_does_for_all_else(
     with pytest.raises(JarsError, match=r"spark-formats-4.0.0: spark-avro_2.13-4.0.0.jar"):
         ensure_jars(tmp_path, NO_JAVA, FORMATS, jars_folder=cache)
     told = check_jars(FORMATS, tmp_path, cache, NO_JAVA, fetch=False)
-    assert (told.result, "Avro records cannot be read" in told.found) == (Result.NOTE, True)
+    assert (told.result, "Avro records cannot be read" in told.finding) == (Result.NOTE, True)
 
 
 @pytest.mark.parametrize("name", ["a: b", "a\\b"])
@@ -210,8 +210,8 @@ def test_each_pin_is_a_sha256_and_each_file_is_named_once() -> None:
         assert all(len(bytes.fromhex(jar.sha256)) == 32 for jar in pinned.jars)
 
 
-@pytest.mark.parametrize("part", list(Part))
-def test_the_pins_are_for_what_is_installed(part: Part) -> None:
+@pytest.mark.parametrize("part", list(JarGroup))
+def test_the_pins_are_for_what_is_installed(part: JarGroup) -> None:
     assert pinned_set(part).jars
 
 

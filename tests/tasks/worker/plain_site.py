@@ -6,7 +6,7 @@ from pathlib import Path
 from tasks.contract.messages import Order, TaskPhase
 from tasks.machine.pacing import Limits
 from tasks.machine.state import TaskState
-from tasks.worker.finishing_gate import Gate
+from tasks.worker.finishing_gate import FinishingSlots
 from tasks.worker.journal import JournalFolder
 from tasks.worker.options import WorkerOptions
 from tasks.worker.roster import Roster
@@ -38,7 +38,7 @@ class PlainSite:
             engine or PlainEngine(warehouse, text_bytes=100),
             self.log,
             overlord,
-            Gate(1),
+            FinishingSlots(1),
             changed=lambda: None,
             fenced=lambda: None,
         )
@@ -67,7 +67,7 @@ class PlainSite:
 
     def finish(self, order: Order) -> None:
         """Tell the end and have the task succeed."""
-        self.runner.tell(order)
+        self.runner.deliver_order(order)
         self.until(lambda state: state.phase is TaskPhase.SUCCESS)
         assert self.runner.join(DEADLINE_S), "the task did not end"
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tasks.machine.state import Held
+from tasks.machine.state import JournalContents
 from tasks.ports import BatchJob, JournalEntry
 from tasks.worker.journal import Journal, JournalDamaged, JournalFolder
 from tests.tasks.memory import at, desired, entry_of
@@ -25,7 +25,7 @@ def filled(folder: Path, batches: int = 3) -> Journal:
     return journal
 
 
-def held(folder: Path) -> Held:
+def held(folder: Path) -> JournalContents:
     journal = JournalFolder(folder).open(TASK)
     assert journal is not None
     return journal.held
@@ -39,7 +39,7 @@ def test_what_was_appended_is_found_again(tmp_path: Path) -> None:
     journal = filled(tmp_path)
     journal.record_end(at(30))
 
-    assert held(tmp_path) == Held((batch(1), batch(2), batch(3)), at(30))
+    assert held(tmp_path) == JournalContents((batch(1), batch(2), batch(3)), at(30))
 
 
 def test_a_journal_cut_at_any_byte_of_its_last_line_holds_the_batches_before(
@@ -130,7 +130,7 @@ def test_a_dropped_tail_is_gone_for_good_and_the_end_stays(tmp_path: Path) -> No
     journal.drop_tail(2)
     journal.append(batch(2))
 
-    assert held(tmp_path) == Held((batch(1), batch(2)), at(10))
+    assert held(tmp_path) == JournalContents((batch(1), batch(2)), at(10))
 
 
 def test_a_crash_while_a_tail_is_dropped_leaves_the_old_journal(tmp_path: Path) -> None:
@@ -155,8 +155,8 @@ def test_an_end_that_is_repeated_is_written_once(tmp_path: Path) -> None:
 def test_a_new_journal_replaces_an_old_one_of_its_name(tmp_path: Path) -> None:
     filled(tmp_path)
 
-    assert JournalFolder(tmp_path).create(TASK, 8).held == Held((), None)
-    assert held(tmp_path) == Held((), None)
+    assert JournalFolder(tmp_path).create(TASK, 8).held == JournalContents((), None)
+    assert held(tmp_path) == JournalContents((), None)
 
 
 def test_a_deleted_journal_is_none(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from tasks.contract.messages import FailureCode, PublishOutcome, TaskPhase
 from tasks.ports import TaskError
 from tasks.worker.http.metrics import ENDS
 from tasks.worker.http.server import ControlServer
-from tasks.worker.incarnations import Life
+from tasks.worker.incarnations import Incarnation
 from tasks.worker.metrics import STEPS, WorkerMeters
 from tasks.worker.options import WorkerOptions
 from tasks.worker.worker import Worker
@@ -216,4 +216,4 @@ def test_two_workers_of_one_process_count_apart() -> None:
 
     assert one.silent_s is not None
     assert other.silent_s is None
-    assert Life(Path(), 1).previous_end == ""
+    assert Incarnation(Path(), 1).previous_end == ""

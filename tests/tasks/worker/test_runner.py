@@ -22,7 +22,7 @@ from tasks.ports import (
     TaskError,
 )
 from tasks.worker.alarm import Alarm
-from tasks.worker.finishing_gate import Gate
+from tasks.worker.finishing_gate import FinishingSlots
 from tasks.worker.journal import JournalFolder
 from tasks.worker.options import WorkerOptions
 from tasks.worker.roster import Roster
@@ -61,7 +61,7 @@ class Site:
             self.engine,
             self.log,
             self.overlord,
-            Gate(self.finishing),
+            FinishingSlots(self.finishing),
             changed=self._changed,
             fenced=self.fenced.set,
             engine_alive=lambda: self.alive,
@@ -130,7 +130,7 @@ def test_a_task_reads_what_there_is_and_journals_it(site: Site) -> None:
 
 def test_a_task_reads_merges_and_publishes_up_to_its_end(site: Site) -> None:
     [runner] = site.run("task-1")
-    runner.tell(order(2, end=at(4)))
+    runner.deliver_order(order(2, end=at(4)))
 
     assert reaches(runner, TaskPhase.SUCCESS).position == at(4)
     [published] = site.overlord.published
@@ -145,7 +145,7 @@ def test_a_pause_cancels_a_batch_that_outlasts_the_target(tmp_path: Path) -> Non
     [runner] = site.run("task-1")
     site.engine.wait_running("task-1")
 
-    runner.tell(pause(2))
+    runner.deliver_order(pause(2))
 
     told = reaches(runner, TaskPhase.PAUSED)
     assert (told.position, told.counters.cancelled_rows) == (at(0), 5)
@@ -158,7 +158,7 @@ def test_a_pause_waits_for_a_batch_that_ends_in_time(site: Site) -> None:
     [runner] = site.run("task-1")
     site.engine.wait_running("task-1")
 
-    runner.tell(pause(2))
+    runner.deliver_order(pause(2))
     site.engine.release()
 
     assert reaches(runner, TaskPhase.PAUSED).position == at(5)
@@ -166,7 +166,7 @@ def test_a_pause_waits_for_a_batch_that_ends_in_time(site: Site) -> None:
 
 def test_a_lease_that_runs_out_lets_the_task_read_on(site: Site) -> None:
     [runner] = site.run("task-1")
-    runner.tell(pause(2, lease_s=0.2))
+    runner.deliver_order(pause(2, lease_s=0.2))
     reaches(runner, TaskPhase.PAUSED)
     site.log.stable = at(9)
 
@@ -183,7 +183,7 @@ def test_a_task_beyond_its_end_drops_the_files_it_may_not_publish(site: Site) ->
     assert runner.wait_until(stands_at(9), DEADLINE_S)
     [tail] = site.engine.files - before
 
-    runner.tell(order(2, end=at(7)))
+    runner.deliver_order(order(2, end=at(7)))
 
     reaches(runner, TaskPhase.SUCCESS)
     assert site.journal_of("task-1") == [(0, 5), (5, 7)]
@@ -195,11 +195,11 @@ def test_a_task_that_waits_for_its_predecessor_holds_no_finishing_slot(tmp_path:
     site = Site(tmp_path, finishing=1, limits=replace(QUICK, turn_s=1_000))
     site.overlord.outcome = PublishOutcome.WAIT_FOR_PREDECESSOR
     first, second = site.run("task-1", "task-2")
-    first.tell(order(2, end=at(5)))
+    first.deliver_order(order(2, end=at(5)))
     reaches(first, TaskPhase.WAITING)
     site.overlord.outcome = PublishOutcome.COMMITTED
 
-    second.tell(order(2, end=at(5)))
+    second.deliver_order(order(2, end=at(5)))
     reaches(second, TaskPhase.SUCCESS)
     site.roster.apply([desired("task-1", turn=True), desired("task-2")])
 
@@ -215,7 +215,7 @@ def test_no_more_tasks_finish_at_once_than_there_are_slots(tmp_path: Path) -> No
     site.engine.running_most = 0
     site.engine.hold()
     for runner in runners:
-        runner.tell(order(2, end=at(5)))
+        runner.deliver_order(order(2, end=at(5)))
     assert isinstance(site.engine.wait_any(), MergeJob)
 
     site.engine.release()
@@ -232,9 +232,9 @@ def test_a_task_that_waits_for_a_finishing_slot_can_be_stopped(tmp_path: Path) -
     for runner in (first, second):
         assert runner.wait_until(stands_at(5), DEADLINE_S)
     site.engine.hold(deaf=True)
-    first.tell(order(2, end=at(5)))
+    first.deliver_order(order(2, end=at(5)))
     site.engine.wait_running("task-1")
-    second.tell(order(2, end=at(5)))
+    second.deliver_order(order(2, end=at(5)))
 
     second.stop(0)
 
@@ -247,7 +247,7 @@ def test_an_overlord_away_is_asked_again_until_it_answers(site: Site) -> None:
     """Source: faults F1."""
     site.overlord.fail(OverlordUnavailable("nobody leads"))
     [runner] = site.run("task-1")
-    runner.tell(order(2, end=at(5)))
+    runner.deliver_order(order(2, end=at(5)))
     assert runner.wait_until(lambda s: s.tries > 3, DEADLINE_S)
     told = runner.report()
     assert told.phase is TaskPhase.PUBLISHING
@@ -262,7 +262,7 @@ def test_a_publish_that_is_refused_for_good_fails_its_task(site: Site) -> None:
     """Goal: the range is read anew, and people see why; nothing is asked again for ever."""
     site.overlord.fail(OverlordRefused("413 at most 16777216 bytes are taken"))
     [runner] = site.run("task-1")
-    runner.tell(order(2, end=at(5)))
+    runner.deliver_order(order(2, end=at(5)))
 
     told = reaches(runner, TaskPhase.FAILED)
     assert told.failure is FailureCode.REFUSED
@@ -276,7 +276,7 @@ def test_an_unanswered_publish_is_a_stall_only_while_the_overlord_answers_otherw
     site.overlord_answers = heard
     site.overlord.fail(OverlordUnavailable("500 a bug"))
     [runner] = site.run("task-1")
-    runner.tell(order(2, end=at(5)))
+    runner.deliver_order(order(2, end=at(5)))
 
     assert runner.wait_until(lambda s: s.tries > 3, DEADLINE_S)
 
@@ -286,7 +286,7 @@ def test_an_unanswered_publish_is_a_stall_only_while_the_overlord_answers_otherw
 def test_a_publish_of_a_fenced_worker_is_told_to_the_worker(site: Site) -> None:
     site.overlord.fail(Fenced("a newer one"))
     [runner] = site.run("task-1")
-    runner.tell(order(2, end=at(5)))
+    runner.deliver_order(order(2, end=at(5)))
 
     assert site.fenced.wait(DEADLINE_S)
     assert site.overlord.published == []

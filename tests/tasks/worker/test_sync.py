@@ -24,11 +24,11 @@ from tasks.contract.messages import (
 )
 from tasks.contract.sample import DesiredSample, SampleAnswer
 from tasks.worker.compaction import Compactor
-from tasks.worker.incarnations import Life
+from tasks.worker.incarnations import Incarnation
 from tasks.worker.journal import JournalFolder
 from tasks.worker.options import WorkerOptions
 from tasks.worker.roster import Roster
-from tasks.worker.sampler import Sampling
+from tasks.worker.sampler import WorkerSamples
 from tasks.worker.sync import Sync
 from tests.tasks.memory import DEADLINE_S, at, desired, order
 from tests.tasks.orders import compaction
@@ -113,9 +113,9 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
         hand,
         site.roster,
         compactor=compactor,
-        sampling=Sampling(site.world, None, options),
+        sampling=WorkerSamples(site.world, None, options),
         url="http://w",
-        life=Life(tmp_path, 7),
+        life=Incarnation(tmp_path, 7),
         fenced=fenced.set,
         monotonic=site.world.monotonic,
     )
@@ -289,14 +289,14 @@ def test_a_report_with_very_many_rejected_records_is_not_too_large_to_be_taken(
         last,
         full,
         compactor=desk.compactor,
-        sampling=Sampling(desk.site.world, None, options),
+        sampling=WorkerSamples(desk.site.world, None, options),
         url="http://w",
-        life=Life(tmp_path, 7),
+        life=Incarnation(tmp_path, 7),
         fenced=desk.fenced.set,
         monotonic=desk.site.world.monotonic,
     )
 
-    sync.say_goodbye()
+    sync.send_last_report()
 
     [request] = last.heard
     assert len(request.to_json().encode()) < INTERNAL_SIZE_BYTES_MAX

@@ -100,9 +100,9 @@ def test_a_whole_life_is_told(told: TaskLogs, site: Site) -> None:
     """Goal: spec, range, batches, pause, end, merge and publish, each with its numbers."""
     [runner] = site.run("task-1")
     assert runner.wait_until(stands_at(5), DEADLINE_S)
-    runner.tell(pause(2))
+    runner.deliver_order(pause(2))
     reaches(runner, TaskPhase.PAUSED)
-    runner.tell(order(3, end=at(5)))
+    runner.deliver_order(order(3, end=at(5)))
     reaches(runner, TaskPhase.SUCCESS)
     assert runner.join(DEADLINE_S)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from tasks.contract.messages import CompactionReport, FailureCode
 from tasks.worker.compaction import Compactor
-from tasks.worker.finishing_gate import Gate
+from tasks.worker.finishing_gate import FinishingSlots
 from tasks.worker.runner import World
 from tests.tasks.memory import MemoryEngine, MemoryLog, MemoryOverlord, at
 from tests.tasks.orders import compaction
@@ -31,12 +31,12 @@ class Yard:
             self.engine,
             MemoryLog(at(0), at(0)),
             self.overlord,
-            Gate(1),
+            FinishingSlots(1),
             changed=self.news.set,
             fenced=self.fenced.set,
             engine_alive=lambda: self.alive,
             engine_doubt_s=0.01,
-            reach=self._reach,
+            failpoint=self._reach,
         )
         self.compactor = Compactor(world, QUICK, incarnation=7)
 

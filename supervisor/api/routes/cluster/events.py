@@ -17,7 +17,7 @@ from supervisor.api.http.access import LISTED, Shown, needs
 from supervisor.api.http.deps import ApiParts, Asking, Parts
 from supervisor.api.http.problems import InvalidRequest
 from supervisor.api.routes.cluster.audit import Cursor, Limit, Text
-from supervisor.core.history.lifecycle_events import Numbered
+from supervisor.core.history.lifecycle_events import NumberedEvent
 from supervisor.core.values.errors import FieldError, Unavailable
 from supervisor.core.values.permissions import Caller, Permission
 from supervisor.views.history import EventsPage, event_view
@@ -86,7 +86,7 @@ async def stream_events(
     if begin > newest:
         hint = "begin at an id that the list tells, or leave it out"
         raise InvalidRequest([FieldError("/query/after", f"the newest event is {newest}", hint)])
-    told = _told(parts, asking, begin, trimmed, supervisor)
+    told = _server_sent_events(parts, asking, begin, trimmed, supervisor)
     headers = {"X-Accel-Buffering": "no"}  # a proxy that collects would hold events back
     return StreamingResponse(told, media_type="text/event-stream", headers=headers)
 
@@ -97,7 +97,7 @@ def _id_of(text: str) -> int:
     return int(text)
 
 
-async def _told(
+async def _server_sent_events(
     parts: ApiParts, asking: Caller, after: int, trimmed: int, supervisor: str | None
 ) -> AsyncIterator[str]:
     feed = parts.chronicle.feed
@@ -134,13 +134,15 @@ async def _told(
         feed.leave(woken)
 
 
-async def _shown(parts: ApiParts, asking: Caller, rows: list[Numbered]) -> list[Numbered] | None:
+async def _shown(
+    parts: ApiParts, asking: Caller, rows: list[NumberedEvent]
+) -> list[NumberedEvent] | None:
     """Return what the caller may see; None: the database does not say at the moment."""
     if asking.reads_all:
         return rows
     may = Shown.to(asking, parts)
 
-    def look() -> list[Numbered]:
+    def look() -> list[NumberedEvent]:
         return [row for row in rows if may.supervisor(row.happening.supervisor_id)]
 
     try:
@@ -149,7 +151,7 @@ async def _shown(parts: ApiParts, asking: Caller, rows: list[Numbered]) -> list[
         return None
 
 
-async def _next_rows(parts: ApiParts, after: int, trimmed: int) -> tuple[list[Numbered], int]:
+async def _next_rows(parts: ApiParts, after: int, trimmed: int) -> tuple[list[NumberedEvent], int]:
     """Return what comes next, and up to where events were dropped meanwhile."""
     feed = parts.chronicle.feed
     if (known := feed.remembered(after)) is not None:
@@ -171,7 +173,7 @@ async def _wait(woken: asyncio.Event) -> None:
         return
 
 
-def _event(row: Numbered) -> str:
+def _event(row: NumberedEvent) -> str:
     view = event_view(row)
     return f"id: {view.id}\nevent: {view.type.value}\ndata: {view.model_dump_json()}\n\n"
 

@@ -12,7 +12,7 @@ from supervisor.api.http.access import SUPERVISOR, needs
 from supervisor.api.http.deps import Author, Parts
 from supervisor.api.http.preconditions import Precondition
 from supervisor.api.routes.supervisors.operations import named
-from supervisor.api.routes.supervisors.resets import DryRun, Moved, moved
+from supervisor.api.routes.supervisors.resets import DryRun, ResetResult, moved
 from supervisor.core.values.permissions import Permission
 from tasks.contract.wire import Wire
 
@@ -40,7 +40,7 @@ class BackfillRange(Wire):
     """Exclusive."""
 
 
-class Backfilled(Moved):
+class Backfilled(ResetResult):
     """What became of both supervisors; `id` and `backfillSupervisorId` are Druid's.
 
     What `partitions` tells as skipped is what `backfill` reads.

@@ -14,7 +14,7 @@ from supervisor.api.http.deps import Author, Document, Parts
 from supervisor.api.http.problems import InvalidRequest
 from supervisor.api.routes.supervisors.operations import named
 from supervisor.core.model.rows import GapKind
-from supervisor.core.planning.offset_moves import Move
+from supervisor.core.planning.offset_moves import OffsetMove
 from supervisor.core.spec.spec import SupervisorSpec
 from supervisor.core.values.errors import FieldError
 from supervisor.core.values.field_types import pointer_part, shown
@@ -78,7 +78,7 @@ class GivenUp(Wire):
     partitions: list[str]
 
 
-class Moved(Wire):
+class ResetResult(Wire):
     """What a reset did, or would do; `id` is Druid's."""
 
     id: str
@@ -92,7 +92,7 @@ class Moved(Wire):
 @router.post("/{supervisor_id}/reset", dependencies=[needs(Permission.RESET, SUPERVISOR)])
 def reset(
     supervisor_id: str, author: Author, parts: Parts, response: Response, *, dry_run: DryRun = False
-) -> Moved:
+) -> ResetResult:
     """Forget where reading stands and begin again at the earliest or latest offsets.
 
     Takes the topic as it is now: its id and its partitions.  What is skipped, lost or read a
@@ -116,7 +116,7 @@ def reset_offsets(
     response: Response,
     *,
     dry_run: DryRun = False,
-) -> Moved:
+) -> ResetResult:
     """Go on at the given offsets; partitions that are not named stay where they are."""
     offsets = _offsets(document, parts.service.spec(supervisor_id))
     done = parts.resets.reset_offsets(supervisor_id, offsets, author, dry_run=dry_run)
@@ -124,9 +124,9 @@ def reset_offsets(
     return moved(done)
 
 
-def moved(done: ResetDone) -> Moved:
+def moved(done: ResetDone) -> ResetResult:
     """Return what a reset did as the routes tell it."""
-    return Moved(
+    return ResetResult(
         id=done.supervisor_id,
         dry_run=done.dry_run,
         operation_id=done.operation,
@@ -138,7 +138,7 @@ def moved(done: ResetDone) -> Moved:
     )
 
 
-def _partition(move: Move) -> MovedPartition:
+def _partition(move: OffsetMove) -> MovedPartition:
     return MovedPartition(
         topic=move.partition.topic,
         partition=move.partition.partition,

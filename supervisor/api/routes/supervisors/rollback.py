@@ -19,7 +19,7 @@ router = APIRouter(prefix="/api/v1/supervisors", tags=["supervisors"])
 _VERSION_MAX = 2**31 - 1
 
 
-class Wanted(Wire):
+class RollbackRequest(Wire):
     """Which version is to be the newest again."""
 
     version: Annotated[int, Field(strict=True, ge=1, le=_VERSION_MAX)]
@@ -40,7 +40,7 @@ class RolledBack(Posted):
 )
 def rollback(
     supervisor_id: str,
-    wanted: Wanted,
+    wanted: RollbackRequest,
     author: Author,
     asking: Asking,
     parts: Parts,

@@ -45,7 +45,7 @@ SPEC_BODY: dict[str, object] = {
 }
 
 
-DryRunAsked = Annotated[
+DryRunParam = Annotated[
     bool,
     Query(alias="dryRun", description="Change nothing: answer what it would do, as validate does."),
 ]
@@ -122,7 +122,7 @@ def post_spec(
     *,
     expected: Precondition,
     response: Response,
-    dry_run: DryRunAsked = False,
+    dry_run: DryRunParam = False,
     skip_restart_if_unmodified: Skip = True,  # noqa: ARG001 -- it is always so
 ) -> Posted | DryRunView:
     """Create a supervisor, or give it a new spec version unless the newest says the same."""
@@ -303,7 +303,7 @@ def suspend(
     supervisor_id: str, author: Author, parts: Parts, expected: Precondition, response: Response
 ) -> dict[str, object]:
     """Start nothing new; groups that read now hand off and publish what they have."""
-    return _told(parts.service.suspend(supervisor_id, author, expected), response)
+    return _posted(parts.service.suspend(supervisor_id, author, expected), response)
 
 
 @router.post("/{supervisor_id}/resume", dependencies=[needs(Permission.SUSPEND, SUPERVISOR)])
@@ -311,10 +311,10 @@ def resume(
     supervisor_id: str, author: Author, parts: Parts, expected: Precondition, response: Response
 ) -> dict[str, object]:
     """Go on where it stopped."""
-    return _told(parts.service.resume(supervisor_id, author, expected), response)
+    return _posted(parts.service.resume(supervisor_id, author, expected), response)
 
 
-def _told(stored: Stored, response: Response) -> dict[str, object]:
+def _posted(stored: Stored, response: Response) -> dict[str, object]:
     version = stored.version
     assert version.spec is not None
     response.headers["ETag"] = etag_of(version)

@@ -11,11 +11,11 @@ from supervisor.api.routes.cluster.audit import Cursor, Limit
 from supervisor.core.values.intervals import FORM, PATTERN, parse_interval
 from supervisor.core.values.permissions import Permission
 from supervisor.views.compaction import (
+    CompactionPage,
     CompactionRuleView,
-    Compactions,
     CompactionsPage,
+    CompactionTarget,
     CompactionView,
-    Wanted,
     WantedRule,
     compaction_view,
     compaction_views,
@@ -33,7 +33,7 @@ def _interval(text: str) -> str:
     return text
 
 
-class WantedNow(Wanted):
+class WantedNow(CompactionTarget):
     """What to compact at once."""
 
     interval: Annotated[str, AfterValidator(_interval)] | None = Field(
@@ -68,7 +68,7 @@ def drop_rule(data_source: str, author: Author, parts: Parts) -> CompactionRuleV
 
 
 @router.post(f"{TABLE}/compact", dependencies=[needs(Permission.COMPACT, DATA_SOURCE)])
-def compact(data_source: str, wanted: WantedNow, author: Author, parts: Parts) -> Compactions:
+def compact(data_source: str, wanted: WantedNow, author: Author, parts: Parts) -> CompactionPage:
     """Begin to compact the small files of a table; answer with what was begun."""
     within = None if wanted.interval is None else parse_interval(wanted.interval)
     target = wanted.target(parts.compacting.file_sizes(data_source))

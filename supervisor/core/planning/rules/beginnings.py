@@ -12,7 +12,7 @@ from supervisor.core.planning.rules.continuity import (
     other_topic,
     unreadable,
 )
-from supervisor.core.planning.view import View
+from supervisor.core.planning.view import PassView
 from supervisor.core.spec.spec import SupervisorSpec
 from tasks.contract.offsets import TopicPartition
 
@@ -20,7 +20,7 @@ SETTLED_AFTER = timedelta(seconds=30)
 """A partition's new leader may show an older end of its log for a moment: no reason to go back."""
 
 
-def commit_initial_offsets(view: View) -> Iterator[CommitInitialOffsets]:
+def commit_initial_offsets(view: PassView) -> Iterator[CommitInitialOffsets]:
     """Store where reading begins before the first task starts, or a new partition joins (P10)."""
     seen, spec = view.seen, view.spec
     if spec is None or not seen.stream.known:
@@ -44,7 +44,7 @@ def commit_initial_offsets(view: View) -> Iterator[CommitInitialOffsets]:
         yield CommitInitialOffsets(spec.io_config.stream, ids, offsets, why)
 
 
-def _bounded_offsets(view: View, spec: SupervisorSpec) -> Iterator[CommitInitialOffsets]:
+def _bounded_offsets(view: PassView, spec: SupervisorSpec) -> Iterator[CommitInitialOffsets]:
     """Store the starts that are asked for, also below the earliest: that is told, never skipped."""
     seen, starts = view.seen, spec.io_config.starts or {}
     offsets = {p: at for p, at in sorted(starts.items()) if p not in seen.committed}
@@ -57,7 +57,7 @@ def _bounded_offsets(view: View, spec: SupervisorSpec) -> Iterator[CommitInitial
     yield CommitInitialOffsets(spec.io_config.stream, ids, offsets, why)
 
 
-def _joins(view: View, partition: TopicPartition, stored: set[TopicPartition]) -> bool:
+def _joins(view: PassView, partition: TopicPartition, stored: set[TopicPartition]) -> bool:
     """Whether a partition is new: of a new topic, or beyond those of the same topic."""
     same = [p for p in stored if p.topic == partition.topic]
     now = view.seen.stream.topic_ids[partition.topic]
@@ -65,7 +65,7 @@ def _joins(view: View, partition: TopicPartition, stored: set[TopicPartition]) -
     return known and partition.partition >= len(same)
 
 
-def reset_automatically(view: View) -> Iterator[ResetOffsets]:
+def reset_automatically(view: PassView) -> Iterator[ResetOffsets]:
     """Go on at the nearest offset that Kafka holds, if the spec asks for it (E4, E5).
 
     Exactly the partitions concerned move, each once per cause: the offset it moves to can be
@@ -89,7 +89,7 @@ def reset_automatically(view: View) -> Iterator[ResetOffsets]:
         yield ResetOffsets(topic, new, f"resetOffsetAutomatically: {told}")
 
 
-def _nearest(view: View, partition: TopicPartition) -> int:
+def _nearest(view: PassView, partition: TopicPartition) -> int:
     stream = view.seen.stream
     at = view.seen.committed[partition].next_offset
     nearest = max(stream.earliest[partition], min(at, stream.stable[partition]))
@@ -98,9 +98,9 @@ def _nearest(view: View, partition: TopicPartition) -> int:
     return clipped({partition: nearest}, ends).get(partition, nearest)
 
 
-def _settled(view: View, found: Unreadable) -> bool:
-    if found.lost or found.generation is None:
+def _settled(view: PassView, unreadable: Unreadable) -> bool:
+    if unreadable.lost or unreadable.generation is None:
         return True
-    since = offsets_known_since(view.seen, found.generation)
+    since = offsets_known_since(view.seen, unreadable.generation)
     read_at = view.seen.stream.read_at
     return read_at is not None and read_at >= since + SETTLED_AFTER

@@ -14,12 +14,12 @@ from collections.abc import Iterator
 
 from supervisor.core.model.rows import Generation, GenerationState
 from supervisor.core.planning.actions import DiscardGeneration
-from supervisor.core.planning.offset_ranges import led_to
-from supervisor.core.planning.view import View
+from supervisor.core.planning.offset_ranges import chain_end
+from supervisor.core.planning.view import PassView
 from tasks.contract.offsets import TopicPartition
 
 
-def discards(view: View) -> Iterator[DiscardGeneration]:
+def discards(view: PassView) -> Iterator[DiscardGeneration]:
     """Give up what cannot be published any more, the earliest of each chain alone."""
     gone = set[TopicPartition]()
     for generation in view.seen.generations:
@@ -30,7 +30,7 @@ def discards(view: View) -> Iterator[DiscardGeneration]:
             yield DiscardGeneration(generation.id, why)
 
 
-def _reason(view: View, generation: Generation) -> str | None:
+def _reason(view: PassView, generation: Generation) -> str | None:
     if (why := _reset(view, generation) or _cut_off(view, generation)) is not None:
         return why
     if view.replicas(generation):
@@ -40,7 +40,7 @@ def _reason(view: View, generation: Generation) -> str | None:
     return _broken_spec(view, generation)
 
 
-def _reset(view: View, generation: Generation) -> str | None:
+def _reset(view: PassView, generation: Generation) -> str | None:
     """A reset that raced with opening: its publish could only be refused."""
     for partition in sorted(generation.start):
         row = view.seen.committed.get(partition)
@@ -51,23 +51,23 @@ def _reset(view: View, generation: Generation) -> str | None:
     return None
 
 
-def _cut_off(view: View, generation: Generation) -> str | None:
+def _cut_off(view: PassView, generation: Generation) -> str | None:
     """What led to its start was given up as it opened: its publish could only wait, for ever."""
     before = [g for g in view.seen.generations if g.ordinal < generation.ordinal]
     for partition, start in sorted(generation.start.items()):
-        at = led_to(before, partition, view.seen.committed[partition].next_offset)
+        at = chain_end(before, partition, view.seen.committed[partition].next_offset)
         if start > at:
             return f"nothing leads to its start {start} of {partition} any more, only to {at}"
     return None
 
 
-def _broken_spec(view: View, generation: Generation) -> str | None:
+def _broken_spec(view: PassView, generation: Generation) -> str | None:
     """A spec that fails every task is not tried for ever once there is a newer one (P17)."""
     failed = view.seen.failed_attempts.get(generation.id, 0)
     if failed < view.seen.limits.unhealthiness_threshold:
         return None
     current = view.seen.current
-    if current.spec is None or view.terms(generation) is current.spec:
+    if current.spec is None or view.governing_spec(generation) is current.spec:
         return None  # no newer version, or one that asks for the same tasks
     return (
         f"{failed} tasks failed with spec version {generation.spec_version}: the range is read "
@@ -75,7 +75,7 @@ def _broken_spec(view: View, generation: Generation) -> str | None:
     )
 
 
-def _unreadable_spec(view: View, generation: Generation) -> str | None:
+def _unreadable_spec(view: PassView, generation: Generation) -> str | None:
     """No replacement can be started with what cannot be read; the newer spec reads it again."""
     current = view.seen.current
     if current.terminated or view.readable(generation):
@@ -86,7 +86,7 @@ def _unreadable_spec(view: View, generation: Generation) -> str | None:
     )
 
 
-def _after_the_tombstone(view: View, generation: Generation) -> str | None:
+def _after_the_tombstone(view: PassView, generation: Generation) -> str | None:
     """What is lost is discarded, not replaced (P19); what no task ever read is not lost."""
     if not view.seen.current.terminated:
         return None

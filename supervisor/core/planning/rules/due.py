@@ -20,7 +20,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 
 from supervisor.core.model.rows import Generation
-from supervisor.core.planning.milestone import Milestone, rows_of
+from supervisor.core.planning.milestone import WakeCondition, rows_of
 from supervisor.core.planning.observed import Liveness
 from supervisor.core.planning.rules.handoff import ReplicaView
 from supervisor.core.spec.spec import SupervisorSpec
@@ -30,7 +30,7 @@ from tasks.contract.messages import TaskPhase, TaskReport
 _READS = frozenset({TaskPhase.READING, TaskPhase.PAUSED})
 
 
-def due_at(generation: Generation, spec: SupervisorSpec) -> datetime:
+def handoff_due_at(generation: Generation, spec: SupervisorSpec) -> datetime:
     """Return when a range is due whatever it holds; `spec` is the one whose periods hold."""
     at = generation.timer_started_at + min(_periods(spec).values())
     if spec.io_config.early_message_rejection_period is None:
@@ -45,14 +45,14 @@ def latest_at(generation: Generation, spec: SupervisorSpec) -> datetime | None:
     The other half of the period is left for the pause: current rows are never too early.
     """
     early = spec.io_config.early_message_rejection_period
-    return None if early is None else due_at(generation, spec) + early / 2
+    return None if early is None else handoff_due_at(generation, spec) + early / 2
 
 
 def why_over(generation: Generation, spec: SupervisorSpec, now: datetime) -> str | None:
     """Say which period of a range is over; None: none is."""
     periods, began = _periods(spec), generation.timer_started_at
     name = min(periods, key=lambda name: periods[name])
-    if now < due_at(generation, spec) and not is_over(began, periods[name], now):
+    if now < handoff_due_at(generation, spec) and not is_over(began, periods[name], now):
         return None
     if is_ahead(began, periods[name], now):
         ahead_s = (began - now).total_seconds()
@@ -95,12 +95,12 @@ def why_read_out(replicas: Sequence[ReplicaView], spec: SupervisorSpec) -> str |
     return told if any(done) else None
 
 
-def milestone(generation: Generation, spec: SupervisorSpec) -> Milestone:
+def milestone(generation: Generation, spec: SupervisorSpec) -> WakeCondition:
     """Return what makes a range due that is neither full nor read out."""
     ends = spec.io_config.ends
     end = None if ends is None else {p: ends[p] for p in generation.start if p in ends}
     tuning = spec.tuning_config
-    return Milestone(tuning.max_total_rows, tuning.max_rows_per_segment, end)
+    return WakeCondition(tuning.max_total_rows, tuning.max_rows_per_segment, end)
 
 
 def _reading(replicas: Sequence[ReplicaView]) -> Iterator[TaskReport]:

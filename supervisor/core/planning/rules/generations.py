@@ -6,10 +6,10 @@ from datetime import datetime
 
 from supervisor.core.model.rows import Generation, GenerationState
 from supervisor.core.planning.actions import Action, BeginHandoff, FixEnd, OpenGeneration
-from supervisor.core.planning.milestone import Milestone
+from supervisor.core.planning.milestone import WakeCondition
 from supervisor.core.planning.rules import handoff
 from supervisor.core.planning.rules.due import (
-    due_at,
+    handoff_due_at,
     latest_at,
     milestone,
     why_full,
@@ -17,7 +17,7 @@ from supervisor.core.planning.rules.due import (
     why_read_out,
 )
 from supervisor.core.planning.rules.idle import idle_at, look_again_at, rests, why_idle
-from supervisor.core.planning.view import View
+from supervisor.core.planning.view import PassView
 from supervisor.core.spec.spec import SupervisorSpec
 from supervisor.core.values import ids
 from supervisor.core.values.skewed_waits import is_over
@@ -25,16 +25,16 @@ from tasks.contract.messages import TaskPhase
 from tasks.contract.offsets import TopicPartition
 
 
-class Steps:
+class GenerationSteps:
     """Moves open generations on and opens missing ones; hands out ordinals as it goes."""
 
-    def __init__(self, view: View) -> None:
+    def __init__(self, view: PassView) -> None:
         self._view = view
         self._seen = view.seen
         self._ordinal = view.seen.newest.ordinal if view.seen.newest else 0
         self._begun = 0
         self.wakes: list[datetime] = []
-        self.milestones: dict[str, Milestone] = {}
+        self.milestones: dict[str, WakeCondition] = {}
         """Reading task -> how far it has to be for its range to be due, which it is not yet."""
         self.closing: set[str] = set()
         """Generations that this plan ends or pauses: they get no new replicas."""
@@ -54,13 +54,13 @@ class Steps:
 
     def _begin(self, generation: Generation) -> Iterator[BeginHandoff]:
         must = self._view.ends_for_good(generation) or self._idle(generation)
-        why = must or self._asked(generation) or self._read_out(generation)
+        why = must or self._requested_handoff(generation) or self._read_out(generation)
         why = why or self._due(generation)
         if why is not None:
             self.closing.add(generation.id)
             self._begun += 1
             # Read on, a range would judge later rows by when it was opened.
-            ends = must is not None or self._view.terms(generation).io_config.bounds_move
+            ends = must is not None or self._view.governing_spec(generation).io_config.bounds_move
             yield BeginHandoff(generation.id, generation.sequence, must_end=ends, why=why)
 
     def _idle(self, generation: Generation) -> str | None:
@@ -68,22 +68,22 @@ class Steps:
         if (at := idle_at(self._view)) is not None:
             self.wakes.append(at)
         why = why_idle(self._view)
-        return why if why is not None and self._can_be_told(generation) else None
+        return why if why is not None and self._has_position(generation) else None
 
-    def _asked(self, generation: Generation) -> str | None:
+    def _requested_handoff(self, generation: Generation) -> str | None:
         """A wish is due at once, whatever `stopTaskCount` and taskDuration say."""
-        return generation.asked if self._can_be_told(generation) else None
+        return generation.handoff_request if self._has_position(generation) else None
 
     def _read_out(self, generation: Generation) -> str | None:
         """At the end of all that is asked for a range waits for nothing."""
-        return why_read_out(self._view.replicas(generation), self._view.terms(generation))
+        return why_read_out(self._view.replicas(generation), self._view.governing_spec(generation))
 
     def _due(self, generation: Generation) -> str | None:
-        spec = self._view.terms(generation)
+        spec = self._view.governing_spec(generation)
         replicas = self._view.replicas(generation)
         why = why_full(replicas, spec) or why_over(generation, spec, self._seen.now)
         if why is None:
-            self.wakes.append(due_at(generation, spec))
+            self.wakes.append(handoff_due_at(generation, spec))
             mark = milestone(generation, spec)
             self.milestones |= {r.task.id: mark for r in replicas}
             return None
@@ -91,11 +91,11 @@ class Steps:
         if self._too_many(generation, spec) and (latest is None or self._seen.now < latest):
             self.wakes += [] if latest is None else [latest]
             return None  # a step of those wakes the loop
-        if latest is not None and due_at(generation, spec) <= self._seen.now:
+        if latest is not None and handoff_due_at(generation, spec) <= self._seen.now:
             self.closing.add(generation.id)  # who only starts now would throw current rows away
             if not replicas and any(worker.takes_tasks for worker in self._seen.workers):
                 return why  # its successor can be read
-        return why if self._can_be_told(generation) else None
+        return why if self._has_position(generation) else None
 
     def _too_many(self, generation: Generation, spec: SupervisorSpec) -> bool:
         """As many hand off or publish as may at once."""
@@ -103,7 +103,7 @@ class Steps:
         busy = [g for g in self._seen.generations if g.state is not GenerationState.READING]
         return len(busy) + self._begun >= bound
 
-    def _can_be_told(self, generation: Generation) -> bool:
+    def _has_position(self, generation: Generation) -> bool:
         """Somebody can say how far it is; if nobody can, the first report wakes the loop."""
         reading = {TaskPhase.READING, TaskPhase.PAUSED}
         return any(
@@ -148,7 +148,7 @@ class Steps:
         held = {p for g in self._seen.generations if g.open for p in g.start}
         for group, members in self._view.groups.items():
             if held.isdisjoint(members):
-                start = {p: self._view.reached(p) for p in members}
+                start = {p: self._view.next_start(p) for p in members}
                 yield self._open(
                     group, start, f"group {group} of {self._view.task_count} is missing"
                 )

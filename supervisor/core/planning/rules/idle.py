@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 
 from supervisor.core.model.rows import GenerationState
 from supervisor.core.planning.observed import Observed
-from supervisor.core.planning.view import View
+from supervisor.core.planning.view import PassView
 from supervisor.core.values.skewed_waits import is_over
 
 FRESH_FOR = timedelta(seconds=5)
@@ -21,7 +21,7 @@ FRESH_FOR = timedelta(seconds=5)
 _ANSWERED_AFTER = timedelta(seconds=1)
 
 
-def why_idle(view: View) -> str | None:
+def why_idle(view: PassView) -> str | None:
     """Say that what reads has had nothing to read for so long; None: it goes on."""
     after = _after(view)
     if after is None or not _all_is_read(view):
@@ -34,14 +34,14 @@ def why_idle(view: View) -> str | None:
     return f"nothing came for {after.total_seconds():g} s (idleConfig)"
 
 
-def idle_at(view: View) -> datetime | None:
+def idle_at(view: PassView) -> datetime | None:
     """Return when what reads will have waited long enough, if nothing comes."""
     after = _after(view)
     opened = [g.opened_at for g in view.seen.generations]
     return None if after is None or not opened else max(opened) + after
 
 
-def rests(view: View) -> bool:
+def rests(view: PassView) -> bool:
     """Tell whether no range is opened: reading has begun once, and nothing is known to be left.
 
     A new leader waits for its first look at the topic.
@@ -51,7 +51,7 @@ def rests(view: View) -> bool:
     return view.seen.stream.read_at is None or _all_is_read(view)
 
 
-def look_again_at(view: View) -> datetime | None:
+def look_again_at(view: PassView) -> datetime | None:
     """Return when a newer answer of Kafka's will be there; None: what it told is not old yet.
 
     Offsets that grow wake nobody, and while nothing reads only passes see them.
@@ -65,15 +65,15 @@ def is_idle(seen: Observed) -> bool:
     """Tell whether nothing runs because nothing comes."""
     if seen.generations or seen.tasks or seen.stream.read_at is None:
         return False
-    return rests(View(seen))
+    return rests(PassView(seen))
 
 
-def _after(view: View) -> timedelta | None:
+def _after(view: PassView) -> timedelta | None:
     return None if view.spec is None else view.spec.io_config.idle_after
 
 
-def _all_is_read(view: View) -> bool:
+def _all_is_read(view: PassView) -> bool:
     """As far as Kafka has told; without an answer nothing is known to be read."""
     stable = view.seen.stream.stable
     members = [p for group in view.groups.values() for p in group]
-    return bool(members) and all(p in stable and view.reached(p) >= stable[p] for p in members)
+    return bool(members) and all(p in stable and view.next_start(p) >= stable[p] for p in members)

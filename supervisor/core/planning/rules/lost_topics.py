@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 from supervisor.core.model.rows import Generation
 from supervisor.core.planning.observed import Observed, StreamTrouble
-from supervisor.core.planning.offset_ranges import told_offsets
+from supervisor.core.planning.offset_ranges import format_range
 
 SHOWN = 10
 """Partitions, and ranges, that are named; of more the number is told."""
@@ -78,7 +78,7 @@ def _left(seen: Observed, topics: Collection[str]) -> str:
 
 
 def _ranges(generations: Iterable[Generation]) -> list[str]:
-    return [f"{generation.id} ({told_offsets(generation)})" for generation in generations]
+    return [f"{generation.id} ({format_range(generation)})" for generation in generations]
 
 
 def _named(texts: Sequence[str]) -> str:

@@ -6,7 +6,7 @@ from supervisor.core.model.rows import Generation
 from supervisor.core.planning.actions import EndTask
 from supervisor.core.planning.observed import Liveness
 from supervisor.core.planning.rules.handoff import ReplicaView
-from supervisor.core.planning.view import View
+from supervisor.core.planning.view import PassView
 from tasks.contract.messages import TaskPhase
 
 _FORGOTTEN = (
@@ -15,7 +15,7 @@ _FORGOTTEN = (
 )
 
 
-def settle_tasks(view: View) -> Iterator[EndTask]:
+def end_tasks(view: PassView) -> Iterator[EndTask]:
     """End tasks that failed or stand still, or whose worker or generation is gone."""
     live = {g.id: g for g in view.seen.generations}
     for task in view.seen.tasks:
@@ -45,7 +45,7 @@ def _runs_nowhere(replica: ReplicaView) -> bool:
     return replica.liveness is Liveness.ALIVE and replica.report is None
 
 
-def _stalled(view: View, generation: Generation, replica: ReplicaView) -> str | None:
+def _stalled(view: PassView, generation: Generation, replica: ReplicaView) -> str | None:
     """Say for how long a task stands still that could go on: it is replaced (P15)."""
     if replica.report is None or replica.liveness is not Liveness.ALIVE:
         return None

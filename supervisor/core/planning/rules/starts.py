@@ -10,7 +10,7 @@ from supervisor.core.planning.observed import Observed, WorkerView
 from supervisor.core.planning.placement import Slots
 from supervisor.core.planning.rules.continuity import may_start
 from supervisor.core.planning.rules.surplus import spare_replicas
-from supervisor.core.planning.view import View
+from supervisor.core.planning.view import PassView
 from supervisor.core.spec.spec import schema_digest
 from supervisor.core.values import ids
 from supervisor.core.values.skewed_waits import is_over
@@ -36,7 +36,7 @@ class Starts:
     more than one that is read twice.
     """
 
-    def __init__(self, view: View, slots: Slots, ended: set[str], *, closing: set[str]) -> None:
+    def __init__(self, view: PassView, slots: Slots, ended: set[str], *, closing: set[str]) -> None:
         self._view = view
         self._seen = view.seen
         self._slots = slots
@@ -67,7 +67,7 @@ class Starts:
                 yield from self._start(one, replica)
 
     def _short(self, generation: Generation) -> _Short:
-        replicas = self._view.terms(generation).io_config.replicas
+        replicas = self._view.governing_spec(generation).io_config.replicas
         active = {t.replica: t for t in self._seen.tasks if t.generation_id == generation.id}
         publishing = generation.state is GenerationState.PUBLISHING
         beside = {t.worker_id for t in active.values()}

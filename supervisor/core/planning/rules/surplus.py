@@ -6,11 +6,11 @@ from supervisor.core.model.rows import Generation, GenerationState, Task
 from supervisor.core.planning.actions import EndTask
 from supervisor.core.planning.observed import Liveness
 from supervisor.core.planning.rules.handoff import ReplicaView
-from supervisor.core.planning.view import View
+from supervisor.core.planning.view import PassView
 from tasks.contract.messages import TaskPhase
 
 
-def end_surplus_replicas(view: View, ended: Collection[str]) -> Iterator[EndTask]:
+def end_surplus_replicas(view: PassView, ended: Collection[str]) -> Iterator[EndTask]:
     """End the replicas that are furthest behind, the youngest first; the rest read on.
 
     Only while as many as are wanted are known to read: what is not heard of may be lost.
@@ -21,7 +21,7 @@ def end_surplus_replicas(view: View, ended: Collection[str]) -> Iterator[EndTask
 
 
 def spare_replicas(
-    view: View, generations: Iterable[Generation], ended: Collection[str]
+    view: PassView, generations: Iterable[Generation], ended: Collection[str]
 ) -> Iterator[Task]:
     """Yield what can be spared: all replicas but the best of each range that is known to be read.
 
@@ -34,8 +34,10 @@ def spare_replicas(
             yield from (replica.task for replica in best[:-1])
 
 
-def _surplus_of(view: View, generation: Generation, ended: Collection[str]) -> Iterator[EndTask]:
-    wanted = view.terms(generation).io_config.replicas
+def _surplus_of(
+    view: PassView, generation: Generation, ended: Collection[str]
+) -> Iterator[EndTask]:
+    wanted = view.governing_spec(generation).io_config.replicas
     active = [r for r in view.replicas(generation) if r.task.id not in ended]
     if len(active) <= wanted:
         return

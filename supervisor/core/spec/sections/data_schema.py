@@ -202,7 +202,9 @@ class DataSchema(Wire):
 
     @field_validator("dimensions_spec")
     @classmethod
-    def _excludes_what_it_says(cls, value: DimensionsSpec, info: ValidationInfo) -> DimensionsSpec:
+    def _keeps_effective_exclusions(
+        cls, value: DimensionsSpec, info: ValidationInfo
+    ) -> DimensionsSpec:
         """Keep only exclusions that say something, so that GET -> POST changes nothing."""
         both = [name for name in value.names if name in value.dimension_exclusions]
         if both:

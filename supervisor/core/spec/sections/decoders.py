@@ -103,7 +103,7 @@ class RegistryDecoder(Wire):
     headers: dict[str, JsonValue] = Field(default_factory=dict, max_length=20)
 
     @model_validator(mode="after")
-    def _can_be_asked(self) -> Self:
+    def _has_one_address(self) -> Self:
         if (self.url is None) == (not self.urls):
             raise wrong("exactly one of url and urls must be given", "keep one of them")
         self.contract()

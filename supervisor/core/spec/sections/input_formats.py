@@ -119,7 +119,7 @@ class FlattenField(Wire):
         return value
 
     @model_validator(mode="after")
-    def _says_where_it_lies(self) -> Self:
+    def _has_a_path(self) -> Self:
         if self.type == "path" and self.expr is None:
             raise wrong(f"field {shown(self.name)} has no expr", "give a path such as $.user.id")
         if self.type == "tree" and not self.nodes:
@@ -163,7 +163,7 @@ class _Named(Wire):
 
     @field_validator("flatten_spec")
     @classmethod
-    def _says_something(cls, value: FlattenSpec | None) -> FlattenSpec | None:
+    def _drops_empty_flatten(cls, value: FlattenSpec | None) -> FlattenSpec | None:
         return None if value == FlattenSpec() else value
 
     @property

@@ -17,7 +17,7 @@ from supervisor.core.spec.sections.kafka_property_names import (
     FIXED,
     JAAS,
     PROVIDER,
-    Standing,
+    PropertyRule,
     standing,
 )
 from supervisor.core.values.errors import FieldError, InvalidSpec
@@ -132,32 +132,32 @@ class _Reading:
             self.refuse(given, f"{shown(name)} is given twice", "names ignore case: give it once")
             return
         match standing(name):
-            case Standing.FIELD:
+            case PropertyRule.FIELD:
                 self._take_field(given, name, value)
-            case Standing.FIXED if not _is_text(value, FIXED[name]):
+            case PropertyRule.FIXED if not _is_text(value, FIXED[name]):
                 self.refuse(given, f"{name} must be {FIXED[name]}", _FIXED_WHY.get(name, ""))
-            case Standing.FIXED:
+            case PropertyRule.FIXED:
                 pass
-            case Standing.IDLE if isinstance(value, str | int):
+            case PropertyRule.IDLE if isinstance(value, str | int):
                 self.warnings.append(
                     f"consumerProperties {name} has no effect: Tidegate's clients use their own"
                 )
-            case Standing.IDLE:
+            case PropertyRule.IDLE:
                 self.refuse(given, f"{name} must be a text or a number")
-            case Standing.JAAS:
+            case PropertyRule.JAAS:
                 self._take_jaas(given, value)
-            case Standing.PROVIDER:
+            case PropertyRule.PROVIDER:
                 self._take_provider(given, value)
-            case Standing.OWNED:
+            case PropertyRule.OWNED:
                 self.refuse(
                     given,
                     f"{name} is owned by Tidegate and cannot be set in a spec",
                     "remove it: the position is the supervisor's, not a consumer group's",
                 )
-            case Standing.DENIED:
+            case PropertyRule.DENIED:
                 hint = kafka_property_names.INSTEAD.get(name, "remove it")
                 self.refuse(given, f"{shown(name)} may not be set in a spec", hint)
-            case Standing.UNKNOWN:
+            case PropertyRule.UNKNOWN:
                 close = nearest(name, kafka_property_names.ALLOWED, cutoff=_ALIKE)
                 hint = f"did you mean {close}?" if close else "remove it"
                 hint = kafka_property_names.INSTEAD.get(name, hint)

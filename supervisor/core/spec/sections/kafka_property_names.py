@@ -11,7 +11,7 @@ import re
 from enum import Enum
 
 
-class Standing(Enum):
+class PropertyRule(Enum):
     """What a spec may do with a property."""
 
     FIELD = "field"
@@ -136,18 +136,18 @@ INSTEAD = {
 """What to do about a property of either client that a spec may not set, where there is a way."""
 
 
-def standing(name: str) -> Standing:
+def standing(name: str) -> PropertyRule:
     """Return what a spec may do with the property `name`, given in lower case and trimmed."""
     if name in FIELDS:
-        return Standing.FIELD
+        return PropertyRule.FIELD
     if name in FIXED:
-        return Standing.FIXED
+        return PropertyRule.FIXED
     if name in IDLE:
-        return Standing.IDLE
+        return PropertyRule.IDLE
     if name == JAAS:
-        return Standing.JAAS
+        return PropertyRule.JAAS
     if name == PROVIDER:
-        return Standing.PROVIDER
+        return PropertyRule.PROVIDER
     if name in _OWNED:
-        return Standing.OWNED
-    return Standing.DENIED if _DENIED.fullmatch(name) else Standing.UNKNOWN
+        return PropertyRule.OWNED
+    return PropertyRule.DENIED if _DENIED.fullmatch(name) else PropertyRule.UNKNOWN

@@ -92,8 +92,8 @@ class TopicPattern:
         self._at += len(text) if found else 0
         return found
 
-    def _refused(self, told: str) -> Exception:
-        return wrong(f"topicPattern {shown(self._text)}, at {self._at}: {told}", _HINT)
+    def _refused(self, problem: str) -> Exception:
+        return wrong(f"topicPattern {shown(self._text)}, at {self._at}: {problem}", _HINT)
 
     def _read_or(self) -> _Part:
         found = self._read_chain()

@@ -25,7 +25,7 @@ _COMBINATIONS_MAX = 10_000
 def _map(given: Given) -> Value:
     lambda_, array = given.function(1), given.array(1)
     name = element(given.depth)
-    kind, body = _made(given, lambda_, {lambda_.names[0]: of_kind(array.kind, name)})
+    kind, body = _element_sql(given, lambda_, {lambda_.names[0]: of_kind(array.kind, name)})
     return of_array(kind, f"transform({array.sql}, {name} -> {body})")
 
 
@@ -41,7 +41,7 @@ def _cartesian_map(given: Given) -> Value:
         given_name: of_kind(array.kind, name)
         for given_name, array, name in zip(lambda_.names, arrays, names, strict=True)
     }
-    kind, sql = _made(given, lambda_, scope)
+    kind, sql = _element_sql(given, lambda_, scope)
     for place, (array, name) in enumerate(reversed(list(zip(arrays, names, strict=True)))):
         sql = f"transform({array.sql}, {name} -> {sql})"
         if place:
@@ -49,7 +49,7 @@ def _cartesian_map(given: Given) -> Value:
     return of_array(kind, f"CASE WHEN {_few(arrays)} THEN {sql} END")
 
 
-def _made(given: Given, lambda_: Lambda, scope: dict[str, Value]) -> tuple[Kind, str]:
+def _element_sql(given: Given, lambda_: Lambda, scope: dict[str, Value]) -> tuple[Kind, str]:
     """Return type and SQL of what a lambda makes of an element.
 
     Raises:

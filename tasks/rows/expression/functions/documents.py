@@ -42,13 +42,13 @@ def _paths(given: Given) -> Value:
     )
     begin = piece.format(p="'$'", v=f"try_parse_json({as_json(given.values[0])})", d="false")
 
-    def told(pieces: str) -> str:
+    def joined(pieces: str) -> str:
         return (
             f"CASE WHEN {pieces}[0].v IS NOT NULL AND forall({pieces}, tg_p -> tg_p.d) "
             f"OR array_size({pieces}) = 0 THEN transform({pieces}, tg_p -> tg_p.p) END"
         )
 
-    return of_array(Kind.STRING, let(_levels(begin, step), told))
+    return of_array(Kind.STRING, let(_levels(begin, step), joined))
 
 
 def _merge(given: Given) -> Value:

@@ -81,7 +81,7 @@ def _format(given: Given) -> Value:
         if length > _LENGTH_MAX:
             fix = f"let widths and precisions be {_LENGTH_MAX} in all"
             raise given.wrong(0, f"'{part.written}' makes the text too long", fix)
-        made.append(_made(given, part))
+        made.append(_part_sql(given, part))
         tests += _unfit(given, part)
     whole = f"concat({', '.join(made)})" if made else "''"
     if tests:
@@ -131,7 +131,7 @@ def _parts(given: Given, pattern: str) -> Iterator[str | _Part]:
         yield part
 
 
-def _made(given: Given, part: _Part) -> str:
+def _part_sql(given: Given, part: _Part) -> str:
     """Return STRING: what a part becomes; null is the word.
 
     Raises:

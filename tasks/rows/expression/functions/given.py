@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from tasks.rows.expression.errors import ExpressionError
-from tasks.rows.expression.tree import Call, Lambda, Literal, Part, Scalar, Unary
+from tasks.rows.expression.tree import Call, Lambda, Literal, Node, Scalar, Unary
 from tasks.rows.expression.value import ArrayValue, Value, as_array, as_long, as_string
 
 
@@ -30,7 +30,7 @@ class Given:
         """The function's name as it is written."""
         return self.call.function
 
-    def part(self, place: int) -> Part | None:
+    def part(self, place: int) -> Node | None:
         """Return an argument as it is written; None if it is left out."""
         return self.call.arguments[place] if place < len(self.values) else None
 

@@ -16,7 +16,7 @@ from tasks.rows.time.zones import ZoneError
 
 _MILLIS_MIN = -62_135_596_800_000
 _MILLIS_MAX = 253_402_300_799_999
-_Found = TypeVar("_Found")
+_Result = TypeVar("_Result")
 
 
 def _parse(given: Given) -> Value:
@@ -29,7 +29,7 @@ def _unix_seconds(given: Given) -> Value:
 
 def _parsed(given: Given) -> str:
     raw, zone = given.text(0), _zone(given, 2)
-    if not _says(given, 1):
+    if not _is_given(given, 1):
         return _tried(given, 2, lambda: parse_iso_sql(raw, zone))
     pattern = given.literal_text(1, "the pattern")
     return _tried(given, 1, lambda: read_pattern(pattern).parse_sql(raw, zone))
@@ -37,7 +37,7 @@ def _parsed(given: Given) -> str:
 
 def _format(given: Given) -> Value:
     zone = _zone(given, 2)
-    if not _says(given, 1):
+    if not _is_given(given, 1):
         return of_text(format_iso_sql(_moment(given)))
     pattern = given.literal_text(1, "the pattern")
     return of_text(_tried(given, 1, lambda: read_pattern(pattern).format_sql(_moment(given), zone)))
@@ -74,17 +74,17 @@ def _moment(given: Given) -> str:
     )
 
 
-def _says(given: Given, place: int) -> bool:
+def _is_given(given: Given, place: int) -> bool:
     """Whether an argument is there and not null."""
     return given.has(place) and bool(given.values[place].texts)
 
 
 def _zone(given: Given, place: int) -> str:
-    return given.literal_text(place, "the time zone") if _says(given, place) else "UTC"
+    return given.literal_text(place, "the time zone") if _is_given(given, place) else "UTC"
 
 
 def _origin(given: Given) -> datetime | None:
-    if not _says(given, 2):
+    if not _is_given(given, 2):
         return None
     found = given.literal(2)
     epoch = datetime(1970, 1, 1, tzinfo=UTC)
@@ -99,7 +99,7 @@ def _origin(given: Given) -> datetime | None:
     raise given.wrong(2, f"the origin of {given.name} is no time", "write '2024-01-01T00:00:00Z'")
 
 
-def _tried(given: Given, place: int, make: Callable[[], _Found]) -> _Found:
+def _tried(given: Given, place: int, make: Callable[[], _Result]) -> _Result:
     try:
         return make()
     except (PatternError, PeriodError, ZoneError) as error:

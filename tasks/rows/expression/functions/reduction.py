@@ -30,25 +30,25 @@ def _reduce(name: str) -> Callable[[Given], Value]:
     return make
 
 
-def _any_of(found: Sequence[str]) -> str:
-    return "(" + " OR ".join(f"{sql} IS NOT NULL" for sql in found) + ")"
+def _any_of(texts: Sequence[str]) -> str:
+    return "(" + " OR ".join(f"{sql} IS NOT NULL" for sql in texts) + ")"
 
 
 def _if(tests: Sequence[str], sql: str) -> str:
     return f"CASE WHEN {' AND '.join(tests)} THEN {sql} END" if tests else sql
 
 
-def _pick(name: str, found: Sequence[str]) -> str:
+def _pick(name: str, texts: Sequence[str]) -> str:
     """Both of Spark's leave nulls out."""
-    return found[0] if len(found) == 1 else f"{name}({', '.join(found)})"
+    return texts[0] if len(texts) == 1 else f"{name}({', '.join(texts)})"
 
 
-def _real(name: str, found: Sequence[str]) -> str:
+def _real(name: str, texts: Sequence[str]) -> str:
     # To Spark NaN is the largest, to Java it is the least too.
-    picked = _pick(name, found)
+    picked = _pick(name, texts)
     if name == "greatest":
         return picked
-    largest = _pick("greatest", found)
+    largest = _pick("greatest", texts)
     return f"CASE WHEN isnan({largest}) THEN {NAN} ELSE {picked} END"
 
 

@@ -27,14 +27,14 @@ def _strlen(given: Given) -> Value:
 
 
 def _strpos(given: Given) -> Value:
-    def found(whole: str, part: str) -> str:
+    def position_sql(whole: str, part: str) -> str:
         start = f"least(greatest({given.whole(2)}, 0L), CAST(length({whole}) AS BIGINT))"
         return (
             f"CASE WHEN {part} = '' AND {whole} IS NOT NULL THEN {start} "
             f"ELSE CAST(locate({part}, {whole}, {_int(start)} + 1) - 1 AS BIGINT) END"
         )
 
-    return of_long(let_both(given.text(0), given.text(1), found))
+    return of_long(let_both(given.text(0), given.text(1), position_sql))
 
 
 def _substring(given: Given) -> Value:
@@ -69,14 +69,14 @@ def _right(given: Given) -> Value:
 
 
 def _repeat(given: Given) -> Value:
-    def made(whole: str, times: str) -> str:
+    def repeat_sql(whole: str, times: str) -> str:
         return (
             f"CASE WHEN {times} > 0L AND {times} <= {_LENGTH_MAX}L "
             f"AND {times} * length({whole}) <= {_LENGTH_MAX}L "
             f"THEN repeat({whole}, {_int(times)}) END"
         )
 
-    return of_text(let_both(_only(given), given.whole(1), made))
+    return of_text(let_both(_only(given), given.whole(1), repeat_sql))
 
 
 def _reverse(given: Given) -> Value:

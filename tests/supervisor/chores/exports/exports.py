@@ -24,11 +24,11 @@ from supervisor.chores.segments import (
 from supervisor.control.export_outbox import EXPORTS, announce_repaired, follow
 from supervisor.control.leadership import Leadership
 from supervisor.core.queue.events import FailedEvent, QueueName, QueueRow, container_of
-from supervisor.core.tables.exports import Change, Export, ExportedFile, Standing, queue_of
+from supervisor.core.tables.exports import Change, Export, ExportedFile, ExportVersion, queue_of
 from supervisor.core.values.export_formats import ExportFormat
 from supervisor.eventqueue.meters import Meters
 from supervisor.eventqueue.operations import Operations
-from supervisor.eventqueue.processor import EventProcessor, Kit
+from supervisor.eventqueue.processor import EventProcessor, ProcessorParts
 from supervisor.ports.exports import TableFormat
 from supervisor.ports.store import Store
 from supervisor.services.lifetimes import Lifetimes
@@ -159,7 +159,7 @@ class Harbour(World):
             (SEGMENTS, SegmentsUnused(lives.files), lives.segments.config),
             (SEGMENT_FILES, SegmentFiles(self.warehouse), lives.files),
         ):
-            kit = Kit(self.store, self.clock, self.leadership.term, Meters())
+            kit = ProcessorParts(self.store, self.clock, self.leadership.term, Meters())
             processor = EventProcessor(QueueName(container, name), config, handler, kit)
             while processor.run_once() == timedelta(0):
                 pass
@@ -171,7 +171,7 @@ class Harbour(World):
         copies = LocalCopies(self.root)
         handler = Exporting(table_format, self.formats[table_format], self.warehouse, copies)
         term = (leadership or self.leadership).term()
-        kit = Kit(self.store, self.clock, lambda: term, Meters())
+        kit = ProcessorParts(self.store, self.clock, lambda: term, Meters())
         return EventProcessor(queue_of(TOPIC, table_format), EXPORTS, handler, kit)
 
     @property
@@ -212,14 +212,14 @@ class Shelf:
     """An exported table that holds nothing and takes everything."""
 
     held: Mapping[str, int] = MappingProxyType({})
-    standing = Standing()
+    standing = ExportVersion()
 
     def open(self, _: str) -> "Shelf":
         return self
 
-    def commit(self, change: Change, sequence: int, now: datetime) -> Standing:
+    def commit(self, change: Change, sequence: int, now: datetime) -> ExportVersion:
         assert (change.empty, now.tzinfo is None) == (False, False)
-        return Standing(sequence, TOPIC)
+        return ExportVersion(sequence, TOPIC)
 
 
 class NoCopies:

@@ -16,7 +16,7 @@ from supervisor.control.export_outbox import EXPORTS
 from supervisor.core.tables.exports import queue_of
 from supervisor.core.values.export_formats import ExportFormat
 from supervisor.eventqueue.meters import Meters
-from supervisor.eventqueue.processor import EventProcessor, Kit
+from supervisor.eventqueue.processor import EventProcessor, ProcessorParts
 from supervisor.metadata.store import SqlStore
 from supervisor.ports.exports import TableFormat
 from tasks.runtime.failpoints import VARIABLE, reach_of
@@ -62,7 +62,7 @@ def _exports(life: Life) -> None:
         LocalCopies(life.root, reach),
         reach,
     )
-    kit = Kit(store, ManualClock(life.now), lambda: life.term, Meters())
+    kit = ProcessorParts(store, ManualClock(life.now), lambda: life.term, Meters())
     queue = queue_of(TOPIC, life.table_format)
     processor = EventProcessor(queue, EXPORTS, handler, kit)
     while processor.run_once() == timedelta(0):

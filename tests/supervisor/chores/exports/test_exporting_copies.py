@@ -14,12 +14,12 @@ from supervisor.chores.exports import Exporting
 from supervisor.control.export_outbox import EXPORTS
 from supervisor.core.values.export_formats import ExportFormat
 from supervisor.eventqueue.meters import Meters
-from supervisor.eventqueue.processor import EventProcessor, Kit
+from supervisor.eventqueue.processor import EventProcessor, ProcessorParts
 from supervisor.metadata.store import SqlStore
 from supervisor.ports.store import Store
 from supervisor.services.tables.warehouse import warehouse_files
-from supervisor.verify.inventory import Claim, FileFindingKind
-from supervisor.verify.warehouse import Steps, inspect
+from supervisor.verify.inventory import ClaimedFiles, FileFindingKind
+from supervisor.verify.warehouse import FilesProgress, inspect
 from tests.sqlite_memory import empty_file
 from tests.supervisor.chores.exports.exports import DELTA, ICEBERG, Harbour
 from tests.supervisor.chores.exports.exports_lives import life_of
@@ -43,12 +43,12 @@ def copies_in(harbour: Harbour, ending: str = ".parquet") -> list[Path]:
 def findings(harbour: Harbour) -> list[tuple[FileFindingKind, str]]:
     """What `verify --files` says of what lies in `widened`."""
 
-    def ask() -> Claim:
+    def ask() -> ClaimedFiles:
         with harbour.store.reading() as tx:
             answer = warehouse_files(tx, str(harbour.root))
-        return Claim.model_validate(answer.model_dump(mode="json", by_alias=True))
+        return ClaimedFiles.model_validate(answer.model_dump(mode="json", by_alias=True))
 
-    found = inspect(harbour.root, ask, Steps(), digests=False).findings
+    found = inspect(harbour.root, ask, FilesProgress(), digests=False).findings
     below = f"{TOPIC}/widened/"
     return [
         (each.kind, each.path.removeprefix(below)) for each in found if each.path.startswith(below)
@@ -179,7 +179,7 @@ def test_a_process_that_is_to_end_makes_no_further_copy(harbour: Harbour) -> Non
 
     copies = widened_copies.LocalCopies(harbour.root)
     handler = Exporting(DELTA, harbour.formats[DELTA], harbour.warehouse, copies)
-    kit = Kit(harbour.store, harbour.clock, harbour.leadership.term, Meters(), stopping)
+    kit = ProcessorParts(harbour.store, harbour.clock, harbour.leadership.term, Meters(), stopping)
     EventProcessor(harbour.processor(DELTA).queue, EXPORTS, handler, kit).run_once()
 
     assert len(copies_in(harbour)) == 1

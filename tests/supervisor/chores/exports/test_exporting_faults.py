@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from supervisor.core.tables.exports import Change, ExportUnavailable, Standing
+from supervisor.core.tables.exports import Change, ExportUnavailable, ExportVersion
 from supervisor.core.values.errors import LeaseLost
 from supervisor.core.values.export_formats import ExportFormat
 from supervisor.metadata.store import SqlStore
@@ -109,10 +109,10 @@ class _Held:
         return self.opened.held
 
     @property
-    def standing(self) -> Standing:
+    def standing(self) -> ExportVersion:
         return self.opened.standing
 
-    def commit(self, change: Change, sequence: int, now: datetime) -> Standing:
+    def commit(self, change: Change, sequence: int, now: datetime) -> ExportVersion:
         self.meanwhile()
         return self.opened.commit(change, sequence, now)
 

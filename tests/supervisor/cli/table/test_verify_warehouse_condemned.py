@@ -6,7 +6,13 @@ from pathlib import Path
 import pytest
 
 from supervisor.chores.segments import CONDEMNED, SEGMENT_FILES
-from supervisor.core.queue.events import Event, FailedEvent, QueueConfig, QueueName, container_of
+from supervisor.core.queue.events import (
+    FailedEvent,
+    QueueConfig,
+    QueuedEvent,
+    QueueName,
+    container_of,
+)
 from supervisor.ports.store import Transaction
 from tests.conformance.stories import CLICKS, MINUTE, NOON, take_lease
 from tests.sqlite_memory import empty_file
@@ -42,7 +48,7 @@ def condemned(warehouse: Warehouse) -> Path:
     def condemn(tx: Transaction) -> None:
         tx.segments.mark_unused([segment.id], NOON)
         assert tx.segments.condemn(segment.id, NOON, NOON + MINUTE)
-        tx.events.add(QUEUE, Event(CONDEMNED, segment.id), QueueConfig(), NOON, exempt=True)
+        tx.events.add(QUEUE, QueuedEvent(CONDEMNED, segment.id), QueueConfig(), NOON, exempt=True)
 
     warehouse.change(condemn)
     return warehouse.root / segment.file.path

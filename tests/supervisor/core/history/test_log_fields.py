@@ -8,22 +8,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
-from supervisor.core.history.lifecycle_events import Happening, HappeningKind
+from supervisor.core.history.lifecycle_events import EventKind, LifecycleEvent
 from supervisor.core.history.log_fields import fields_of, is_grave
 
 NOON = datetime(2026, 1, 5, 12, tzinfo=UTC)
 
 
-def told(kind: HappeningKind, **detail: JsonValue) -> Happening:
-    return Happening(NOON, kind, "clicks", detail, group=3, generation_id="clicks:7")
+def told(kind: EventKind, **detail: JsonValue) -> LifecycleEvent:
+    return LifecycleEvent(NOON, kind, "clicks", detail, group=3, generation_id="clicks:7")
 
 
 def test_who_comes_first_and_the_facts_follow_in_snake_case() -> None:
     start: JsonValue = {"clicks:0": 17, "clicks:1": 4}
 
-    found = fields_of(
-        told(HappeningKind.GENERATION_OPENED, specVersion=2, worker="w1", start=start)
-    )
+    found = fields_of(told(EventKind.GENERATION_OPENED, specVersion=2, worker="w1", start=start))
 
     assert list(found.items()) == [
         ("supervisor", "clicks"),
@@ -40,7 +38,7 @@ def test_a_field_never_has_a_capital_and_none_is_lost(detail: dict[str, int]) ->
     own = {"supervisor", "data_source", "group", "generation", "task"}
     names = {re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", name).lower() for name in detail}
 
-    found = fields_of(told(HappeningKind.SPEC_STORED, **detail))
+    found = fields_of(told(EventKind.SPEC_STORED, **detail))
 
     assert all(name == name.lower() for name in found)
     assert names <= found.keys()
@@ -50,17 +48,17 @@ def test_a_field_never_has_a_capital_and_none_is_lost(detail: dict[str, int]) ->
 @pytest.mark.parametrize(
     ("kind", "detail", "grave"),
     [
-        (HappeningKind.TASK_ENDED, {"status": "FAILED", "lost": False}, True),
-        (HappeningKind.TASK_ENDED, {"status": "FAILED", "lost": True}, False),
-        (HappeningKind.TASK_ENDED, {"status": "SUCCESS", "lost": False}, False),
-        (HappeningKind.STATE_CHANGED, {"healthy": False}, True),
-        (HappeningKind.STATE_CHANGED, {"healthy": True}, False),
-        (HappeningKind.GAP_DECLARED, {}, True),
-        (HappeningKind.GENERATION_DISCARDED, {}, True),
-        (HappeningKind.GENERATION_EMPTY, {}, False),
+        (EventKind.TASK_ENDED, {"status": "FAILED", "lost": False}, True),
+        (EventKind.TASK_ENDED, {"status": "FAILED", "lost": True}, False),
+        (EventKind.TASK_ENDED, {"status": "SUCCESS", "lost": False}, False),
+        (EventKind.STATE_CHANGED, {"healthy": False}, True),
+        (EventKind.STATE_CHANGED, {"healthy": True}, False),
+        (EventKind.GAP_DECLARED, {}, True),
+        (EventKind.GENERATION_DISCARDED, {}, True),
+        (EventKind.GENERATION_EMPTY, {}, False),
     ],
 )
 def test_what_somebody_should_look_at_is_a_warning(
-    kind: HappeningKind, detail: dict[str, JsonValue], *, grave: bool
+    kind: EventKind, detail: dict[str, JsonValue], *, grave: bool
 ) -> None:
     assert is_grave(told(kind, **detail)) is grave

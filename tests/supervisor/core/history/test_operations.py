@@ -107,7 +107,7 @@ def test_what_was_not_so_before_the_next_version_came_is_superseded() -> None:
 
 def test_a_handoff_is_done_when_its_ranges_have_ended_or_read_nothing() -> None:
     handoff = replace(asked(OperationKind.HANDOFF), ranges=("g1",), spec_version=None)
-    wanted = replace(a_range(), asked="ann wants it")
+    wanted = replace(a_range(), handoff_request="ann wants it")
     reads = judge_operation(handoff, OperationFacts(named=[wanted]))
     assert reads.state is RUNNING
     publishes = a_range(GenerationState.PUBLISHING)

@@ -6,20 +6,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from supervisor.core.history.rates import STEP_S, WINDOWS_S, History, extended, rates, sample_of
+from supervisor.core.history.rates import (
+    STEP_S,
+    WINDOWS_S,
+    SampleSeries,
+    extended,
+    rates,
+    sample_of,
+)
 from tasks.contract.messages import Counters
 
 TENTH = 0.1
 
 
-def _history(counted: list[tuple[float, int]]) -> History:
-    history: History = ()
+def _history(counted: list[tuple[float, int]]) -> SampleSeries:
+    history: SampleSeries = ()
     for at_s, processed in counted:
         history = extended(history, sample_of(Counters(processed=processed), at_s))
     return history
 
 
-def _processed(history: History, now_s: float) -> dict[str, float]:
+def _processed(history: SampleSeries, now_s: float) -> dict[str, float]:
     return {window: found["processed"] for window, found in rates(history, now_s).items()}
 
 

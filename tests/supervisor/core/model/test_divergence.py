@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from supervisor.core.model.replica_digests import (
+    Comparison,
     Divergence,
-    Reading,
-    Verdict,
+    ReplicaDigest,
     compare,
     diverged,
     read_by,
@@ -20,25 +20,27 @@ from tasks.contract.digests import digest_of
 from tasks.contract.messages import Counters, TaskPhase, TaskReport
 from tests.supervisor.core.snapshots import offsets
 
-PUBLISHED = Reading("winner", offsets(5, 5), 10, digest_of(1))
+PUBLISHED = ReplicaDigest("winner", offsets(5, 5), 10, digest_of(1))
 OTHER = replace(PUBLISHED, task_id="other")
 
 
 @pytest.mark.parametrize(
     ("other", "found"),
     [
-        (OTHER, Verdict.SAME),
-        (replace(OTHER, digest=digest_of(2)), Verdict.OTHER_ROWS),
-        (replace(OTHER, digest=digest_of(2), records=9), Verdict.OTHER_RECORDS),
-        (replace(OTHER, digest=None), Verdict.UNKNOWN),
-        (replace(OTHER, digest=digest_of(2, version=7)), Verdict.UNKNOWN),
-        (replace(OTHER, digest=digest_of(2), end=offsets(5, 4)), Verdict.UNKNOWN),
+        (OTHER, Comparison.SAME),
+        (replace(OTHER, digest=digest_of(2)), Comparison.OTHER_ROWS),
+        (replace(OTHER, digest=digest_of(2), records=9), Comparison.OTHER_RECORDS),
+        (replace(OTHER, digest=None), Comparison.UNKNOWN),
+        (replace(OTHER, digest=digest_of(2, version=7)), Comparison.UNKNOWN),
+        (replace(OTHER, digest=digest_of(2), end=offsets(5, 4)), Comparison.UNKNOWN),
     ],
 )
-def test_only_two_known_digests_of_one_range_differ(other: Reading, found: Verdict) -> None:
+def test_only_two_known_digests_of_one_range_differ(
+    other: ReplicaDigest, found: Comparison
+) -> None:
     """Goal: nobody is alarmed but by what two replicas have said of the same offsets."""
     assert compare(PUBLISHED, other) is found
-    assert compare(replace(PUBLISHED, digest=None), other) is Verdict.UNKNOWN
+    assert compare(replace(PUBLISHED, digest=None), other) is Comparison.UNKNOWN
 
     told = diverged(PUBLISHED, other)
     assert (told is not None) == found.differs

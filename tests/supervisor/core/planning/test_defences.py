@@ -22,7 +22,7 @@ from tasks.contract.messages import (
     SyncRequest,
     TaskPhase,
 )
-from tasks.contract.offsets import Offsets, furthest, reached
+from tasks.contract.offsets import Offsets, furthest, is_at_end
 from tasks.machine.events import Ordered
 from tasks.machine.machine import step
 from tests.supervisor.core.snapshots import EVEN, NOON, generation, part, pausing, report, task
@@ -67,8 +67,8 @@ def test_the_end_is_that_of_the_furthest_replica() -> None:
 def test_a_range_is_done_at_or_past_its_end() -> None:
     """Source: R10, E9; control records and compaction leave holes at the end of a range."""
     end = {part(0): 5, part(2): 5}
-    assert reached({part(0): 6, part(2): 5}, end)
-    assert not reached({part(0): 6, part(2): 4}, end)
+    assert is_at_end({part(0): 6, part(2): 5}, end)
+    assert not is_at_end({part(0): 6, part(2): 4}, end)
 
 
 def test_a_late_order_has_no_effect() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from supervisor.core.model.rows import GenerationState, Task
 from supervisor.core.planning.actions import BeginHandoff, Plan
-from supervisor.core.planning.milestone import Milestone
+from supervisor.core.planning.milestone import WakeCondition
 from supervisor.core.planning.observed import Liveness, Observed
 from supervisor.core.planning.plan import plan
 from supervisor.core.spec.sections.tuning_config import ROWS_TOTAL, TuningConfig
@@ -94,7 +94,10 @@ def test_records_that_became_no_row_do_not_count() -> None:
     decided = plan(two_groups(sized(100), rows(T1, 99)))
 
     assert begun(decided) == {}
-    assert decided.milestones == {T1.id: Milestone(100, CHUNK), T2.id: Milestone(100, CHUNK)}
+    assert decided.milestones == {
+        T1.id: WakeCondition(100, CHUNK),
+        T2.id: WakeCondition(100, CHUNK),
+    }
     assert decided.wake_at == NOON + timedelta(seconds=30), "a report wakes it before"
 
 
@@ -138,7 +141,7 @@ def test_a_range_with_one_full_time_chunk_is_handed_off() -> None:
     full = plan(two_groups(wanted, chunked(T1, 50)))
 
     assert begun(almost) == {}
-    assert almost.milestones[T1.id] == Milestone(ROWS_TOTAL, 50)
+    assert almost.milestones[T1.id] == WakeCondition(ROWS_TOTAL, 50)
     assert almost.milestones[T1.id].is_reached(chunked(T1, 50))
     assert not almost.milestones[T1.id].is_reached(chunked(T1, 49))
     why = "maxRowsPerSegment of 50 is reached: 50 rows of one time chunk are read"
@@ -186,7 +189,7 @@ def test_stop_task_count_bounds_these_handoffs_too() -> None:
     decided = plan(seen)
 
     assert begun(decided) == {}
-    assert decided.milestones == {t3.id: Milestone(100, CHUNK)}
+    assert decided.milestones == {t3.id: WakeCondition(100, CHUNK)}
 
 
 def test_the_period_is_over_before_task_duration() -> None:

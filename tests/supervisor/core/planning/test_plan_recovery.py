@@ -227,7 +227,7 @@ def test_what_no_task_ever_read_is_closed_after_a_tombstone() -> None:
 
 def asked(generations: tuple[Generation, ...], *, stop_task_count: int | None = None) -> Observed:
     """Every group is asked to hand off long before it is due, and reads."""
-    wishes = tuple(replace(g, asked="asked for by me") for g in generations)
+    wishes = tuple(replace(g, handoff_request="asked for by me") for g in generations)
     tasks = tuple(task(g) for g in wishes)
     told = tuple(report(t, g.start) for t, g in zip(tasks, wishes, strict=True))
     wanted = spec(stop_task_count=stop_task_count)

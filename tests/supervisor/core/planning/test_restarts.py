@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from supervisor.core.planning.foresee import Foreseen
-from supervisor.core.planning.restarts import Restarts, restarts_of, told_of
+from supervisor.core.planning.restarts import Restarts, describe_impact, restarts_of
 from supervisor.core.spec.changes import NO_CHANGES, Change, Changes, Effect
 from tests.supervisor.core.snapshots import EVEN, generation
 
@@ -84,17 +84,17 @@ def test_where_all_that_is_read_is_read_on_nothing_restarts(found: Changes) -> N
 def test_a_sentence_says_what_happens(
     found: Changes, suspended: bool, read: Foreseen, said: str
 ) -> None:
-    assert told_of(found, read, exists=True, suspended=suspended) == said
+    assert describe_impact(found, read, exists=True, suspended=suspended) == said
 
 
 def test_ranges_that_publish_anyway_are_no_groups_that_hand_off() -> None:
     """Goal: the number that is told is that of ranges which end for the change."""
     publishes = replace(ranges(), fixed=(generation(1, EVEN, EVEN),))
-    told = told_of(WHOLE, publishes, exists=True, suspended=True)
+    told = describe_impact(WHOLE, publishes, exists=True, suspended=True)
 
     assert told == "nothing reads, and nothing starts"
 
 
 def test_a_new_supervisor_is_told_as_such() -> None:
-    told = told_of(NO_CHANGES, ranges(), exists=False, suspended=False)
+    told = describe_impact(NO_CHANGES, ranges(), exists=False, suspended=False)
     assert told == "nothing runs under this id: a new supervisor would begin"

@@ -19,7 +19,7 @@ from tasks.rows.discovery import (
     TEXT,
     columns_of,
     common,
-    found_in,
+    kinds_met,
     kinds_of,
     numbers_beside_texts,
     together,
@@ -123,7 +123,7 @@ def test_a_column_of_type_auto_has_the_type_of_its_values_or_the_one_it_is_told(
     read = read_spec(changed(_DIMENSIONS, {"dimensions": listed}))
     spec = ingest_spec(read.spec)
 
-    found = found_in(spec, ["any"], {"any": DOUBLE})
+    found = kinds_met(spec, ["any"], {"any": DOUBLE})
 
     assert not read.warnings
     assert columns_of(spec, found) == (
@@ -132,7 +132,7 @@ def test_a_column_of_type_auto_has_the_type_of_its_values_or_the_one_it_is_told(
         Column(name="tags", type="array<string>"),
         Column(name="any", type="double"),
     )
-    assert columns_of(spec, found_in(spec, ["any"], {})) == spec.columns
+    assert columns_of(spec, kinds_met(spec, ["any"], {})) == spec.columns
     assert read_spec(read.spec.normalised()).spec == read.spec
 
 

@@ -16,8 +16,8 @@ from supervisor.core.tables.exports import (
     Export,
     ExportedFile,
     ExportState,
+    ExportVersion,
     NotExportable,
-    Standing,
     Waiting,
     change_of,
     copies_of,
@@ -31,7 +31,7 @@ from supervisor.core.tables.exports import (
 from supervisor.core.tables.snippets import Reader, snippet
 from supervisor.core.values.errors import InvalidSpec
 from supervisor.core.values.export_formats import ExportFormat
-from supervisor.services.supervisors.admission import Rules
+from supervisor.services.supervisors.admission import OperatorPolicy
 from tasks.contract.ingest_spec import Column
 from tests.conformance.stories import HOUR, NOON, segment
 from tests.supervisor.core.spec.spec_documents import changed, errors_of
@@ -56,10 +56,10 @@ def test_a_change_makes_one_list_the_other(held: set[str], wanted: set[str]) -> 
 
 
 def test_an_older_list_does_not_replace_a_newer_one() -> None:
-    newer = ROW.reached(7, Standing(3, "orders"), NOON)
+    newer = ROW.advanced_to(7, ExportVersion(3, "orders"), NOON)
 
-    assert newer.reached(6, Standing(2, "orders"), NOON + HOUR) == newer
-    assert newer.reached(7, Standing(4, "orders"), NOON + HOUR).exported_at == NOON + HOUR
+    assert newer.advanced_to(6, ExportVersion(2, "orders"), NOON + HOUR) == newer
+    assert newer.advanced_to(7, ExportVersion(4, "orders"), NOON + HOUR).exported_at == NOON + HOUR
 
 
 def test_a_problem_counts_from_the_first_change_it_keeps_out() -> None:
@@ -190,7 +190,7 @@ def test_where_callers_are_known_a_snippet_sends_the_token_of_the_environment(
 def test_a_spec_is_refused_whose_export_cannot_lie_in_this_warehouse() -> None:
     """Goal: the answer names the format and what to change; the other format is taken."""
     asked = read_spec(changed(EXPORTS, ["delta", "iceberg"])).spec
-    rules = Rules(None, timedelta(seconds=60), misread=misread_in("/data/a%41"))
+    rules = OperatorPolicy(None, timedelta(seconds=60), misread=misread_in("/data/a%41"))
 
     with pytest.raises(InvalidSpec) as refused:
         rules.check(asked)

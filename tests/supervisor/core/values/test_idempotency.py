@@ -9,22 +9,22 @@ from hypothesis import strategies as st
 
 from supervisor.core.values.idempotency import (
     RUNS,
-    Claim,
+    KeyClaim,
     KeyRow,
+    KeyVerdict,
     StoredAnswer,
-    Verdict,
     digest_of,
     is_key,
     judge,
 )
 from tests.supervisor.core.snapshots import NOON
 
-FIRST = Claim("a", "ann", "key", "digest", 5, NOON)
+FIRST = KeyClaim("a", "ann", "key", "digest", 5, NOON)
 ANSWER = StoredAnswer(200, {}, b"{}")
 SOON, LATE = NOON + RUNS / 2, NOON + RUNS
 
 
-def again(**changed: object) -> Claim:
+def again(**changed: object) -> KeyClaim:
     """A repeat of the first request."""
     claim = replace(FIRST, id="b", claimed_at=SOON)
     return replace(claim, **changed)  # type: ignore[arg-type]  # of a test
@@ -33,20 +33,20 @@ def again(**changed: object) -> Claim:
 @pytest.mark.parametrize(
     ("found", "claim", "verdict"),
     [
-        (None, again(), Verdict.FREE),
-        (KeyRow(FIRST), again(), Verdict.IN_USE),
-        (KeyRow(FIRST, acted=True), again(), Verdict.IN_USE),
-        (KeyRow(FIRST, answer=ANSWER), again(), Verdict.REPLAY),
-        (KeyRow(FIRST, True, ANSWER), again(term=9, claimed_at=LATE), Verdict.REPLAY),
-        (KeyRow(FIRST), again(digest="other"), Verdict.REUSED),
-        (KeyRow(FIRST, True, ANSWER), again(digest="other"), Verdict.REUSED),
-        (KeyRow(FIRST), again(term=6), Verdict.FREE),
-        (KeyRow(FIRST), again(claimed_at=LATE), Verdict.FREE),
-        (KeyRow(FIRST, acted=True), again(term=6), Verdict.LOST),
-        (KeyRow(FIRST, acted=True), again(claimed_at=LATE), Verdict.LOST),
+        (None, again(), KeyVerdict.FREE),
+        (KeyRow(FIRST), again(), KeyVerdict.IN_USE),
+        (KeyRow(FIRST, acted=True), again(), KeyVerdict.IN_USE),
+        (KeyRow(FIRST, answer=ANSWER), again(), KeyVerdict.REPLAY),
+        (KeyRow(FIRST, True, ANSWER), again(term=9, claimed_at=LATE), KeyVerdict.REPLAY),
+        (KeyRow(FIRST), again(digest="other"), KeyVerdict.REUSED),
+        (KeyRow(FIRST, True, ANSWER), again(digest="other"), KeyVerdict.REUSED),
+        (KeyRow(FIRST), again(term=6), KeyVerdict.FREE),
+        (KeyRow(FIRST), again(claimed_at=LATE), KeyVerdict.FREE),
+        (KeyRow(FIRST, acted=True), again(term=6), KeyVerdict.LOST),
+        (KeyRow(FIRST, acted=True), again(claimed_at=LATE), KeyVerdict.LOST),
     ],
 )
-def test_each_case(found: KeyRow | None, claim: Claim, verdict: Verdict) -> None:
+def test_each_case(found: KeyRow | None, claim: KeyClaim, verdict: KeyVerdict) -> None:
     assert judge(found, claim) is verdict
 
 
@@ -60,7 +60,7 @@ def test_what_has_acted_is_never_carried_out_again(
 ) -> None:
     claim = again(term=term, claimed_at=NOON + after)
 
-    assert judge(KeyRow(FIRST, True, answer), claim) is not Verdict.FREE
+    assert judge(KeyRow(FIRST, True, answer), claim) is not KeyVerdict.FREE
 
 
 @pytest.mark.parametrize("text", ["", "a b", "a\n", "ü", "a" * 201])

@@ -6,7 +6,7 @@ from supervisor.control.loop import Loop
 from supervisor.core.model.rows import Generation, GenerationState
 from supervisor.core.values.errors import LeaseLost, SupervisorNotFound
 from supervisor.ports.store import Store
-from supervisor.services.supervisors.handoff import EarlyHandoff, UnknownGroups
+from supervisor.services.supervisors.handoff import HandoffRequests, UnknownGroups
 from tests.sqlite_memory import SqliteInMemory
 from tests.supervisor.core.snapshots import TOPIC, spec
 from tests.supervisor.promises import assert_promises
@@ -28,9 +28,9 @@ def reading(store: Store, records: int = RECORDS) -> World:
     return world
 
 
-def verb(world: World) -> EarlyHandoff:
+def verb(world: World) -> HandoffRequests:
     loop = Loop(lambda _: None, world.clock, threads=1)  # never started
-    return EarlyHandoff(world.store, world.clock, world.leadership, loop)
+    return HandoffRequests(world.store, world.clock, world.leadership, loop)
 
 
 def live(world: World) -> list[Generation]:
@@ -57,7 +57,9 @@ def test_all_groups_publish_what_they_have_read_at_once(store: Store) -> None:
 
     assert asked == ("clicks:1", "clicks:2")
     assert committed(world) == {RECORDS}
-    assert [(g.state, g.asked) for g in live(world)] == [(GenerationState.READING, "")] * 2
+    assert [(g.state, g.handoff_request) for g in live(world)] == [
+        (GenerationState.READING, "")
+    ] * 2
 
 
 def test_a_group_that_has_read_nothing_reads_on_and_is_not_asked_again(store: Store) -> None:
@@ -71,7 +73,7 @@ def test_a_group_that_has_read_nothing_reads_on_and_is_not_asked_again(store: St
     turn(world)
 
     assert [g.id for g in live(world)] == before
-    assert [(g.asked, g.sequence) for g in live(world)] == [("", n) for n in orders]
+    assert [(g.handoff_request, g.sequence) for g in live(world)] == [("", n) for n in orders]
     assert committed(world) == {0}
 
 
@@ -109,7 +111,7 @@ def test_an_unknown_group_asks_for_nothing() -> None:
         verb(world).ask(TOPIC, [0, 9, 2], "me")
 
     assert refused.value.known == (0, 1)
-    assert [g.asked for g in live(world)] == ["", ""]
+    assert [g.handoff_request for g in live(world)] == ["", ""]
 
 
 def test_a_terminated_supervisor_hands_off_anyway() -> None:
@@ -129,4 +131,4 @@ def test_a_deposed_leader_asks_for_nothing() -> None:
     with pytest.raises(LeaseLost):
         verb(world).ask(TOPIC, None, "me")
 
-    assert [g.asked for g in live(world)] == ["", ""]
+    assert [g.handoff_request for g in live(world)] == ["", ""]

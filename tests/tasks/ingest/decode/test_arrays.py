@@ -19,7 +19,7 @@ from tasks.contract.ingest_spec import (
     Transform,
 )
 from tasks.ingest.formats.json import parse_json
-from tasks.ingest.formats.parsed import Wanted
+from tasks.ingest.formats.parsed import WantedFields
 from tasks.rows.discovery import kinds_of, kinds_sql, stored, type_of, wider
 from tasks.rows.expression.tree import Kind
 from tasks.rows.expression.value import Value, of_array
@@ -208,7 +208,7 @@ def _stored(spark: SparkRuntime, sql: Mapping[str, Callable[[Value], str]]) -> l
     records = [(n, f'{{"a":{text}}}'.encode()) for n, text in enumerate(DISCOVERED)]
     frame = spark.session.createDataFrame(records, "o long, v binary")
     texts = frame.selectExpr("*", "CAST(v AS STRING) AS s")
-    parsed = parse_json(texts, JsonFormat(), Wanted(values=("a",)))
+    parsed = parse_json(texts, JsonFormat(), WantedFields(values=("a",)))
     made = (f"{make(parsed.value('a'))} AS {name(told)}" for told, make in sql.items())
     return rows_of(spark, parsed.frame.selectExpr("o", *made))
 

@@ -15,7 +15,7 @@ from tasks.contract.ingest_spec import (
     Truncation,
 )
 from tasks.ingest.formats.parse import parse
-from tasks.ingest.formats.parsed import Wanted
+from tasks.ingest.formats.parsed import WantedFields
 from tasks.rows.expression.value import Value
 from tasks.rows.filter_sql import filter_sql
 from tasks.spark.session import SparkRuntime
@@ -278,7 +278,7 @@ def passing(
     """Return the records that each filter lets pass; they have fields `a`, `b`, `c`, `n`, `v`."""
     rows = [(0, n, bytearray(with_fields(text))) for n, text in enumerate(texts)]
     records = spark.session.createDataFrame(rows, "p int, o long, v binary")
-    parsed = parse(records, RowSpec(), Wanted(values=("a", "b", "c", "n", "v")))
+    parsed = parse(records, RowSpec(), WantedFields(values=("a", "b", "c", "n", "v")))
     millis = Value(long=f"{int(NOON.timestamp() * 1000)}L")
     tests = [
         filter_sql(

@@ -27,7 +27,7 @@ from tasks.ingest.decode.decode import decode
 from tasks.ingest.decode.observed import metric_sql
 from tasks.ingest.engine import SparkEngine
 from tasks.ingest.formats.reasons import RejectReason
-from tasks.ingest.spark.sql import Told
+from tasks.ingest.spark.sql import ExtraColumns
 from tasks.ports import JournalEntry, MergeJob
 from tasks.spark.session import SparkRuntime
 from tests.environment.brokers import produce
@@ -187,7 +187,9 @@ def test_nothing_is_worked_out_for_a_spec_that_does_not_ask(spark: SparkRuntime)
 
     assert ["unfit" in plan for plan in plans] == [False, True]
     assert "concat_ws" not in plans[0]
-    assert "unfit" not in metric_sql({TopicPartition("clicks", 0): 0}, Told(), list(RejectReason))
+    assert "unfit" not in metric_sql(
+        {TopicPartition("clicks", 0): 0}, ExtraColumns(), list(RejectReason)
+    )
 
 
 def judging(spec: IngestSpec, **more: object) -> IngestSpec:

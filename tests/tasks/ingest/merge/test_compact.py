@@ -13,7 +13,7 @@ import pytest
 from tasks.contract.ingest_spec import Column
 from tasks.contract.messages import CompactionInput, FailureCode, SegmentFile
 from tasks.ingest.engine import SparkEngine
-from tasks.ingest.merge.compact import Compaction
+from tasks.ingest.merge.compact import CompactionJob
 from tasks.ports import BatchCancelled, TaskError
 from tasks.spark.session import COMPACTING_POOL, FINISHING_POOL, LIVE_POOL, SparkRuntime
 from tests.tasks.ingest.merge.compactions import (
@@ -287,7 +287,7 @@ class _Lossy(SparkEngine):
 
     fault = ""
 
-    def _combined(self, work: Compaction, folder: Path) -> Path:
+    def _combined(self, work: CompactionJob, folder: Path) -> Path:
         path = super()._combined(work, folder)
         rows = pq.read_table(path, partitioning=None)
         pq.write_table(_FAULTS[self.fault](rows), path)
@@ -358,7 +358,7 @@ def test_a_cancel_before_the_job_counts(spark: SparkRuntime, tmp_path: Path) -> 
     order = order_of(*three(tmp_path), compaction_id="cancelled-at-once")
 
     class Hasty(SparkEngine):
-        def _combined(self, work: Compaction, folder: Path) -> Path:
+        def _combined(self, work: CompactionJob, folder: Path) -> Path:
             self.cancel(order.compaction_id)
             return super()._combined(work, folder)
 
@@ -373,7 +373,7 @@ def test_a_compaction_has_the_least_share_of_the_cores(spark: SparkRuntime, tmp_
     pools = []
 
     class Telling(SparkEngine):
-        def _combined(self, work: Compaction, folder: Path) -> Path:
+        def _combined(self, work: CompactionJob, folder: Path) -> Path:
             pools.append(spark.context.getLocalProperty("spark.scheduler.pool"))
             return super()._combined(work, folder)
 

@@ -10,7 +10,7 @@ from supervisor.dev.broker import Broker
 from tasks.contract.ingest_spec import Granularity, IngestSpec
 from tasks.contract.messages import CompactionInput, FailureCode
 from tasks.ingest.engine import SparkEngine
-from tasks.ingest.merge.compact import Compaction
+from tasks.ingest.merge.compact import CompactionJob
 from tasks.ports import TaskError
 from tasks.spark.session import SparkRuntime
 from tests.tasks.ingest.batches import batch
@@ -118,7 +118,7 @@ def test_rolled_up_rows_and_others_are_not_put_together(
 class _Lossy(SparkEngine):
     """Plants a fault: one row stands for no record any more."""
 
-    def _combined(self, work: Compaction, folder: Path) -> Path:
+    def _combined(self, work: CompactionJob, folder: Path) -> Path:
         path = super()._combined(work, folder)
         rows = pq.read_table(path, partitioning=None)
         counts = [0, *rows["__count"].to_pylist()[1:]]

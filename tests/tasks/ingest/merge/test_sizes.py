@@ -17,7 +17,7 @@ from tasks.contract.ingest_spec import Granularity, Metric, Truncation
 from tasks.contract.messages import OffsetSpan, SegmentFile
 from tasks.ingest.decode.chunks import TIME_MAX, TIME_MIN, Chunks
 from tasks.ingest.engine import SparkEngine
-from tasks.ingest.merge.sizes import Held, Layout, Target, divided, fullest, may_stay
+from tasks.ingest.merge.sizes import FileChunks, Layout, Target, divided, fullest, may_stay
 from tasks.machine.state import rows_by_chunk
 from tasks.ports import DataFile, MergeJob
 from tests.environment.brokers import produce
@@ -121,16 +121,16 @@ def test_of_very_many_chunks_the_fullest_are_told(tmp_path: Path) -> None:
     assert found[(DAY + 1_499 * HOUR).isoformat()] == 4
 
 
-def held_of(files: Sequence[dict[datetime, int]], size: int = 530_000) -> list[Held]:
+def held_of(files: Sequence[dict[datetime, int]], size: int = 530_000) -> list[FileChunks]:
     """Files with so many rows in which hour, each of `size` bytes."""
     found = []
     for number, rows in enumerate(files):
         file = a_file(sum(rows.values()), size=size)
-        found.append(Held(file.model_copy(update={"path": f"part-{number}.parquet"}), rows))
+        found.append(FileChunks(file.model_copy(update={"path": f"part-{number}.parquet"}), rows))
     return found
 
 
-def written_by(layout: Layout, held: Sequence[Held]) -> list[Counter[datetime]]:
+def written_by(layout: Layout, held: Sequence[FileChunks]) -> list[Counter[datetime]]:
     """How many rows of which hour each task writes, counted file by file."""
     found = []
     for part in layout.parts:

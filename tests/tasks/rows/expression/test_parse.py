@@ -17,7 +17,7 @@ from tasks.rows.expression.tree import (
     Lambda,
     Literal,
     Name,
-    Part,
+    Node,
     Unary,
 )
 
@@ -168,7 +168,7 @@ def test_any_text_is_an_expression_or_an_error(text: str) -> None:
 
 
 _NAMES = st.from_regex(r"[a-z][a-z0-9_]{0,3}", fullmatch=True).filter(lambda n: n != "null")
-_LEAVES: st.SearchStrategy[Part] = st.one_of(
+_LEAVES: st.SearchStrategy[Node] = st.one_of(
     st.integers(0, LONG_MAX).map(lambda n: Literal(0, n)),
     st.text(max_size=5).map(lambda t: Literal(0, t)),
     st.just(Literal(0, None)),
@@ -176,7 +176,7 @@ _LEAVES: st.SearchStrategy[Part] = st.one_of(
 )
 
 
-def _grown(inner: st.SearchStrategy[Part]) -> st.SearchStrategy[Part]:
+def _grown(inner: st.SearchStrategy[Node]) -> st.SearchStrategy[Node]:
     operators = st.sampled_from(["+", "-", "*", "/", "%", "^", "<", "<=", "==", "!=", "&&", "||"])
     return st.one_of(
         st.builds(Unary, st.just(0), st.sampled_from(["-", "!"]), inner),
@@ -185,7 +185,7 @@ def _grown(inner: st.SearchStrategy[Part]) -> st.SearchStrategy[Part]:
     )
 
 
-def _written(part: Part) -> str:
+def _written(part: Node) -> str:
     match part:
         case Literal(value=str(text)):
             return "'" + "".join(f"\\u{u:04x}" for u in _units(text)) + "'"
@@ -211,5 +211,5 @@ def _units(text: str) -> list[int]:
 
 
 @given(st.recursive(_LEAVES, _grown, max_leaves=12))
-def test_what_is_written_is_read(tree: Part) -> None:
+def test_what_is_written_is_read(tree: Node) -> None:
     assert parse(_written(tree)) == tree

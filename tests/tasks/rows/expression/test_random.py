@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from tasks.rows.expression.tree import Binary, Literal, Name, Part, Unary
+from tasks.rows.expression.tree import Binary, Literal, Name, Node, Unary
 from tasks.spark.session import SparkRuntime
 from tests.tasks.rows.expression.evaluate import same, work_out
 
@@ -38,7 +38,7 @@ FIELDS: dict[str, Scalar] = {
 }
 TREES = 300
 
-_LEAVES: st.SearchStrategy[Part] = st.one_of(
+_LEAVES: st.SearchStrategy[Node] = st.one_of(
     st.sampled_from(sorted(FIELDS)).map(lambda name: Name(0, name)),
     st.sampled_from([0, 1, 2, 5, 2**62]).map(lambda number: Literal(0, number)),
     st.sampled_from([0.0, 0.5, 3.0, 1e300]).map(lambda number: Literal(0, number)),
@@ -48,14 +48,14 @@ _LEAVES: st.SearchStrategy[Part] = st.one_of(
 _SIGNS = ["+", "-", "*", "/", "%", "<", "<=", ">", ">=", "==", "!=", "&&", "||"]
 
 
-def _grown(inner: st.SearchStrategy[Part]) -> st.SearchStrategy[Part]:
+def _grown(inner: st.SearchStrategy[Node]) -> st.SearchStrategy[Node]:
     return st.one_of(
         st.builds(Binary, st.just(0), st.sampled_from(_SIGNS), inner, inner),
         st.builds(Unary, st.just(0), st.just("!"), inner),
     )
 
 
-def _written(part: Part) -> str:
+def _written(part: Node) -> str:
     match part:
         case Literal(value=None):
             return "null"
@@ -73,7 +73,7 @@ def _written(part: Part) -> str:
             raise AssertionError(part)
 
 
-def _answer(part: Part) -> Scalar:
+def _answer(part: Node) -> Scalar:
     match part:
         case Literal(value=value):
             return value
@@ -173,14 +173,14 @@ def _sign(number: float) -> float:
     return math.copysign(1, number)
 
 
-def _some_trees() -> list[Part]:
+def _some_trees() -> list[Node]:
     """Take Hypothesis's trees, to work all of them out in one job."""
-    found: list[Part] = []
+    found: list[Node] = []
     unlimited = [HealthCheck.too_slow, HealthCheck.data_too_large]
 
     @settings(max_examples=TREES, phases=[Phase.generate], suppress_health_check=unlimited)
     @given(st.recursive(_LEAVES, _grown, max_leaves=8))
-    def take(tree: Part) -> None:
+    def take(tree: Node) -> None:
         found.append(tree)
 
     take()

@@ -65,7 +65,7 @@ def main(folder: Path, point: str) -> None:
         site.read_to(READ // 2)
         site.read_to(READ)
     if point != "reading":
-        site.runner.tell(order(2, end=at(END)))
+        site.runner.deliver_order(order(2, end=at(END)))
     site.log.stable = at(END)
     if point == "waiting":
         site.until(lambda state: state.phase is TaskPhase.WAITING)

@@ -59,10 +59,12 @@ def journal(disk: SmallDisk, other: Path) -> dict[str, object]:
     path = disk.folder / "journal" / "task-1.jsonl"
     disk.fill(path.stat().st_size + 20)
     offset = READ
-    while not site.runner.state.hindered:  # the file's last block has room for some lines more
+    while (
+        not site.runner.state.blocked_locally
+    ):  # the file's last block has room for some lines more
         offset += 10
         site.log.stable = at(offset)
-        site.until(lambda state: state.hindered or state.position == site.log.stable)
+        site.until(lambda state: state.blocked_locally or state.position == site.log.stable)
     told = _hindered(site)
     disk.free()
     site.read_to(READ + 2_000)
@@ -84,7 +86,7 @@ def merge(disk: SmallDisk, _other: Path) -> dict[str, object]:
     """Everything is on one disk, which is full when the end comes."""
     site = _reading(disk.folder, disk.folder)
     disk.fill(200)
-    site.runner.tell(order(2, end=at(READ)))
+    site.runner.deliver_order(order(2, end=at(READ)))
     told = _hindered(site)
     disk.free()
     site.until(lambda state: state.phase is TaskPhase.SUCCESS)
@@ -95,7 +97,7 @@ def tail(disk: SmallDisk, other: Path) -> dict[str, object]:
     """A tail has to go, and the shorter journal cannot be written beside the longer one."""
     site = _reading(disk.folder, other)
     disk.fill(200)
-    site.runner.tell(order(2, end=at(READ - 50)))
+    site.runner.deliver_order(order(2, end=at(READ - 50)))
     told = _hindered(site)
     disk.free()
     site.until(lambda state: state.phase is TaskPhase.SUCCESS)
@@ -135,7 +137,7 @@ def _reading(data_dir: Path, warehouse: Path) -> PlainSite:
 
 def _hindered(site: PlainSite) -> dict[str, object]:
     """Wait until the task has tried in vain a few times."""
-    site.until(lambda state: state.hindered and state.tries > 2)
+    site.until(lambda state: state.blocked_locally and state.tries > 2)
     told, files = site.runner.report(), site.files()
     return {
         "said": told.detail,

@@ -209,7 +209,7 @@ def test_a_late_copy_of_an_order_has_no_effect(
     api: httpx.Client, runner: TaskRunner, path: str
 ) -> None:
     """Source: faults C4."""
-    runner.tell(order(5, term=3))
+    runner.deliver_order(order(5, term=3))
 
     answer = api.post(f"{CHAT}/task-1/{path}", params=ranked(9, term=2), content=b'{"0": 9}')
 
@@ -301,7 +301,7 @@ def test_an_incremental_end_is_not_offered(api: httpx.Client) -> None:
 
 def test_a_task_that_finishes_cannot_pause(api: httpx.Client, runner: TaskRunner) -> None:
     """Source: Druid answers 409 if a task is neither READING nor PAUSED."""
-    runner.tell(order(2, end=at(99)))
+    runner.deliver_order(order(2, end=at(99)))
 
     answer = api.post(f"{CHAT}/task-1/pause", params=ranked(3))
 

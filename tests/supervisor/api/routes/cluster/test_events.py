@@ -12,7 +12,7 @@ import httpx
 import pytest
 import uvicorn
 
-from supervisor.core.history.lifecycle_events import Happening, HappeningKind
+from supervisor.core.history.lifecycle_events import EventKind, LifecycleEvent
 from supervisor.core.values.permissions import Role
 from supervisor.metadata.store import SqlStore
 from tests.conformance.stories import LEASE_TTL
@@ -21,7 +21,7 @@ from tests.supervisor.api.world import NOON, SUPERVISORS, TOPIC, Json, World, sp
 from tests.waiting import wait_until
 
 EVENTS = "/api/v1/events"
-FACT = Happening(NOON, HappeningKind.STATE_CHANGED, TOPIC, {"state": "RUNNING"})
+FACT = LifecycleEvent(NOON, EventKind.STATE_CHANGED, TOPIC, {"state": "RUNNING"})
 
 
 @dataclass(frozen=True)
@@ -39,10 +39,10 @@ class Served:
             assert answer.headers["content-type"].startswith("text/event-stream")
             yield events_of(answer.iter_lines())
 
-    def tell(self, *told: Happening) -> None:
+    def tell(self, *told: LifecycleEvent) -> None:
         with self.world.store.leading(self.world.leadership.term()) as tx:
             for each in told:
-                tx.happenings.tell(each)
+                tx.happenings.record(each)
 
 
 def events_of(lines: Iterator[str]) -> Iterator[Json]:
@@ -180,7 +180,7 @@ def test_a_hole_that_was_trimmed_is_told(served: Served) -> None:
     small = SqlStore(f"sqlite:///{served.world.database}", lease_ttl=LEASE_TTL, happenings_kept=5)
     for _ in range(12):
         with small.leading(served.world.leadership.term()) as tx:
-            tx.happenings.tell(FACT)
+            tx.happenings.record(FACT)
     small.close()
     with served.follow("?after=2") as events:
         hole, first = take(events, 2)

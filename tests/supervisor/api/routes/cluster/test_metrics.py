@@ -7,7 +7,7 @@ from prometheus_client import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
 from supervisor.core.model.rows import GapKind, OffsetGap
-from supervisor.core.queue.events import Event, QueueName, encode
+from supervisor.core.queue.events import QueuedEvent, QueueName, encode
 from tasks.contract.offsets import TopicPartition
 from tests.supervisor.api.routes.cluster.test_queues import (
     EVENT,
@@ -141,7 +141,7 @@ def test_what_is_alarmed_about_begins_at_zero(world: World) -> None:
 
 def test_a_name_with_quotes_is_told_as_it_is(world: World) -> None:
     odd = QueueName('supervisor:a"b\\c\nd', "task-output")
-    add(world, Event("kind", "key"), odd)
+    add(world, QueuedEvent("kind", "key"), odd)
 
     [sample] = families(world)[f"{PREFIX}dead"].samples
 

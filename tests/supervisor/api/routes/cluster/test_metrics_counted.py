@@ -7,7 +7,7 @@ from prometheus_client import CollectorRegistry, Metric, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
 from supervisor.control.metrics import METHODS, OverlordMeters
-from supervisor.core.model.replica_digests import Verdict
+from supervisor.core.model.replica_digests import Comparison
 from supervisor.core.planning.publish import Check
 from supervisor.core.planning.states import State
 from tasks.contract.messages import PublishOutcome, TaskPhase
@@ -177,7 +177,7 @@ CLOSED = {
     "container": None,
     "detailed": None,
     "format": {"delta", "iceberg"},
-    "found": {found.value for found in Verdict},
+    "found": {found.value for found in Comparison},
     "how": {"published", "empty", "discarded"},
     "kind": {"reading", "writing", "skipped", "lost", "repeated", "recreated"},
     "le": None,

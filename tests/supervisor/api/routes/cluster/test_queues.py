@@ -7,9 +7,9 @@ from datetime import timedelta
 import pytest
 
 from supervisor.core.queue.events import (
-    Event,
     FailedEvent,
     QueueConfig,
+    QueuedEvent,
     QueueName,
     QueueRow,
     container_of,
@@ -22,10 +22,10 @@ QUEUES = "/api/v1/queues"
 QUEUE = QueueName(container_of(TOPIC), "task-output")
 OTHER = QueueName(container_of("orders"), "task-output")
 PATH = f"{QUEUES}/{QUEUE.container}/{QUEUE.name}"
-EVENT = Event("task_output", "task-1", {"folder": "clicks/data/task-1"})
+EVENT = QueuedEvent("task_output", "task-1", {"folder": "clicks/data/task-1"})
 
 
-def add(world: World, event: Event = EVENT, queue: QueueName = QUEUE) -> None:
+def add(world: World, event: QueuedEvent = EVENT, queue: QueueName = QUEUE) -> None:
     """Queue an event."""
     with world.store.leading(world.leadership.term()) as tx:
         tx.events.add(queue, event, QueueConfig(), world.clock.now(), exempt=True)

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from supervisor.control.state_recorder import Watching
+from supervisor.control.state_recorder import StateRecorder
 from tests.supervisor.api.world import SUPERVISORS, TOPIC, Json, World, spec_document, task_ids
 from tests.waiting import wait_until
 
@@ -16,7 +16,7 @@ def samples(world: World, query: str = "") -> list[Json]:
     return found
 
 
-def grow(world: World, watching: Watching, by: int) -> None:
+def grow(world: World, watching: StateRecorder, by: int) -> None:
     """Let ten seconds pass, and records come."""
     world.clock.advance(10 * SECOND)
     world.streams.append(TOPIC, 0, by)

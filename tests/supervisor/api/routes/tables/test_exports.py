@@ -6,7 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import cast
 
-from supervisor.core.tables.exports import Standing
+from supervisor.core.tables.exports import ExportVersion
 from supervisor.core.values.export_formats import ExportFormat
 from tests.supervisor.api.routes.tables.test_segments import publish
 from tests.supervisor.api.world import (
@@ -110,7 +110,7 @@ def test_snippets_are_given_for_what_can_read_the_table(world: World) -> None:
     with world.store.leading(world.leadership.term()) as tx:
         found = tx.exports.get(TOPIC, ExportFormat.DELTA)
         assert found is not None
-        tx.exports.put(found.reached(1, Standing(0, TOPIC), world.clock.now()))
+        tx.exports.put(found.advanced_to(1, ExportVersion(0, TOPIC), world.clock.now()))
     snippets = cast("list[Json]", world.get_object(SNIPPETS)["snippets"])
 
     readers = [each["reader"] for each in snippets]

@@ -8,7 +8,7 @@ import pytest
 from supervisor.chores.segments import CONDEMNED, SEGMENT_FILES
 from supervisor.control.export_outbox import announce
 from supervisor.core.model.rows import TaskStatus
-from supervisor.core.queue.events import Event, QueueConfig, QueueName, container_of
+from supervisor.core.queue.events import QueueConfig, QueuedEvent, QueueName, container_of
 from supervisor.core.tables.exports import Export, copies_of
 from supervisor.core.values.export_formats import ExportFormat
 from tasks.contract.ingest_spec import Column
@@ -64,7 +64,7 @@ def test_every_file_and_every_folder_that_is_not_settled_is_answered_for(
         tx.segments.mark_unused([dropped.id], NOON)
         assert tx.segments.condemn(dropped.id, NOON, NOON)
         queue = QueueName(container_of(CLICKS), SEGMENT_FILES)
-        tx.events.add(queue, Event(CONDEMNED, dropped.id), QueueConfig(), NOON, exempt=True)
+        tx.events.add(queue, QueuedEvent(CONDEMNED, dropped.id), QueueConfig(), NOON, exempt=True)
         tx.tasks.store_outcome("t1", PublishOutcome.COMMITTED, published=True)
         tx.tasks.folder_deleted("t1", NOON)
         tx.tasks.store_outcome("t3", PublishOutcome.STALE, published=False)
