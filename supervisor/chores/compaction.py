@@ -37,12 +37,12 @@ from supervisor.core.tables.compaction import (
     joined,
     shares_of,
 )
-from supervisor.core.values.cursors import page_of, read_cursor
+from supervisor.core.values.clock_skew import known_since
 from supervisor.core.values.errors import SpecUnreadable
 from supervisor.core.values.field_types import format_duration
 from supervisor.core.values.ids import compaction_id
 from supervisor.core.values.intervals import Interval
-from supervisor.core.values.skewed_waits import known_since
+from supervisor.core.values.page_cursors import page_of, read_cursor
 from supervisor.core.values.table_names import is_errors_table, rows_table
 from supervisor.ports.store import Clock, Store, Transaction, Workers
 

@@ -30,8 +30,8 @@ from supervisor.core.queue.events import (
     container_of,
 )
 from supervisor.core.tables.exports import copies_of
-from supervisor.core.values.cursors import page_behind, place_of
 from supervisor.core.values.intervals import Interval
+from supervisor.core.values.page_cursors import page_behind, place_of
 from supervisor.core.values.table_names import rows_table
 from supervisor.eventqueue.handling import Context, Done, Fail, Handled, Handling, Later, Retry
 from supervisor.ports.store import Clock, Store, Transaction

@@ -16,7 +16,7 @@ import structlog
 from supervisor.control.metrics import PassTaken
 from supervisor.core.planning.passes import Pass, PassError
 from supervisor.core.values.errors import LeaseLost, SupervisorError
-from supervisor.core.values.failure_streak import Hysteresis
+from supervisor.core.values.hysteresis import Hysteresis
 from supervisor.ports.store import Clock
 
 log = structlog.get_logger()

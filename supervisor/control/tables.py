@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from supervisor.core.model.rows import SpecVersion
-from supervisor.core.spec.operator_rules import taken_name
+from supervisor.core.spec.operator_policy import taken_name
 from supervisor.core.spec.spec import SupervisorSpec
 from supervisor.core.values.errors import (
     DataSourceNotFound,

@@ -12,8 +12,8 @@ from datetime import timedelta
 
 from supervisor.core.history.rates import SampleSeries, extended, rates, sample_of
 from supervisor.core.model.rows import WorkerRow
-from supervisor.core.planning.milestone import WakeCondition
 from supervisor.core.planning.observed import Liveness, WorkerView
+from supervisor.core.planning.wake_condition import WakeCondition
 from supervisor.ports.store import Clock
 from tasks.contract.messages import CompactionReport, SyncRequest, TaskReport
 

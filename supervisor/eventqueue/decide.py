@@ -23,7 +23,7 @@ from supervisor.core.queue.events import (
     damage_of,
     decode,
 )
-from supervisor.core.values.skewed_waits import is_ahead
+from supervisor.core.values.clock_skew import is_ahead
 from supervisor.eventqueue.handling import Done, Fail, Handling, Later, Retry
 
 

@@ -26,9 +26,9 @@ from supervisor.core.queue.events import (
     decode,
     unsound,
 )
-from supervisor.core.values.cursors import read_place, write_cursor
+from supervisor.core.values.clock_skew import is_ahead
 from supervisor.core.values.errors import Refused
-from supervisor.core.values.skewed_waits import is_ahead
+from supervisor.core.values.page_cursors import read_place, write_cursor
 from supervisor.eventqueue.meters import Meters
 from supervisor.eventqueue.shown import QueueView, Totals, look
 from supervisor.ports.store import Clock, Store, Transaction

@@ -193,7 +193,7 @@ def _postgres(url: URL, bounds: Bounds) -> Engine:
     )
     event.listen(engine, "handle_error", _translate)
     # The driver is an extra: whoever uses SQLite need not have it.
-    from supervisor.metadata.patience import bound_waits, never_pipeline
+    from supervisor.metadata.client_timeouts import bound_waits, never_pipeline
 
     never_pipeline(engine)
     # Later than the server's own bound, which ends in the better message.

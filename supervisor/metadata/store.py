@@ -32,21 +32,21 @@ from supervisor.metadata.engine import WRITES, Bounds, create_engine, optimize
 from supervisor.metadata.installation import SqlInstallation
 from supervisor.metadata.repositories.access import SqlAccess
 from supervisor.metadata.repositories.audit import SqlAudit
-from supervisor.metadata.repositories.compactions import SqlCompactions
-from supervisor.metadata.repositories.events import SqlEvents
+from supervisor.metadata.repositories.compaction import SqlCompactions
 from supervisor.metadata.repositories.exports import SqlExports
 from supervisor.metadata.repositories.generations import SqlGenerations
-from supervisor.metadata.repositories.happenings import KEPT, SqlLifecycleEvents
-from supervisor.metadata.repositories.keys import SqlKeys
+from supervisor.metadata.repositories.idempotency import SqlKeys
 from supervisor.metadata.repositories.lease import SqlLease, require_term
+from supervisor.metadata.repositories.lifecycle import KEPT, SqlLifecycleEvents
 from supervisor.metadata.repositories.offsets import SqlOffsets
 from supervisor.metadata.repositories.operations import SqlOperations
 from supervisor.metadata.repositories.plans import SqlPlans
+from supervisor.metadata.repositories.queue_events import SqlEvents
 from supervisor.metadata.repositories.retention import SqlRetention
 from supervisor.metadata.repositories.segments import SqlSegments
 from supervisor.metadata.repositories.specs import SqlSpecs
+from supervisor.metadata.repositories.state_history import SqlWatched
 from supervisor.metadata.repositories.tasks import SqlTasks
-from supervisor.metadata.repositories.watched import SqlWatched
 from supervisor.metadata.repositories.workers import SqlWorkers
 from supervisor.ports.access import Access
 from supervisor.ports.compaction import Compactions

@@ -20,8 +20,8 @@ from supervisor.core.model.rows import (
     TaskTotals,
     WorkerRow,
 )
-from supervisor.core.planning.milestone import WakeCondition
 from supervisor.core.planning.observed import StreamState, WorkerView
+from supervisor.core.planning.wake_condition import WakeCondition
 from supervisor.core.spec.spec import SupervisorSpec
 from supervisor.core.values.errors import SpecUnreadable
 from supervisor.core.values.intervals import Interval

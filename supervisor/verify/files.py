@@ -1,7 +1,7 @@
 """The table's side: what the published Parquet files hold, read without the code that wrote them.
 
 One publication at a time: 8 bytes a row, and some copies of that while it is sorted.  Compacted
-files, which are of several publications, are read in `compacted.py`.
+files, which are of several publications, are read in `compaction.py`.
 """
 
 import hashlib

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from supervisor.settings.problems import SetupProblem
-from supervisor.verify.compacted import Compacted, read_compacted
+from supervisor.verify.compaction import Compacted, read_compacted
 from supervisor.verify.errors import read_errors
 from supervisor.verify.facts import PublishedRange
 from supervisor.verify.files import read_publication

@@ -19,7 +19,7 @@ from supervisor.core.planning.partition_names import by_name, names_topics
 from supervisor.core.planning.passes import Pass, PassError
 from supervisor.core.planning.placement import Slots
 from supervisor.core.planning.progress import lag_by_partition, readable, report_of
-from supervisor.core.planning.rules.due import handoff_due_at
+from supervisor.core.planning.rules.handoff_due import handoff_due_at
 from supervisor.core.planning.states import State, state_of
 from supervisor.core.planning.view import PassView
 from supervisor.core.spec.spec import SupervisorSpec

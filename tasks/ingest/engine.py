@@ -44,7 +44,7 @@ from tasks.ingest.decode.observed import Observed
 from tasks.ingest.formats.parse import reasons_of
 from tasks.ingest.formats.schemas import SchemaBook, Schemas
 from tasks.ingest.merge.append import put_together
-from tasks.ingest.merge.compact import CompactionJob, checked, combine, compaction_of
+from tasks.ingest.merge.compaction import CompactionJob, checked, combine, compaction_of
 from tasks.ingest.merge.merge import Rewrite, as_segments, check_rewritten, order_of
 from tasks.ingest.merge.quarantine import bad_ones, keep_raw, merge_raw, number_kept, range_of
 from tasks.ingest.merge.rollup import Rollup, roll_up

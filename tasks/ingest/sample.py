@@ -26,11 +26,11 @@ from tasks.contract.sample import DesiredSample, SampleAnswer, SampledRecord
 from tasks.contract.sample_ranges import parts
 from tasks.ingest.decode.columns import grown, judged, kinds_so_far
 from tasks.ingest.decode.observed import extra_sql
-from tasks.ingest.formats.reasons import RejectReason
+from tasks.ingest.formats.reject_reasons import RejectReason
 from tasks.ingest.formats.schemas import SchemaBook, Schemas
 from tasks.ingest.spark.failures import judge
 from tasks.ingest.spark.jobs import Jobs, Run, await_metric
-from tasks.ingest.spark.places import numbers_of
+from tasks.ingest.spark.partition_index import numbers_of
 from tasks.ingest.spark.source import read_range
 from tasks.ingest.spark.sql import (
     IS_ROW,

@@ -26,7 +26,7 @@ from tasks.ports import Engine, Overlord, Sampler, Stream
 from tasks.worker.alarm import Alarm
 from tasks.worker.compaction import Compactor
 from tasks.worker.engine_watch import Watch
-from tasks.worker.finishing_gate import FinishingSlots
+from tasks.worker.finishing_slots import FinishingSlots
 from tasks.worker.http.metrics import EngineProcess, WorkerCollector
 from tasks.worker.http.server import ControlServer
 from tasks.worker.incarnations import Incarnation, begin_life

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from threading import Thread
 
 from tasks.ports import Engine, Overlord, Stream
-from tasks.worker.finishing_gate import FinishingSlots
+from tasks.worker.finishing_slots import FinishingSlots
 from tasks.worker.metrics import WorkerMeters
 
 StartThread = Callable[[str, Callable[[], None]], Thread]

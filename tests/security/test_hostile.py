@@ -19,7 +19,7 @@ from supervisor.dev.ports import LOOPBACK
 from tests.integration.cluster import SUPERVISORS, Cluster
 from tests.integration.oracle import spec
 from tests.security.attacked import ALLOWED, refused
-from tests.supervisor.core.spec.test_spec_names import HOSTILE
+from tests.supervisor.core.spec.test_names import HOSTILE
 
 pytestmark = pytest.mark.usefixtures("nothing_happened")
 

@@ -12,8 +12,8 @@ from tests.simulation.run import Outcome
 
 
 def test_every_part_of_the_planner_the_judgement_and_the_machine_is_measured() -> None:
-    parts = "plan publish view milestone observed offset_moves"
-    rules = "generations starts due bounds handoff"
+    parts = "plan publish view wake_condition observed offset_moves"
+    rules = "generations starts handoff_due bounds handoff"
     core = {f"supervisor/core/planning/{part}.py" for part in parts.split()}
     core |= {f"supervisor/core/planning/rules/{rule}.py" for rule in rules.split()}
     tasks = {f"tasks/machine/{part}.py" for part in ("machine", "orders", "reading", "events")}
@@ -46,4 +46,4 @@ def test_the_command_fails_if_too_few_branches_are_taken(
     assert command.main(["--seeds", "0", "--coverage"]) == 1
     told = capsys.readouterr().out
     assert "at least 90 % are wanted" in told
-    assert "supervisor/core/planning/rules/due.py" in told
+    assert "supervisor/core/planning/rules/handoff_due.py" in told

@@ -16,9 +16,9 @@ from supervisor.control.publish import Publisher
 from supervisor.control.reconcile import Shell, make_pass
 from supervisor.control.wakeups import Wakeups
 from supervisor.core.model.rows import WorkerRow
-from supervisor.core.planning.milestone import WakeCondition
 from supervisor.core.planning.observed import Limits, Liveness, WorkerView
 from supervisor.core.planning.passes import Pass
+from supervisor.core.planning.wake_condition import WakeCondition
 from supervisor.core.queue.events import QueueConfig
 from supervisor.core.spec.spec import SupervisorSpec
 from supervisor.ports.queue_events import Heard

@@ -13,10 +13,10 @@ import pyarrow.parquet as pq
 from tasks.contract.offsets import TopicPartition, count
 from tasks.ingest.decode.observed import Kept, Observed, Reject
 from tasks.ingest.engine import SparkEngine
-from tasks.ingest.formats.reasons import RejectReason
+from tasks.ingest.formats.reject_reasons import RejectReason
 from tasks.ingest.formats.schemas import Schemas
 from tasks.ingest.merge import append as product
-from tasks.ingest.merge.compact import CompactionJob
+from tasks.ingest.merge.compaction import CompactionJob
 from tasks.ingest.merge.merge import Rewrite
 from tasks.ports import BatchJob
 from tasks.rows.discovery import ColumnKinds

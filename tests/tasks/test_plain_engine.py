@@ -11,7 +11,7 @@ from tasks.contract.offsets import TopicPartition
 from tasks.durable_files import NoSpace
 from tasks.ingest.decode.observed import Observed
 from tasks.ingest.formats.schemas import Schemas
-from tasks.ingest.merge.compact import CompactionJob
+from tasks.ingest.merge.compaction import CompactionJob
 from tasks.ports import BatchCancelled, BatchJob, TaskError
 from tasks.rows.discovery import ColumnKinds
 from tests.tasks.ingest.merge.compactions import (

@@ -26,7 +26,7 @@ from supervisor.settings.settings import Settings
 from supervisor.verify.inventory import FileFindingKind, Place
 from supervisor.verify.verdict import FindingKind, Verdict
 from tasks.contract.messages import FailureCode, PublishOutcome, TaskPhase
-from tasks.ingest.formats.reasons import RejectReason
+from tasks.ingest.formats.reject_reasons import RejectReason
 from tasks.ingest.write.rejects import SCHEMA
 from tasks.worker.http.control_api import create_app
 from tasks.worker.http.routes import add_worker_routes

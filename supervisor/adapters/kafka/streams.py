@@ -13,7 +13,7 @@ from functools import partial
 import structlog
 from confluent_kafka import KafkaException
 
-from supervisor.adapters.bounded_pool import BulkheadPool
+from supervisor.adapters.bulkheads import BulkheadPool
 from supervisor.adapters.kafka.reading import Connection, NoTopic
 from supervisor.core.planning.observed import StreamState, StreamTrouble
 from supervisor.core.spec.sections.io_config import KafkaIoConfig

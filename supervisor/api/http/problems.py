@@ -30,7 +30,6 @@ from supervisor.core.queue.events import (
 )
 from supervisor.core.tables.exports import ExportUnavailable, NotExportable
 from supervisor.core.tables.snippets import NotExported
-from supervisor.core.values.cursors import BadCursor
 from supervisor.core.values.errors import (
     AlreadyInState,
     CompactionNotFound,
@@ -65,6 +64,7 @@ from supervisor.core.values.errors import (
     WorkerFenced,
     WorkerUnavailable,
 )
+from supervisor.core.values.page_cursors import BadCursor
 from supervisor.core.values.permissions import TooManyRequests, Unauthenticated
 from supervisor.eventqueue.operations import (
     FailedEventNotFound,

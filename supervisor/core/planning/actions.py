@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from supervisor.core.planning.milestone import WakeCondition
 from supervisor.core.planning.offset_moves import NewOffsets
+from supervisor.core.planning.wake_condition import WakeCondition
 from tasks.contract.offsets import Offsets, TopicPartition
 
 

@@ -9,13 +9,16 @@ a pass that crashed is simply made again.
 from supervisor.core.planning.actions import Action, Plan, SlotNeed
 from supervisor.core.planning.observed import Observed
 from supervisor.core.planning.placement import Slots
-from supervisor.core.planning.rules.beginnings import commit_initial_offsets, reset_automatically
 from supervisor.core.planning.rules.bounds import is_completed
 from supervisor.core.planning.rules.discards import discards
+from supervisor.core.planning.rules.end_tasks import end_tasks
 from supervisor.core.planning.rules.generations import GenerationSteps
-from supervisor.core.planning.rules.settle import end_tasks
+from supervisor.core.planning.rules.initial_offsets import (
+    commit_initial_offsets,
+    reset_automatically,
+)
 from supervisor.core.planning.rules.starts import Starts
-from supervisor.core.planning.rules.surplus import end_surplus_replicas
+from supervisor.core.planning.rules.surplus_replicas import end_surplus_replicas
 from supervisor.core.planning.view import PassView
 
 

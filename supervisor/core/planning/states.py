@@ -27,7 +27,7 @@ from supervisor.core.planning.rules.lost_topics import changed_topic, gone_topic
 from supervisor.core.queue.events import repair_of
 from supervisor.core.spec.spec import SupervisorSpec
 from supervisor.core.values.errors import SpecUnreadable, UnknownWord
-from supervisor.core.values.failure_streak import streak_of
+from supervisor.core.values.hysteresis import streak_of
 from tasks.contract.messages import Lack
 
 

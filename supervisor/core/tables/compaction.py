@@ -16,8 +16,8 @@ from datetime import datetime, timedelta
 
 from supervisor.core.model.rows import Segment, TaskStatus
 from supervisor.core.spec.sections.tuning_config import TuningConfig
+from supervisor.core.values.clock_skew import is_over
 from supervisor.core.values.intervals import Interval
-from supervisor.core.values.skewed_waits import is_over
 from supervisor.core.values.table_names import is_errors_table
 from tasks.contract.ingest_spec import Column
 from tasks.contract.messages import OffsetSpan

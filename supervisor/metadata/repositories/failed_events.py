@@ -3,7 +3,7 @@
 from sqlalchemy import ColumnElement, Connection, RowMapping, select, tuple_
 
 from supervisor.core.queue.events import FailedEvent, FailedPlace, QueueName
-from supervisor.metadata.schema.queues import event_queues, events_failed
+from supervisor.metadata.schema.queue_events import event_queues, events_failed
 
 _QUEUE = event_queues.c
 _FAILED = events_failed.c

@@ -32,7 +32,7 @@ import supervisor.metadata.schema.access
 import supervisor.metadata.schema.compaction
 import supervisor.metadata.schema.history
 import supervisor.metadata.schema.idempotency
-import supervisor.metadata.schema.queues  # noqa: F401 -- they add their tables
+import supervisor.metadata.schema.queue_events  # noqa: F401 -- they add their tables
 from supervisor.core.model.rows import GapKind
 from supervisor.core.values.export_formats import ExportFormat
 from supervisor.metadata.schema.column_types import (

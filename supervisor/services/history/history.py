@@ -15,8 +15,8 @@ from supervisor.core.history.operations import (
     number_of,
 )
 from supervisor.core.planning.rules.bounds import is_completed
-from supervisor.core.values.cursors import page_of, read_cursor
 from supervisor.core.values.errors import SpecUnreadable, SupervisorNotFound, UnknownWord
+from supervisor.core.values.page_cursors import page_of, read_cursor
 from supervisor.ports.state_history import StoredState
 from supervisor.ports.store import Clock, Store, Transaction
 from supervisor.services.history.event_stream import EventStream

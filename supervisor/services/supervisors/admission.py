@@ -16,7 +16,7 @@ from supervisor.core.spec.changes import (
     forbidden_after,
     replaces,
 )
-from supervisor.core.spec.operator_rules import (
+from supervisor.core.spec.operator_policy import (
     forbidden_brokers,
     forbidden_registries,
     lacking_exports,

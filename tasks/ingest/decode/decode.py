@@ -31,7 +31,7 @@ from tasks.ingest.decode.transform import (
 from tasks.ingest.decode.unfit import Lost, unfit_sql
 from tasks.ingest.formats.parse import parse
 from tasks.ingest.formats.parsed import NEVER, NO_NUMBERS, NONE_OF_NAMES, Parsed, WantedFields
-from tasks.ingest.formats.reasons import RejectReason
+from tasks.ingest.formats.reject_reasons import RejectReason
 from tasks.ingest.formats.schemas import NO_SCHEMAS, Schemas
 from tasks.ingest.spark.sql import (
     AGAIN_COLUMN,

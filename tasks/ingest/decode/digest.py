@@ -8,7 +8,7 @@ on what else was met.  So discovered columns are left out, whose types follow th
 from collections.abc import Sequence
 
 from tasks.contract.offsets import Offsets
-from tasks.ingest.spark.places import numbers_of, partition_sql, topic_sql
+from tasks.ingest.spark.partition_index import numbers_of, partition_sql, topic_sql
 from tasks.ingest.spark.sql import IS_ROW, REASON_COLUMN
 from tasks.rows.sql.text import text
 

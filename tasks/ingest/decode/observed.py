@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from tasks.contract.messages import RejectSample
 from tasks.contract.offsets import Offsets, TopicPartition
 from tasks.ingest.decode.digest import hash_sql
-from tasks.ingest.formats.reasons import RejectReason
-from tasks.ingest.spark.places import numbers_of
+from tasks.ingest.formats.reject_reasons import RejectReason
+from tasks.ingest.spark.partition_index import numbers_of
 from tasks.ingest.spark.sql import (
     AGAIN_COLUMN,
     ERROR_COLUMN,

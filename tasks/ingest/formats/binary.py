@@ -14,7 +14,7 @@ from tasks.ingest.formats.avro import avro_as_json
 from tasks.ingest.formats.json import parse_json
 from tasks.ingest.formats.parsed import NO_NUMBERS, Parsed, WantedFields
 from tasks.ingest.formats.protobuf import protobuf_as_json
-from tasks.ingest.formats.reasons import RejectReason
+from tasks.ingest.formats.reject_reasons import RejectReason
 from tasks.ingest.formats.schemas import KnownSchemas, framed, known_schemas
 from tasks.rows.sql.text import text
 

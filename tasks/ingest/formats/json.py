@@ -26,7 +26,7 @@ from pyspark.sql.types import (
 
 from tasks.contract.ingest_spec import JsonFormat
 from tasks.ingest.formats.parsed import NEVER, NO_NAMES, Exact, Parsed, WantedFields
-from tasks.ingest.formats.reasons import RejectReason
+from tasks.ingest.formats.reject_reasons import RejectReason
 from tasks.ingest.spark.text_functions import ENDS_FLAT, IS_JSON_TEXT, add_text_functions
 from tasks.rows.arrays import of_variant
 from tasks.rows.expression.tree import Kind

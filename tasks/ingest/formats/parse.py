@@ -20,7 +20,7 @@ from tasks.contract.ingest_spec import (
 from tasks.ingest.formats.binary import as_json, missing_schema_sql, parse_binary, reasons_of_form
 from tasks.ingest.formats.json import parse_json
 from tasks.ingest.formats.parsed import NONE_OF_NAMES, Parsed, WantedFields
-from tasks.ingest.formats.reasons import RejectReason
+from tasks.ingest.formats.reject_reasons import RejectReason
 from tasks.ingest.formats.schemas import (
     NO_KNOWN_SCHEMAS,
     NO_SCHEMAS,

@@ -7,7 +7,7 @@ from pyspark.sql import functions as fn
 
 from tasks.contract.ingest_spec import RegexFormat, TextFormat
 from tasks.ingest.formats.parsed import Parsed, WantedFields
-from tasks.ingest.formats.reasons import RejectReason
+from tasks.ingest.formats.reject_reasons import RejectReason
 from tasks.ingest.spark.text_functions import IS_PLAIN_LINE, IS_UTF8, add_text_functions
 from tasks.rows.expression.tree import Kind
 from tasks.rows.expression.value import ArrayValue, Value

@@ -30,10 +30,10 @@ from tasks.contract.offsets import Offsets, TopicPartition, count
 from tasks.ingest.decode.chunks import Chunks
 from tasks.ingest.decode.observed import Kept, Reject
 from tasks.ingest.decode.transform import from_millis
-from tasks.ingest.formats.reasons import RejectReason
+from tasks.ingest.formats.reject_reasons import RejectReason
 from tasks.ingest.merge.merge import Rewrite, check_rewritten, rewrite_with
 from tasks.ingest.merge.sizes import Target, may_stay
-from tasks.ingest.spark.places import partition_sql
+from tasks.ingest.spark.partition_index import partition_sql
 from tasks.ingest.write.files import (
     Step,
     data_paths,

@@ -16,7 +16,7 @@ from typing import Self
 from pyspark.sql import DataFrame, SparkSession
 
 from tasks.contract.offsets import Offsets
-from tasks.ingest.spark.places import number_sql
+from tasks.ingest.spark.partition_index import number_sql
 from tasks.ports import BatchJob
 
 FETCH_WAIT_MS = "20"

@@ -14,9 +14,9 @@ from tasks.contract.ingest_spec import DEFAULT_FORMAT, Column, FileFormat
 from tasks.contract.messages import FailureCode, SegmentFile
 from tasks.contract.offsets import Offsets, TopicPartition
 from tasks.ingest.decode.observed import METRIC, Kept, Observed, metric_sql, read_metric, seen_sql
-from tasks.ingest.formats.reasons import RejectReason
+from tasks.ingest.formats.reject_reasons import RejectReason
 from tasks.ingest.spark.jobs import await_metric
-from tasks.ingest.spark.places import partition_sql, topic_sql
+from tasks.ingest.spark.partition_index import partition_sql, topic_sql
 from tasks.ingest.spark.sql import IS_ROW, extra_columns_of
 from tasks.ingest.write.files import parquet_options
 from tasks.ports import DataFile, TaskError

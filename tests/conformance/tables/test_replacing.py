@@ -17,7 +17,7 @@ from tests.conformance.stories import (
     publication,
     segment,
 )
-from tests.conformance.tables.test_compactions import add, compaction
+from tests.conformance.tables.test_compaction import add, compaction
 
 A, B, C = (segment(f"table/data/t1/{name}", NOON) for name in "abc")
 NEW = replace(segment("table/data/c1/x", NOON), compaction_id="c1")

@@ -9,7 +9,7 @@ from supervisor.control import worker_registry
 from supervisor.core.planning.actions import CommitInitialOffsets, FixEnd, ResetOffsets
 from supervisor.core.planning.observed import Liveness
 from supervisor.core.planning.offset_moves import NewOffsets
-from supervisor.core.planning.rules import beginnings, discards, handoff
+from supervisor.core.planning.rules import discards, handoff, initial_offsets
 from supervisor.core.planning.view import PassView
 from tasks.contract import offsets
 from tasks.contract.messages import TaskPhase
@@ -106,7 +106,7 @@ def new_partition_at_latest(patches: Patches) -> None:
 
         return late
 
-    patches.function(beginnings, "commit_initial_offsets", make)
+    patches.function(initial_offsets, "commit_initial_offsets", make)
 
 
 def discarded_for_want_of_a_replica(patches: Patches) -> None:
@@ -151,7 +151,7 @@ def resets_without_need(patches: Patches) -> None:
 
         return eager
 
-    patches.function(beginnings, "reset_automatically", make)
+    patches.function(initial_offsets, "reset_automatically", make)
 
 
 def unknown_is_lost(patches: Patches) -> None:

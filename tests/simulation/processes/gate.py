@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from tasks.worker.finishing_gate import FinishingSlots
+from tasks.worker.finishing_slots import FinishingSlots
 from tests.simulation.processes.actor import Actor
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from supervisor.adapters.bounded_pool import BulkheadPool, Work
+from supervisor.adapters.bulkheads import BulkheadPool, Work
 from tests.waiting import wait_until
 
 WIDTH = 3

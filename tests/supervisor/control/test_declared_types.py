@@ -13,7 +13,7 @@ from tasks.contract.ingest_spec import ColumnType
 from tasks.rows.discovery import common
 from tests.supervisor.chores.compactions import TARGET, Dock
 from tests.supervisor.chores.exports.exports import DELTA, ICEBERG
-from tests.supervisor.chores.exports.test_exporting_widened import (
+from tests.supervisor.chores.exports.test_widened import (
     BOTH,
     assert_right,
     publish,

@@ -8,8 +8,8 @@ import pytest
 from supervisor.adapters.manual_clock import ManualClock
 from supervisor.control.worker_registry import ALIVE_WITHIN_S, WorkerRegistry
 from supervisor.core.model.rows import WorkerRow
-from supervisor.core.planning.milestone import WakeCondition
 from supervisor.core.planning.observed import Liveness
+from supervisor.core.planning.wake_condition import WakeCondition
 from tasks.contract.messages import (
     CompactionReport,
     Counters,

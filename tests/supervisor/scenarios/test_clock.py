@@ -16,7 +16,7 @@ from supervisor.control.leadership import Leadership
 from supervisor.control.worker_registry import WorkerRegistry
 from supervisor.core.model.rows import GenerationState, TaskStatus, WorkerRow
 from supervisor.core.planning.observed import Liveness
-from supervisor.core.planning.rules.due import handoff_due_at, why_over
+from supervisor.core.planning.rules.handoff_due import handoff_due_at, why_over
 from supervisor.ports.store import Store
 from tasks.contract.messages import SyncRequest
 from tasks.contract.offsets import TopicPartition

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from supervisor.verify.compacted import Compacted, read_compacted
+from supervisor.verify.compaction import Compacted, read_compacted
 from supervisor.verify.ledger import Ledger
 from supervisor.verify.runs import Runs
 from supervisor.verify.verdict import FindingKind

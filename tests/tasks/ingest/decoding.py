@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame
 
 from tasks.contract.ingest_spec import Column, RowSpec
 from tasks.ingest.decode.decode import decode
-from tasks.ingest.formats.reasons import RejectReason
+from tasks.ingest.formats.reject_reasons import RejectReason
 from tasks.ingest.formats.schemas import NO_SCHEMAS, Schemas
 from tasks.spark.session import SparkRuntime
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from tasks.contract.messages import Order, TaskPhase
 from tasks.machine.pacing import Limits
 from tasks.machine.state import TaskState
-from tasks.worker.finishing_gate import FinishingSlots
+from tasks.worker.finishing_slots import FinishingSlots
 from tasks.worker.journal import JournalFolder
 from tasks.worker.options import WorkerOptions
 from tasks.worker.roster import Roster

@@ -22,7 +22,7 @@ from tasks.ports import (
     TaskError,
 )
 from tasks.worker.alarm import Alarm
-from tasks.worker.finishing_gate import FinishingSlots
+from tasks.worker.finishing_slots import FinishingSlots
 from tasks.worker.journal import JournalFolder
 from tasks.worker.options import WorkerOptions
 from tasks.worker.roster import Roster

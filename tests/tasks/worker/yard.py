@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from tasks.contract.messages import CompactionReport, FailureCode
 from tasks.worker.compaction import Compactor
-from tasks.worker.finishing_gate import FinishingSlots
+from tasks.worker.finishing_slots import FinishingSlots
 from tasks.worker.runner import World
 from tests.tasks.memory import MemoryEngine, MemoryLog, MemoryOverlord, at
 from tests.tasks.orders import compaction

@@ -16,7 +16,7 @@ from datetime import datetime
 
 from supervisor.core.model.rows import Generation, Task, TaskStatus
 from supervisor.core.planning.observed import Observed, StreamTrouble
-from supervisor.core.values.skewed_waits import known_since
+from supervisor.core.values.clock_skew import known_since
 from tasks.contract.messages import FailureCode
 from tasks.contract.offsets import TopicPartition
 

@@ -6,9 +6,8 @@ from datetime import datetime
 
 from supervisor.core.model.rows import Generation, GenerationState
 from supervisor.core.planning.actions import Action, BeginHandoff, FixEnd, OpenGeneration
-from supervisor.core.planning.milestone import WakeCondition
 from supervisor.core.planning.rules import handoff
-from supervisor.core.planning.rules.due import (
+from supervisor.core.planning.rules.handoff_due import (
     handoff_due_at,
     latest_at,
     milestone,
@@ -18,9 +17,10 @@ from supervisor.core.planning.rules.due import (
 )
 from supervisor.core.planning.rules.idle import idle_at, look_again_at, rests, why_idle
 from supervisor.core.planning.view import PassView
+from supervisor.core.planning.wake_condition import WakeCondition
 from supervisor.core.spec.spec import SupervisorSpec
 from supervisor.core.values import ids
-from supervisor.core.values.skewed_waits import is_over
+from supervisor.core.values.clock_skew import is_over
 from tasks.contract.messages import TaskPhase
 from tasks.contract.offsets import TopicPartition
 

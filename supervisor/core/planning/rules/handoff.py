@@ -28,7 +28,7 @@ from supervisor.core.planning.actions import (
     ResumeReading,
 )
 from supervisor.core.planning.observed import Limits, Liveness
-from supervisor.core.values.skewed_waits import is_ahead, is_over
+from supervisor.core.values.clock_skew import is_ahead, is_over
 from tasks.contract.messages import TaskPhase, TaskReport
 from tasks.contract.offsets import furthest, is_empty
 

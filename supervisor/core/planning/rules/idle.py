@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from supervisor.core.model.rows import GenerationState
 from supervisor.core.planning.observed import Observed
 from supervisor.core.planning.view import PassView
-from supervisor.core.values.skewed_waits import is_over
+from supervisor.core.values.clock_skew import is_over
 
 FRESH_FOR = timedelta(seconds=5)
 """What Kafka told is asked for anew when it is older than this."""

@@ -9,11 +9,11 @@ from supervisor.core.planning.actions import EndTask, StartTask
 from supervisor.core.planning.observed import Observed, WorkerView
 from supervisor.core.planning.placement import Slots
 from supervisor.core.planning.rules.continuity import may_start
-from supervisor.core.planning.rules.surplus import spare_replicas
+from supervisor.core.planning.rules.surplus_replicas import spare_replicas
 from supervisor.core.planning.view import PassView
 from supervisor.core.spec.spec import schema_digest
 from supervisor.core.values import ids
-from supervisor.core.values.skewed_waits import is_over
+from supervisor.core.values.clock_skew import is_over
 
 
 @dataclass

@@ -21,7 +21,7 @@ from supervisor.core.planning.actions import (
 )
 from supervisor.core.planning.observed import Limits, Liveness, Observed
 from supervisor.core.planning.plan import plan
-from supervisor.core.planning.rules.beginnings import SETTLED_AFTER
+from supervisor.core.planning.rules.initial_offsets import SETTLED_AFTER
 from supervisor.core.spec.sections.tuning_config import TuningConfig
 from supervisor.core.tables.compaction import (
     FAILURES_COUNT_FOR,
@@ -29,8 +29,8 @@ from supervisor.core.tables.compaction import (
     Compaction,
     failed_too_often,
 )
+from supervisor.core.values.clock_skew import is_ahead, is_over, known_since
 from supervisor.core.values.intervals import Interval
-from supervisor.core.values.skewed_waits import is_ahead, is_over, known_since
 from tasks.contract.messages import FailureCode, TaskPhase
 from tests.supervisor.core.snapshots import (
     EVEN,

@@ -26,7 +26,7 @@ from tasks.contract.offsets import TopicPartition
 from tasks.ingest.decode.decode import decode
 from tasks.ingest.decode.observed import metric_sql
 from tasks.ingest.engine import SparkEngine
-from tasks.ingest.formats.reasons import RejectReason
+from tasks.ingest.formats.reject_reasons import RejectReason
 from tasks.ingest.spark.sql import ExtraColumns
 from tasks.ports import JournalEntry, MergeJob
 from tasks.spark.session import SparkRuntime

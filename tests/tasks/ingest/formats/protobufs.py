@@ -20,7 +20,7 @@ from google.protobuf.message import DecodeError, Message
 
 from tasks.contract.ingest_spec import JsonFormat, JsonPath, OneMessage, ProtobufFormat, RowSpec
 from tasks.ingest.decode.decode import decode
-from tasks.ingest.formats.reasons import RejectReason
+from tasks.ingest.formats.reject_reasons import RejectReason
 from tasks.spark.session import SparkRuntime
 from tests.tasks.ingest.decoding import rows_of
 from tests.tasks.ingest.formats.avros import MISSING_IS_NOON

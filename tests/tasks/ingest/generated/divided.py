@@ -21,7 +21,7 @@ from tasks.ports import JournalEntry, MergeJob, MergeResult
 from tasks.rows.discovery import common
 from tasks.spark.session import SparkRuntime
 from tests.tasks.ingest.batches import batch, rejected
-from tests.tasks.ingest.generated.random_records import EXACT, Range
+from tests.tasks.ingest.generated.draws.records import EXACT, Range
 from tests.tasks.ingest.generated.row_model import Line
 from tests.tasks.ingest.generated.value_model import listed
 

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 
 from pydantic import JsonValue
 
-from tests.tasks.ingest.generated.random_filters import Document
-from tests.tasks.ingest.generated.random_records import Fields
+from tests.tasks.ingest.generated.draws.filters import Document
+from tests.tasks.ingest.generated.draws.records import Fields
 from tests.tasks.ingest.generated.value_model import as_number, text_of
 
 

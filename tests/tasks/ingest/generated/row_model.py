@@ -14,11 +14,11 @@ from math import floor
 from pydantic import JsonValue
 
 from tasks.contract.ingest_spec import ColumnType, Discovery
+from tests.tasks.ingest.generated.draws.filters import Document
+from tests.tasks.ingest.generated.draws.records import EPOCH, ONE_MICRO, Case, Fields, Sent
+from tests.tasks.ingest.generated.draws.specs import BESIDE, DEEP, LINES, PATTERN, Drawn, Measure
+from tests.tasks.ingest.generated.draws.times import floor_of
 from tests.tasks.ingest.generated.filter_model import passes
-from tests.tasks.ingest.generated.random_filters import Document
-from tests.tasks.ingest.generated.random_records import EPOCH, ONE_MICRO, Case, Fields, Sent
-from tests.tasks.ingest.generated.random_specs import BESIDE, DEEP, LINES, PATTERN, Drawn, Measure
-from tests.tasks.ingest.generated.random_times import floor_of
 from tests.tasks.ingest.generated.value_model import (
     Cell,
     Scalar,

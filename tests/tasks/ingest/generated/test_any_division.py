@@ -23,9 +23,9 @@ from tasks.spark.session import SparkRuntime
 from tests.tasks.ingest.decode.test_arrays import DECLARED, DISCOVERED, LISTS
 from tests.tasks.ingest.decode.test_decode import VALUES
 from tests.tasks.ingest.generated.divided import Read, estimates, in_sets, read
-from tests.tasks.ingest.generated.random_records import Case, Range, cases, send
-from tests.tasks.ingest.generated.random_specs import Written, specs
-from tests.tasks.ingest.generated.random_times import chunk_of
+from tests.tasks.ingest.generated.draws.records import Case, Range, cases, send
+from tests.tasks.ingest.generated.draws.specs import Written, specs
+from tests.tasks.ingest.generated.draws.times import chunk_of
 from tests.tasks.ingest.generated.row_model import Expected, Line, Row, expected, rolled_up
 from tests.tasks.ingest.generated.value_model import fits, grown, listed, sort_of
 from tests.tasks.ingest.generated.value_model import read as read_value

@@ -15,7 +15,7 @@ from typing import TypeGuard
 from pydantic import JsonValue
 
 from tasks.contract.ingest_spec import ColumnType
-from tests.tasks.ingest.generated.random_records import EXACT
+from tests.tasks.ingest.generated.draws.records import EXACT
 
 Scalar = str | int | float | None
 Cell = Scalar | tuple[Scalar, ...]

@@ -18,7 +18,7 @@ from tasks.contract.offsets import Offsets
 from tasks.contract.offsets import TopicPartition as Place
 from tasks.ingest.decode.observed import Reject
 from tasks.ingest.engine import SparkEngine
-from tasks.ingest.formats.reasons import RejectReason
+from tasks.ingest.formats.reject_reasons import RejectReason
 from tasks.ingest.merge.quarantine import check_raw
 from tasks.ports import BatchCancelled, BatchJob, DataFile, JournalEntry, MergeJob, TaskError
 from tasks.spark.session import SparkRuntime

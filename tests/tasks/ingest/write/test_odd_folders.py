@@ -34,7 +34,7 @@ from tests.tasks.ingest.merge.compactions import (
     raw_published,
     rows_in,
 )
-from tests.tasks.ingest.merge.test_compact import COLUMNS, clicks
+from tests.tasks.ingest.merge.test_compaction import COLUMNS, clicks
 from tests.tasks.ingest.merge.test_rollup import rolled, send
 
 PLAIN = "plain"

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tasks.contract.offsets import TopicPartition
 from tasks.ingest.decode.observed import Reject
-from tasks.ingest.formats.reasons import RejectReason
+from tasks.ingest.formats.reject_reasons import RejectReason
 from tasks.ingest.write.rejects import as_runs, joined, read_rejects, write_rejects
 
 REJECTS = st.dictionaries(

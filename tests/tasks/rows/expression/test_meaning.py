@@ -5,11 +5,11 @@ import math
 import pytest
 
 from tasks.spark.session import SparkRuntime
-from tests.tasks.rows.expression.cases_added import ADDED
-from tests.tasks.rows.expression.cases_more import MORE
-from tests.tasks.rows.expression.cases_nested import NESTED_AND_TIMES
-from tests.tasks.rows.expression.cases_scalars import SCALARS
-from tests.tasks.rows.expression.cases_text import TEXTS
+from tests.tasks.rows.expression.cases.added import ADDED
+from tests.tasks.rows.expression.cases.more import MORE
+from tests.tasks.rows.expression.cases.nested import NESTED_AND_TIMES
+from tests.tasks.rows.expression.cases.scalars import SCALARS
+from tests.tasks.rows.expression.cases.text import TEXTS
 from tests.tasks.rows.expression.evaluate import as_the_end, same, work_out
 
 pytestmark = pytest.mark.spark

@@ -1,4 +1,4 @@
 """Times in texts and on calendars: what our SQL says against tables and against `zoneinfo`.
 
-Read first: `test_joda_parse.py` (the table), `test_period.py` (the calendar again, in Python).
+Read first: `joda/test_parse.py` (the table), `test_period.py` (the calendar again, in Python).
 """

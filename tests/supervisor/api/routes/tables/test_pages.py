@@ -5,7 +5,7 @@ from typing import cast
 
 import pytest
 
-from tests.conformance.tables.test_compactions import compaction
+from tests.conformance.tables.test_compaction import compaction
 from tests.supervisor.api.routes.tables.test_compaction import ALL, publish_two
 from tests.supervisor.api.routes.tables.test_segments import DRUID, OURS
 from tests.supervisor.api.world import TOPIC, Json, World

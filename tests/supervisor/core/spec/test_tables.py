@@ -14,7 +14,7 @@ from supervisor.core.spec.json_schema import PARTS, spec_schema
 from supervisor.core.spec.reader import read_spec
 from supervisor.core.spec.spec import SupervisorSpec
 from tests.supervisor.core.spec.spec_documents import REMOVED, changed, created, flat, specs
-from tests.supervisor.core.spec.test_spec_errors import WRONG
+from tests.supervisor.core.spec.test_errors import WRONG
 from tests.tasks.ingest.test_golden import GOLDEN
 
 _OF_OTHER_TYPES = {

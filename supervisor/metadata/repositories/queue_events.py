@@ -26,14 +26,6 @@ from sqlalchemy import (
     update,
 )
 
-from supervisor.core.queue.drafts import (
-    Drafts,
-    admit,
-    drafted,
-    first_due,
-    numbered,
-    rebuilt,
-)
 from supervisor.core.queue.events import (
     FailedEvent,
     FailedPlace,
@@ -46,9 +38,22 @@ from supervisor.core.queue.events import (
     StoredEvent,
     WaitingQueue,
 )
+from supervisor.core.queue.pending_events import (
+    Drafts,
+    admit,
+    drafted,
+    first_due,
+    numbered,
+    rebuilt,
+)
 from supervisor.core.values.errors import StateMoved
 from supervisor.metadata.repositories.failed_events import failed_event, failed_events, is_queue
-from supervisor.metadata.schema.queues import event_positions, event_queues, events, events_failed
+from supervisor.metadata.schema.queue_events import (
+    event_positions,
+    event_queues,
+    events,
+    events_failed,
+)
 from supervisor.metadata.schema.rows import insert_unless_taken
 
 _QUEUE = event_queues.c

@@ -24,7 +24,7 @@ from tests.sqlite_memory import empty_file
 from tests.supervisor.chores.exports.exports import DELTA, ICEBERG, Harbour
 from tests.supervisor.chores.exports.exports_lives import life_of
 from tests.supervisor.chores.exports.exports_read import names_in, rows_in, version_of
-from tests.supervisor.chores.exports.test_exporting_widened import assert_right, publish, values_of
+from tests.supervisor.chores.exports.test_widened import assert_right, publish, values_of
 from tests.supervisor.core.snapshots import TOPIC
 
 BOTH = pytest.mark.parametrize("table_format", list(ExportFormat))

@@ -19,10 +19,10 @@ from pydantic import JsonValue
 from supervisor.core.spec.reader import read_spec
 from supervisor.core.spec.spec import ingest_spec
 from tasks.contract.ingest_spec import ColumnType, Discovery, IngestSpec
-from tests.tasks.ingest.generated.random_bytes import avro_format, protobuf_format
-from tests.tasks.ingest.generated.random_filters import Document, filters
-from tests.tasks.ingest.generated.random_keys import KEY_FORMATS
-from tests.tasks.ingest.generated.random_times import QUERIES, SEGMENTS, periods
+from tests.tasks.ingest.generated.draws.bytes import avro_format, protobuf_format
+from tests.tasks.ingest.generated.draws.filters import Document, filters
+from tests.tasks.ingest.generated.draws.keys import KEY_FORMATS
+from tests.tasks.ingest.generated.draws.times import QUERIES, SEGMENTS, periods
 
 Written = Literal["json", "csv", "tsv", "regex", "avro", "protobuf"]
 LINES: frozenset[Written] = frozenset({"csv", "tsv", "regex"})

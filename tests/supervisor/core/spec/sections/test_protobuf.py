@@ -13,7 +13,7 @@ from tasks.contract.ingest_spec import (
 )
 from tasks.contract.kafka_client import SecretRef
 from tests.supervisor.core.spec.spec_documents import changed, errors_of
-from tests.supervisor.core.spec.test_spec_rows import spec_with
+from tests.supervisor.core.spec.test_rows import spec_with
 from tests.tasks.ingest.formats.protobufs import EVERY, held, text_of
 
 FORMAT = "/spec/ioConfig/inputFormat"

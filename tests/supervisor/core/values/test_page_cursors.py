@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from supervisor.core.values.cursors import (
+from supervisor.core.values.page_cursors import (
     BadCursor,
     page_behind,
     page_of,

@@ -13,7 +13,7 @@ import pytest
 from tasks.contract.ingest_spec import Column
 from tasks.contract.messages import CompactionInput, FailureCode, SegmentFile
 from tasks.ingest.engine import SparkEngine
-from tasks.ingest.merge.compact import CompactionJob
+from tasks.ingest.merge.compaction import CompactionJob
 from tasks.ports import BatchCancelled, TaskError
 from tasks.spark.session import COMPACTING_POOL, FINISHING_POOL, LIVE_POOL, SparkRuntime
 from tests.tasks.ingest.merge.compactions import (

@@ -10,7 +10,7 @@ from supervisor.dev.broker import Broker
 from tasks.contract.ingest_spec import Granularity, IngestSpec
 from tasks.contract.messages import CompactionInput, FailureCode
 from tasks.ingest.engine import SparkEngine
-from tasks.ingest.merge.compact import CompactionJob
+from tasks.ingest.merge.compaction import CompactionJob
 from tasks.ports import TaskError
 from tasks.spark.session import SparkRuntime
 from tests.tasks.ingest.batches import batch

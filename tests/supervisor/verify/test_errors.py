@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 
 from supervisor.core.values.table_names import errors_table
-from supervisor.verify.compacted import read_compacted
+from supervisor.verify.compaction import read_compacted
 from supervisor.verify.errors import read_errors
 from supervisor.verify.files import THROWN_AWAY, read_publication
 from supervisor.verify.ledger import Ledger, LedgerLetGo
 from supervisor.verify.verdict import Finding, FindingKind
-from tasks.ingest.formats.reasons import RejectReason
+from tasks.ingest.formats.reject_reasons import RejectReason
 from tests.supervisor.cli.table.tables import MIDNIGHT, Publisher, rows_of
 
 BAD = [(0, 4), (0, 5), (0, 9), (1, 0)]

@@ -20,11 +20,11 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 
 from supervisor.core.model.rows import Generation
-from supervisor.core.planning.milestone import WakeCondition, rows_of
 from supervisor.core.planning.observed import Liveness
 from supervisor.core.planning.rules.handoff import ReplicaView
+from supervisor.core.planning.wake_condition import WakeCondition, rows_of
 from supervisor.core.spec.spec import SupervisorSpec
-from supervisor.core.values.skewed_waits import is_ahead, is_over
+from supervisor.core.values.clock_skew import is_ahead, is_over
 from tasks.contract.messages import TaskPhase, TaskReport
 
 _READS = frozenset({TaskPhase.READING, TaskPhase.PAUSED})

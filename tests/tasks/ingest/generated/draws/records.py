@@ -13,15 +13,15 @@ from hypothesis import strategies as st
 from pydantic import JsonValue
 
 from tests.environment.brokers import create_topic
-from tests.tasks.ingest.generated.random_bytes import (
+from tests.tasks.ingest.generated.draws.bytes import (
     REALS,
     WHOLE,
     as_doubles,
     avro_record,
     protobuf_record,
 )
-from tests.tasks.ingest.generated.random_keys import keys
-from tests.tasks.ingest.generated.random_specs import (
+from tests.tasks.ingest.generated.draws.keys import keys
+from tests.tasks.ingest.generated.draws.specs import (
     DELIMITERS,
     LINES,
     NOON,

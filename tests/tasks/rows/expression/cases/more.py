@@ -1,6 +1,6 @@
 """What functions of numbers, arrays, nested data and time answer.
 
-Source: as in `cases_scalars.py`.
+Source: as in `scalars.py`.
 """
 
 import math

@@ -1,6 +1,6 @@
 """What functions of addresses, of combinations and of patterns for texts answer.
 
-Source: as in `cases_scalars.py`; `Formatter` of Java for `format`.
+Source: as in `scalars.py`; `Formatter` of Java for `format`.
 """
 
 Case = tuple[str, object]

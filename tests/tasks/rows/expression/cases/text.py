@@ -1,4 +1,4 @@
-"""What functions of texts answer.  Source: as in `cases_scalars.py`."""
+"""What functions of texts answer.  Source: as in `scalars.py`."""
 
 Case = tuple[str, object]
 

@@ -10,9 +10,9 @@ import pytest
 
 from supervisor.core.model.rows import GenerationState, Task
 from supervisor.core.planning.actions import BeginHandoff, Plan
-from supervisor.core.planning.milestone import WakeCondition
 from supervisor.core.planning.observed import Liveness, Observed
 from supervisor.core.planning.plan import plan
+from supervisor.core.planning.wake_condition import WakeCondition
 from supervisor.core.spec.sections.tuning_config import ROWS_TOTAL, TuningConfig
 from supervisor.core.spec.spec import SupervisorSpec
 from tasks.contract.messages import Counters, TaskPhase, TaskReport

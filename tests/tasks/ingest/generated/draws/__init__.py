@@ -1,0 +1,1 @@
+"""What a seed draws: specs, records, bytes, keys, filters, times."""

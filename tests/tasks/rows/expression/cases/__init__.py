@@ -1,0 +1,1 @@
+"""Expressions with their meaning, as tables of cases."""

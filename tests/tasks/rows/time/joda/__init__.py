@@ -1,0 +1,1 @@
+"""Joda formats: what they read and write."""
