@@ -131,7 +131,8 @@ def test_ranges_live_through_an_upgrade_and_the_way_back(
         wait_until(lambda: cluster.is_suspended_and_quiet(topic))
 
         in_table = ids_in_files(cluster.files(topic))
-        failed = [task for task in cluster.tasks(topic) if task["statusCode"] == "FAILED"]
+        tasks = cluster.tasks(topic)
+        failed = [task["errorMsg"] for task in tasks if task["statusCode"] == "FAILED"]
         verified = cluster.tidegate("verify", topic)
 
     assert in_table == ids_in_topic(broker.bootstrap, topic)
