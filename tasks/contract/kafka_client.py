@@ -198,20 +198,20 @@ class Overheard:
     """What librdkafka reports beside its answers, which only tell that time ran out."""
 
     def __init__(self) -> None:
-        self._said: deque[ClientError] = deque(maxlen=_MESSAGES_KEPT)
+        self._messages: deque[ClientError] = deque(maxlen=_MESSAGES_KEPT)
 
     def hear(self, error: ClientError) -> None:
         """Keep one report; for a client's `error_cb`."""
-        self._said.append(error)
+        self._messages.append(error)
 
     def why(self) -> tuple[str, str] | None:
         """Return why there was no answer, and what to do about it; None: nothing heard tells.
 
         What was heard is forgotten: the next failure may have another cause.
         """
-        texts = [(error.code(), error.str()) for error in self._said]
+        texts = [(error.code(), error.str()) for error in self._messages]
         newest = {_TLS if _TLS_ALERT in text else code: text for code, text in texts}
-        self._said.clear()
+        self._messages.clear()
         found = ((newest[code], advice) for code, advice in _ADVICE.items() if code in newest)
         return next(found, None)
 

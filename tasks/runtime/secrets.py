@@ -121,7 +121,7 @@ class Connections(Generic[_Connection]):
         self._connect = connect
         self._missing = missing
         self._lock = Lock()
-        self._made: dict[str, tuple[tuple[str, ...], _Connection]] = {}
+        self._connections: dict[str, tuple[tuple[str, ...], _Connection]] = {}
 
     def get(self, client: KafkaClient) -> _Connection:
         """Return the connection of `client`.
@@ -131,7 +131,7 @@ class Connections(Generic[_Connection]):
         """
         key = client.to_json()
         with self._lock:
-            made = self._made.get(key)
+            made = self._connections.get(key)
             try:
                 secrets = tuple(map(self._read_secret, client.secrets))
             except self._missing:
@@ -139,7 +139,8 @@ class Connections(Generic[_Connection]):
                     raise
                 return made[1]
             if made is None or made[0] != secrets:
-                if made is None and len(self._made) >= _CONNECTIONS_MAX:
-                    self._made.pop(next(iter(self._made)))  # the oldest: dicts keep their order
-                made = self._made[key] = (secrets, self._connect(client))
+                if made is None and len(self._connections) >= _CONNECTIONS_MAX:
+                    oldest = next(iter(self._connections))  # dicts keep their order
+                    self._connections.pop(oldest)
+                made = self._connections[key] = (secrets, self._connect(client))
             return made[1]

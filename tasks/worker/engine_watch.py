@@ -34,14 +34,14 @@ class Watch:
         self._progress = progress
         self._period_s = period_s
         self._changed = Condition()
-        self._asked: deque[str] = deque()
+        self._requested: deque[str] = deque()
         self._closed = False
 
     def cancel(self, task_id: str) -> None:
         """Have the job of a task cancelled; returns at once."""
         with self._changed:
-            if task_id not in self._asked:
-                self._asked.append(task_id)
+            if task_id not in self._requested:
+                self._requested.append(task_id)
                 self._changed.notify_all()
 
     def close(self) -> None:
@@ -54,8 +54,8 @@ class Watch:
         """Work until closed."""
         while not self._closed:
             with self._changed:
-                self._changed.wait_for(lambda: self._asked or self._closed, self._period_s)
-                task_id = self._asked.popleft() if self._asked else None
+                self._changed.wait_for(lambda: self._requested or self._closed, self._period_s)
+                task_id = self._requested.popleft() if self._requested else None
             if task_id is not None:
                 self._ask(task_id, partial(self._cancel_in_engine, task_id))
             else:

@@ -114,7 +114,7 @@ class TaskMeter:
         """Count into `meters`."""
         self._meters = meters
         self._labels = labels
-        self._asked_at: float | None = None
+        self._pause_ordered_at: float | None = None
         self._paused_at: float | None = None
 
     def took(self, effect: Effect, outcome: str, seconds: float) -> None:
@@ -160,18 +160,19 @@ class TaskMeter:
         self._meters.records.labels(*self._labels, outcome).inc(records)
 
     def _pauses(self, before: TaskState, event: Event, after: TaskState) -> None:
-        if after.order.rank > before.order.rank and after.order.state is RunState.PAUSE:
-            self._asked_at = event.now if self._asked_at is None else self._asked_at
+        ordered = after.order.rank > before.order.rank and after.order.state is RunState.PAUSE
+        if ordered and self._pause_ordered_at is None:
+            self._pause_ordered_at = event.now
         pauses = after.phase is TaskPhase.PAUSED
         if pauses and self._paused_at is None:
             self._paused_at = event.now
-            if self._asked_at is not None:
-                self._meters.pausing.observe(max(0.0, event.now - self._asked_at))
+            if self._pause_ordered_at is not None:
+                self._meters.pausing.observe(max(0.0, event.now - self._pause_ordered_at))
         if not pauses and self._paused_at is not None:
             self._meters.paused.observe(max(0.0, event.now - self._paused_at))
             self._paused_at = None
         if after.paused_until is None:
-            self._asked_at = None
+            self._pause_ordered_at = None
 
 
 def outcome_of(event: Event | None) -> str:

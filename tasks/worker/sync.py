@@ -66,7 +66,7 @@ class Sync:
         self._ignored: int | None = None
         """The earlier term whose answers were told of last."""
         self._known: str | None = None
-        self._told: tuple[object, ...] = ()
+        self._reported: tuple[object, ...] = ()
         self._ask_again = False
         self._news = False
         self._stopping = False
@@ -166,7 +166,7 @@ class Sync:
         with self._changed:
             self._sequence += 1
             tasks, compactions = self._reports()
-            self._told = _news_of(tasks, compactions)
+            self._reported = _news_of(tasks, compactions)
             self._ask_again = False
             return SyncRequest(
                 worker_id=self._options.worker_id,
@@ -218,7 +218,7 @@ class Sync:
             while not (self._closed or self._ask_again):
                 self._news = False
                 left = until - self._monotonic()
-                if left <= 0 or _news_of(*self._reports()) != self._told:
+                if left <= 0 or _news_of(*self._reports()) != self._reported:
                     return
                 self._changed.wait_for(lambda: self._news or self._closed, left)
 

@@ -32,7 +32,7 @@ class EventKind(StrEnum):
     OFFSETS_INITIALISED = "offsets-initialised"
     OFFSETS_RESET = "offsets-reset"
     GAP_DECLARED = "gap-declared"
-    HANDOFF_ASKED = "handoff-asked"
+    HANDOFF_REQUESTED = "handoff-asked"
     GENERATION_OPENED = "generation-opened"
     GENERATION_PAUSING = "generation-pausing"
     GENERATION_RESUMED = "generation-resumed"

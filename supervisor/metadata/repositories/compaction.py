@@ -26,7 +26,7 @@ class SqlCompactions:
     """See `ports_compaction.Compactions`."""
 
     def __init__(self, connection: Connection, record: RecordEvent) -> None:
-        self._tell = record
+        self._record = record
         self._db = connection
 
     def add(self, compaction: Compaction) -> bool:
@@ -79,7 +79,7 @@ class SqlCompactions:
         }
         begun = self._changed(update(compactions).where(*waiting).values(assigned))
         if begun is not None:
-            self._tell(compaction_begun(begun, now))
+            self._record(compaction_begun(begun, now))
         return begun is not None
 
     def end(
@@ -96,7 +96,7 @@ class SqlCompactions:
         live = update(compactions).where(_AT.id == compaction_id, _LIVE)
         done = self._changed(live.values(ended))
         if done is not None:
-            self._tell(compaction_ended(done, now))
+            self._record(compaction_ended(done, now))
         return done is not None
 
     def folder_deleted(self, compaction_id: str, now: datetime) -> None:

@@ -110,7 +110,7 @@ class SqlGenerations:
 
     def __init__(self, connection: Connection, record: RecordEvent) -> None:
         self._db = connection
-        self._tell = record
+        self._record = record
 
     def open(
         self, supervisor_id: str, data_source: str, action: OpenGeneration, now: datetime
@@ -127,7 +127,7 @@ class SqlGenerations:
             (generations, [new_row(supervisor_id, data_source, action, now)]),
             (generation_partitions, new_partitions(supervisor_id, action)),
         ):
-            self._tell(opened(action, supervisor_id, data_source, now))
+            self._record(opened(action, supervisor_id, data_source, now))
             return True
         if self._exists(action.generation_id):
             return False
@@ -356,7 +356,7 @@ class SqlGenerations:
             generation_id=row.id,
             data_source=row.data_source,
         )
-        self._tell(told)
+        self._record(told)
         return True
 
     def _set_ends(self, action: FixEnd) -> Offsets:

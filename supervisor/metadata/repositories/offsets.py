@@ -42,7 +42,7 @@ class SqlOffsets:
     """See `ports.OffsetsTable`."""
 
     def __init__(self, connection: Connection, record: RecordEvent) -> None:
-        self._tell = record
+        self._record = record
         self._db = connection
 
     def of(self, supervisor_id: str) -> dict[TopicPartition, CommittedOffset]:
@@ -170,7 +170,7 @@ class SqlOffsets:
                 last_ordinal=gap.last_ordinal,
             )
         )
-        self._tell(gap_event(gap))
+        self._record(gap_event(gap))
 
     def gaps(self, supervisor_id: str) -> list[OffsetGap]:
         """Return the declared gaps, oldest first."""

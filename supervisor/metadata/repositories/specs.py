@@ -44,7 +44,7 @@ class SqlSpecs:
 
     def __init__(self, connection: Connection, record: RecordEvent) -> None:
         self._db = connection
-        self._tell = record
+        self._record = record
 
     def append(
         self,
@@ -83,7 +83,7 @@ class SqlSpecs:
                     before=was is not None,
                     was_suspended=was is not None and bool(was.get("suspended")),
                 )
-                self._tell(told)
+                self._record(told)
                 return stored
         raise MetadataBusy(f"others keep storing versions of {supervisor_id}")
 

@@ -105,7 +105,7 @@ class SqlTasks:
     """See `ports.Tasks`."""
 
     def __init__(self, connection: Connection, record: RecordEvent) -> None:
-        self._tell = record
+        self._record = record
         self._db = connection
 
     def start(self, task: Task) -> bool:
@@ -118,7 +118,7 @@ class SqlTasks:
         if self.get(task.id) is not None:
             return False
         if insert_unless_taken(self._db, (tasks, [_row(task)])):
-            self._tell(task_started(task))
+            self._record(task_started(task))
             return True
         if self.get(task.id) is not None:
             return False
@@ -189,7 +189,7 @@ class SqlTasks:
         row = self._db.execute(_END, {"task": task_id, **new}).mappings().one_or_none()
         if row is None:
             return False
-        self._tell(task_ended(_read(row), now))
+        self._record(task_ended(_read(row), now))
         return True
 
     def store_outcome(self, task_id: str, outcome: PublishOutcome, *, published: bool) -> None:

@@ -82,5 +82,5 @@ def _record_requests(
     tx: Transaction, generations: Sequence[Generation], now: datetime, author: str
 ) -> None:
     for generation in generations:
-        told = generation_event(generation, EventKind.HANDOFF_ASKED, now, author=author)
+        told = generation_event(generation, EventKind.HANDOFF_REQUESTED, now, author=author)
         tx.happenings.record(told)

@@ -27,7 +27,7 @@ def warehouse_files(tx: Transaction, warehouse: str) -> WarehouseFiles:
     files, condemned, exports = tx.segments.named_files(), _condemned(tx), tx.exports.all()
     return WarehouseFiles(
         warehouse=warehouse,
-        files=[_told(file) for file in files],
+        files=[_to_warehouse_file(file) for file in files],
         writing=_folders([*tx.tasks.active(), *(each for each in compactions if each.live)]),
         pending=_folders(
             [
@@ -79,7 +79,7 @@ def _condemned(tx: Transaction) -> list[str]:
     return tx.segments.paths_of(frozenset().union(*waiting))
 
 
-def _told(file: NamedFile) -> WarehouseFile:
+def _to_warehouse_file(file: NamedFile) -> WarehouseFile:
     return WarehouseFile(
         path=file.path, size_bytes=file.size_bytes, sha256=file.sha256, task_id=file.task_id
     )

@@ -83,7 +83,7 @@ class SimSync(Sync):
 
     def _look_for_news(self) -> None:
         now, due = self._worker.monotonic(), self._due
-        if self._ask_again or now >= due or self._worker.news() != self._told:
+        if self._ask_again or now >= due or self._worker.news() != self._reported:
             self._next_report()
             return
         self._waits = True

@@ -1,0 +1,141 @@
+"""The house shows its architecture: folders of bounded size, one noun per feature, clear names."""
+
+import ast
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+import pytest
+
+from tests.tidy.sources import ROOT, python_files, text_of
+
+ENTRIES_MAX = 20
+"""Files and folders of one folder: more is a heap."""
+FAMILY_MAX = 2
+"""Files of one folder that begin with the same word: more is a folder of its own."""
+PRODUCT = python_files("supervisor", "tasks")
+EVERY = python_files("supervisor", "tasks", "tests", "bench")
+BANNED = frozenset({"told", "tell", "said", "stands", "asked", "made"})
+"""Words that say nothing in a name: the noun that they hide is the better name."""
+KEPT = frozenset({("connection_made", "asyncio.Protocol"), ("asked", "JSON"), ("asked_by", "JSON")})
+"""Names that others gave, or that are members of answers; and whose they are."""
+FIVE_FILES_LINES_MAX = 600
+CODE_MAP = ROOT / "docs/explanation/code-map.md"
+
+
+def _entries(files: tuple[str, ...]) -> dict[str, set[str]]:
+    entries: dict[str, set[str]] = defaultdict(set)
+    for file in files:
+        path = PurePosixPath(file)
+        for child, parent in zip((path, *path.parents), path.parents, strict=False):
+            if str(parent) != "." and child.name != "__init__.py":
+                entries[str(parent)].add(child.name)
+    return entries
+
+
+def families(names: set[str]) -> list[str]:
+    """Return the first words that too many file names of one folder share."""
+    stems = [PurePosixPath(name).stem for name in names if name.endswith(".py")]
+    words = Counter(stem.split("_")[0] for stem in stems if "_" in stem.strip("_"))
+    return sorted(word for word, number in words.items() if number > FAMILY_MAX)
+
+
+def banned_names(text: str) -> Iterator[str]:
+    """Yield names of functions, classes, parameters, fields and attributes that say nothing."""
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                names = [node.name]
+            case ast.ClassDef(name=name, body=body):
+                names = [name, *_fields(body)]
+            case ast.arg():
+                names = [node.arg]
+            case ast.Attribute(ctx=ast.Store()):
+                names = [node.attr]
+            case _:
+                names = []
+        yield from (name for name in names if _words(name) & BANNED)
+
+
+def _fields(body: list[ast.stmt]) -> Iterator[str]:
+    for node in body:
+        match node:
+            case ast.AnnAssign(target=ast.Name(id=name)):
+                yield name
+
+
+def _words(name: str) -> set[str]:
+    return {word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", name)}
+
+
+def test_no_folder_is_a_heap() -> None:
+    entries = _entries(EVERY)
+
+    assert len(entries) > 50
+    assert {
+        folder: len(names) for folder, names in entries.items() if len(names) > ENTRIES_MAX
+    } == {}
+
+
+def test_a_family_of_files_is_a_folder() -> None:
+    found = {folder: families(names) for folder, names in _entries(PRODUCT).items()}
+
+    assert {folder: words for folder, words in found.items() if words} == {}
+
+
+def test_a_family_is_seen() -> None:
+    assert families({"task_logs.py", "task_reports.py", "task_stops.py", "task"}) == ["task"]
+    assert families({"task_logs.py", "task_reports.py", "tasks.py"}) == []
+
+
+def test_every_folder_says_what_lives_there() -> None:
+    packages = [file for file in PRODUCT if file.endswith("/__init__.py")]
+    docs = {file: ast.get_docstring(ast.parse(text_of(file) or "")) or "" for file in packages}
+
+    assert len(packages) > 40
+    assert [file for file, doc in docs.items() if len(doc.split()) < 4] == []
+
+
+def test_names_say_what_they_name() -> None:
+    kept = {name for name, _ in KEPT}
+    found = {file: set(banned_names(text_of(file) or "")) - kept for file in PRODUCT}
+
+    assert {file: names for file, names in found.items() if names} == {}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def _told(): ...",
+        "def f(asked): ...",
+        "class Made: ...",
+        "self._said = 1",
+        "class A:\n    made: int",
+    ],
+)
+def test_a_name_that_says_nothing_is_seen(text: str) -> None:
+    assert len(list(banned_names(text))) == 1
+
+
+def test_the_first_five_files_of_a_newcomer_are_five_and_short() -> None:
+    """Goal: the code map promises a way in that takes half an hour."""
+    page = CODE_MAP.read_text()
+    way = page.split("## The first five files", 1)[1].split("\n## ", 1)[0]
+    files = re.findall(r"^\d\. `([\w/.]+)`", way, re.MULTILINE)
+    lines = {file: len((ROOT / file).read_text().splitlines()) for file in files}
+
+    assert len(files) == 5
+    assert sum(lines.values()) < FIVE_FILES_LINES_MAX, lines
+
+
+def test_the_code_map_draws_every_folder_of_the_planes() -> None:
+    page = CODE_MAP.read_text()
+    folders = {name for folder in ("supervisor", "tasks") for name in _entries(PRODUCT)[folder]}
+
+    assert [
+        name
+        for name in sorted(folders)
+        if not re.search(rf"\b{re.escape(name.removesuffix('.py'))}\b", page)
+    ] == []
