@@ -91,7 +91,7 @@ _HEADINGS = {
     "formats": "texts",
     "bits": "numbers",
     "json": "nested data",
-    "documents": "nested data",
+    "nested_json": "nested data",
     "time": "times",
     "moments": "times",
     "sizes": "numbers for people",

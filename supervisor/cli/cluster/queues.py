@@ -163,7 +163,7 @@ def replay(
             metavar="SEQ",
             help="Number of the event, as `queue failed` tells it.",
             min=0,
-            show_default="none: print_notice --all",
+            show_default="none: say --all",
         ),
     ] = None,
     everything: Annotated[
