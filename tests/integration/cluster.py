@@ -23,6 +23,7 @@ from supervisor.dev.processes import Child, ChildFailed, ChildSpec
 from tasks.runtime.jars import SPARK
 from tests.environment.bare_path import bare_path
 from tests.environment.brokers import shared_jars, shared_jars_dir
+from tests.environment.frozen import freeze
 from tests.waiting import HANGS_AFTER_S, wait_until
 
 START_WITHIN_S = HANGS_AFTER_S
@@ -154,6 +155,12 @@ class Cluster:
         child.signal(signal.SIGTERM)
         wait_until(lambda: not child.alive())
         return child.exit_code()
+
+    def freeze(self, name: str) -> None:
+        """Let a child stand still; SIGCONT has it go on."""
+        pid = self.children[name].pid
+        assert pid is not None
+        freeze(pid)
 
     def kill(self, name: str) -> None:
         """End a child, and its JVM, as a crash would."""

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import psutil
 from pydantic import JsonValue
 
 from tests.integration.cluster import Cluster
@@ -55,10 +54,7 @@ def unfinished(cluster: Cluster, table: str, journal: Journal) -> set[str]:
 
 def stop_worker(cluster: Cluster) -> None:
     """Let w1 stand still: it journals nothing more, though its JVM may end what it does."""
-    child = cluster.children["w1"]
-    child.signal(signal.SIGSTOP)
-    seen = psutil.Process(child.pid)
-    wait_until(lambda: seen.status() == psutil.STATUS_STOPPED)
+    cluster.freeze("w1")
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ import httpx
 from supervisor.dev.ports import LOOPBACK, free_port
 from supervisor.dev.processes import Child, ChildSpec
 from supervisor.metadata.store import SqlStore
+from tests.environment.frozen import freeze
 from tests.waiting import HANGS_AFTER_S, wait_until
 
 SUPERVISORS = "/druid/indexer/v1/supervisor"
@@ -53,7 +54,8 @@ class Overlord:
 
     def freeze(self) -> None:
         """Stop the process where it is."""
-        self.child.signal(signal.SIGSTOP)
+        assert self.child.pid is not None
+        freeze(self.child.pid)
 
     def go_on(self) -> None:
         """Let it run on."""

@@ -8,7 +8,7 @@ import signal
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -18,6 +18,7 @@ import psutil
 import psycopg
 import pytest
 
+from tests.environment.frozen import freeze
 from tests.environment.postgres import Server, postgres
 from tests.integration.oracle import spec
 from tests.integration.overlords import SUPERVISORS, Overlord, Overlords, silent_broker
@@ -111,18 +112,18 @@ def _frozen(server: Server) -> Iterator[None]:
     processes = _processes(server)
     try:
         for each in processes:
-            _signal(each.pid, signal.SIGSTOP)
+            with _unless_ended():
+                freeze(each.pid)
         yield
     finally:
         for each in processes:
-            _signal(each.pid, signal.SIGCONT)
+            with _unless_ended():
+                os.kill(each.pid, signal.SIGCONT)
 
 
-def _signal(pid: int, number: signal.Signals) -> None:
-    try:
-        os.kill(pid, number)
-    except ProcessLookupError:
-        return  # the session from which its id was read
+def _unless_ended() -> AbstractContextManager[None]:
+    """Pass over the session from which the process ids were read."""
+    return suppress(ProcessLookupError, psutil.NoSuchProcess)
 
 
 def _until_it_works(overlord: Overlord, act: Callable[[], int]) -> tuple[float, set[int]]:

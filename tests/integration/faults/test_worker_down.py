@@ -154,7 +154,7 @@ def test_what_asks_a_worker_that_is_down_answers_at_once_and_says_so(
         task_id = str(cluster.tasks(TOPIC)[0]["id"])
         well = _ask(cluster, task_id)
         for name in WORKERS:
-            cluster.children[name].signal(signal.SIGSTOP)
+            cluster.freeze(name)
         frozen = _ask(cluster, task_id)
         wait_until(lambda: _silent(cluster))
         silent = _ask(cluster, task_id)
@@ -171,6 +171,7 @@ def test_what_asks_a_worker_that_is_down_answers_at_once_and_says_so(
 
     for told in (well, again):
         assert (told.refused, _missing(told), _warned(told)) == ({}, [], [])
+    assert _missing(frozen)
     assert all("does not answer" in each for each in _missing(frozen)), "nobody was asked"
     for told in (frozen, silent, gone):
         _says_what_is_missing(told, task_id)
@@ -184,7 +185,7 @@ def test_what_is_ordered_of_workers_that_stand_still_is_taken_at_once_and_done_l
 ) -> None:
     with _all_read(broker, tmp_path, ORDERED) as (cluster, _):
         for name in WORKERS:
-            cluster.children[name].signal(signal.SIGSTOP)
+            cluster.freeze(name)
         ordered = [_order(cluster, verb) for verb in VERBS]
         wait_until(lambda: _silent(cluster))
         ordered += [_order(cluster, verb) for verb in (*VERBS, "suspend")]

@@ -25,9 +25,7 @@ def test_each_record_is_read_by_one_of_the_two(broker: Broker, tmp_path: Path) -
     with running(Cluster(tmp_path, more=_PATIENT)) as cluster:
         cluster.apply(_lagging(broker.bootstrap))
         wait_until(lambda: len(cluster.publications(TOPIC)) >= 1, within_s=300)
-        cluster.children["w1"].signal(
-            signal.SIGSTOP
-        )  # else it may catch up while the command starts
+        cluster.freeze("w1")  # else it may catch up while the command starts
         asked = cluster.tidegate(*_COMMAND)
         cluster.children["w1"].signal(signal.SIGCONT)
         assert asked.returncode == 0, asked.stdout + asked.stderr
