@@ -7,6 +7,9 @@ import psutil
 
 from tests.waiting import wait_until
 
+_STILL = (psutil.STATUS_STOPPED, psutil.STATUS_ZOMBIE)
+"""A child that has ended stays a zombie if its parent was frozen before."""
+
 
 def freeze(pid: int) -> None:
     """Stop a process, and return when none of its threads runs any more.
@@ -23,6 +26,6 @@ def freeze(pid: int) -> None:
 
 def _is_stopped(thread_id: int) -> bool:
     try:
-        return psutil.Process(thread_id).status() == psutil.STATUS_STOPPED
+        return psutil.Process(thread_id).status() in _STILL
     except psutil.NoSuchProcess:
         return True
