@@ -1,1 +1,1 @@
-"""One file per outside thing; each implements a port and turns its library's errors into ours."""
+"""Adapters, one file per external system: each implements a port and translates library errors."""

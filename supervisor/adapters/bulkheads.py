@@ -1,4 +1,4 @@
-"""Threads for work that may hang: one place that is silent never holds them all.
+"""The bulkhead: a bounded thread pool in which one silent neighbour never holds all threads.
 
 work of one lane ──► waits in its lane ──► one thread ──► it answered: up to `width` threads
                           ▲                    └──► it did not: one thread, the rest waits
@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 Work = Callable[[], bool]
-"""Tells whether what it asked has answered, however badly."""
+"""One piece of work; returns whether the neighbour answered, even if with an error."""
 
 
 @dataclass
@@ -22,10 +22,10 @@ class _Lane:
 
 
 class BulkheadPool:
-    """Runs work lane by lane; safe to call from many threads."""
+    """A thread pool with one bounded lane per neighbour; safe to call from many threads."""
 
     def __init__(self, threads: int, width: int, name: str) -> None:
-        """Start no thread yet; `width` is how many a lane that answers has at most."""
+        """`width` is the maximum number of threads of a lane whose neighbour answers."""
         self._width = width
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix=name)
         self._lock = threading.Lock()
@@ -40,7 +40,7 @@ class BulkheadPool:
             self._start(name, lane)
 
     def stop(self) -> None:
-        """Start nothing more; what runs ends by itself."""
+        """Start no more work; running work ends by itself."""
         with self._lock:
             self._stopped = True
         self._pool.shutdown(wait=False, cancel_futures=True)
@@ -61,4 +61,4 @@ class BulkheadPool:
                 lane.answers = answers
                 self._start(name, lane)
                 if not lane.running and not lane.waiting:
-                    self._lanes.pop(name, None)  # a new one begins narrow: no harm
+                    self._lanes.pop(name, None)  # a new lane begins with one thread: no harm

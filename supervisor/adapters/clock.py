@@ -1,11 +1,11 @@
-"""The clock of a real process."""
+"""The system clock: wall time that follows the monotonic clock."""
 
 import time
 from datetime import UTC, datetime, timedelta
 
 
 class SystemClock:
-    """Wall time at process start plus monotonic time since: a jumping wall clock moves nothing."""
+    """Wall time at process start plus monotonic time since, so no jumps of the wall clock."""
 
     def __init__(self) -> None:
         """Read both clocks once."""

@@ -1,14 +1,14 @@
-"""Passwords as argon2id: slow and hungry for memory, so that a stolen hash is hard to guess."""
+"""Password hashing by argon2id: slow and memory-hard, so that a stolen hash is hard to guess."""
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
 
 class Argon2Passwords:
-    """See `ports_access.Passwords`; safe from many threads."""
+    """See `ports.access.Passwords`; safe from many threads."""
 
     def __init__(self, memory_kib: int, passes: int) -> None:
-        """Take the parameters of new hashes; a stored one brings its own."""
+        """Set the parameters of new hashes; a stored hash holds its own parameters."""
         self._hasher = PasswordHasher(time_cost=passes, memory_cost=memory_kib, parallelism=1)
 
     def hash(self, password: str) -> str:
@@ -16,7 +16,7 @@ class Argon2Passwords:
         return self._hasher.hash(password)
 
     def verify(self, secret: str, password: str) -> bool:
-        """Tell whether this is the password of a text that `hash` made."""
+        """Return whether `secret`, a result of `hash`, belongs to this password."""
         try:
             return self._hasher.verify(secret, password)
         except (VerificationError, InvalidHashError):

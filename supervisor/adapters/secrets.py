@@ -1,4 +1,4 @@
-"""Secrets of connections: looked up when a client is built."""
+"""Lookup of connection secrets, at the time when a client is built."""
 
 from supervisor.core.values.errors import SecretMissing
 from tasks.contract.kafka_client import SecretRef
@@ -9,7 +9,7 @@ def read_secret(reference: SecretRef) -> str:
     """Return the secret that `reference` names.
 
     Raises:
-        SecretMissing: it cannot be had here; the text names its variable, never a value.
+        SecretMissing: the secret is not available here; the text names its variable, no value.
     """
     try:
         return secret_text(reference)

@@ -1,6 +1,6 @@
 """A real Kafka broker of one node, KRaft without ZooKeeper, as a child process on loopback.
 
-    <folder>/cluster-id   made once; the data belongs to it
+    <folder>/cluster-id   created once; the data belongs to this id
     <folder>/ports.json   kept across starts while they are free: clients remember addresses
     <folder>/data/        log.dirs; formatted once, `<folder>/formatted` says that it was
     <folder>/server.properties, broker.log, broker.pid
@@ -88,7 +88,7 @@ class Broker:
     def __init__(
         self, folder: Path, java: Java, jars: Sequence[Path], *, port: int | None = None
     ) -> None:
-        """Nothing is written or started yet.  `port`: where clients connect; None: a free one."""
+        """`port` is the port for clients; None: a free port."""
         self._folder = folder.absolute()
         self._java = java
         self._class_path = os.pathsep.join(str(jar) for jar in jars)
@@ -99,22 +99,22 @@ class Broker:
 
     @property
     def bootstrap(self) -> str:
-        """The address for `bootstrap.servers`; known once it is prepared."""
+        """The address for `bootstrap.servers`, known once the broker is prepared."""
         assert self.port, "the broker is not prepared yet"
         return f"{LOOPBACK}:{self.port}"
 
     @property
     def log(self) -> Path:
-        """What the broker's process wrote, over all its starts."""
+        """The log file of the broker, over all its starts."""
         return self._folder / "broker.log"
 
     @property
     def pid(self) -> int | None:
-        """The broker's process; None when it does not run."""
+        """The broker's process id; None when the broker does not run."""
         return None if self._child is None else self._child.pid
 
     def prepare(self) -> None:
-        """Choose ports, write settings and format the storage, whatever of it is missing.
+        """Choose ports, write settings and format the storage, unless this was done before.
 
         Raises:
             ChildFailed: the storage could not be formatted.
@@ -129,7 +129,7 @@ class Broker:
             self._write("formatted", f"{self.cluster_id}\n")
 
     def settings(self, controller: int) -> dict[str, str]:
-        """Return what `server.properties` says; `controller` is the port of its controller."""
+        """Return the entries of `server.properties`; `controller` is the controller's port."""
         return {
             **_SETTINGS,
             "listeners": f"PLAINTEXT://{self.bootstrap},CONTROLLER://{LOOPBACK}:{controller}",
@@ -151,7 +151,7 @@ class Broker:
         )
 
     def is_ready(self) -> bool:
-        """Whether it answers clients, and is this broker and no other on the same port."""
+        """Whether the port answers clients, and belongs to this broker and no other."""
         if not accepts(self.port):
             return False
         try:
@@ -163,12 +163,12 @@ class Broker:
         return answering == self.cluster_id and len(cluster.brokers) == 1
 
     def start(self, within: timedelta = START_WITHIN) -> None:
-        """Prepare and start it, and return when it answers clients.
+        """Prepare and start the broker; return when the broker answers clients.
 
-        It dies with this process, and with the thread that calls this.
+        The broker dies with this process, and with the calling thread.
 
         Raises:
-            ChildFailed: it ended or did not answer in time; it does not run then.
+            ChildFailed: the broker ended or did not answer in time; it does not run then.
         """
         assert self.pid is None, "the broker runs already"
         self.prepare()
@@ -184,13 +184,13 @@ class Broker:
             time.sleep(_POLL_S)
 
     def stop(self) -> None:
-        """End it in good order: SIGTERM, a grace, then SIGKILL.  Its data stays."""
+        """Stop the broker: SIGTERM, a grace time, then SIGKILL.  The data stays."""
         if self._child is not None:
             self._child.stop()
             self._child = None
 
     def kill(self) -> None:
-        """End it by SIGKILL, as a crash would.  Its data stays."""
+        """End the broker by SIGKILL, as a crash would.  The data stays."""
         if self._child is not None:
             self._child.kill()
             self._child = None

@@ -1,6 +1,6 @@
-"""The demo: shows rows arrive in the table, and the proof that none is lost or doubled.
+"""The demo: shows rows arriving in the table, and the proof that none is lost or duplicated.
 
-It uses the same commands as everybody: `tidegate query` for the growing row count, then
+The demo runs the ordinary commands: `tidegate query` for the growing row count, then
 `tidegate verify`, which reads the topic again with a reader of its own.
 """
 
@@ -23,7 +23,7 @@ VERIFY_EVERY_S = 60.0
 
 
 class Demo:
-    """Runs commands against a running Tidegate and prints what they say."""
+    """Runs commands against a running Tidegate and prints their output."""
 
     def __init__(
         self,
@@ -33,7 +33,7 @@ class Demo:
         until: Event,
         notify: Callable[[str], None],
     ) -> None:
-        """Show `table` of the overlord at `url`; `group` is looked after meanwhile."""
+        """Show `table` of the overlord at `url`, and keep the children of `group` running."""
         self._url = url
         self._table = table
         self._count = f"select count(*) as n from {table}"  # noqa: S608 -- our own name
@@ -42,7 +42,10 @@ class Demo:
         self._say = notify
 
     def show(self, *, once: bool) -> int:
-        """Show it until told to stop, or, `once`, until the first verify; return the exit code."""
+        """Show the demo until `until` is set or, with `once`, until the first verify.
+
+        Returns the exit code.
+        """
         self._say(f"waiting for the first published rows of {self._table} ...")
         if not self._await_growth():
             return 0 if self._until.is_set() else 1
@@ -54,7 +57,7 @@ class Demo:
         return 0
 
     def _await_growth(self) -> bool:
-        """Print the row count as it grows; True when it has grown often enough to be shown."""
+        """Print the row count as it grows; True when the count has grown often enough."""
         deadline = time.monotonic() + FIRST_ROWS_WITHIN_S
         seen: list[int] = []
         while len(seen) < COUNTS_BEFORE_VERIFY and not self._until.is_set():
@@ -83,7 +86,7 @@ class Demo:
         return ended.returncode
 
     def _rows(self) -> int | None:
-        """Return how many rows are published; None before the first."""
+        """Return the number of published rows; None before the first publish."""
         ended = self._tidegate("query", "-o", "json", self._count)
         if ended.returncode != 0:
             return None

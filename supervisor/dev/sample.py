@@ -1,4 +1,4 @@
-"""A stream to try things on: clicks on a web site, at a steady rate, until told to stop.
+"""A sample stream generator: clicks on a web site at a steady rate, until it is stopped.
 
 `python -m supervisor.dev.sample --bootstrap host:port --topic clicks --rate 200 [--count N]`
 """
@@ -100,7 +100,7 @@ class _Outcome:
     errors: list[str] = field(default_factory=list)
 
     def note(self, error: KafkaError | None, _: Message) -> None:
-        """Take one delivery report."""
+        """Count one delivery report."""
         if error is None:
             self.acknowledged += 1
         else:
@@ -117,8 +117,8 @@ def produce_clicks(
 ) -> int:
     """Produce until `until` is set, or `count` records; return how many were acknowledged.
 
-    A rate of 0 means as fast as possible.  After an outage the rate goes on as before: what was
-    not produced meanwhile is not made up for.
+    A rate of 0 means as fast as possible.  After an outage the rate is the same as before: records
+    that were not produced meanwhile are not produced later.
 
     Raises:
         KafkaException: records were refused, or not acknowledged within FLUSH_TIMEOUT_S.
@@ -158,7 +158,7 @@ def produce_clicks(
 
 
 class Pace:
-    """How many records are due at an instant, so that the rate is steady."""
+    """The number of records that are due at an instant, for a steady rate."""
 
     _BURST = 1_000
 
@@ -167,7 +167,7 @@ class Pace:
         self._paid_until_s: float | None = None
 
     def due(self, now_s: float) -> int:
-        """Return the number due since the last call; never more than _BEHIND_S_MAX has."""
+        """Return the number due since the last call, at most that of _BEHIND_S_MAX seconds."""
         if not self._rate_per_s:
             return self._BURST
         last_s = self._paid_until_s if self._paid_until_s is not None else now_s

@@ -1,4 +1,4 @@
-"""Topics of a development broker."""
+"""Topic creation on a development broker."""
 
 import time
 from collections.abc import Mapping
@@ -18,11 +18,11 @@ def create_topic(
     partitions: int = 1,
     config: Mapping[str, str] | None = None,
 ) -> None:
-    """Create a topic and return when each partition has a leader; one that exists is left alone.
+    """Create a topic, and wait until each partition has a leader; an existing topic is unchanged.
 
     Raises:
         KafkaException: the broker does not answer or refuses.
-        TimeoutError: it was created but has no leaders in time.
+        TimeoutError: the topic was created, but its partitions have no leaders in time.
     """
     admin = AdminClient({"bootstrap.servers": bootstrap, "log_level": 0})
     wanted = NewTopic(topic, num_partitions=partitions, config=dict(config or {}))

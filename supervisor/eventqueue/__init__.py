@@ -1,5 +1,5 @@
-"""Deferred work that survives any crash: durable queues, each with one consumer, in order.
+"""Durable event queues: deferred work that survives any crash, in order, one consumer per queue.
 
-Read `core/queue/events.py` (what is stored), then `handling.py` (what a handler is told and
-answers), then `queues.py` (how queues are opened and run).
+Read `core/queue/events.py` (the stored rows), then `handling.py` (the interface of a handler), then
+`queues.py` (how queues are opened and run).
 """

@@ -1,4 +1,4 @@
-"""What a look at a queue means, and what a handler's answers mean: pure.
+"""Pure decisions of the queue consumer: from rows to a batch, from answers to a settlement.
 
 rows ─► next_batch ─┬─ Damage        the queue is DEAD, nothing of it is handled
                     ├─ Idle          nothing is due before `until`
@@ -29,14 +29,14 @@ from supervisor.eventqueue.handling import Done, Fail, Handling, Later, Retry
 
 @dataclass(frozen=True)
 class Idle:
-    """Nothing is due; None: nothing is there."""
+    """Nothing is due before `until`; None: the queue is empty."""
 
     until: datetime | None
 
 
 @dataclass(frozen=True)
 class Ahead:
-    """Events that another overlord's clock, ahead of ours, has put off: from now on ours counts."""
+    """Events whose wait began by another overlord's clock, ahead of ours; our clock counts now."""
 
     stored: tuple[StoredEvent, ...]
     events: tuple[QueuedEvent, ...]
@@ -44,7 +44,7 @@ class Ahead:
 
 @dataclass(frozen=True)
 class Undecodable:
-    """The first event is sound and still cannot be read."""
+    """The first event is sound, but this release cannot decode it."""
 
     stored: StoredEvent
     why: str
@@ -52,7 +52,7 @@ class Undecodable:
 
 @dataclass(frozen=True)
 class Batch:
-    """What is handled at once, in order."""
+    """Events that are handled together, in order."""
 
     stored: tuple[StoredEvent, ...]
     events: tuple[QueuedEvent, ...]
@@ -64,9 +64,9 @@ Look = Damage | Idle | Ahead | Undecodable | Batch
 def next_batch(
     row: QueueRow, read: Sequence[StoredEvent], config: QueueConfig, now: datetime
 ) -> Look:
-    """Return what the rows behind the position of a LIVE queue call for.
+    """Return what to do with the rows behind the position of a LIVE queue.
 
-    `read` begins right behind `row.processed_seq`: as many rows as a batch takes, or all there are.
+    `read` begins right behind `row.processed_seq` and has the rows of a whole batch, or all rows.
     """
     if (damage := damage_of(row, read)) is not None:
         return damage
@@ -88,7 +88,7 @@ def next_batch(
         except UndecodableEvent as error:
             if not taken:
                 return Undecodable(stored, str(error))
-            break  # those before it first: then it is the head
+            break  # handle the events before it first: then it is the head
         taken.append(stored)
         events.append(event)
     found = Ahead if first is _Wait.AHEAD else Batch
@@ -96,7 +96,7 @@ def next_batch(
 
 
 class _Wait(Enum):
-    """How far the wait of an event is."""
+    """The state of an event's wait."""
 
     OVER = auto()
     LASTS = auto()
@@ -111,7 +111,7 @@ def _wait_of(stored: StoredEvent, now: datetime) -> _Wait:
 
 
 def looked_at(enqueued_at: datetime, due_at: datetime, now: datetime) -> datetime:
-    """Return when a queue is to be looked at whose first event was added, and is due, then."""
+    """Return when to look at a queue whose first event has these times of adding and due."""
     return now if is_ahead(enqueued_at, due_at - enqueued_at, now) else due_at
 
 
@@ -126,7 +126,7 @@ class SetAside:
 
 @dataclass(frozen=True)
 class Settlement:
-    """What a handled batch leads to, all of it in one transaction."""
+    """The changes that follow from a handled batch, all written in one transaction."""
 
     processed_seq: int
     processed_bytes: int
@@ -135,16 +135,16 @@ class Settlement:
 
 
 class WrongAnswers(Exception):
-    """A bug: a handler answered fewer or more events than it was given."""
+    """A bug: the number of a handler's answers differs from the number of its events."""
 
 
 def settle(
     row: QueueRow, batch: Batch, answers: Sequence[Handling], config: QueueConfig
 ) -> Settlement:
-    """Return what the answers to a batch lead to.
+    """Return the changes that follow from the answers to a batch.
 
     Raises:
-        WrongAnswers: their number is another one than that of the events.
+        WrongAnswers: the number of answers differs from the number of events.
     """
     if len(answers) != len(batch.events):
         raise WrongAnswers(f"{len(answers)} answers for {len(batch.events)} events")
@@ -169,11 +169,11 @@ def settle(
 
 
 def passed(row: QueueRow, stored: Sequence[StoredEvent]) -> tuple[int, int]:
-    """Return the position behind these events: its number, and all bytes up to it."""
+    """Return the position behind these events: the last number, and all bytes up to it."""
     return stored[-1].seq, row.processed_bytes + sum(each.size_bytes for each in stored)
 
 
 def backoff(failures: int, config: QueueConfig) -> timedelta:
-    """Return how long to wait after so many failures in a row: doubling, up to the cap."""
+    """Return the exponential backoff after so many failures in a row, up to the cap."""
     doubled = config.iteration_delay * (1 << min(max(failures - 1, 0), 30))
     return min(doubled, config.backoff_cap)

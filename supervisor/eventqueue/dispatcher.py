@@ -1,8 +1,8 @@
-"""Runs queues that have something due: one run at a time per queue, several side by side.
+"""The dispatcher: a scheduler that runs due queues in parallel, with one run at a time per queue.
 
-One thread waits, a bounded number works; a queue without work holds none.  A handler that hangs
-keeps its thread, and is counted out, so that other queues are not held up by it.  Threads are
-daemons: a handler that never comes back does not keep the process from ending.
+One thread waits, and a bounded number of threads work.  A queue without work holds no thread.  A
+hanging handler keeps its thread but no longer counts against the bound, so that it does not delay
+other queues.  Threads are daemons, so a handler that never returns does not keep the process alive.
 """
 
 import heapq
@@ -24,18 +24,18 @@ log = structlog.get_logger()
 
 Given = TypeVar("Given")
 HANGING_MAX = 64
-"""Handlers that may hang beside those that work; beyond, queues wait for one to come back."""
+"""The maximum of hanging handlers; beyond it, queues wait until one of the handlers returns."""
 
 
 HELD_UP_S = 1.0
-"""How long the dispatcher waits after a round that failed, as when the system has no thread."""
+"""Seconds that the dispatcher waits after a failed round, for example without a free thread."""
 
 
 @dataclass
 class _Entry:
     processor: EventProcessor
     due: float | None = None
-    """When it runs next; None: not before it is woken."""
+    """When the queue runs next; None: not before a wake-up."""
     since: float | None = None
     """When the present run began."""
     hangs: bool = False
@@ -43,10 +43,9 @@ class _Entry:
 
 
 class Dispatcher:
-    """Schedules processors; `wake` from any thread, also before `start`."""
+    """Schedules processors; `wake` may be called from any thread, also before `start`."""
 
     def __init__(self, clock: Clock, *, threads: int) -> None:
-        """Start nothing yet."""
         self._clock = clock
         self._threads = threads
         self._changed = threading.Condition()
@@ -56,16 +55,16 @@ class Dispatcher:
         self._thread = threading.Thread(target=self._dispatch, name="events", daemon=True)
 
     def start(self) -> None:
-        """Begin to run what is due."""
+        """Begin to run due processors."""
         self._thread.start()
 
     @property
     def ended(self) -> bool:
-        """Whether its thread has ended, and was not stopped: nothing is handled any more."""
+        """Whether the thread has ended without `stop`, so that nothing is handled any more."""
         return self._thread.ident is not None and not self._thread.is_alive() and not self._stopping
 
     def stop(self, within_s: float) -> None:
-        """Start no more, and wait for what runs, for so long at most."""
+        """Start no more runs, and wait at most `within_s` for the present ones."""
         with self._changed:
             self._stopping = True
             self._changed.notify_all()
@@ -76,7 +75,7 @@ class Dispatcher:
             self._thread.join(timeout=within_s)
 
     def wake(self, processor: EventProcessor, in_s: float = 0.0) -> None:
-        """Run a processor soon, or in some seconds; an earlier time that is set stays."""
+        """Run a processor soon, or in some seconds; an earlier scheduled time stays."""
         with self._changed:
             if not self._stopping:
                 entry = self._entries.setdefault(processor.queue, _Entry(processor))
@@ -84,7 +83,7 @@ class Dispatcher:
                 self._schedule(entry, self._clock.monotonic() + max(in_s, 0.0))
 
     def drop(self, processor: EventProcessor) -> None:
-        """Run it no more."""
+        """Never run a processor again."""
         with self._changed:
             entry = self._entries.get(processor.queue)
             if entry is not None and entry.processor is processor:
@@ -105,13 +104,13 @@ class Dispatcher:
         while not self._stopping:
             try:
                 self._dispatch_next()
-            except Exception:  # a round that fails is made again
+            except Exception:  # a failed round is repeated
                 log.exception("event queues are held up")
                 with self._changed:
                     self._changed.wait_for(lambda: self._stopping, HELD_UP_S)
 
     def _dispatch_next(self) -> None:
-        """Begin the run that is due, or wait until one is."""
+        """Begin a due run, or wait until a run is due."""
         with self._changed:
             for late in self._overdue():
                 _in_thread(_tolerating, late.processor.overdue)
@@ -124,7 +123,7 @@ class Dispatcher:
             entry.due, entry.since = None, self._clock.monotonic()
         try:
             _in_thread(self._run, entry)
-        except RuntimeError:  # the system gave no thread
+        except RuntimeError:  # the system has no thread left
             with self._changed:
                 entry.since = None
                 self._schedule(entry, self._clock.monotonic())
@@ -135,7 +134,7 @@ class Dispatcher:
         return [e for e in self._running() if not e.hangs and now >= _deadline(e)]
 
     def _next(self) -> _Entry | None:
-        """Take the first entry that is due and does not run, if there is a thread for it."""
+        """Return the first due entry that does not run yet, if there is a thread for it."""
         if self._stopping:
             return None
         if not self._has_room():
@@ -143,7 +142,7 @@ class Dispatcher:
         while self._due and self._due[0][0] <= self._clock.monotonic():
             at, queue = heapq.heappop(self._due)
             entry = self._entries.get(queue)
-            # Another time was set since; or it runs, and is looked at when it comes back.
+            # Skip an entry with a new time, and a running one: its return schedules it again.
             if entry is not None and entry.due == at and entry.since is None:
                 return entry
         return None
@@ -166,7 +165,7 @@ class Dispatcher:
             again = processor.run_once()
             failures = 0
         except LeaseLost:
-            again = None  # the next term begins with a look at every queue
+            again = None  # the next term begins with a poll of every queue
         except Exception as error:  # noqa: BLE001 -- around one run, as around a pass
             failures += 1
             again = backoff(failures, processor.config)
@@ -183,7 +182,7 @@ class Dispatcher:
 
 
 def _about(queue: QueueName) -> dict[str, str]:
-    """Return what lines of the log name, of a container."""
+    """Return the log fields that name a queue and its container."""
     kind, _, name = queue.container.partition(":")
     field = {"supervisor": "supervisor", "table": "data_source"}.get(kind)
     return {"queue": str(queue)} if field is None else {"queue": str(queue), field: name}

@@ -1,8 +1,9 @@
-"""What a handler is given, and what it may answer.
+"""The handler interface of event queues: at-least-once batches in, one answer per event out.
 
-A handler sees a batch in order, at least once, and answers once per event.  It is idempotent: a
-batch whose answers were not committed comes again, maybe while an older run still goes on.
-Raising means that the whole batch failed: it comes again after a wait, and nothing behind it does.
+A handler sees a batch in order, at least once, and answers once per event.  A handler must be
+idempotent: a batch whose answers were not committed is handed out again, perhaps while an older run
+still goes on.  If the handler raises, the whole batch has failed.  It is repeated after a wait, and
+later events wait behind it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -15,19 +16,22 @@ from supervisor.ports.store import Store, Transaction
 
 @dataclass(frozen=True)
 class Done:
-    """Handled; what had gone already counts as well."""
+    """The event is handled; this answer is also right if its subject no longer exists."""
 
 
 @dataclass(frozen=True)
 class Retry:
-    """Failed this time: again at the tail, counted; after `max_attempts` it is set aside."""
+    """The event failed this time: queue it again at the tail with one more attempt.
+
+    After `max_attempts` the event is set aside.
+    """
 
     reason: str
 
 
 @dataclass(frozen=True)
 class Later:
-    """What it waits for has not happened: again at the tail, not counted, with this body."""
+    """The event has to wait: queue it again at the tail with this body; no attempt is counted."""
 
     body: Mapping[str, str | int | float | bool | None]
     why: str
@@ -35,7 +39,7 @@ class Later:
 
 @dataclass(frozen=True)
 class Fail:
-    """Will never work: set aside at once, for people to look at."""
+    """The event can never succeed: set it aside at once, for people to look at."""
 
     reason: str
 
@@ -44,28 +48,28 @@ Handling = Done | Retry | Later | Fail
 
 
 def nothing(_: Transaction) -> None:
-    """Write nothing beside the new position."""
+    """Write nothing together with the new position."""
 
 
 @dataclass(frozen=True)
 class Handled:
-    """Answers, one per event in their order, and what is written with the new position."""
+    """Answers, one per event in the same order, and a write that commits with the new position."""
 
     answers: Sequence[Handling]
     write: Callable[[Transaction], None] = nothing
-    """Called in the leading transaction that advances: what it writes happens exactly once."""
+    """Called in the leading transaction that moves the position, so its writes happen once."""
 
 
 @dataclass(frozen=True)
 class Context:
-    """What a handler works with."""
+    """The context of a handler: store, term and stop signal."""
 
     store: Store
     term: int
-    """Every write of its own goes through `store.leading(term)`."""
+    """Each write of the handler goes through `store.leading(term)`."""
     now: datetime
     stopping: Callable[[], bool]
-    """True once the process wants to end: a long handler returns what it has, or raises."""
+    """True once the process is about to end: a long handler then returns its answers or raises."""
 
 
 Handler = Callable[[Sequence[QueuedEvent], Context], Handled]

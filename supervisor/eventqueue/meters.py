@@ -1,7 +1,7 @@
-"""What a process has counted of its queues since it started: counters, a histogram, latencies.
+"""In-process metrics of event queues since the start: counters, a histogram and latencies.
 
-Nothing here is truth: positions and failures are rows.  What is counted is of this process alone,
-and a queue is known from its first use on.
+These numbers are not the truth: positions and failures are database rows.  The numbers count only
+this process, and a queue appears with its first use.
 """
 
 import math
@@ -15,42 +15,42 @@ from types import MappingProxyType
 from supervisor.core.queue.events import QueueName
 
 BATCH_BOUNDS_S = (0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 30.0, 60.0, 300.0)
-"""Upper bounds, inclusive, of the buckets of batch times; a last bucket takes the rest."""
+"""Inclusive upper bounds, in seconds, of the batch time buckets; one more bucket has the rest."""
 LATENCIES_KEPT = 1_000
-"""Newest handled events per queue, of which average and p99 are told."""
+"""The number of newest handled events per queue, for the average and p99 of latencies."""
 
 
 @dataclass(frozen=True)
 class Latency:
-    """From `add` to done, of the newest handled events; `count` says of how many."""
+    """Latency from `add` to done over the newest handled events; `count` is their number."""
 
     average_s: float
     p99_s: float
-    """99 of 100 were not slower."""
+    """99 of 100 events were not slower."""
     count: int
 
 
 @dataclass(frozen=True)
 class BatchTimes:
-    """How long batches took, as a histogram."""
+    """A histogram of batch durations."""
 
     buckets: tuple[int, ...] = (0,) * (len(BATCH_BOUNDS_S) + 1)
-    """Batches per bucket, not added up; the last one is of those above every bound."""
+    """Batches per bucket, not cumulative; the last bucket has the batches above every bound."""
     seconds: float = 0.0
-    """Of all of them together."""
+    """The total duration of all batches."""
 
     @property
     def count(self) -> int:
-        """How many batches there were."""
+        """The number of batches."""
         return sum(self.buckets)
 
 
 @dataclass(frozen=True)
 class Meter:
-    """What was counted of one queue."""
+    """The metrics of one queue."""
 
     handled: int = 0
-    """Events that got their answer."""
+    """Events that a handler has answered."""
     failed_iterations: int = 0
     """Batches that raised or timed out."""
     failed_events: int = 0
@@ -64,10 +64,9 @@ class Meter:
 
 
 class Meters:
-    """Counts for all queues of a process; safe to call from many threads at once."""
+    """The metrics of all queues of a process; safe to call from many threads at once."""
 
     def __init__(self) -> None:
-        """Start at zero."""
         self._lock = threading.Lock()
         self._tallies: dict[QueueName, _Tally] = {}
 
@@ -79,7 +78,7 @@ class Meters:
             tally.latencies_s.extend(latencies_s)
 
     def batch(self, queue: QueueName, seconds: float) -> None:
-        """Count a batch that was handed to its handler, whatever became of it."""
+        """Count a batch that was handed to its handler, whatever its outcome."""
         with self._lock:
             tally = self._tally(queue)
             tally.buckets[bisect_left(BATCH_BOUNDS_S, seconds)] += 1
@@ -101,23 +100,23 @@ class Meters:
             self._tally(queue).truncations += 1
 
     def refused(self, queue: QueueName, reason: str) -> None:
-        """Count an event that `add` did not take; `reason` is one of a few fixed words."""
+        """Count an event that `add` refused; `reason` is one of a few fixed words."""
         with self._lock:
             self._tally(queue).refused[reason] += 1
 
     def of(self, queue: QueueName) -> Meter:
-        """Return what was counted of one queue; zeros if it was not used."""
+        """Return the metrics of one queue; zeros if the queue was not used."""
         with self._lock:
             tally = self._tallies.get(queue)
             return Meter() if tally is None else tally.snapshot()
 
     def all(self) -> dict[QueueName, Meter]:
-        """Return every queue that was used, by name."""
+        """Return the metrics of every used queue, by name."""
         with self._lock:
             return {queue: self._tallies[queue].snapshot() for queue in sorted(self._tallies)}
 
     def _tally(self, queue: QueueName) -> "_Tally":
-        """Only with the lock held."""
+        """Return the counters of a queue; call it only with the lock held."""
         return self._tallies.setdefault(queue, _Tally())
 
 

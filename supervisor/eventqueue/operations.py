@@ -1,10 +1,10 @@
-"""What people may do with queues: look, replay, drop, repair.
+"""Operator actions on event queues: show, replay, drop and repair.
 
     handler ─ gives up ─► failed queue ─ replay ─► tail of the queue, attempts 0
     queue ─ damaged ─► DEAD ─ repair ─► LIVE: sound events in their order, the damaged ones failed
 
-Every verb is one leading transaction with its audit row: it happens with its author's name, or not
-at all.
+Every action is one leading transaction with its audit row.  So an action is committed with the name
+of its author, or not at all.
 """
 
 from collections.abc import Callable
@@ -34,28 +34,26 @@ from supervisor.eventqueue.shown import QueueView, Totals, look
 from supervisor.ports.store import Clock, Store, Transaction
 
 DAMAGED = "damaged: "
-"""How the reason of an event begins whose row was not sound: it is never replayed."""
+"""Prefix of the reason of a damaged event, which is never replayed."""
 FAILED_EVENTS = "failed-events"
-"""The list that their cursors belong to."""
+"""The name of the list that the cursors of failed events belong to."""
 REPLAYED_MAX = 1_000
-"""Failed events that one `replay_all` takes on; it says how many are left."""
+"""The maximum of failed events in one `replay_all`, which returns how many are left."""
 
 
 class QueueNotFound(Refused):
-    """Nothing was ever added to such a queue."""
+    """No event was ever added to this queue."""
 
     def __init__(self, queue: QueueName) -> None:
-        """Name the queue."""
         super().__init__(f"there is no event queue {queue}: `tidegate queue list` names them")
         self.container = queue.container
         self.queue = queue.name
 
 
 class FailedEventNotFound(Refused):
-    """No such event is set aside: it never was, or it was replayed or dropped."""
+    """The event is not set aside: it never was, or it was replayed or dropped."""
 
     def __init__(self, queue: QueueName, seq: int) -> None:
-        """Name the queue and the event."""
         super().__init__(f"event {seq} is not among the failed events of {queue}")
         self.container = queue.container
         self.queue = queue.name
@@ -66,7 +64,6 @@ class NotReplayable(Refused):
     """A failed event has no sound payload that this version knows: it can only be dropped."""
 
     def __init__(self, queue: QueueName, seq: int, why: str) -> None:
-        """Say why, and what to do instead."""
         place = f"{queue.container} {queue.name}"
         super().__init__(
             f"event {seq} of {queue} cannot be replayed: {why}. Look at it with `tidegate queue "
@@ -79,10 +76,9 @@ class NotReplayable(Refused):
 
 
 class QueueNotDead(Refused):
-    """Only a dead queue is repaired: a live one would lose its place for nothing."""
+    """Only a dead queue can be repaired: a live queue would lose its position for no gain."""
 
     def __init__(self, queue: QueueName) -> None:
-        """Name the queue."""
         super().__init__(f"event queue {queue} is not dead: there is nothing to repair")
         self.container = queue.container
         self.queue = queue.name
@@ -90,28 +86,28 @@ class QueueNotDead(Refused):
 
 @dataclass(frozen=True)
 class ReplayedAll:
-    """What became of the failed events of a queue."""
+    """The result of replaying all failed events of a queue."""
 
     replayed: int
     left: int
-    """Still set aside: not replayable, or beyond `REPLAYED_MAX`."""
+    """Events that are still set aside: not replayable, or beyond `REPLAYED_MAX`."""
 
 
 @dataclass(frozen=True)
 class Repaired:
-    """What became of the events of a dead queue."""
+    """The result of repairing a dead queue."""
 
     again: int
-    """Queued again, in their order, with their attempts."""
+    """Events that were queued again, in their order, with their attempts."""
     set_aside: int
-    """Damaged or not decodable: among the failed events now."""
+    """Events that were damaged or not decodable, and are failed events now."""
     missing: int
-    """Counted as added and nowhere to be found."""
+    """Events that were counted as added, but have no row."""
 
 
 @dataclass(frozen=True)
 class Operations:
-    """Views and verbs over all queues; one instance per process."""
+    """Views of all queues and actions on them; one instance per process."""
 
     store: Store
     clock: Clock
@@ -119,45 +115,45 @@ class Operations:
     """Raises LeaseLost, with the leader's address, on an overlord that does not lead."""
     meters: Meters
     wake: Callable[[QueueName], None]
-    """Has the queue looked at soon; called after the commit, for speed alone."""
+    """Wakes the consumer of a queue; called after the commit, only to save time."""
     config_of: Callable[[QueueName], QueueConfig]
     repaired: Callable[[Transaction, QueueName, datetime], None] = lambda _tx, _queue, _now: None
-    """Adds, in the repair's transaction, what the queue has refused while it was dead."""
+    """Adds, in the transaction of the repair, the events that the dead queue has refused."""
 
     # -- views ---------------------------------------------------------------------------------
 
     def rows(self) -> list[QueueView]:
-        """Return every queue as it stands, by name."""
+        """Return the present state of every queue, by name."""
         now = self.clock.now()
         with self.store.reading() as tx:
             totals = Totals.of(tx)
             return [self._view(tx, row, totals, now) for row in tx.events.all()]
 
     def show(self, queue: QueueName) -> QueueView:
-        """Return one queue as it stands.
+        """Return the present state of one queue.
 
         Raises:
-            QueueNotFound: nothing was ever added to it.
+            QueueNotFound: no event was ever added to the queue.
         """
         now = self.clock.now()
         with self.store.reading() as tx:
             return self._view(tx, _require_queue(tx, queue), Totals.of(tx), now)
 
     def dead(self) -> list[QueueRow]:
-        """Return the queues that stand still until somebody repairs them, by name."""
+        """Return the dead queues, which need a repair, by name."""
         with self.store.reading() as tx:
             return tx.events.dead()
 
     def failed(
         self, queue: QueueName | None, limit: int, cursor: str | None = None
     ) -> tuple[list[FailedEvent], str | None]:
-        """Return what was set aside, of one queue or of all, by queue and oldest first.
+        """Return failed events of one queue or of all, by queue and oldest first, and a cursor.
 
-        With it the cursor behind it; None: there is no more.
+        The cursor continues behind these events; None: there are no more.
 
         Raises:
-            QueueNotFound: nothing was ever added to this queue.
-            BadCursor: it is no cursor of this list.
+            QueueNotFound: no event was ever added to this queue.
+            BadCursor: the cursor does not belong to this list.
         """
         place = read_place(FAILED_EVENTS, cursor, 2)
         behind = None if place is None else (place[0], place[1])
@@ -173,7 +169,7 @@ class Operations:
             )
 
     def failed_event(self, queue: QueueName, seq: int) -> FailedEvent:
-        """Return one.
+        """Return one failed event.
 
         Raises:
             QueueNotFound, FailedEventNotFound: there is no such queue or event.
@@ -199,8 +195,8 @@ class Operations:
 
         Raises:
             QueueNotFound, FailedEventNotFound: there is no such queue or event.
-            NotReplayable: its payload is damaged, or of a kind that this version does not know.
-            QueueDead: the queue takes nothing until it is repaired.
+            NotReplayable: the payload is damaged, or of a kind that this version does not know.
+            QueueDead: the queue accepts nothing until it is repaired.
             LeaseLost: this overlord does not lead.
         """
         now = self.clock.now()
@@ -214,9 +210,9 @@ class Operations:
         self.wake(queue)
 
     def replay_all(self, queue: QueueName, author: str) -> ReplayedAll:
-        """Queue the failed events again, oldest first; those that cannot be stay where they are.
+        """Queue failed events again, oldest first; events that are not replayable stay.
 
-        Raises as `replay` does, but for what is only about one event.
+        Raises as `replay` does, except for the errors about a single event.
         """
         now = self.clock.now()
         with self.store.leading(self.term()) as tx:
@@ -278,7 +274,7 @@ class Operations:
     def _replay(
         self, tx: Transaction, row: QueueRow, seq: int, event: QueuedEvent, now: datetime
     ) -> None:
-        # Dropped in the same transaction: it is in one of the two places, always.
+        # Dropped in the same transaction, so the event is always in exactly one of two places.
         try:
             tx.events.add(row.queue, event, self._config(row), now, exempt=True)
         except (EmptyEvent, EventTooLarge) as error:
@@ -286,14 +282,14 @@ class Operations:
         tx.events.drop_failed(row.queue, seq)
 
     def _config(self, row: QueueRow) -> QueueConfig:
-        """Return the queue's configuration; who puts events back changes no queue's mode."""
+        """Return the queue's configuration with its stored mode, which a replay must not change."""
         return replace(self.config_of(row.queue), mode=row.mode)
 
     def _add_or_set_aside(
         self, tx: Transaction, row: QueueRow, stored: StoredEvent, now: datetime
     ) -> bool:
         """Return whether the event was queued again."""
-        # Its due time says already how long it was to wait; that of a clock ahead of ours does not.
+        # The due time contains the delay already, but not if it is from a clock ahead of ours.
         config = replace(self._config(row), delay=timedelta(0))
         wait = stored.due_at - stored.enqueued_at
         due_at = now + wait if is_ahead(stored.enqueued_at, wait, now) else stored.due_at
@@ -336,7 +332,7 @@ def _failed(tx: Transaction, queue: QueueName, seq: int) -> FailedEvent:
 
 
 def _replayable(failed: FailedEvent) -> QueuedEvent:
-    """Return a failed event as it is queued again."""
+    """Return a failed event in the form in which it is queued again."""
     if failed.reason.startswith(DAMAGED):
         raise NotReplayable(failed.queue, failed.seq, failed.reason)
     try:

@@ -1,12 +1,13 @@
-"""One queue and its one consumer: look, handle, advance; safe to crash at any line.
+"""The consumer of one queue: look, handle, advance; a crash at any line is safe.
 
     READING ─► HANDLING ─► ADVANCING ─► (TRUNCATING) ─► READING ...
        │           └─ raised ─► WAITING, longer each time ─► READING, the same batch
        └─ damaged ─► DEAD
 
-The position moves in one leading transaction, with what the handler writes and what goes to the
-tail or is set aside: a process that dies before it repeats one batch, one that dies after it none.
-Handlers run under the overlord's term, so there is no lease per queue (P24).
+One leading transaction moves the position, together with the handler's writes, the events that go
+to the tail and the events that are set aside.  After a crash before this transaction, one batch is
+repeated; after a crash behind it, none is.  Handlers run under the overlord's term, so there is no
+lease per queue (P24).
 """
 
 import threading
@@ -49,17 +50,17 @@ log = structlog.get_logger()
 
 AT_ONCE = timedelta(0)
 TRUNCATED_AT_ONCE = 5_000
-"""Rows of one statement."""
+"""Rows that one statement truncates."""
 ERROR_SHOWN_MAX = 1_000
 
 
 class ProcessorClosed(SupervisorError):
-    """It was closed: it takes nothing and handles nothing any more."""
+    """The processor was closed: it accepts and handles no more events."""
 
 
 @dataclass(frozen=True)
 class ProcessorParts:
-    """What every processor of a process works with."""
+    """The dependencies that all processors of a process share."""
 
     store: Store
     clock: Clock
@@ -70,12 +71,11 @@ class ProcessorParts:
 
 
 class EventProcessor:
-    """One queue; with a handler it is consumed here, else it is only added to."""
+    """One queue; with a handler its events are consumed here, otherwise they are only added."""
 
     def __init__(
         self, queue: QueueName, config: QueueConfig, handler: Handler | None, kit: ProcessorParts
     ) -> None:
-        """Nothing is read or written before it is used."""
         if handler is None and config.mode is not QueueMode.DURABLE:
             raise ValueError(f"{queue} has no consumer: it has to be durable")
         self.queue = queue
@@ -89,7 +89,7 @@ class EventProcessor:
 
     @property
     def consumes(self) -> bool:
-        """It has a handler."""
+        """The queue has a handler here."""
         return self._handler is not None
 
     def add(
@@ -102,11 +102,12 @@ class EventProcessor:
     ) -> int:
         """Queue an event with the caller's transaction, or in one of its own.
 
-        Returns the bytes that wait, it included; for the rest see `ports_events.Events.add`.
+        Returns the outstanding bytes, those of the event included; for the rest see
+        `ports.queue_events.Events.add`.
 
         Raises:
-            ProcessorClosed: it takes nothing any more.
-            EmptyEvent, EventTooLarge, TooManyOutstandingBytes, QueueDead: refused.
+            ProcessorClosed: the processor accepts no more events.
+            EmptyEvent, EventTooLarge, TooManyOutstandingBytes, QueueDead: the event is refused.
             LeaseLost: without `tx`, on an overlord that does not lead.
         """
         if tx is None:
@@ -124,11 +125,11 @@ class EventProcessor:
             raise
 
     def run_once(self) -> timedelta | None:
-        """Handle one batch; return when to look again, None: once something is added.
+        """Handle one batch; return the time to the next look, None: not before an event is added.
 
         Raises:
-            LeaseLost: another overlord leads; the position is its own business now.
-            SupervisorError: the metadata database did not answer; nothing moved.
+            LeaseLost: another overlord leads, and only that one may move the position.
+            SupervisorError: the metadata database did not answer; the position did not move.
         """
         with self._changed:
             if self._closed or self._running or self._handler is None:
@@ -142,10 +143,10 @@ class EventProcessor:
                 self._changed.notify_all()
 
     def overdue(self) -> None:
-        """Count a handler that has not come back in time as failed; it goes on (P24).
+        """Count a handler that has not returned in time as failed, although it goes on (P24).
 
-        A thread cannot be ended from outside: the next try waits for it, and its answers, if they
-        come after all, count.
+        A thread cannot be ended from outside, so the next try waits for the handler.  If the
+        handler returns after all, its answers count.
         """
         with self._kit.store.reading() as tx:
             row = tx.events.find(self.queue)
@@ -154,7 +155,7 @@ class EventProcessor:
             self._record(row, f"the handler has not come back for {limit_s:g} s", self._kit.term())
 
     def close(self) -> bool:
-        """Take and handle no more; wait for a running handler, up to `shutdown_timeout`.
+        """Accept and handle no more events; wait up to `shutdown_timeout` for a running handler.
 
         Safe to call twice and from many threads.  False: the handler still runs.
         """
@@ -169,7 +170,7 @@ class EventProcessor:
         return ended
 
     def on_close(self, notify: Callable[[], None]) -> None:
-        """Call `tell` once, when it is closed."""
+        """Call `tell` once, when the processor is closed."""
         self._on_close.append(notify)
 
     # -- one look --------------------------------------------------------------------------------
@@ -222,7 +223,7 @@ class EventProcessor:
 
     def _advance(self, row: QueueRow, settlement: Settlement, handled: Handled, term: int) -> None:
         now = self._kit.clock.now()
-        # Also where a queue has no delay: what failed is not tried again in a hot loop.
+        # Also in a queue without delay: a failed event is not repeated in a hot loop.
         not_before = now + self.config.iteration_delay
         with self._kit.store.leading(term) as tx:
             tx.events.advance(row, settlement.processed_seq, settlement.processed_bytes)
@@ -269,10 +270,10 @@ class EventProcessor:
             with self._kit.store.leading(term) as tx:
                 tx.events.record_failure(row, text[:ERROR_SHOWN_MAX])
         except StateMoved:
-            return  # it went on meanwhile
+            return  # the position moved meanwhile
 
     def _pass_by(self, row: QueueRow, stored: StoredEvent, why: str, term: int) -> timedelta:
-        """Set an unreadable event aside, after some looks: newer code may know it."""
+        """Set an undecodable event aside, but only after some looks: newer code may know it."""
         tries = row.failed_iterations + 1
         if tries < self.config.decode_attempts:
             self._record(row, f"event {stored.seq} cannot be decoded: {why}", term)
@@ -291,7 +292,7 @@ class EventProcessor:
     # -- housekeeping ------------------------------------------------------------------------------
 
     def _truncate(self, row: QueueRow, settled: Settlement, term: int) -> None:
-        """Delete what has been processed; the position does not depend on it."""
+        """Delete processed rows; the position does not depend on these rows."""
         if settled.processed_bytes - row.truncated_bytes < self.config.truncate_every_bytes:
             return
         up_to = min(settled.processed_seq, row.truncated_seq + TRUNCATED_AT_ONCE)

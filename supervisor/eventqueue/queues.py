@@ -1,12 +1,12 @@
-"""The event queues of one overlord: which are open, who consumes them, and when they run.
+"""The event queue registry of one overlord: open queues, their consumers and their wake-ups.
 
     for_consumer          one queue, one handler         the same name gives the same object
     for_durable_queue     one queue, only added to       may be consumed later, from where it stands
     for_every_container   one handler for the queue of this name in each container, opened when
-                          there is something in it
+                          the queue has an event
 
-Only the leader adds and only the leader consumes, so a commit of this process is the wake-up; a
-slow poll and the start of a term find whatever was missed.
+Only the leader adds and only the leader consumes, so a commit of this process is the wake-up.  A
+slow poll, and another one at the start of a term, find events that were missed.
 """
 
 import threading
@@ -47,7 +47,7 @@ class EventQueues:
         *,
         threads: int = THREADS,
     ) -> None:
-        """Run nothing yet; `term` raises LeaseLost while this overlord does not lead."""
+        """`term` raises LeaseLost while this overlord does not lead."""
         self._ending = threading.Event()
         self._kit = ProcessorParts(store, clock, term, meters, self._ending.is_set)
         self._dispatcher = Dispatcher(clock, threads=threads)
@@ -61,10 +61,10 @@ class EventQueues:
     def for_consumer(
         self, container: str, name: str, handler: Handler, config: QueueConfig | None = None
     ) -> EventProcessor:
-        """Open a queue with its one consumer; whoever opened it first here has given the handler.
+        """Open a queue with its one consumer; the first call in this process sets the handler.
 
-        What was added before, also while the queue was only durable, is handled from where it
-        stands.
+        Events that were added before, also while the queue had no consumer, are handled from the
+        stored position on.
         """
         queue = QueueName(container, name)
         with self._lock:
@@ -75,7 +75,7 @@ class EventQueues:
         return found
 
     def for_durable_queue(self, container: str, name: str) -> EventProcessor:
-        """Open a queue that is only added to: without a limit, and never truncated."""
+        """Open a queue without a consumer: it has no size limit, and is never truncated."""
         queue = QueueName(container, name)
         with self._lock:
             found = self._open.get(queue)
@@ -84,12 +84,12 @@ class EventQueues:
         return found
 
     def for_every_container(self, name: str, handler: Handler, config: QueueConfig) -> None:
-        """Consume the queue of this name in whatever container has one."""
+        """Consume the queue of this name in each container that has one."""
         with self._lock:
             self._families[name] = _Family(handler, config)
 
     def config_of(self, queue: QueueName) -> QueueConfig:
-        """Return how a queue is filled and emptied; a queue that nobody consumes is durable."""
+        """Return the configuration of a queue; a queue without a consumer is durable."""
         with self._lock:
             if (found := self._open.get(queue)) is not None:
                 return found.config
@@ -113,19 +113,19 @@ class EventQueues:
     # -- running -----------------------------------------------------------------------------------
 
     def start(self) -> None:
-        """Begin to handle what is due."""
+        """Begin to handle due events."""
         self._dispatcher.start()
 
     @property
     def ended(self) -> bool:
-        """Whether the thread that runs them has ended by itself."""
+        """Whether the thread of the dispatcher has ended by itself."""
         return self._dispatcher.ended
 
     def poll(self) -> None:
-        """Look which queues have something waiting: at the start of a term, and now and then.
+        """Look for queues with waiting events, at the start of a term and now and then.
 
         Raises:
-            SupervisorError: the metadata database did not answer; ask again.
+            SupervisorError: the metadata database did not answer; call again.
         """
         now = self._kit.clock.now()
         with self._kit.store.reading() as tx:
@@ -142,7 +142,7 @@ class EventQueues:
         self._wake_at(queue, now, now)
 
     def stop(self, within: timedelta = timedelta(seconds=10)) -> None:
-        """Start no more handlers and wait for those that run; nothing is lost either way."""
+        """Start no more handlers, and wait for running ones; no event is lost in any case."""
         self._ending.set()
         self._dispatcher.stop(within.total_seconds())
 

@@ -1,4 +1,4 @@
-"""How a queue stands, for people and for scrapers: its row, its oldest event, and what is wrong."""
+"""The health view of event queues, for people and scrapers: row, oldest event and trouble."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,51 +21,51 @@ from supervisor.ports.store import Transaction
 
 @dataclass(frozen=True)
 class OldestEvent:
-    """The first event that waits: whatever stands behind it waits for it."""
+    """The first event that waits; all later events of the queue wait for it."""
 
     seq: int
     kind: str
-    """Empty if it cannot be decoded."""
+    """The kind of the event; empty if the event cannot be decoded."""
     key: str
     enqueued_at: datetime
     due_at: datetime
     age: timedelta
-    """Since it was added; never negative."""
+    """The time since the event was added; never negative."""
 
 
 @dataclass(frozen=True)
 class QueueView:
-    """One queue as it stands now."""
+    """The present state of one queue."""
 
     row: QueueRow
     max_outstanding_bytes: int
     oldest: OldestEvent | None
-    """None: nothing waits, or its row is missing."""
+    """None: no event waits, or its row is missing."""
     failed_events: int
-    """Set aside, and neither replayed nor dropped yet."""
+    """Events that are set aside, and neither replayed nor dropped yet."""
     segments: int
-    """Over how many its stored rows are spread."""
+    """The number of segments of the queue's stored rows."""
     meter: Meter
-    """What this process has counted."""
+    """The metrics of this process."""
     why: str
-    """What is wrong, in a sentence; empty if nothing is."""
+    """The trouble of the queue in one sentence; empty if the queue is healthy."""
 
     @property
     def healthy(self) -> bool:
-        """Nothing is wrong with it."""
+        """The queue has no trouble."""
         return not self.why
 
 
 @dataclass(frozen=True)
 class Totals:
-    """What is asked of all queues at once, so that a look at many of them stays cheap."""
+    """Numbers that are queried for all queues at once, so that a view of many queues is cheap."""
 
     failed: Mapping[QueueName, int]
     segments: Mapping[QueueName, int]
 
     @classmethod
     def of(cls, tx: Transaction) -> "Totals":
-        """Ask."""
+        """Query the numbers."""
         return cls(tx.events.failed_counts(), tx.events.segments_left())
 
 
@@ -78,7 +78,7 @@ def look(
     meter: Meter,
     now: datetime,
 ) -> QueueView:
-    """Return how a queue stands; an idle one costs no query of its own."""
+    """Return the state of a queue; an idle queue costs no query of its own."""
     oldest = _oldest(tx, row, now) if row.outstanding_events > 0 else None
     return QueueView(
         row=row,
@@ -92,7 +92,7 @@ def look(
 
 
 def trouble_of(row: QueueRow, config: QueueConfig, oldest: OldestEvent | None) -> str:
-    """Say what is wrong with a queue; empty if nothing is.
+    """Describe the trouble of a queue; empty if the queue is healthy.
 
     Source: protocol rule P24: above the byte limit a queue is unhealthy and shows its oldest event.
     """
@@ -121,7 +121,7 @@ def _oldest(tx: Transaction, row: QueueRow, now: datetime) -> OldestEvent | None
         key=event.key,
         enqueued_at=event.enqueued_at,
         due_at=event.due_at,
-        # Clocks of two overlords differ: an age below nothing would be shown as an odd number.
+        # Clocks of two overlords differ, so the age could be negative.
         age=max(timedelta(0), now - event.enqueued_at),
     )
 

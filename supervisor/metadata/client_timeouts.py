@@ -1,12 +1,14 @@
-"""How long a PostgreSQL that says nothing is waited for; imported where its driver is installed.
+"""Client-side timeouts and a circuit breaker for an unresponsive PostgreSQL.
 
-A server that was stopped, or a network that swallows packets, keeps its connections open and obeys
-none of its own timeouts: only the client's clock ends that wait.  Whoever finds the server silent
-spares the others the same wait (F7):
+A frozen server, or a network that drops packets, keeps its connections open and obeys none of its
+own timeouts.  Only a timeout by the client's clock ends that wait.  The first caller that times out
+trips the breaker, which spares all other callers the same wait (F7):
 
-    answers ── no answer in time ──► silent: all are refused at once, one a second may try
-       ▲                                │
-       └────────── it got an answer ────┘
+    closed ── no answer in time ──► open: all callers are refused at once, one a second may try
+       ▲                               │
+       └────── a try got an answer ────┘
+
+Import this module only where the PostgreSQL driver is installed.
 """
 
 import threading
@@ -22,7 +24,7 @@ from sqlalchemy import Connection, Engine, event
 from supervisor.core.values.errors import MetadataUnavailable
 
 PING_S = 0.6
-"""For the empty question that begins every use of a pooled connection."""
+"""Timeout of the ping, an empty statement, that begins every use of a pooled connection."""
 TRY_EVERY_S = 1.0
 _LOOK_S = 0.05
 
@@ -30,31 +32,33 @@ RV = TypeVar("RV")
 
 
 class CircuitBreaker:
-    """Whether the server was found silent; one per engine, shared by all threads."""
+    """The circuit breaker: one per engine, shared by all threads.
+
+    It starts closed: the server is assumed to respond.
+    """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        """It answers, until somebody finds that it does not."""
         self._clock = clock
         self._lock = threading.Lock()
         self._try_at: float | None = None
         self.times_found = 0
 
     def trip(self) -> None:
-        """Refuse everybody for a while: the server did not answer in time."""
+        """Trip the breaker after a timeout: refuse all callers for `TRY_EVERY_S`."""
         with self._lock:
             self._try_at = self._clock() + TRY_EVERY_S
             self.times_found += 1
 
     def reset(self) -> None:
-        """Let everybody through: the server answered."""
+        """Reset the breaker after an answer of the server: let all callers through."""
         with self._lock:
             self._try_at = None
 
     def require_closed(self) -> None:
-        """Return if the server may be asked; while it is silent, one caller a second may.
+        """Return if the caller may use the server; while the breaker is open, one a second may.
 
         Raises:
-            MetadataUnavailable: it was found silent just now.
+            MetadataUnavailable: the server did not answer a moment ago.
         """
         with self._lock:
             if self._try_at is None:
@@ -73,8 +77,8 @@ class BoundedWaitConnection(psycopg.Connection[Any]):
     silence: CircuitBreaker | None = None
 
     def wait(self, gen: PQGen[RV], interval: float = _LOOK_S, timeout: float | None = None) -> RV:
-        """Wait as every connection does, but not for ever."""
-        if timeout is None:  # older drivers do not know it
+        """Wait as the driver does, but at most `patience_s` seconds."""
+        if timeout is None:  # older drivers do not know the parameter
             return super().wait(self._bounded(gen), interval)
         return super().wait(self._bounded(gen), interval, timeout)
 
@@ -84,7 +88,7 @@ class BoundedWaitConnection(psycopg.Connection[Any]):
             wanted = next(gen)
             while True:
                 ready = yield wanted
-                # 0: the driver only looks around, nothing has come.
+                # 0: the driver's poll interval has passed and no data has come.
                 if not ready and time.monotonic() >= until:
                     self._give_up()
                 wanted = gen.send(ready)
@@ -93,14 +97,14 @@ class BoundedWaitConnection(psycopg.Connection[Any]):
             return found
 
     def _give_up(self) -> None:
-        self.pgconn.finish()  # an answer that came now would be taken for the next one's
+        self.pgconn.finish()  # a late answer would be taken for that of the next statement
         if self.silence is not None:
             self.silence.trip()
         raise psycopg.OperationalError(f"no answer within {self.patience_s:g} s")
 
 
 def bound_waits(engine: Engine, *, statement_s: float) -> None:
-    """Bound each wait of an engine: `PING_S` for the first answer, then `statement_s`."""
+    """Bound each wait of an engine: `PING_S` for the first answer, then `statement_s` seconds."""
     silence = CircuitBreaker()
     ping_s = min(PING_S, statement_s)
 
@@ -117,7 +121,7 @@ def bound_waits(engine: Engine, *, statement_s: float) -> None:
 
     @event.listens_for(engine, "checkin")
     def rest(connection: BoundedWaitConnection | None, _record: object) -> None:
-        if connection is not None:  # None: it was closed
+        if connection is not None:  # None: the connection was closed
             connection.patience_s = ping_s
 
     @event.listens_for(engine, "begin")
@@ -129,11 +133,12 @@ def bound_waits(engine: Engine, *, statement_s: float) -> None:
 
 
 def never_pipeline(engine: Engine) -> None:
-    """Await an answer after each statement, so that the server sees a session that idles.
+    """Await an answer after each statement, so that the server sees an idle session.
 
-    The driver would send the rows of a list in a pipeline, and a session in one is never idle: a
-    leader that was frozen there kept its lock on the term for as long as it slept (D2).  New rows
-    go by the thousand in one statement; others, which are few, go one after the other.
+    The driver would send the rows of a list in a pipeline, and a session in a pipeline is never
+    idle.  A leader that was frozen there kept its lock on the term for as long as it was frozen
+    (D2).  New rows go by the thousand in one statement.  Other statements are few, and they run one
+    after the other.
     """
     engine.dialect.use_insertmanyvalues_wo_returning = True
 
@@ -143,17 +148,17 @@ def never_pipeline(engine: Engine) -> None:
     ) -> bool:
         for each in parameters:
             cursor.execute(statement, each)
-        return True  # it is done
+        return True  # the statements have been executed here
 
 
 def _in_a_thread(connect: Callable[[], BoundedWaitConnection]) -> "Future[BoundedWaitConnection]":
-    """Connect beside the caller: a name server may hang as well, which no setting bounds."""
+    """Connect in a thread of its own: a name server may hang, and no setting bounds that wait."""
     made: Future[BoundedWaitConnection] = Future()
 
     def run() -> None:
         try:
             made.set_result(connect())
-        except BaseException as error:  # noqa: BLE001 -- it is the caller's
+        except BaseException as error:  # noqa: BLE001 -- the caller gets it from the future
             made.set_exception(error)
 
     threading.Thread(target=run, name="connect", daemon=True).start()
@@ -163,7 +168,7 @@ def _in_a_thread(connect: Callable[[], BoundedWaitConnection]) -> "Future[Bounde
 def _unless_silent(
     connecting: "Future[BoundedWaitConnection]", silent: Callable[[], bool]
 ) -> BoundedWaitConnection:
-    """Return the new connection; give up waiting once somebody finds the server silent."""
+    """Return the new connection; give up once another caller has tripped the breaker."""
     while not wait([connecting], _LOOK_S).done:
         if silent():
             connecting.add_done_callback(_close_late)

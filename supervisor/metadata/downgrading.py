@@ -1,9 +1,10 @@
-"""Bring a metadata database back to the schema of an earlier release, so that it can start again.
+"""Schema downgrade of the metadata database, so that an earlier release can start again.
 
     nobody renews the lease for one TTL ──► lock, lease taken and given up, steps down, commit
     somebody renews it ────────────────────► refused; nothing is changed
 
-The lease is taken in the same transaction: a leader that was only silent writes nothing any more.
+The downgrade takes the lease in its own transaction.  So a leader that was only silent can write
+nothing afterwards.
 """
 
 import time
@@ -26,10 +27,10 @@ _HOLDER = "tidegate metadata downgrade"
 
 
 def lost_by(to: str) -> list[str]:
-    """Return what a way back to a revision loses, newest step first.
+    """Return the data that a downgrade to revision `to` loses, one line per step, newest first.
 
     Raises:
-        DowngradeRefused: there is no way back to it.
+        DowngradeRefused: there is no downgrade to that revision.
     """
     known = ScriptDirectory(str(scripts()))
     lost: list[str] = []
@@ -50,12 +51,13 @@ def downgrade(
     lease_ttl: timedelta,
     pause: Callable[[float], None] = time.sleep,
 ) -> bool:
-    """Bring the schema back to revision `to`; False: it was that already, or an earlier one.
+    """Downgrade the schema to revision `to`; False: it has that or an earlier revision already.
 
-    Waits for one `lease_ttl`, to see that no overlord leads.
+    First watches the lease for one `lease_ttl`, to make sure that no overlord leads.
 
     Raises:
-        DowngradeRefused: an overlord leads, there is no such way, or the schema is not this one's.
+        DowngradeRefused: an overlord leads, there is no downgrade to that revision, or the schema
+            is not of this release's revision.
         MetadataBusy, MetadataUnavailable: nothing was changed.
     """
     lost_by(to)
@@ -75,7 +77,7 @@ def downgrade(
 
 
 def _silent_lease(url: str, lease_ttl: timedelta, pause: Callable[[float], None]) -> Lease | None:
-    """Return the lease that nobody has renewed for one TTL of our own clock."""
+    """Return the lease, after nobody has renewed it for one TTL by the clock of this process."""
     first, until = _lease(url), time.monotonic() + lease_ttl.total_seconds()
     while first is not None and first.holder and time.monotonic() < until:
         pause(LOOK_S)
@@ -93,7 +95,7 @@ def _lease(url: str) -> Lease | None:
 
 
 def _depose(connection: Connection, seen: Lease | None) -> None:
-    """End the term of a leader that was only silent: its transactions are refused from now on."""
+    """End the term of a leader that was only silent, so that its transactions are refused."""
     lease = SqlLease(connection)
     if lease.read() != seen:
         raise DowngradeRefused("an overlord has begun to lead meanwhile: stop every overlord first")

@@ -1,8 +1,8 @@
-"""Connections to the metadata database, and the one place that knows the drivers' errors.
+"""SQLAlchemy engines with bounded waits, and the translation of driver errors into our own.
 
-Everything is bounded below the lease's time to live (P1): a leader that waits for the database
-learns so before its lease is gone.  What a driver raises is turned into ours where it is raised,
-so that a caller inside a transaction sees ours as well.
+Each wait is bounded below the lease's time to live (P1), so a leader that waits for the database
+gets an error before its lease has expired.  Driver errors are translated where they are raised, so
+a caller inside a transaction sees only our errors.
 """
 
 import sqlite3
@@ -20,7 +20,7 @@ from sqlalchemy.pool import ConnectionPoolEntry, NullPool, QueuePool
 from supervisor.core.values.errors import MetadataBusy, MetadataUnavailable, SupervisorError
 
 WRITES = "tidegate_writes"
-"""Execution option of a connection whose next transaction writes."""
+"""Name of the execution option that says: the next transaction of this connection writes."""
 
 _SQLITE_BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 _SQLITE_BROKEN = {
@@ -40,12 +40,15 @@ _POSTGRES_BUSY = {
     "57014",  # statement cancelled: timeout
 }
 _POSTGRES_BROKEN = ("08", "25006", "28", "3D", "53", "57P", "58", "XX")
-"""Starts of codes: connection, standby, refused login, no database, resources, shutdown, disk."""
+"""Prefixes of SQLSTATE codes.
+
+Connection, standby, refused login, no database, resources, shutdown, disk.
+"""
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """How long one thing may take before the transaction is given up."""
+    """Timeouts of the waits in a transaction, and the size of the connection pool."""
 
     statement: timedelta
     lock: timedelta
@@ -53,20 +56,20 @@ class Bounds:
     """Between two statements of one transaction."""
     connect: timedelta
     pool_size: int = 16
-    """Connections that may be open at once; 0: one, opened for each use."""
+    """Connections that may be open at once; 0: no pool, one connection is opened for each use."""
 
     @classmethod
     def below(cls, lease_ttl: timedelta, pool_size: int = 16) -> "Bounds":
-        """Bounds of a leader: it stops acting at two thirds of `lease_ttl` (P2)."""
+        """Return the bounds of a leader, which stops acting at two thirds of `lease_ttl` (P2)."""
         third = lease_ttl / 3
         return cls(third, lease_ttl / 4, third, third, pool_size)
 
 
 def create_engine(url: str, bounds: Bounds) -> Engine:
-    """Return an engine for SQLite or PostgreSQL; nothing connects yet.
+    """Return an engine for SQLite or PostgreSQL, which opens no connection yet.
 
     Raises:
-        ValueError: the URL names another database, or none that lasts.
+        ValueError: the URL names another kind of database, or an in-memory SQLite database.
     """
     parsed = _parse(url)
     if parsed.get_backend_name() == "sqlite":
@@ -75,9 +78,9 @@ def create_engine(url: str, bounds: Bounds) -> Engine:
 
 
 def optimize(connection: Connection) -> None:
-    """Let SQLite look which indexes pay, in the caller's transaction; nothing on PostgreSQL.
+    """Update SQLite's planner statistics in the caller's transaction; do nothing on PostgreSQL.
 
-    It looks at a thousand rows of an index at most, and only where it has reason to.
+    SQLite reads at most a thousand rows per index, and only where its statistics seem stale.
     """
     if connection.dialect.name == "sqlite":
         connection.exec_driver_sql("PRAGMA analysis_limit = 1000")
@@ -91,9 +94,9 @@ def sqlite_file(url: str) -> Path | None:
 
 
 def bounded_url(url: str, within: timedelta) -> str:
-    """Return the URL for a library that makes an engine of its own; it holds the password.
+    """Return the URL, password included, for a library that creates its own engine.
 
-    No wait of its connections lasts longer than `within`.
+    No wait of that library's connections lasts longer than `within`.
     """
     parsed = _parse(url)
     if parsed.get_backend_name() == "sqlite":
@@ -116,7 +119,7 @@ def _parse(url: str) -> URL:
     try:
         parsed = make_url(url)
     except ArgumentError as error:
-        # The text may hold a password: it is not repeated.
+        # The URL may hold a password, so the message does not repeat it.
         raise ValueError(
             "the metadata URL is not of the form sqlite:///file or postgresql://user@host/database"
         ) from error
@@ -132,7 +135,7 @@ def _parse(url: str) -> URL:
 
 
 def with_sqlite_rules(engine: Engine) -> Engine:
-    """Return the engine, whose connections, transactions and errors are from now on ours."""
+    """Install our connection setup, transaction start and error translation; return the engine."""
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
     event.listen(engine, "handle_error", _translate)
@@ -160,7 +163,10 @@ def _prepare_sqlite(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None
 
 
 def _begin_sqlite(connection: Connection) -> None:
-    """Take the write lock at once: read-then-write in a deferred transaction fails when busy."""
+    """Begin; a writer takes the write lock at once.
+
+    A deferred transaction that reads and then writes would fail if another writer is active.
+    """
     writes = bool(connection.get_execution_options().get(WRITES))
     connection.exec_driver_sql(f"PRAGMA query_only = {int(not writes)}")
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
@@ -173,7 +179,7 @@ def _postgres(url: URL, bounds: Bounds) -> Engine:
         "idle_in_transaction_session_timeout": _millis(bounds.idle),
         "tcp_user_timeout": _millis(
             bounds.statement
-        ),  # of the server: a frozen client takes nothing
+        ),  # the server's own timeout, for a frozen client that receives nothing
         "timezone": "UTC",  # a time at the end of year 9999 has no place in an eastern zone
     }
     given = url.query.get("options", "")
@@ -192,11 +198,11 @@ def _postgres(url: URL, bounds: Bounds) -> Engine:
         **_pool(bounds),
     )
     event.listen(engine, "handle_error", _translate)
-    # The driver is an extra: whoever uses SQLite need not have it.
+    # The driver is an optional dependency: users of SQLite need not install it.
     from supervisor.metadata.client_timeouts import bound_waits, never_pipeline
 
     never_pipeline(engine)
-    # Later than the server's own bound, which ends in the better message.
+    # Longer than the server's own timeout, because the server's message is the better one.
     bound_waits(engine, statement_s=1.25 * bounds.statement.total_seconds())
     return engine
 
@@ -242,7 +248,7 @@ def _of_postgres(error: Exception, *, disconnected: bool) -> SupervisorError | N
     text = str(error).strip().partition("\n")[0]
     if state in _POSTGRES_BUSY:
         return MetadataBusy(f"the metadata database did not take it in time: {text}")
-    # Also those derived from it: a connection that was not made in time has a class of its own.
+    # Check the base classes too: a connection timeout has a class of its own.
     kinds = {kind.__name__ for kind in type(error).__mro__}
     no_answer = state is None and "OperationalError" in kinds
     if disconnected or no_answer or (state or "").startswith(_POSTGRES_BROKEN):

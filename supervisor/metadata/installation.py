@@ -1,4 +1,4 @@
-"""The name of this metadata database, given when its schema was made."""
+"""The name of a metadata database, given when its schema was created."""
 
 from sqlalchemy import Connection, select
 
@@ -6,12 +6,12 @@ from supervisor.metadata.schema.tables import installation
 
 
 class SqlInstallation:
-    """See `ports.Installation`."""
+    """See `ports.store.Installation`."""
 
     def __init__(self, connection: Connection) -> None:
         self._db = connection
 
     def name(self) -> str:
-        """Return the name; it never changes."""
+        """Return the name of the database, which never changes."""
         name: str = self._db.execute(select(installation.c.name)).scalar_one()
         return name

@@ -1,11 +1,11 @@
-"""Bring a metadata database to the schema of this version, one process at a time.
+"""Schema migration of the metadata database, by one process at a time.
 
-The whole migration is one transaction, which begins with a lock: of two overlords that start at
-once the second waits, and finds the work done.  Both databases roll DDL back, so that a migration
-that fails leaves the schema as it was.
+The whole migration is one transaction, which begins with a lock.  If two overlords start at once,
+the second one waits and then finds the schema migrated.  Both databases roll DDL back, so a failed
+migration leaves the schema as it was.
 
     schema of this version ──► nothing to do, and Alembic is not even loaded
-    none, or another one ────► `upgrading`
+    no schema, or another one ► `upgrading`
 """
 
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ from sqlalchemy import Connection, inspect, text
 from supervisor.metadata.engine import WRITES, Bounds, create_engine, optimize, sqlite_file
 
 _LOCK = 7_433_283_201_984
-"""Of PostgreSQL's advisory locks; any number that nobody else uses in this database."""
+"""Key of a PostgreSQL advisory lock: any number that nothing else in this database uses."""
 _BOUNDS = Bounds(
     statement=timedelta(minutes=10),
     lock=timedelta(minutes=1),
@@ -26,14 +26,14 @@ _BOUNDS = Bounds(
     connect=timedelta(seconds=10),
     pool_size=0,
 )
-"""Wider than a leader's: nobody leads yet, and a migration may rewrite a table."""
+"""Longer than a leader's bounds: no overlord leads yet, and a migration may rewrite a table."""
 
 
 def migrate(url: str) -> None:
     """Upgrade the database to the newest schema this version knows; create it if need be.
 
     Raises:
-        SchemaTooNew: a newer Tidegate has migrated it.
+        SchemaTooNew: a newer Tidegate has migrated the database.
         MetadataBusy: another process held the lock for a minute.
         MetadataUnavailable: the database cannot be reached.
     """
@@ -59,25 +59,25 @@ def migrating(url: str) -> Iterator[Connection]:
 
 
 def scripts() -> Path:
-    """Return the folder of the migrations: inside the installed package, or of the repository."""
+    """Return the folder of the migrations, in the installed package or in the repository."""
     installed = Path(__file__).parent / "migrations"
     return installed if installed.is_dir() else Path(__file__).parents[2] / "alembic"
 
 
 def newest() -> str:
-    """Return the revision of this version's schema: its migrations are numbered in their names."""
+    """Return the schema revision of this version: the highest number in a migration's file name."""
     return max(file.name.partition("_")[0] for file in (scripts() / "versions").glob("[0-9]*.py"))
 
 
 def stored_revisions(connection: Connection) -> list[str]:
-    """Return the revision of the schema that is there; none: it has no table of ours yet."""
+    """Return the stored schema revision; an empty list: the database has no table of ours yet."""
     if not inspect(connection).has_table("alembic_version"):
         return []
     return list(connection.execute(text("SELECT version_num FROM alembic_version")).scalars())
 
 
 def _create_file(url: str) -> None:
-    """Create a SQLite file that only its owner may read: it holds the tokens of tasks."""
+    """Create a SQLite file that only its owner may read, because it will hold tokens of tasks."""
     if file := sqlite_file(url):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.touch(mode=0o600)

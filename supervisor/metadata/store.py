@@ -1,11 +1,11 @@
-"""The metadata database as a `Store`: how its transactions begin and end.
+"""The `Store` on SQLite or PostgreSQL: how its transactions begin and end.
 
 reading   one consistent view: a deferred transaction, or REPEATABLE READ and READ ONLY
 writing   BEGIN IMMEDIATE, or READ COMMITTED; every change is a guarded one
 leading   writing, and its first statement reads the term row with a share lock (P1)
 
-Events that were added are numbered just before the commit, and told of just after it; what the
-repositories have told of is numbered after them.
+Queued events are numbered just before the commit, and listeners are notified just after it.
+Lifecycle events are numbered after the queued events.
 """
 
 import threading
@@ -137,7 +137,7 @@ class SqlStore:
     def __init__(
         self, url: str, *, lease_ttl: timedelta, pool_size: int = 16, happenings_kept: int = KEPT
     ) -> None:
-        """Prepare the pool; nothing connects before the first transaction."""
+        """Prepare the pool; the first transaction opens the first connection."""
         self._url = url
         self._lease_ttl = lease_ttl
         self._happenings_kept = happenings_kept
@@ -146,8 +146,9 @@ class SqlStore:
         self._is_sqlite = self._engine.dialect.name == "sqlite"
         self._writers = self._engine
         if self._is_sqlite:
-            # One writes at a time: whoever has its turn waits for no reader's connection, and so
-            # no other writer, the lease's renewal among them, waits behind it for one.
+            # Writers have a pool of their own.  A writer that has its turn never waits for a
+            # reader to return a connection.  So no other writer, such as the renewal of the
+            # lease, waits behind it for a connection.
             self._writers = create_engine(url, replace(self._bounds, pool_size=1))
         self._turn = threading.Lock()
         self._beside: list[SqlStore] = []
@@ -158,11 +159,11 @@ class SqlStore:
         self._acts_for: ContextVar[str | None] = ContextVar("acts_for", default=None)
 
     def reading(self) -> AbstractContextManager[Transaction]:
-        """Open a transaction that only reads: one consistent view."""
+        """Open a read-only transaction with one consistent view."""
         return self._reading()
 
     def writing(self) -> AbstractContextManager[Transaction]:
-        """Open a writing transaction without a term: lease, principals, denied tries."""
+        """Open a writing transaction without a term, for the lease, principals and denied tries."""
         return self._writing()
 
     def leading(self, term: int) -> AbstractContextManager[Transaction]:
@@ -170,14 +171,14 @@ class SqlStore:
 
         Raises:
             LeaseLost: `term` is not the present one.
-            MetadataBusy: the database did not take it in time.
+            MetadataBusy: the database did not accept the transaction in time.
             MetadataUnavailable: the database cannot be reached.
         """
         return self._writing(term)
 
     @contextmanager
     def acting_for(self, claim_id: str) -> Iterator[None]:
-        """Mark the claim as acted in each leader's transaction that this context opens."""
+        """Mark the claim as acted, in each leader's transaction opened in this context."""
         before = self._acts_for.set(claim_id)
         try:
             yield
@@ -185,26 +186,27 @@ class SqlStore:
             self._acts_for.reset(before)
 
     def on_added(self, heard: Heard) -> None:
-        """Tell `heard`, in place of the one before, after each commit that added events."""
+        """Call `heard` after each commit that added queued events; it replaces the one before."""
         self._heard = heard
 
     def on_fenced(self, heard: Callable[[int], None]) -> None:
-        """Tell `heard` the term of each leader's transaction that is refused as an old one's."""
+        """Call `heard` with the term, whenever a transaction is refused because of an old term."""
         self._fenced = heard
 
     def on_committed(self, heard: Callable[[Sequence[LifecycleEvent]], None]) -> None:
-        """Tell `heard` what happened in each transaction, once it is committed."""
+        """Call `heard` with the lifecycle events of each transaction after its commit."""
         self._committed = heard
 
     def on_measured(self, heard: Measured) -> None:
-        """Tell `heard` of each transaction: reading or writing, how it ended, its seconds."""
+        """Call `heard` after each transaction with its kind, its outcome and its seconds."""
         self._measured = heard
 
     def for_lease(self) -> "SqlStore":
-        """Return the same database by one connection of its own; closed with this one.
+        """Return a store of the same database with one connection of its own.
 
-        However many transactions hold this store's connections, the lease is renewed.  Writers of
-        one process still take turns on SQLite, and what this store measures is told as here.
+        The lease can be renewed however many transactions hold the connections of this store.
+        Writers of one process still take turns on SQLite.  The new store reports its measurements
+        through this store, and it is closed with this store.
         """
         own = SqlStore(self._url, lease_ttl=self._lease_ttl, pool_size=1)
         own._turn = self._turn
@@ -213,10 +215,10 @@ class SqlStore:
         return own
 
     def optimize(self) -> None:
-        """Let SQLite renew what it knows of its tables; PostgreSQL does it by itself.
+        """Update SQLite's planner statistics; PostgreSQL updates its own by itself.
 
         Raises:
-            MetadataBusy, MetadataUnavailable: it knows what it knew.
+            MetadataBusy, MetadataUnavailable: the statistics are unchanged.
         """
         if not self._is_sqlite:
             return
@@ -263,7 +265,7 @@ class SqlStore:
                 happenings = SqlLifecycleEvents(connection, kept=self._happenings_kept)
                 yield SqlTransaction.on(connection, events, happenings)
                 added = events.flush()
-                told = happenings.flush()  # last: see there
+                told = happenings.flush()  # last: see `repositories/lifecycle.py`
         if added and self._heard is not None:
             self._heard(added)
         if told:
@@ -271,7 +273,7 @@ class SqlStore:
 
     def _mark(self, connection: Connection) -> None:
         claim = self._acts_for.get()
-        # The compare: whoever took the key over may be acting, and this must not.
+        # The compare: another request may have taken the key over and act, so this one must not.
         if claim is not None and not SqlKeys(connection).act(claim):
             raise KeyTakenOver("another request with the same Idempotency-Key acts instead")
 
@@ -288,7 +290,7 @@ class SqlStore:
 
     @contextmanager
     def _timed(self, kind: str) -> Iterator[None]:
-        """Measure a transaction, its waiting for a turn and its caller's work included."""
+        """Measure a transaction, including its wait for a turn and the work of its caller."""
         began, outcome = time.monotonic(), "ended"
         try:
             yield
@@ -302,7 +304,7 @@ class SqlStore:
             self._measured(kind, outcome, time.monotonic() - began)
 
     def _one_by_one(self) -> AbstractContextManager[None]:
-        """Let writers of this process queue up: SQLite's own waiting sleeps and is not fair."""
+        """Make writers of this process take turns: SQLite's busy wait sleeps and is not fair."""
         return self._waited_turn() if self._is_sqlite else nullcontext()
 
     @contextmanager
@@ -317,7 +319,7 @@ class SqlStore:
 
 @contextmanager
 def _errors_are_ours() -> Iterator[None]:
-    """Turn what `engine.py` could not: an exhausted pool, and bugs."""
+    """Translate the errors that `engine.py` cannot: an exhausted pool, and bugs."""
     try:
         yield
     except PoolTimeoutError as error:

@@ -1,6 +1,7 @@
-"""Run the migrations that a metadata database lacks.
+"""The Alembic upgrade: runs the migrations that a metadata database lacks.
 
-Loaded only where there is something to run: Alembic is a good part of what a process loads.
+This module is imported only if there is a migration to run, because Alembic is a good part of all
+code that a process would load.
 """
 
 from importlib.metadata import version
@@ -21,7 +22,7 @@ def upgrade(connection: Connection, scripts: Path) -> None:
     """Bring the database to the newest of the `scripts`, in the transaction of `connection`.
 
     Raises:
-        SchemaTooNew: a newer Tidegate has migrated it.
+        SchemaTooNew: a newer Tidegate has migrated the database.
     """
     config = Config()
     config.set_main_option("script_location", str(scripts).replace("%", "%%"))

@@ -1,1 +1,1 @@
-"""What the control plane needs of the world, as Protocols; all above `core/` import them."""
+"""The ports of the control plane, as Protocols; all layers above `core/` import them."""

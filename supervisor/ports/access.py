@@ -1,4 +1,4 @@
-"""What the control of access needs: rows of principals and of denied tries, and passwords."""
+"""Ports of access control: principals, denied tries and password hashing."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -10,40 +10,43 @@ DENIED_KEPT = 10_000
 
 
 class Access(Protocol):
-    """Principals and denied tries; not a leader's rows: any process may write them."""
+    """Principals and denied tries; any process may write these rows, not only the leader."""
 
     def add(self, principal: Principal) -> bool:
-        """Insert; False, changing nothing, if the name was ever used."""
+        """Insert a principal; False, changing nothing, if the name was ever used."""
         ...
 
     def get(self, name: str) -> Principal | None:
-        """Return one, revoked ones too."""
+        """Return one principal, revoked or not."""
         ...
 
     def all(self) -> list[Principal]:
-        """Return every one, by name."""
+        """Return every principal, by name."""
         ...
 
     def put(self, principal: Principal) -> bool:
-        """Replace the row of this name if its version is the one before; else change nothing."""
+        """Replace the principal if the stored version is one lower; else change nothing.
+
+        The result says whether the row was replaced.
+        """
         ...
 
     def deny(self, tries: Sequence[DeniedTry]) -> None:
-        """Append, and delete all but the newest 10,000."""
+        """Append denied tries, and delete all but the newest 10,000."""
         ...
 
     def denied(self, limit: int) -> list[DeniedTry]:
-        """Return the newest first."""
+        """Return denied tries, newest first."""
         ...
 
 
 class Passwords(Protocol):
-    """Hashes passwords slowly, on purpose; a call takes a processor for a while."""
+    """A password hash that is slow on purpose: one call occupies a processor for a while."""
 
     def hash(self, password: str) -> str:
         """Return a text that holds parameters, salt and hash."""
         ...
 
     def verify(self, secret: str, password: str) -> bool:
-        """Tell whether this is the password of a text that `hash` made."""
+        """Return whether `secret`, a result of `hash`, belongs to this password."""
         ...

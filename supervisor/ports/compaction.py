@@ -1,4 +1,4 @@
-"""Compactions and the rules that ask for them.
+"""The repository port of compactions and compaction rules.
 
 add ──► waits ── assign ──► runs on a worker ── end ──► SUCCESS | FAILED
           └──────────────────── end ─────────────────────────┘
@@ -13,42 +13,45 @@ from supervisor.core.tables.compaction import Compaction, CompactionRule
 
 
 class Compactions(Protocol):
-    """Attempts to replace files by one; ended ones are kept: they tell what a file stands for."""
+    """Attempts to replace several files by one.
+
+    Ended compactions are kept, because they name the ranges that a compacted file stands for.
+    """
 
     def add(self, compaction: Compaction) -> bool:
-        """Insert; False, changing nothing: there is one of this id."""
+        """Insert a compaction; False, changing nothing, if its id exists."""
         ...
 
     def get(self, compaction_id: str) -> Compaction | None:
-        """Return one."""
+        """Return one compaction."""
         ...
 
     def rows_of(self, ids: Sequence[str]) -> dict[str, Compaction]:
-        """Return those that exist."""
+        """Return id -> compaction, for the ids that exist."""
         ...
 
     def live(self, *, worker_id: str | None = None) -> list[Compaction]:
-        """Return those that wait or run, oldest first; with `worker_id` those assigned to it."""
+        """Return compactions that wait or run, oldest first; of one worker, or all."""
         ...
 
     def unsettled(self) -> list[Compaction]:
-        """Return those whose folder may hold what nothing names, live ones too; oldest first."""
+        """Return compactions, live or ended, whose folder may hold unnamed files; oldest first."""
         ...
 
     def recent(self, data_source: str | None, limit: int) -> list[Compaction]:
-        """Return the newest, newest first, of one table or of all."""
+        """Return compactions of one table or of all, newest first."""
         ...
 
     def page(
         self, limit: int, *, before: int | None = None, data_source: str | None = None
     ) -> list[tuple[int, Compaction]]:
-        """Return those with lower numbers, or all, newest first, each with its number."""
+        """Return (number, compaction), newest first; with `before` only lower numbers."""
         ...
 
     def assign(
         self, compaction_id: str, worker_id: str, incarnation: int, token: str, now: datetime
     ) -> bool:
-        """Give one that waits to a worker.  False, changing nothing: it does not wait."""
+        """Assign a waiting compaction to a worker; False, changing nothing: it does not wait."""
         ...
 
     def end(
@@ -60,19 +63,19 @@ class Compactions(Protocol):
         *,
         blamed: bool = False,
     ) -> bool:
-        """End one that is live.  False, changing nothing: it is not."""
+        """End a live compaction; False, changing nothing: it is not live."""
         ...
 
     def folder_deleted(self, compaction_id: str, now: datetime) -> None:
-        """Record that nothing unnamed is left in the folder of one that has ended."""
+        """Record that the folder of an ended compaction holds no unnamed file any more."""
         ...
 
     def put_rule(self, rule: CompactionRule) -> None:
-        """Set the rule of a table, in place of the one before."""
+        """Set the rule of a table; it replaces the rule before."""
         ...
 
     def drop_rule(self, data_source: str) -> bool:
-        """Forget the rule of a table.  False: there was none."""
+        """Delete the rule of a table; False: there was none."""
         ...
 
     def rule(self, data_source: str) -> CompactionRule | None:

@@ -1,9 +1,9 @@
-"""What exporting needs: the rows that say what is exported, and the formats as they stand on disk.
+"""Ports of table exports: the repository of exports, and the table formats on disk.
 
 open ─► what it holds now ─► (read the published list) ─► commit, against what was opened
 
-A commit goes through only if nobody has committed since `open`: so the list, which is read in
-between, is never older than one that was exported before.
+A commit succeeds only if nobody has committed since `open`.  The list of published files is read in
+between, so it is never older than a list that was exported before.
 """
 
 from collections.abc import Mapping
@@ -15,18 +15,18 @@ from supervisor.core.values.export_formats import ExportFormat
 
 
 class Exports(Protocol):
-    """Which tables are exported, and how far each export is."""
+    """The exports of all tables, with the progress of each export."""
 
     def get(self, data_source: str, table_format: ExportFormat) -> Export | None:
-        """Return one; None: it was never asked for."""
+        """Return one export; None: nobody ever configured it."""
         ...
 
     def of(self, data_source: str) -> list[Export]:
-        """Return those of one table, by format; those that are switched off too."""
+        """Return the exports of one table, by format, disabled exports too."""
         ...
 
     def all(self) -> list[Export]:
-        """Return every one, by table and format."""
+        """Return every export, by table and format."""
         ...
 
     def put(self, export: Export) -> None:
@@ -35,48 +35,49 @@ class Exports(Protocol):
 
 
 class OpenTable(Protocol):
-    """One exported table, as it was when it was opened."""
+    """A snapshot of one exported table, as it was opened."""
 
     @property
     def held(self) -> Mapping[str, int]:
-        """Path of each file, below the table's folder -> its size; none without a table."""
+        """Path of each file below the table's folder -> its size in bytes; no table: empty."""
         ...
 
     @property
     def standing(self) -> ExportVersion:
-        """Where it is, and at which version."""
+        """Location and version of the exported table."""
         ...
 
     def commit(self, change: Change, sequence: int, now: datetime) -> ExportVersion:
-        """Add and take out files, all at once; return how the table stands then.
+        """Add and remove files in one commit; return location and version of the table after it.
 
-        Columns that are new are added; rows of older files have null there.  Delta gets them in a
-        commit of their own, before.  A column that has another type in the files to add gets that
-        one, if no file stays that has it as it was.  A path in both stays, with its new size.
+        New columns are added, and rows of older files have null there.  For Delta, new columns are
+        a commit of their own before.  If a column has another type in the added files, the column
+        gets the new type, provided that no remaining file has the old one.  A path that is both
+        added and removed stays, with its new size.
 
         Raises:
             NotExportable: the files do not fit into one schema; nothing was committed.
-            ExportUnavailable: it was not committed, or nobody knows: open it again.
+            ExportUnavailable: the commit failed, or its outcome is unknown: open the table again.
         """
         ...
 
 
 class Copies(Protocol):
-    """Copies of published files with the types that their table has by now."""
+    """Copies of published files, rewritten with the present column types of their table."""
 
     def size_of(self, data_source: str, file: ExportedFile) -> int | None:
-        """Return how large a copy is, in bytes; None: there is none yet.
+        """Return the size of a copy in bytes; None: there is no copy yet.
 
         Raises:
-            ExportUnavailable: it cannot be looked at.
+            ExportUnavailable: the copy cannot be inspected.
         """
         ...
 
     def make(self, data_source: str, file: ExportedFile) -> int:
-        """Write a copy durably, whole or not at all, also over another; return how large it is.
+        """Write a copy durably and atomically, also over an older copy; return its size in bytes.
 
         Raises:
-            ExportUnavailable: there is no copy.
+            ExportUnavailable: the copy was not written.
         """
         ...
 
@@ -85,9 +86,9 @@ class TableFormat(Protocol):
     """One table format over the files of a warehouse."""
 
     def open(self, data_source: str) -> OpenTable:
-        """Look at the exported table of a data source, whether it is there or not.
+        """Open the exported table of a data source, whether the table exists or not.
 
         Raises:
-            ExportUnavailable: it cannot be read.
+            ExportUnavailable: the table cannot be read.
         """
         ...

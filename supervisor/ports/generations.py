@@ -1,4 +1,4 @@
-"""Repositories of offset ranges: what is committed, and the generations that move it on."""
+"""Repository ports of committed offsets and of generations, which advance them."""
 
 from collections.abc import Collection, Mapping
 from datetime import datetime
@@ -16,7 +16,7 @@ from supervisor.core.planning.actions import FixEnd, OpenGeneration
 from tasks.contract.offsets import Offsets, TopicPartition
 
 NO_EPOCHS: Mapping[TopicPartition, int] = MappingProxyType({})
-"""Of partitions that were never reset."""
+"""The reset epochs of partitions that were never reset."""
 
 
 class OffsetsTable(Protocol):
@@ -27,7 +27,7 @@ class OffsetsTable(Protocol):
         ...
 
     def initialise(self, supervisor_id: str, topic_id: str, offsets: Offsets) -> bool:
-        """Insert rows for partitions that have none yet, `first_offset` = `next_offset`.
+        """Insert rows for partitions that have no row yet, with `first_offset` = `next_offset`.
 
         Returns False, and changes nothing, if any of the partitions has a row already.
         """
@@ -44,7 +44,7 @@ class OffsetsTable(Protocol):
         """Compare and swap every partition from `start` to `end`, in sorted order.
 
         Raises:
-            StaleCommit: a partition stands elsewhere, or belongs to another topic id or epoch.
+            StaleCommit: a partition has another offset, topic id or reset epoch.
         """
         ...
 
@@ -55,21 +55,21 @@ class OffsetsTable(Protocol):
         topic_ids: Mapping[str, str],
         expected: Offsets,
     ) -> None:
-        """Set stored partitions to other offsets, with these topics' ids and the next epoch.
+        """Set stored partitions to other offsets, with these topic ids and the next reset epoch.
 
-        Partitions that have no row get one, as by `initialise`; those not named stay.  What is
-        before every committed offset moves `first_offset` down; another topic id sets it anew.
-        `expected` are the committed offsets that the caller has read, also of partitions that it
-        is about to drop: all are compared first.  One of `offsets` that is not among them must
-        have no row.
+        Partitions without a row get one, as by `initialise`.  Partitions that are not named stay.
+        An offset below `first_offset` moves `first_offset` down; another topic id sets
+        `first_offset` anew.  `expected` are the committed offsets that the caller has read, also of
+        partitions that the caller will drop.  All of them are compared first.  A partition in
+        `offsets` that is missing in `expected` must have no row.
 
         Raises:
-            StaleCommit: one of `expected` has moved since; the transaction must not go on.
+            StaleCommit: an offset of `expected` has changed; the transaction must not go on.
         """
         ...
 
     def drop(self, supervisor_id: str, partitions: Collection[TopicPartition]) -> None:
-        """Delete the rows of partitions that exist no more: their topic was made anew, smaller."""
+        """Delete the rows of partitions that are gone: their topic was recreated with fewer."""
         ...
 
     def declare(self, gap: OffsetGap) -> None:
@@ -81,7 +81,7 @@ class OffsetsTable(Protocol):
         ...
 
     def gap_sizes(self) -> dict[tuple[str, GapKind], int]:
-        """Return (supervisor, kind) -> the offsets of all such gaps together."""
+        """Return (supervisor, kind) -> the number of offsets in all such gaps."""
         ...
 
     def forget(self, supervisor_id: str) -> None:
@@ -90,7 +90,7 @@ class OffsetsTable(Protocol):
 
 
 class Generations(Protocol):
-    """Offset ranges and their handoff record; every change is guarded by the state it expects."""
+    """Offset ranges and their handoff state; each change is guarded by its expected state."""
 
     def open(
         self, supervisor_id: str, data_source: str, action: OpenGeneration, now: datetime
@@ -103,85 +103,86 @@ class Generations(Protocol):
         ...
 
     def get(self, generation_id: str) -> Generation | None:
-        """Return one."""
+        """Return one generation."""
         ...
 
     def live(self, supervisor_id: str | None = None) -> list[Generation]:
-        """Return the live ones of one supervisor, or of all, by (supervisor, ordinal)."""
+        """Return live generations of one supervisor, or of all, by (supervisor, ordinal)."""
         ...
 
     def live_tables(self) -> dict[str, str]:
-        """Return supervisor -> its table, of all that have live ones; whatever state they are in.
+        """Return supervisor -> table, for supervisors with live generations in whatever state.
 
-        A state that only a newer release knows hides no supervisor, and no table of another one.
+        A state that only a newer release knows hides no supervisor and no table.
         """
         ...
 
     def newest(self, supervisor_id: str) -> Generation | None:
-        """Return the one with the highest ordinal, whatever its state."""
+        """Return the generation with the highest ordinal, whatever its state."""
         ...
 
     def recent(self, supervisor_id: str, limit: int) -> list[Generation]:
-        """Return the newest ended ones, newest first."""
+        """Return the newest ended generations, newest first."""
         ...
 
     def page(
         self, supervisor_id: str, limit: int, *, before: int | None = None
     ) -> list[Generation]:
-        """Return live and ended ones with lower ordinals, or all, newest first."""
+        """Return live and ended generations, newest first; with `before` only lower ordinals."""
         ...
 
     def finished(self, generation_id: str, now: datetime) -> None:
-        """Note when a replica first asked to publish a live one; again, it keeps the first time."""
+        """Record when a replica first asked to publish a live generation; again: no change."""
         ...
 
     def ask_handoff(self, generation_id: str, why: str) -> bool:
-        """Note that the handoff of one in READING is wanted now.  False: it is not READING."""
+        """Record that the handoff of a READING generation is wanted now; False: not READING."""
         ...
 
     def begin_handoff(
         self, generation_id: str, expected_sequence: int, *, must_end: bool, why: str, now: datetime
     ) -> bool:
-        """READING or PAUSING -> PAUSING, sequence + 1, `paused_at` = now.  False: it moved on."""
+        """READING or PAUSING -> PAUSING, sequence + 1, `paused_at` = now; False: state moved."""
         ...
 
     def resume(
         self, generation_id: str, expected_sequence: int, *, restart_timer: bool, now: datetime
     ) -> bool:
-        """PAUSING -> READING, sequence + 1, handoff fields cleared.  False: it moved on.
+        """PAUSING -> READING, sequence + 1, handoff fields cleared; False: state moved.
 
-        With a restarted timer a wish for the handoff counts as fulfilled; else it stays.
+        With a restarted timer, a requested handoff counts as done.  Otherwise the request stays.
         """
         ...
 
     def fix_end(self, action: FixEnd, now: datetime) -> bool:
-        """PAUSING -> PUBLISHING with end, sequence + 1; its partitions are free.  False: moved."""
+        """PAUSING -> PUBLISHING with the end, sequence + 1, partitions free; False: state moved."""
         ...
 
     def close(
         self, generation_id: str, state: GenerationState, now: datetime, why: str = ""
     ) -> bool:
-        """Live -> EMPTY, DISCARDED or PUBLISHED; its partitions are free.  False: it was ended.
+        """Live -> EMPTY, DISCARDED or PUBLISHED, partitions freed; False: it had ended already.
 
-        `why` is told, and not kept.
+        `why` goes into the lifecycle event and is not stored in the row.
         """
         ...
 
     def predecessors(self, generation: Generation) -> list[Generation]:
-        """Return live generations with a lower ordinal that share a partition with it."""
+        """Return live generations with a lower ordinal that share a partition with this one."""
         ...
 
     def forget(self, supervisor_id: str, up_to: int, limit: int) -> int:
         """Delete rows of ended, unpublished generations up to an ordinal; return how many.
 
-        Tasks go once their folders are settled, a generation after its tasks.  The newest one
-        stays: ordinals are counted on from it.  At most `limit` rows go; 0: there are no more now.
+        The row of a task is deleted once its folder is settled, and that of a generation after its
+        tasks.  The newest generation stays, because ordinals continue from it.  At most `limit`
+        rows are deleted; 0: there are no more to delete now.
         """
         ...
 
     def unsettled(self, supervisor_id: str, up_to: int) -> bool:
-        """Tell whether folders of such generations' tasks are still to be found empty for good.
+        """Return whether a task of such a generation still has a folder that may not be empty.
 
-        Those of STALE tasks are kept for people: nobody waits for them.
+        Folders of STALE tasks do not count, because they are kept for people.
         """
         ...

@@ -1,4 +1,4 @@
-"""What repeated requests need: which keys were used, and what was answered."""
+"""Ports of idempotency keys: claims on keys, and the stored answers of repeated requests."""
 
 from contextlib import AbstractContextManager
 from datetime import datetime
@@ -11,29 +11,29 @@ class Keys(Protocol):
     """Idempotency keys, by caller."""
 
     def find(self, caller: str, key: str) -> KeyRow | None:
-        """Return what is stored under a key."""
+        """Return the stored claim and answer of a key."""
         ...
 
     def take(self, claim: KeyClaim, over: str | None) -> bool:
         """Store a claim, in the place of the claim `over`, which has not acted, or as a new row.
 
-        False: somebody was faster, or `over` has acted meanwhile; nothing is changed.
+        False, changing nothing: another claim was faster, or `over` has acted meanwhile.
         """
         ...
 
     def act(self, claim_id: str) -> bool:
         """Record that the claim acts, in the transaction of its action.
 
-        False: it holds its key no more, and must not act.
+        False: the claim no longer holds its key, and must not act.
         """
         ...
 
     def answer(self, claim_id: str, answer: StoredAnswer) -> None:
-        """Keep the answer, if the claim still holds its key."""
+        """Store the answer, if the claim still holds its key."""
         ...
 
     def release(self, claim_id: str) -> None:
-        """Give the key free, unless the claim has acted."""
+        """Delete the key, unless the claim has acted."""
         ...
 
     def trim(self, before: datetime) -> None:
@@ -42,11 +42,11 @@ class Keys(Protocol):
 
 
 class ActsOnce(Protocol):
-    """A store whose transactions know on behalf of which claim they are opened."""
+    """A store whose transactions know the claim for which they are opened."""
 
     def acting_for(self, claim_id: str) -> AbstractContextManager[None]:
-        """Mark the claim as acted in each leader's transaction that this context opens.
+        """Mark the claim as acted, in each leader's transaction opened in this context.
 
-        Such a transaction is refused with `KeyTakenOver` if the claim holds its key no more.
+        Such a transaction is refused with `KeyTakenOver` if the claim no longer holds its key.
         """
         ...

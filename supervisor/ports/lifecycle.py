@@ -1,9 +1,9 @@
-"""What happened, as repositories; `ports.Transaction` carries it as `happenings`.
+"""The repository port of lifecycle events; `Transaction` has it as `happenings`.
 
     tell ─► kept until the transaction commits ─► numbered and written last
 
-The numbers come from one row that is locked from the numbering to the commit: they follow each
-other in the order of the commits, and none is visible before those below it.
+The numbers come from one row, which is locked from the numbering to the commit.  So numbers follow
+the order of the commits, and no number is visible before the numbers below it.
 """
 
 from collections.abc import Callable
@@ -12,32 +12,32 @@ from typing import Protocol
 from supervisor.core.history.lifecycle_events import LifecycleEvent, NumberedEvent
 
 RecordEvent = Callable[[LifecycleEvent], None]
-"""Given to the repositories: what they change, they tell."""
+"""The callback by which a repository records the lifecycle event of its change."""
 
 
 class LifecycleEvents(Protocol):
-    """The newest of what happened; older ones are dropped."""
+    """The newest lifecycle events; older ones are deleted."""
 
     def record(self, happening: LifecycleEvent) -> None:
-        """Write it with this transaction."""
+        """Record a lifecycle event with this transaction."""
         ...
 
     def after(
         self, number: int, limit: int, *, supervisor_id: str | None = None
     ) -> list[NumberedEvent]:
-        """Return those with higher numbers, ascending."""
+        """Return lifecycle events with higher numbers, ascending."""
         ...
 
     def before(
         self, number: int | None, limit: int, *, supervisor_id: str | None = None
     ) -> list[NumberedEvent]:
-        """Return those with lower numbers, or all, newest first."""
+        """Return lifecycle events, newest first; with a `number` only lower numbers."""
         ...
 
     def trimmed(self) -> int:
-        """Return up to which number they were dropped; 0: none was."""
+        """Return the highest number whose lifecycle event has been deleted; 0: none was."""
         ...
 
     def newest(self) -> int:
-        """Return the number of the last one; 0: nothing happened yet."""
+        """Return the number of the newest lifecycle event; 0: there was none yet."""
         ...

@@ -1,4 +1,4 @@
-"""What was asked of supervisors, as a repository; `ports.Transaction` carries it."""
+"""The repository port of operations; `Transaction` has it as `operations`."""
 
 from typing import Protocol
 
@@ -6,26 +6,26 @@ from supervisor.core.history.operations import Operation, OperationFacts
 
 
 class OperationsTable(Protocol):
-    """Wishes, written in the transaction of what they wish for; the newest are kept."""
+    """Operations, written in the transaction of the requested change; the newest are kept."""
 
     def add(self, operation: Operation) -> Operation:
-        """Store it; return it with its number."""
+        """Store an operation; return it with its number."""
         ...
 
     def get(self, number: int) -> Operation | None:
-        """Return one."""
+        """Return one operation."""
         ...
 
     def page(
         self, limit: int, *, before: int | None = None, supervisor_id: str | None = None
     ) -> list[Operation]:
-        """Return those with lower numbers, or all, newest first."""
+        """Return operations, newest first; with `before` only lower numbers."""
         ...
 
     def facts(self, operation: Operation) -> OperationFacts:
-        """Return the rows that it is judged by; `rests` is the caller's to fill in."""
+        """Return the facts that decide the state of an operation; the caller fills in `rests`."""
         ...
 
     def forget(self, supervisor_id: str) -> None:
-        """Delete those of a supervisor."""
+        """Delete the operations of a supervisor."""
         ...

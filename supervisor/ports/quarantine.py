@@ -1,4 +1,4 @@
-"""What looking at quarantined records needs: to read some of them out of listed files."""
+"""The port that reads quarantined (bad) records from listed errors files."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol
 
 
 class RecordPlace(NamedTuple):
-    """Where a record lies in Kafka."""
+    """The position of a record in Kafka."""
 
     topic: str
     partition: int
@@ -16,23 +16,23 @@ class RecordPlace(NamedTuple):
 
 @dataclass(frozen=True)
 class WantedRecords:
-    """Which records of an errors table; what is not given does not narrow it."""
+    """A filter on the records of an errors table; a field of None does not narrow the result."""
 
     topic: str | None = None
     partition: int | None = None
     offset: int | None = None
     reason: str | None = None
     after: RecordPlace | None = None
-    """Only those behind it, in the order of places."""
+    """Only records behind this place, in the order of places."""
 
 
 @dataclass(frozen=True)
 class RawRecord:
-    """One record as it was sent; long parts may be cut, their sizes are whole."""
+    """One record as it was sent; long parts may be truncated, but their sizes are the full ones."""
 
     place: RecordPlace
     time: datetime
-    """Of the record in Kafka; the epoch if it has none."""
+    """The timestamp of the record in Kafka; the epoch if the record has none."""
     reason: str
     key: bytes | None
     key_bytes: int
@@ -43,12 +43,12 @@ class RawRecord:
 
 
 class RawRecords(Protocol):
-    """Reads errors files; memory and time are bounded, whatever the files hold."""
+    """A reader of errors files with bounded memory and time, whatever the files hold."""
 
     def page(
         self, paths: Sequence[str], wanted: WantedRecords, limit: int, *, bytes_max: int
     ) -> list[RawRecord]:
-        """Return the first records, by place; keys, values and headers cut at `bytes_max`.
+        """Return the first records, by place; keys, values and headers are cut at `bytes_max`.
 
         Raises:
             StorageUnavailable: a file cannot be read, or others are being read already.
@@ -56,5 +56,5 @@ class RawRecords(Protocol):
         ...
 
     def reasons(self, paths: Sequence[str], wanted: WantedRecords) -> Mapping[str, int]:
-        """Return reason -> how many records have it.  Raises as `page` does."""
+        """Return reason -> the number of records with this reason.  Raises as `page` does."""
         ...

@@ -1,9 +1,9 @@
-"""What event queues need of the metadata database; `ports.Transaction` carries it as `events`.
+"""The repository port of event queues; `Transaction` has it as `events`.
 
     add ─► kept until the transaction commits ─► numbered and written last, queue by queue
 
-So locks on a queue are short and never cross, whatever the caller does in which order; and an
-event exists if and only if the work exists that made it.
+So locks on a queue are short and never deadlock, in whatever order the caller acts.  An event
+exists if and only if the work that caused the event was committed.
 """
 
 from collections.abc import Callable, Mapping
@@ -22,11 +22,11 @@ from supervisor.core.queue.events import (
 )
 
 Heard = Callable[[Mapping[QueueName, datetime]], None]
-"""Told after a commit: queue -> when the first of its new events is due."""
+"""A listener, called after a commit with queue -> when its first new event is due."""
 
 
 class Events(Protocol):
-    """Rows of the queues.  Changes of a position are guarded by the position they expect."""
+    """Rows of the queues.  Each change of a position is guarded by the expected position."""
 
     def add(
         self,
@@ -38,21 +38,21 @@ class Events(Protocol):
         not_before: datetime | None = None,
         exempt: bool = False,
     ) -> int:
-        """Queue an event with this transaction; return the outstanding bytes, it included.
+        """Queue an event with this transaction; return the outstanding bytes, its own included.
 
-        It is due at the later of `now + config.delay` and `not_before`; what stands behind it
-        waits for it.  `exempt`: it settles work that exists, and is never refused for fullness.
-        A refusal is decided by reading: the transaction stays usable.
+        The event is due at the later of `now + config.delay` and `not_before`; later events of the
+        queue wait for it.  An `exempt` event settles existing work, so a full queue never refuses
+        it.  A refusal is decided by reading, so the transaction stays usable.
 
         Raises:
-            EmptyEvent, EventTooLarge: never stored.
-            TooManyOutstandingBytes: the queue already stands above its limit.
-            QueueDead: it takes nothing until it is repaired.
+            EmptyEvent, EventTooLarge: such an event is never stored.
+            TooManyOutstandingBytes: the queue is above its limit already.
+            QueueDead: the queue accepts nothing until it is repaired.
         """
         ...
 
     def find(self, queue: QueueName) -> QueueRow | None:
-        """Return a queue with its position; None before anything was added to it."""
+        """Return a queue with its position; None before the first event was added to the queue."""
         ...
 
     def all(self) -> list[QueueRow]:
@@ -60,7 +60,7 @@ class Events(Protocol):
         ...
 
     def dead(self) -> list[QueueRow]:
-        """Return the DEAD ones, by name."""
+        """Return the DEAD queues, by name."""
         ...
 
     def waiting(self) -> list[WaitingQueue]:
@@ -68,7 +68,7 @@ class Events(Protocol):
         ...
 
     def read(self, queue_id: int, after_seq: int, limit: int) -> list[StoredEvent]:
-        """Return rows with a higher number, ascending, due or not."""
+        """Return events with numbers above `after_seq`, ascending, due or not."""
         ...
 
     def outstanding_keys(self, queue: QueueName) -> frozenset[str]:
@@ -76,10 +76,10 @@ class Events(Protocol):
         ...
 
     def advance(self, row: QueueRow, processed_seq: int, processed_bytes: int) -> None:
-        """Move the position from `row.processed_seq` to these totals; failures count anew.
+        """Move the position from `row.processed_seq` to these totals; the failure count restarts.
 
         Raises:
-            StateMoved: it stands elsewhere, or the queue is DEAD.
+            StateMoved: the position is another one, or the queue is DEAD.
         """
         ...
 
@@ -92,33 +92,33 @@ class Events(Protocol):
         ...
 
     def set_aside(self, failed: FailedEvent) -> None:
-        """Move an event to the failed queue; the caller advances past it."""
+        """Add an event to the failed queue; the caller advances past the event."""
         ...
 
     def truncate(self, row: QueueRow, up_to_seq: int) -> None:
-        """Delete rows up to `up_to_seq`, which have been processed; count what is deleted."""
+        """Delete processed rows up to `up_to_seq`; count the deleted rows and bytes."""
         ...
 
     def declare_dead(self, row: QueueRow, seq: int, why: str) -> None:
-        """Stop a queue at once and for good; again, or later, it keeps the first reason."""
+        """Mark a queue DEAD, which stops it; a queue that is DEAD keeps its first reason."""
         ...
 
     def rebuild(self, queue: QueueName) -> list[StoredEvent]:
-        """Make a DEAD queue LIVE and empty, its counters sound; return the rows that waited.
+        """Make a DEAD queue LIVE and empty, with sound counters; return the rows that waited.
 
-        The caller adds the sound ones again, in order, and sets the damaged aside.
+        The caller adds the sound events again, in order, and sets the damaged events aside.
 
         Raises:
-            StateMoved: it is not DEAD.
+            StateMoved: the queue is not DEAD.
         """
         ...
 
     def failed(
         self, queue: QueueName | None, limit: int, behind: FailedPlace | None = None
     ) -> list[FailedEvent]:
-        """Return what was set aside, of one queue or of all, by queue id and number.
+        """Return events that were set aside, of one queue or of all, by queue id and number.
 
-        `behind`: a queue's id and a number of it; what comes behind these.
+        `behind` is a queue's id and an event number: only events after this place are returned.
         """
         ...
 
@@ -127,13 +127,13 @@ class Events(Protocol):
         ...
 
     def failed_event(self, queue: QueueName, seq: int) -> FailedEvent | None:
-        """Return one."""
+        """Return one event of the failed queue."""
         ...
 
     def drop_failed(self, queue: QueueName, seq: int) -> bool:
-        """Delete one from the failed queue.  False: it is not there."""
+        """Delete one event from the failed queue; False: the event is not there."""
         ...
 
     def segments_left(self) -> dict[QueueName, int]:
-        """Return over how many segments a queue's stored rows are spread; left out: none stored."""
+        """Return queue -> the number of segments of its stored rows; without rows: absent."""
         ...

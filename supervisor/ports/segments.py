@@ -1,10 +1,10 @@
-"""What the tables are made of, and how long: published files, and rules that let them go.
+"""Repository ports of segments, publications and retention rules, with a segment's life cycle.
 
     used ── mark_unused ──► unused ── grace time over ──► condemned, then its file is deleted
       ▲                       │ ▲
-      └────── mark_used ──────┘ └── replace: a compacted file has come in its place, for good
+      └────── mark_used ──────┘ └── replace: a compacted file has taken its place, for good
 
-A condemned segment keeps its row: it tells `verify` which rows were let go on purpose.
+A condemned segment keeps its row, so that `verify` knows which rows were deleted on purpose.
 """
 
 from collections.abc import Collection, Sequence
@@ -17,7 +17,7 @@ from tasks.contract.ingest_spec import Column
 
 
 class Segments(Protocol):
-    """Published files and the publications they belong to."""
+    """Published files, and the publications that they belong to."""
 
     def add(self, publication: Publication, segments: Sequence[Segment]) -> None:
         """Insert a publication with its segments.
@@ -28,7 +28,7 @@ class Segments(Protocol):
         ...
 
     def of_data_source(self, data_source: str) -> list[Segment]:
-        """Return the used files of a table, which are all that its readers see.
+        """Return the used files of a table, which are all files that its readers see.
 
         By interval, then path.
         """
@@ -42,7 +42,7 @@ class Segments(Protocol):
         ...
 
     def of_supervisor(self, supervisor_id: str) -> list[Segment]:
-        """Return all that one supervisor published, unused and deleted ones too; same order."""
+        """Return all segments of one supervisor, unused and deleted ones too, in the same order."""
         ...
 
     def data_sources(self) -> list[str]:
@@ -50,31 +50,34 @@ class Segments(Protocol):
         ...
 
     def publications(self, supervisor_id: str) -> list[Publication]:
-        """Return what was published, oldest first."""
+        """Return the publications of a supervisor, oldest first."""
         ...
 
     def recent_publications(self, supervisor_id: str, limit: int) -> list[Publication]:
-        """Return the newest, newest first."""
+        """Return the newest publications, newest first."""
         ...
 
     def add_diverged(self, generation_id: str, divergence: Divergence) -> None:
-        """Note, of a publication, a replica that came to something else."""
+        """Record a replica whose records differ from those of a publication."""
         ...
 
     def diverged(self, supervisor_id: str, since: datetime) -> list[Publication]:
-        """Return those since then from which a replica differed, not forgotten, oldest first."""
+        """Return publications since a time from which a replica differed, oldest first.
+
+        Forgotten publications are left out.
+        """
         ...
 
     def rejected(self, supervisor_id: str) -> int:
-        """Return how many records became no row, of all publications that are not forgotten."""
+        """Return the number of rejected records of all publications that are not forgotten."""
         ...
 
     def get(self, segment_id: str) -> Segment | None:
-        """Return one, deleted or not."""
+        """Return one segment, deleted or not."""
         ...
 
     def of_task(self, task_id: str) -> list[Segment]:
-        """Return all that one task published, unused and deleted ones too; no compacted ones."""
+        """Return all segments that one task published, unused and deleted too, not compacted."""
         ...
 
     def publication(self, generation_id: str) -> Publication | None:
@@ -90,73 +93,75 @@ class Segments(Protocol):
         ids: Sequence[str] | None = None,
         deleted: bool = False,
     ) -> list[Segment]:
-        """Return segments of a table, used or not; deleted ones only if asked for; same order.
+        """Return segments of a table, used or not, in the same order.
 
-        With `start` or `end` only those that lie wholly in `[start, end)`; with `ids` only these.
+        Deleted segments are returned only with `deleted`.  With `start` or `end`, only segments
+        that lie wholly in `[start, end)` are returned; with `ids`, only these segments.
         """
         ...
 
     def mark_unused(self, segment_ids: Sequence[str], now: datetime) -> list[Segment]:
-        """Take segments out of their tables; return those that were used, as they are now."""
+        """Take used segments out of their tables; return the segments that changed."""
         ...
 
     def mark_used(self, segment_ids: Sequence[str]) -> list[Segment]:
-        """Put segments back; return those that were unused, as they are now.
+        """Put segments back into their tables; return the segments that changed, as they are now.
 
-        Those that are deleted, or were replaced by a compaction, stay out.
+        Segments that are deleted, or were replaced by a compaction, stay out.
         """
         ...
 
     def replace(self, segment_ids: Sequence[str], by: Segment, now: datetime) -> list[Segment]:
-        """Put a compacted file in the place of used segments; return these as they are now.
+        """Put a compacted file in the place of used segments; return the replaced segments.
 
         Raises:
-            StateMoved: one of them is not used any more, or the file is there already; the
-                transaction is not to be committed.
+            StateMoved: one of the segments is no longer used, or the compacted file is there
+                already; the transaction must not be committed.
         """
         ...
 
     def condemn(self, segment_id: str, unused_at: datetime, now: datetime) -> bool:
-        """Record that its file is being deleted, before it is: it is never used again.
+        """Record, before a file is deleted, that its segment can never be used again.
 
-        False, changing nothing: it is used, or was marked unused at another time.  True also if
-        that was recorded before.
+        False, changing nothing: the segment is used, or was marked unused at another time.  True
+        also if this was recorded before.
         """
         ...
 
     def forget_publications(self, supervisor_id: str, now: datetime) -> int:
-        """Mark what a supervisor published as forgotten, unless it is; return how many were not.
+        """Mark the publications of a supervisor as forgotten; return how many were not before.
 
-        Rows and files stay: they are the table.
+        Rows and files stay, because they are the table.
         """
         ...
 
     def under(self, folder: str) -> list[str]:
         """Return the paths of segments below a folder of the warehouse, condemned ones too.
 
-        Whoever cleans up such a folder leaves them alone: when the file of a condemned segment
-        goes is for the queue of segment files to decide, which waits for exports that name it.
+        A cleanup of such a folder must leave these files alone.  The queue of segment files decides
+        when the file of a condemned segment is deleted, because it waits for exports that name the
+        file.
         """
         ...
 
     def paths_of(self, segment_ids: Collection[str]) -> list[str]:
-        """Return the paths of these segments, deleted ones too, those that there are; by path."""
+        """Return the sorted paths of the given segments that exist, deleted ones too."""
         ...
 
     def named_files(self) -> list[NamedFile]:
-        """Return every file that the database names, by path: segments not deleted, rejects."""
+        """Return every file that the database names, by path: undeleted segments, rejects files."""
         ...
 
 
 class Retention(Protocol):
-    """How long the rows of a table are kept; a table without a rule keeps them for ever."""
+    """Retention rules of tables; a table without a rule keeps its rows for ever."""
 
     def put(self, rule: RetentionRule) -> None:
         """Set the rule of a table, in place of the one before."""
         ...
 
     def drop(self, data_source: str) -> bool:
-        """Keep for ever again.  False: there was no rule."""
+        """Delete the rule, so that rows are kept for ever; False: there was no rule."""
         ...
 
     def of(self, data_source: str) -> RetentionRule | None:

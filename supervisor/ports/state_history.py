@@ -1,4 +1,4 @@
-"""What is watched of supervisors over time, as a repository: their states, and their lag."""
+"""The repository port of state history: the last state and the lag samples of supervisors."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from supervisor.core.history.lag import Lag
 
 @dataclass(frozen=True)
 class StoredState:
-    """The state of a supervisor as a leader last found it."""
+    """The state of a supervisor in the leader's last pass."""
 
     state: str
     detailed: str
@@ -19,18 +19,18 @@ class StoredState:
 
 
 class Watched(Protocol):
-    """States, one row each, and a day of lag."""
+    """One state row per supervisor, and one day of lag samples."""
 
     def state(self, supervisor_id: str) -> StoredState | None:
-        """Return the last state that was written."""
+        """Return the last stored state."""
         ...
 
     def put_state(self, supervisor_id: str, state: StoredState) -> None:
-        """Write a state in place of the one before."""
+        """Store a state; it replaces the state before."""
         ...
 
     def add_lag(self, at: datetime, lag: Mapping[str, Lag], keep_from: datetime) -> None:
-        """Write one sample of each supervisor, and drop those from before `keep_from`."""
+        """Store one sample per supervisor, and delete samples from before `keep_from`."""
         ...
 
     def lag(self, supervisor_id: str, start: datetime, end: datetime) -> list[tuple[datetime, Lag]]:
@@ -38,5 +38,5 @@ class Watched(Protocol):
         ...
 
     def forget(self, supervisor_id: str) -> None:
-        """Delete the rows of a supervisor."""
+        """Delete the stored state and samples of a supervisor."""
         ...

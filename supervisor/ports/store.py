@@ -1,8 +1,8 @@
-"""What the control plane needs of the outside world, as Protocols; adapters implement them.
+"""Ports of the control plane, as Protocols: metadata store, clock, Kafka and workers.
 
-Metadata first: a `Store` gives transactions, a transaction gives repositories.  The caller owns
-the transaction; every write of a leader happens in `leading(term)`, which begins with a read of
-the term row (P1).  SQLite and PostgreSQL pass one conformance suite.
+A `Store` gives transactions, and a transaction gives repositories.  The caller owns the
+transaction.  Every write of a leader happens in `leading(term)`, which begins with a read of the
+term row (P1).  SQLite and PostgreSQL pass one conformance suite.
 """
 
 from collections.abc import Mapping, Sequence
@@ -42,11 +42,11 @@ class Clock(Protocol):
     """Wall time for records, monotonic time for waits."""
 
     def now(self) -> datetime:
-        """Wall time at process start plus monotonic time since; aware, UTC (P3)."""
+        """Return the wall time at process start plus the monotonic time since; aware, UTC (P3)."""
         ...
 
     def monotonic(self) -> float:
-        """Seconds since some fixed point; only differences mean anything."""
+        """Return seconds since some fixed point; only differences have a meaning."""
         ...
 
 
@@ -73,31 +73,31 @@ class Specs(Protocol):
         """Return the newest version, tombstones included; None if the id was never used.
 
         Raises:
-            SpecUnreadable: this release cannot read it.
+            SpecUnreadable: this release cannot read that version.
         """
         ...
 
     def newest_stored(self, supervisor_id: str) -> SpecVersion | SpecUnreadable | None:
-        """Return as `newest`; in the place of what cannot be read, the reason."""
+        """Return as `newest`, but an unreadable version as its reason."""
         ...
 
     def version(self, supervisor_id: str, version: int) -> SpecVersion | None:
         """Return one version.
 
         Raises:
-            SpecUnreadable: this release cannot read it.
+            SpecUnreadable: this release cannot read that version.
         """
         ...
 
     def all_newest(self) -> list[SpecVersion]:
         """Return the newest version of every id, tombstones included, by id.
 
-        Those that this release cannot read are left out, so that the others go on.
+        Versions that this release cannot read are left out, so that the other supervisors run.
         """
         ...
 
     def newest_or_unreadable(self) -> list[SpecVersion | SpecUnreadable]:
-        """Return as `all_newest`; in the place of what cannot be read, the reason."""
+        """Return as `all_newest`, but each unreadable version as its reason."""
         ...
 
     def history(self, supervisor_id: str, limit: int | None = None) -> list[SpecVersion]:
@@ -109,16 +109,16 @@ class Specs(Protocol):
         ...
 
     def history_stored(self, supervisor_id: str) -> list[SpecVersion | SpecUnreadable]:
-        """Return as `history`; in the place of what cannot be read, the reason."""
+        """Return as `history`, but each unreadable version as its reason."""
         ...
 
     def forget(self, supervisor_id: str, up_to: int) -> None:
-        """Delete versions up to `up_to`; a newer one, stored meanwhile, stays."""
+        """Delete versions up to `up_to`; a newer version, stored meanwhile, stays."""
         ...
 
 
 class Tasks(Protocol):
-    """Attempts of replicas; the row of a task stands before the first byte it writes."""
+    """Attempts of replicas; the row of a task is committed before the task writes a byte."""
 
     def start(self, task: Task) -> bool:
         """Insert an active task; False, changing nothing, if its id exists.
@@ -129,7 +129,7 @@ class Tasks(Protocol):
         ...
 
     def get(self, task_id: str) -> Task | None:
-        """Return one."""
+        """Return one task."""
         ...
 
     def active(self, supervisor_id: str | None = None, worker_id: str | None = None) -> list[Task]:
@@ -153,13 +153,14 @@ class Tasks(Protocol):
         created: Interval | None = None,
         limit: int = 100,
     ) -> list[Task]:
-        """Return tasks, newest first; `created` bounds when their rows were made."""
+        """Return tasks, newest first; `created` bounds the times when they were created."""
         ...
 
     def slots_in_use(self) -> dict[str, int]:
-        """Return worker -> its active tasks whose generation's end is not fixed: what holds slots.
+        """Return worker -> the number of its active tasks in open generations, which hold slots.
 
-        Workers without any are left out.  One grouped query, whatever the number of supervisors.
+        Workers without such tasks are left out.  This is one grouped query, whatever the number of
+        supervisors.
         """
         ...
 
@@ -173,11 +174,11 @@ class Tasks(Protocol):
         lost: bool = False,
         totals: TaskTotals | None = None,
     ) -> bool:
-        """RUNNING -> `status`.  False: it had ended already, and keeps its status."""
+        """RUNNING -> `status`; False: the task had ended already, and keeps its status."""
         ...
 
     def store_outcome(self, task_id: str, outcome: PublishOutcome, *, published: bool) -> None:
-        """Keep the final answer to its publish request."""
+        """Store the final answer to the publish request of a task."""
         ...
 
     def take_up(self, worker_id: str, incarnation: int, tokens: Mapping[str, str]) -> None:
@@ -185,9 +186,9 @@ class Tasks(Protocol):
         ...
 
     def failures_in_a_row(self, supervisor_id: str) -> int:
-        """Return how many failed by themselves since the last success, by the time they ended.
+        """Return the number of failed tasks that ended after the last success.
 
-        Lost ones do not count (`Task.lost`).
+        Lost tasks do not count (`Task.lost`).
         """
         ...
 
@@ -196,42 +197,42 @@ class Tasks(Protocol):
         ...
 
     def failed_attempts(self, generation_ids: Sequence[str]) -> dict[str, int]:
-        """Return generation -> its tasks that failed by themselves, not lost; none: left out."""
+        """Return generation -> its number of failed tasks, not lost ones; zero is left out."""
         ...
 
     def rows_of(self, task_ids: Sequence[str]) -> dict[str, Task]:
-        """Return id -> task, for those that there are."""
+        """Return id -> task, for the tasks that exist."""
         ...
 
     def folder_deleted(self, task_id: str, now: datetime) -> None:
-        """Record that the output folder was found empty for good."""
+        """Record that the output folder is empty for good."""
         ...
 
     def unsettled_folders(self) -> list[Task]:
-        """Return ended tasks whose folders may hold what nothing names, STALE ones too, by id."""
+        """Return ended tasks, by id, whose folders may hold unnamed files; STALE ones too."""
         ...
 
 
 class WorkersTable(Protocol):
-    """Registered workers and the fence between their incarnations."""
+    """Registered workers, and the fencing between their incarnations."""
 
     def register(self, row: WorkerRow) -> int:
         """Insert or update if `row.incarnation` is not lower; return the newest incarnation.
 
-        A worker that was disabled stays so.
+        A disabled worker stays disabled.
         """
         ...
 
     def holds(self, worker_id: str, incarnation: int) -> bool:
-        """Tell whether an incarnation is the newest; it stays so until this transaction ends."""
+        """Return whether an incarnation is the newest; it stays so until this transaction ends."""
         ...
 
     def set_disabled(self, worker_id: str, *, disabled: bool) -> bool:
-        """Take a worker out, or in again; False: it stood so already, or there is none."""
+        """Disable or enable a worker; False: nothing changed, or there is no such worker."""
         ...
 
     def takes_tasks(self, worker_id: str) -> bool:
-        """Tell whether a worker is known and not taken out."""
+        """Return whether a worker is known and not disabled."""
         ...
 
     def all(self) -> list[WorkerRow]:
@@ -240,14 +241,14 @@ class WorkersTable(Protocol):
 
 
 class Plans(Protocol):
-    """The last plans of every supervisor; old ones are dropped beyond a bound."""
+    """The last plans of each supervisor; beyond a bound, old plans are deleted."""
 
     def record(self, plan: StoredPlan) -> None:
         """Store a plan."""
         ...
 
     def recent(self, supervisor_id: str, limit: int) -> list[StoredPlan]:
-        """Return the newest first."""
+        """Return plans, newest first."""
         ...
 
     def forget(self, supervisor_id: str) -> None:
@@ -256,14 +257,14 @@ class Plans(Protocol):
 
 
 class Audit(Protocol):
-    """Append-only record of changes."""
+    """The append-only audit log of changes."""
 
     def write(self, entry: AuditEntry) -> None:
-        """Append."""
+        """Append an entry."""
         ...
 
     def recent(self, limit: int) -> list[AuditEntry]:
-        """Return the newest first."""
+        """Return entries, newest first."""
         ...
 
     def page(
@@ -275,18 +276,19 @@ class Audit(Protocol):
         action: str | None = None,
         actor: str | None = None,
     ) -> list[tuple[int, AuditEntry]]:
-        """Return (number, entry) of those that match, newest first, with lower numbers only.
+        """Return (number, entry) of the entries that match, newest first.
 
-        An entry is of a supervisor if that is its subject, or its detail `supervisor`.
+        With `before`, only lower numbers are returned.  An entry belongs to a supervisor if the
+        supervisor is its subject or its detail `supervisor`.
         """
         ...
 
 
 class Installation(Protocol):
-    """Which metadata database this is."""
+    """The identity of the metadata database."""
 
     def name(self) -> str:
-        """Return the name it was given when its schema was made; it never changes."""
+        """Return the name that the database got when its schema was created; it never changes."""
         ...
 
 
@@ -298,20 +300,20 @@ class LeaseTable(Protocol):
         ...
 
     def take(self, seen: Lease | None, holder: str, url: str) -> Lease | None:
-        """Take over with term + 1 if the lease is still `seen`; None: somebody was faster."""
+        """Take over with term + 1 if the lease is still `seen`; None: another was faster."""
         ...
 
     def renew(self, term: int, holder: str) -> bool:
-        """Count one renewal up; False: the term is not ours any more."""
+        """Add one to the renewals; False: the lease no longer has this term and holder."""
         ...
 
     def release(self, term: int, holder: str) -> None:
-        """Give the lease up on a graceful stop, so that the next candidate need not wait."""
+        """Release the lease on a graceful stop, so that the next candidate need not wait."""
         ...
 
 
 class Transaction(Protocol):
-    """One transaction: committed when its block ends, rolled back when it raises."""
+    """One transaction: committed when its block ends, rolled back when the block raises."""
 
     specs: Specs
     offsets: OffsetsTable
@@ -338,11 +340,11 @@ class Store(Protocol):
     """The metadata database."""
 
     def reading(self) -> AbstractContextManager[Transaction]:
-        """Open a transaction that only reads: one consistent view."""
+        """Open a read-only transaction with one consistent view."""
         ...
 
     def writing(self) -> AbstractContextManager[Transaction]:
-        """Open a writing transaction without a term: lease, principals, denied tries."""
+        """Open a writing transaction without a term, for the lease, principals and denied tries."""
         ...
 
     def leading(self, term: int) -> AbstractContextManager[Transaction]:
@@ -350,29 +352,29 @@ class Store(Protocol):
 
         Raises:
             LeaseLost: `term` is not the present one.
-            MetadataBusy: the database did not take it in time.
+            MetadataBusy: the database did not accept the transaction in time.
             MetadataUnavailable: the database cannot be reached.
         """
         ...
 
     def on_added(self, heard: Heard) -> None:
-        """Tell `heard` of added events, after each commit of this process that added some."""
+        """Call `heard` after each commit of this process that added queued events."""
         ...
 
 
 class ActingStore(Store, ActsOnce, Protocol):
-    """A store in which what a key stands for is done once."""
+    """A store in which the action of an idempotency key is carried out once."""
 
 
 class Streams(Protocol):
-    """Kafka as supervisors see it; never waits: a background look refreshes what it answers."""
+    """Kafka as supervisors see it: answers from a cache, which background requests refresh."""
 
     def state(self, supervisor_id: str, spec: SupervisorSpec) -> StreamState:
-        """Return what is known of the supervisor's topic now, CONNECTING before the first look."""
+        """Return the last known state of the supervisor's topic; at first it is CONNECTING."""
         ...
 
     def forget(self, supervisor_id: str) -> None:
-        """Stop looking for this supervisor."""
+        """Stop looking at Kafka for this supervisor."""
         ...
 
 
@@ -384,9 +386,9 @@ class Workers(Protocol):
         ...
 
     def watch(self, supervisor_id: str, milestones: Mapping[str, WakeCondition]) -> None:
-        """Take it for news when one of these tasks comes so far; replaces the last wish."""
+        """Wake the loop when a task reaches its wake condition; replaces the conditions before."""
         ...
 
     def led_for(self) -> timedelta:
-        """Return how long this overlord has led without a lapse; zero: it does not lead."""
+        """Return how long this overlord has led without a lapse; zero if it does not lead."""
         ...

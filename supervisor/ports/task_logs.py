@@ -1,4 +1,4 @@
-"""What is needed of the workers to show the log of a task."""
+"""The port to task logs, which the workers keep."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -11,18 +11,19 @@ class LogPart:
     content: bytes
     """UTF-8; it may begin or end within a line."""
     start: int
-    """Where it begins in the whole log, in bytes."""
+    """The position of the piece in the whole log, in bytes."""
     size: int
-    """Of the whole log, in bytes."""
+    """The size of the whole log, in bytes."""
 
 
 class LogSource(Protocol):
-    """The logs that workers keep of their tasks, running and ended ones."""
+    """The logs that workers keep of their running and ended tasks."""
 
     def log(self, worker_url: str, task_id: str, token: str, offset: int) -> LogPart | None:
-        """Return a task's log from `offset` on, a negative one counted from its end.
+        """Return a bounded piece of a task's log from `offset` on.
 
-        A bounded piece of it; None: the worker has no such log, or not any more.
+        A negative `offset` is counted from the end of the log.
+        None: the worker does not have such a log, or no longer has it.
 
         Raises:
             WorkerUnavailable: no usable answer came within a few seconds.

@@ -1,4 +1,4 @@
-"""One look at the topics of a spec that is not stored, within a deadline."""
+"""The topic probe port: one request for the topics of an unstored spec, within a deadline."""
 
 from datetime import timedelta
 from typing import Protocol
@@ -9,11 +9,11 @@ from supervisor.core.values.errors import Refused
 
 
 class SourceUnreadable(Refused):
-    """The topics of a spec cannot be read: no answer, no such topic, or not allowed there."""
+    """The topics of a spec cannot be read: no answer, no such topic, or access denied."""
 
 
 class Probe(Protocol):
-    """Looks at Kafka for whoever waits; safe to call from many threads."""
+    """A blocking probe of Kafka for a waiting caller; safe to call from many threads."""
 
     def look(self, source: KafkaIoConfig, within: timedelta) -> Probed:
         """Return the partitions' offsets; blocks, at most for about `within`.

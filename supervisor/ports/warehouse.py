@@ -1,9 +1,9 @@
-"""What deleting needs of the warehouse: to see what lies in a task's folder, and to remove it.
+"""The warehouse port: list and delete files of task folders, and read and write the marker.
 
     <data source>/data/<task folder>/...     paths are below the warehouse, parts divided by `/`
 
-No method follows a link inside a task's folder, or one in that folder's place: what lies behind
-it is not the warehouse's.
+No method follows a link inside a task's folder or in the place of that folder, because the target
+of a link does not belong to the warehouse.
 """
 
 from collections.abc import Iterator
@@ -20,54 +20,56 @@ class Warehouse(Protocol):
         """Return if the storage answers.
 
         Raises:
-            StorageUnavailable: the root is not there, or cannot be read.
+            StorageUnavailable: the root does not exist or cannot be read.
         """
         ...
 
     def owner(self) -> str | None:
-        """Return the metadata database that the marker in its root names; None: there is none.
+        """Return the metadata database that the marker in the root names; None: there is no marker.
 
         Raises:
-            StorageUnavailable: it could not be looked at.
+            StorageUnavailable: the marker could not be read.
         """
         ...
 
     def mark(self, owner: str) -> None:
-        """Write the marker, in place of the one before, whole or not at all.
+        """Write the marker atomically; it replaces the marker before.
 
         Raises:
-            StorageUnavailable: it could not be written.
+            StorageUnavailable: the marker could not be written.
         """
         ...
 
     def files_under(self, folder: str) -> list[str]:
-        """Return what is no folder below `folder`, at any depth, links too, by path.
+        """Return the paths of all files and links below `folder`, at any depth, sorted.
 
-        Nothing, if `folder` is missing or a link.
+        The list is empty if `folder` is missing or a link.
 
         Raises:
-            OSError: a part of it could not be read; no answer would be whole.
+            OSError: a part of `folder` could not be read, so the list would be incomplete.
         """
         ...
 
     def delete_file(self, path: str) -> None:
-        """Delete a file, or a link itself; a missing one is success.
+        """Delete a file, or a link itself; a missing file is success.
 
         Raises:
-            OSError: it is still there.
+            OSError: the file is still there.
         """
         ...
 
     def prune(self, folder: str) -> bool:
-        """Remove the empty folders in `folder`, then itself if it is empty; tell if any was there.
+        """Remove empty folders in `folder`, then `folder` itself if it is empty.
+
+        The result says whether there was an empty folder.
 
         Raises:
-            OSError: one that is empty could not be removed.
+            OSError: an empty folder could not be removed.
         """
         ...
 
     def task_folders(self) -> Iterator[tuple[str, str]]:
-        """Yield (data source, name) of every folder in which a task might have written.
+        """Yield (data source, name) of each folder in which a task might have written.
 
         Links are left out.
 

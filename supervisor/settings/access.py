@@ -1,4 +1,4 @@
-"""The settings of who may call, and of TLS; a part of `settings.py`, which reads them."""
+"""Settings of access control and TLS; `settings.py` includes and reads them."""
 
 import base64
 import os
@@ -32,7 +32,7 @@ def _none(unit: str = "file") -> JsonDict:
 
 
 class AccessSettings(BaseSettings):
-    """What an operator may set about callers, credentials and TLS."""
+    """Operator settings of callers, credentials and TLS."""
 
     model_config = SettingsConfigDict(
         env_prefix=PREFIX, env_ignore_empty=True, frozen=True, extra="forbid"
@@ -112,10 +112,10 @@ class AccessSettings(BaseSettings):
     )
 
     def token(self) -> str | None:
-        """Return the token that this process sends; None: none is given.
+        """Return the token that this process sends; None: no token is set.
 
         Raises:
-            SetupProblem: its file cannot be read, or it is no token.
+            SetupProblem: the token's file cannot be read, or the text is not a token.
         """
         given = os.environ.get(TOKEN, "").strip()
         if not given and self.token_file is not None:
@@ -130,7 +130,7 @@ class AccessSettings(BaseSettings):
         return given
 
     def authorization(self) -> str | None:
-        """Return the header by which the command line says who it is; None: it says nothing.
+        """Return the Authorization header of the command line; None: no credentials are set.
 
         Raises:
             SetupProblem: a file cannot be read.
@@ -147,16 +147,16 @@ class AccessSettings(BaseSettings):
         return f"Basic {base64.b64encode(told.encode()).decode()}"
 
     def trust(self) -> ssl.SSLContext | bool:
-        """Return what httpx takes as `verify`.
+        """Return the value of the parameter `verify` of httpx.
 
         Raises:
-            SetupProblem: the file of authorities cannot be read.
+            SetupProblem: the file of certificate authorities cannot be read.
         """
         return trusted(self.tls_ca)
 
 
 def trusted(authorities: Path | None) -> ssl.SSLContext | bool:
-    """Return a context that trusts these authorities alone; True: those of the system.
+    """Return a TLS context that trusts only these authorities; True: those of the system.
 
     Raises:
         SetupProblem: the file cannot be read.

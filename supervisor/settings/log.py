@@ -1,4 +1,4 @@
-"""The settings of the log; a part of `settings.py`, which reads them."""
+"""Settings of the log; `settings.py` includes and reads them."""
 
 from typing import Literal
 
@@ -9,7 +9,7 @@ LogFormat = Literal["auto", "json", "console"]
 
 
 class LogSettings(BaseSettings):
-    """What an operator may set about the log of a process."""
+    """Operator settings of the log of a process."""
 
     log_format: LogFormat = Field(
         default="auto",

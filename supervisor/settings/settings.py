@@ -1,9 +1,9 @@
-"""Every setting as data: name, default, unit, help.  Read once, at the start of a process.
+"""The settings of all processes as data: name, default, unit, help; read once, at the start.
 
     command line ─► environment (TIDEGATE_*) ─► tidegate.toml ─► defaults      the first one counts
 
-The file is `tidegate.toml` of the working folder, or what TIDEGATE_CONFIG names.  Its keys are
-the names of this module's fields (`data_dir = "/srv/tidegate"`), or the same with the prefix.
+The file is `tidegate.toml` in the working folder, or the file that TIDEGATE_CONFIG names.  Its keys
+are the names of this module's fields (`data_dir = "/srv/tidegate"`), with or without the prefix.
 `python -m supervisor.settings` writes the reference page.
 """
 
@@ -42,7 +42,7 @@ _OTHER_NAMES = frozenset(
 )
 _SECRET = "TIDEGATE_SECRET_"  # noqa: S105 -- the start of names of variables, no secret
 _TESTS = "TIDEGATE_TEST_"
-"""Of variables that only tests read."""
+"""Prefix of variables that only tests read."""
 
 
 def _unit(text: str) -> JsonDict:
@@ -54,7 +54,7 @@ def _shown_as(default: str, unit: str = "") -> JsonDict:
 
 
 class Settings(LogSettings, AccessSettings):
-    """What an operator may set; one instance per process, never changed."""
+    """All operator settings; one instance per process, never changed."""
 
     data_dir: Folder = Field(
         default=Path(".tidegate"),
@@ -202,18 +202,18 @@ class Settings(LogSettings, AccessSettings):
         dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 -- a .env is not ours to read
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003 -- same
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Name what is read, the first one counts."""
+        """Return the sources of settings in the order of their precedence."""
         file = InitSettingsSource(settings_cls, _from_file(os.environ))
         return init_settings, env_settings, file
 
     @property
     def requires_login(self) -> bool:
-        """An overlord asks its callers who they are."""
+        """Whether an overlord authenticates its callers."""
         return self.auth == "required" or not self.on_loopback
 
     @property
     def on_loopback(self) -> bool:
-        """Only this machine reaches what listens on `host`."""
+        """Whether `host` is a loopback address, which only this machine reaches."""
         try:
             return ipaddress.ip_address(self.host).is_loopback
         except ValueError:
@@ -223,7 +223,7 @@ class Settings(LogSettings, AccessSettings):
         """Return the broker hosts that specs may name; None allows all.
 
         Raises:
-            SetupProblem: callers are asked who they are, and none are named.
+            SetupProblem: callers are authenticated, and the setting names no brokers.
         """
         if self.kafka_allow is None and self.requires_login:
             why = "TIDEGATE_AUTH=required" if self.on_loopback else f"TIDEGATE_HOST={self.host}"
@@ -235,11 +235,14 @@ class Settings(LogSettings, AccessSettings):
         return self.kafka_allow
 
     def allowed_registries(self) -> tuple[str, ...] | None:
-        """Return the schema registries that specs may name; None allows all: if nobody is asked."""
+        """Return the schema registries that specs may name.
+
+        None allows all; this is only possible if callers are not authenticated.
+        """
         return (self.registry_allow or ()) if self.requires_login else self.registry_allow
 
     def url(self, default_port: int) -> str:
-        """Return the address at which others reach this process: the advertised one, if any."""
+        """Return the URL at which others reach this process: the advertised URL, if one is set."""
         if self.advertised_url is not None:
             return self.advertised_url
         everywhere = self.host in {"0.0.0.0", "::"}  # noqa: S104 -- a comparison
@@ -262,9 +265,9 @@ def load_settings(**given: object) -> Settings:
 
 
 def stable_worker_id(settings: Settings) -> str:
-    """Return the worker's name: as set, else the one kept in its data folder, drawn if new.
+    """Return the worker's id: the setting, else the id stored in the data folder, else a new one.
 
-    It stays with the folder that holds the journals, whatever the host is called next time.
+    The id stays with the folder that holds the journals, even if the host gets another name.
 
     Raises:
         SetupProblem: the data folder cannot be written.
@@ -288,7 +291,7 @@ def stable_worker_id(settings: Settings) -> str:
 
 
 def misspelt(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return variables that look like a setting and are none -> the setting probably meant."""
+    """Return misspelt variables -> the setting that was probably meant."""
     known = {f"{PREFIX}{name.upper()}" for name in Settings.model_fields}
     unknown = (
         {
@@ -305,7 +308,7 @@ def misspelt(environment: Mapping[str, str]) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class SettingRow:
-    """One setting, as the reference shows it."""
+    """One setting as a row of the reference page."""
 
     name: str
     default: str
@@ -376,7 +379,7 @@ def _known_key(key: str, path: Path) -> str:
 
 
 def _very_near(name: str, known: Iterable[str]) -> str | None:
-    # The prefix is common to all: it must not make strangers look alike.
+    # Compare without the common prefix, which would make all names look alike.
     meant = nearest(name.removeprefix(PREFIX), [k.removeprefix(PREFIX) for k in known])
     return None if meant is None else f"{PREFIX}{meant}"
 

@@ -1,4 +1,4 @@
-"""The small types that settings are made of."""
+"""Validated types for settings: folders, addresses and lists."""
 
 import re
 import unicodedata
@@ -12,11 +12,11 @@ from supervisor.core.tables.path_patterns import SPARK
 from supervisor.core.values.field_types import wrong
 
 _UNWRITABLE = {"Cc", "Cs", "Zl", "Zp"}
-"""Controls, what Python makes of bytes that are no text, and what ends a line."""
+"""Unicode categories: control characters, surrogates (undecodable bytes) and line separators."""
 
 
 def _split(value: object) -> object:
-    """Take a comma-separated text, as the environment has it, or a list, as the file has it."""
+    """Accept a comma-separated text from the environment, or a list from the file."""
     if isinstance(value, str):
         return tuple(part.strip() for part in value.split(",") if part.strip())
     return value
@@ -39,7 +39,7 @@ def _absolute(value: Path) -> Path:
 
 
 def _no_pattern(folder: Path) -> Path:
-    """Refuse what Hadoop can neither take as it is nor as a pattern (`tasks.spark.paths`)."""
+    """Refuse a path that Hadoop can use neither as it is nor as a pattern (`tasks.spark.paths`)."""
     text = str(folder)
     if ":" in text and not set(SPARK).isdisjoint(text):
         raise wrong(

@@ -1,1 +1,1 @@
-"""Kafka behind its ports: offsets and looks at topics; composition roots alone import it."""
+"""Kafka adapters: topic states and the topic probe; only composition roots import this package."""

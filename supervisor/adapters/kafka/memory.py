@@ -1,4 +1,4 @@
-"""Topics in memory, as supervisors see them: for simulation and tests."""
+"""In-memory topics as supervisors see them, for simulation and tests."""
 
 import threading
 from dataclasses import dataclass, field, replace
@@ -15,14 +15,13 @@ class _Topic:
     id: str
     ends: list[int]
     starts: dict[int, int] = field(default_factory=dict)
-    """Where partitions begin whose first records are deleted."""
+    """Partition -> its first offset, for partitions whose first records were deleted."""
 
 
 class MemoryStreams:
-    """Implements `ports.Streams`; every look is fresh, and fails while there is a trouble."""
+    """Implements `ports.store.Streams`; each look is fresh, and fails while there is a trouble."""
 
     def __init__(self, clock: Clock) -> None:
-        """Have no topics."""
         self._clock = clock
         self._lock = threading.Lock()
         self._topics: dict[str, _Topic] = {}
@@ -30,17 +29,17 @@ class MemoryStreams:
         self._trouble: tuple[StreamTrouble, str] | None = None
 
     def create(self, topic: str, partitions: int, topic_id: str = "id-1") -> None:
-        """Make a topic, or replace it by a new and empty one with another id."""
+        """Create a topic, or replace it by a new and empty topic with another id."""
         with self._lock:
             self._topics[topic] = _Topic(topic_id, [0] * partitions)
 
     def add_partitions(self, topic: str, partitions: int) -> None:
-        """Let a topic have so many partitions more, empty ones."""
+        """Add so many empty partitions to a topic."""
         with self._lock:
             self._topics[topic].ends += [0] * partitions
 
     def delete(self, topic: str) -> None:
-        """Let a topic be gone."""
+        """Delete a topic."""
         with self._lock:
             del self._topics[topic]
 
@@ -55,22 +54,22 @@ class MemoryStreams:
             self._topics[topic].starts[partition] = earliest
 
     def cut(self, topic: str, partition: int, end: int) -> None:
-        """Let a partition end earlier, as after an unclean election."""
+        """Cut a partition off at `end`, as after an unclean leader election."""
         with self._lock:
             self._topics[topic].ends[partition] = end
 
     def fail(self, trouble: StreamTrouble, detail: str) -> None:
-        """Let every look fail, until `heal`."""
+        """Make every look fail until `heal`."""
         with self._lock:
             self._trouble = (trouble, detail)
 
     def heal(self) -> None:
-        """Let looks succeed again."""
+        """Make looks succeed again."""
         with self._lock:
             self._trouble = None
 
     def state(self, supervisor_id: str, spec: SupervisorSpec) -> StreamState:
-        """Look now; a failed look keeps what the last good one saw."""
+        """Look now; a failed look keeps the offsets of the last good look."""
         with self._lock:
             before = self._last.get(supervisor_id, StreamState())
             found = self._look(spec.io_config, before)
@@ -78,12 +77,12 @@ class MemoryStreams:
             return found
 
     def forget(self, supervisor_id: str) -> None:
-        """Forget what was seen for a supervisor."""
+        """Delete the remembered state of a supervisor."""
         with self._lock:
             self._last.pop(supervisor_id, None)
 
     def seen(self, source: KafkaIoConfig) -> StreamState:
-        """Look now, and remember nothing."""
+        """Look now, without remembering the result."""
         with self._lock:
             return self._look(source, StreamState())
 

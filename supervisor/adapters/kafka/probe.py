@@ -1,4 +1,4 @@
-"""One look at Kafka for somebody who waits: its own client, gone with the answer."""
+"""The Kafka topic probe: one blocking look, by a client of its own that is closed afterwards."""
 
 import time
 from datetime import timedelta
@@ -16,10 +16,9 @@ _LEAST_S = 0.1
 
 
 class KafkaProbe:
-    """Implements `ports_probe.Probe` with AdminClient."""
+    """Implements `ports.topic_probe.Probe` with AdminClient."""
 
     def __init__(self, read_secret: ReadSecret) -> None:
-        """Connect to nothing yet."""
         self._read_secret = read_secret
 
     def look(self, source: KafkaIoConfig, within: timedelta) -> Probed:

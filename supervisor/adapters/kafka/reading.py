@@ -1,6 +1,6 @@
-"""What a Kafka holds of the topics of a spec: one reading, for all who look, however long.
+"""The Kafka metadata reader: one reading of the topics of a spec, with a deadline of the caller.
 
-A client's own answers only tell that time ran out; `Connection.why` tells what it says beside them.
+A client's own errors only say that a timeout passed.  `Connection.why` adds the client's messages.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -29,35 +29,35 @@ from tasks.contract.offsets import TopicPartition
 from tasks.runtime.secrets import without_secrets
 
 Left = Callable[[], float]
-"""How many seconds the next request may take."""
+"""Returns how many seconds the next request may take."""
 _MARGIN_S = 1.0
-"""How much longer than a request's own timeout its future is waited for."""
+"""Seconds beyond a request's own timeout that the caller waits for the request's future."""
 _EARLIEST = OffsetSpec.earliest()  # type: ignore[no-untyped-call]
 _LATEST = OffsetSpec.latest()  # type: ignore[no-untyped-call]
 
 
 class NoTopic(Exception):
-    """The broker answers and has no such topic."""
+    """The broker answers, but does not have the topic."""
 
 
 class BadProperties(Exception):
-    """The client refuses what a spec says of the connection, a key that is none for one."""
+    """The client refuses the connection properties of a spec, for example an invalid key."""
 
 
 class Connection:
-    """An AdminClient, and what it says beside its answers."""
+    """An AdminClient, with the messages that it reports beside its answers."""
 
     def __init__(self, client: KafkaClient, read_secret: ReadSecret) -> None:
-        """Make the client; it connects by itself.
+        """Create the client, which connects by itself.
 
         Raises:
-            BadProperties: the client refuses them.
+            BadProperties: the client refuses its properties.
             What `read_secret` raises.
         """
         properties = librdkafka_properties(client, read_secret)
         self._servers = client.bootstrap_servers
         self._overheard = Overheard()
-        more = {"log_level": "0", "error_cb": self._overheard.hear}  # a log would only repeat it
+        more = {"log_level": "0", "error_cb": self._overheard.hear}  # a log would repeat the errors
         try:
             self._admin = AdminClient({**properties, **OF_ADMIN_CLIENTS, **more})  # type: ignore[dict-item]  # no callbacks
         except KafkaException as error:
@@ -68,7 +68,7 @@ class Connection:
         """Return topic ids and offsets of every partition.
 
         Raises:
-            NoTopic: there is none to read; what to do about it depends on who looks.
+            NoTopic: there is no topic to read; the caller decides what to do.
             KafkaException, TimeoutError: no answer.
         """
         described = _described(self._admin, _named(self._admin, source, left), left)
@@ -108,7 +108,7 @@ def _reason(error: KafkaException | TimeoutError) -> str:
 
 
 def _named(admin: AdminClient, source: KafkaIoConfig, left: Left) -> list[str]:
-    """Return the names of the topics to read; of a pattern, those that there are."""
+    """Return the names of the topics to read; for a pattern, the existing topics that match."""
     if source.topic is not None:
         return [source.topic]
     listed = admin.list_topics(timeout=left()).topics
@@ -118,7 +118,7 @@ def _named(admin: AdminClient, source: KafkaIoConfig, left: Left) -> list[str]:
 def _described(
     admin: AdminClient, topics: Sequence[str], left: Left
 ) -> Mapping[str, TopicDescription]:
-    """Describe those that exist."""
+    """Return the descriptions of the topics that exist."""
     if not topics:
         return {}
     asked: Mapping[str, Future[TopicDescription]] = admin.describe_topics(
@@ -150,6 +150,6 @@ def _offsets(
         for p, future in futures.items()
     }
     if unanswered := [str(p) for p, offset in found.items() if offset < 0]:
-        # It passes for a result, and for no error, where a leader is away.
+        # If a partition leader is away, the client returns a result and no error.
         raise TimeoutError(f"the leader of {', '.join(unanswered)} does not answer")
     return found

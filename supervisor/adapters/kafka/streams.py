@@ -1,8 +1,9 @@
-"""Kafka as supervisors see it: a background look per supervisor, answers from what it last saw.
+"""A cache of topic states, refreshed in the background: one look at Kafka per supervisor.
 
-A broker that hangs holds one thread of a pool for at most its deadline: looks at other clusters,
-the loop and the API never wait for it (R11).  Ids of topics come with the offsets, so that a topic
-that was deleted and created again is noticed.  A topicPattern is resolved anew by every look.
+A broker that hangs holds one thread of a pool, at most until its deadline.  Looks at other
+clusters, the loop and the API never wait for that broker (R11).  Each look reads the topic ids with
+the offsets, so that a topic that was deleted and created again is noticed.  Each look resolves a
+topicPattern anew.
 """
 
 import threading
@@ -28,16 +29,19 @@ log = structlog.get_logger()
 LOOK_TIMEOUT_S = 6.0
 THREADS = 16
 PER_CLIENT = 4
-"""Threads for looks by one client's properties while its brokers answer; else one."""
+"""Threads for looks with the same client properties while the brokers answer; else one thread."""
 FRESH_FOR_S = 2.0
-"""A look is repeated when its answer is older than this and somebody asks."""
+"""Seconds after which the next caller triggers a new look."""
 FAILED_FOR_S = 3.0
 GONE_AFTER = 3
-"""Looks in a row without a topic of a pattern, until it counts as gone and the others go on."""
+"""Looks in a row that miss a topic of a pattern, before the topic counts as deleted.
+
+The other topics of the pattern go on.
+"""
 
 
 class _NoAnswer(Exception):
-    """The brokers do not answer, or refuse; the text says why."""
+    """The brokers do not answer, or they refuse; the text gives the reason."""
 
 
 @dataclass
@@ -48,11 +52,11 @@ class _Watched:
     )
     requested_at: float = 0.0
     looked: threading.Event | None = None
-    """Set once the look under way, or the last one, has ended."""
+    """Set once the present look, or the last one, has ended."""
 
 
 class KafkaStreams:
-    """Implements `ports.Streams` with AdminClient; `on_news` is called when a state changed."""
+    """Implements `ports.store.Streams` by AdminClient; calls `on_news` when a state has changed."""
 
     def __init__(
         self,
@@ -60,7 +64,6 @@ class KafkaStreams:
         read_secret: ReadSecret,
         on_news: Callable[[str], None],
     ) -> None:
-        """Connect to nothing yet."""
         self._clock = clock
         self._on_news = on_news
         self._lock = threading.Lock()
@@ -71,7 +74,7 @@ class KafkaStreams:
         self._lanes = BulkheadPool(THREADS, PER_CLIENT, "kafka-look")
 
     def state(self, supervisor_id: str, spec: SupervisorSpec) -> StreamState:
-        """Return what is known now; asks for a new look if it is not fresh."""
+        """Return the last known state; start a new look if that state is not fresh."""
         source = spec.io_config
         key = (source.client.to_json(), source.stream)
         with self._lock:
@@ -85,12 +88,12 @@ class KafkaStreams:
             return watched.state
 
     def forget(self, supervisor_id: str) -> None:
-        """Stop looking for a supervisor."""
+        """Stop looking at Kafka for a supervisor."""
         with self._lock:
             self._watched.pop(supervisor_id, None)
 
     def stop(self) -> None:
-        """Look no more."""
+        """Start no more looks."""
         self._lanes.stop()
 
     def _is_due(self, watched: _Watched) -> bool:
@@ -101,15 +104,15 @@ class KafkaStreams:
         return watched.looked is None or age >= fresh_for
 
     def _look(self, supervisor_id: str, watched: _Watched, source: KafkaIoConfig) -> bool:
-        """Look, and tell whether the brokers answered."""
+        """Look once; return whether the brokers answered."""
         before = watched.state
-        began = self._clock.now()  # what happens from now on, this look may not show
+        began = self._clock.now()  # this look may not show changes after this time
         try:
             found = replace(self._read(source), read_at=began)
             if gone := sorted(before.topic_ids.keys() - found.topic_ids.keys()):
                 found = _without(before, found, gone)
         except NoTopic as error:
-            # What a supervisor reads cannot change: for another topic it is made anew.
+            # The topic of a supervisor cannot change: another topic needs a new supervisor.
             told = f"{error}: create one, or terminate the supervisor and give it anew with another"
             found = _failed(before, StreamTrouble.NO_TOPIC, told)
         except _NoAnswer as error:
@@ -133,9 +136,9 @@ class KafkaStreams:
 
 
 def _without(before: StreamState, stream: StreamState, gone: Sequence[str]) -> StreamState:
-    """Believe that a topic of a pattern is gone after some looks: a new broker knows few at first.
+    """Drop a missing topic of a pattern only after some looks; keep its last state until then.
 
-    Until then what was known holds.
+    A broker that has just started knows only some of the topics.
     """
     if _failures(before, StreamTrouble.NO_TOPIC) >= GONE_AFTER:
         return stream
@@ -149,14 +152,17 @@ def _failed(before: StreamState, trouble: StreamTrouble, detail: str) -> StreamS
 
 
 def _failures(before: StreamState, trouble: StreamTrouble) -> int:
-    """Count this one; a broker that comes back may know few topics: that is counted by itself."""
+    """Return the failures in a row, this one included; NO_TOPIC is counted by itself.
+
+    A broker that comes back may know few topics at first.
+    """
     if trouble is StreamTrouble.NO_TOPIC and before.trouble is not StreamTrouble.NO_TOPIC:
         return 1
     return before.failures + 1
 
 
 def _is_news(before: StreamState, stream: StreamState) -> bool:
-    """Growing offsets wake nobody; partitions, topic ids and troubles do."""
+    """Return whether partitions, topic ids or the trouble changed; growing offsets are no news."""
     return (
         before.trouble != stream.trouble
         or before.topic_ids != stream.topic_ids

@@ -1,1 +1,1 @@
-"""The warehouse and exported tables (Delta, Iceberg); composition roots alone import it."""
+"""Adapters of the warehouse and of table exports (Delta, Iceberg), for composition roots only."""

@@ -1,9 +1,9 @@
-"""Tables as Delta Lake: a log beside the files, written by `deltalake`; no file is copied.
+"""Delta Lake exports: a log beside the files, written by `deltalake`; no file is copied.
 
-    <warehouse>/<data source>/_delta_log/     every version names files of data/, below this folder
+    <warehouse>/<data source>/_delta_log/     each version names files in <data source>/data/
 
-`max_commit_retries` 0 makes each commit a compare-and-swap on the version that was opened: it
-becomes exactly the next one, or fails.
+With `max_commit_retries` 0, each commit is a compare-and-swap on the opened version: the commit
+becomes exactly the next version, or fails.
 """
 
 import json
@@ -42,12 +42,12 @@ _CONFIGURATION = {"delta.appendOnly": "false", **_INDEXED}
 
 @dataclass(frozen=True)
 class DeltaFormat:
-    """See `ports_exports.TableFormat`."""
+    """See `ports.exports.TableFormat`."""
 
     warehouse: Path
 
     def open(self, data_source: str) -> "OpenDelta":
-        """Read the newest version of the log, if there is one."""
+        """Open the newest version of the log, if there is a log."""
         root = self.warehouse / data_source
         with _errors_are_ours(data_source):
             is_there = DeltaTable.is_deltatable(str(root))
@@ -55,10 +55,10 @@ class DeltaFormat:
 
 
 class OpenDelta:
-    """See `ports_exports.OpenTable`."""
+    """See `ports.exports.OpenTable`."""
 
     def __init__(self, root: Path, table: DeltaTable | None) -> None:
-        """Keep the version that was read: a commit goes through against this one alone."""
+        """Keep the version that was read, because a commit succeeds only against this version."""
         self._root = root
         self._table = table
         self._sizes = _sizes_of(table)
@@ -70,7 +70,7 @@ class OpenDelta:
 
     @property
     def standing(self) -> ExportVersion:
-        """Where it is, and at which version."""
+        """Location and version of the exported table."""
         if self._table is None:
             return ExportVersion()
         return ExportVersion(self._table.version(), self._root.name)
@@ -120,7 +120,7 @@ class OpenDelta:
     def _refuse_if_any_stays(
         self, change: Change, known: Mapping[str, str], changed: Mapping[str, "_ColumnChange"]
     ) -> None:
-        """Raise NotExportable where a file would have to be read with a type that it has not."""
+        """Raise NotExportable if a remaining file has another type than its column would get."""
         for path in sorted(self._sizes.keys() - set(change.remove)):
             types = _types(Schema.from_arrow(pq.read_schema(self._root / path)))
             for name in changed.keys() & types.keys():
@@ -162,11 +162,11 @@ def _sizes_of(table: DeltaTable | None) -> dict[str, int]:
 
 @dataclass(frozen=True)
 class _ColumnChange:
-    """A column of new files that the table does not have, or not with that type."""
+    """A column of new files that is missing in the table, or has another type there."""
 
     field: Field
     path: str
-    """The first file that has it so."""
+    """The first file that has the column with this type."""
 
 
 def _columns(
@@ -193,7 +193,7 @@ def _columns(
 
 @dataclass(frozen=True)
 class _Version:
-    """A version in which columns have other types than before; the library writes none.
+    """A version in which columns change their types; the library cannot write such a version.
 
     A writer of Delta may change the schema with whatever files it likes, if no file stays that
     does not fit: https://github.com/delta-io/delta/blob/master/PROTOCOL.md
@@ -205,7 +205,7 @@ class _Version:
     now: datetime
 
     def write(self, root: Path, change: Change, sizes: Mapping[str, int]) -> None:
-        """Write the log file of the next version, if nobody has, whole or not at all."""
+        """Write the log file of the next version atomically, unless the file exists."""
         actions = [*self._head(root), *map(_add_line, change.add)]
         actions += [self._remove_line(path, sizes[path]) for path in _gone(change)]
         log = root / "_delta_log"
@@ -270,7 +270,7 @@ def _add_line(file: ExportedFile) -> dict[str, object]:
 
 
 def _gone(change: Change) -> list[str]:
-    """Return what is taken out for good: of a path that is added again the later line counts."""
+    """Return removed paths that are not added again: for a path in both, the later line counts."""
     again = {file.path for file in change.add}
     return [path for path in change.remove if path not in again]
 
@@ -284,7 +284,7 @@ def _types(schema: Schema) -> dict[str, str]:
 
 
 def _delta_type(field: Field) -> str:
-    """Return a column's type as the format writes it; a list's is a JSON object."""
+    """Return a column's type as Delta Lake writes it; the type of a list is a JSON object."""
     its_type = json.loads(field.to_json())["type"]
     return its_type if isinstance(its_type, str) else json.dumps(its_type, sort_keys=True)
 

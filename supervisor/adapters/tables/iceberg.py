@@ -1,9 +1,9 @@
-"""Tables as Apache Iceberg: metadata beside the files, written by `pyiceberg`; no file is copied.
+"""Apache Iceberg exports: metadata beside the files, written by `pyiceberg`; no file is copied.
 
     <warehouse>/<data source>/metadata/     metadata files, each names a whole table; absolute paths
     iceberg_tables                          which metadata file is the newest: in our own database
 
-The catalog swaps that name by compare-and-swap, and retries are off: a commit goes through only
+The catalog replaces that name by compare-and-swap, and retries are off.  So a commit succeeds only
 against the metadata that was opened.  Schema, additions and removals are one such swap.
 """
 
@@ -41,12 +41,12 @@ from supervisor.core.tables.exports import (
 _NAMESPACE = "tidegate"
 _CATALOG = "tidegate"
 SNAPSHOTS_KEPT = 20
-"""Versions that a reader can go back to, as far as their files are still there.
+"""Versions that a reader can go back to, as far as their files still exist.
 
-Each commit writes all of them anew, and the library copies them some twenty times on the way.
+Each commit writes all snapshots anew, and the library copies them some twenty times in memory.
 """
 _MAPPING = TableProperties.DEFAULT_NAME_MAPPING
-"""Files of Spark have no field ids: columns go by their names."""
+"""Files of Spark have no field ids, so columns are matched by their names."""
 _PROPERTIES = {
     "commit.retry.num-retries": "0",
     # Of metadata files alone; pyiceberg deletes no data unless somebody asks it to.
@@ -59,14 +59,14 @@ _PROPERTIES = {
 
 @dataclass(frozen=True)
 class IcebergFormat:
-    """See `ports_exports.TableFormat`."""
+    """See `ports.exports.TableFormat`."""
 
     warehouse: Path
     catalog_url: str
-    """SQLAlchemy's, of the metadata database."""
+    """The SQLAlchemy URL of the metadata database."""
 
     def open(self, data_source: str) -> "OpenIceberg":
-        """Read the metadata that the catalog names, if it names any."""
+        """Read the metadata file that the catalog names, if there is one."""
         place = _Place(self.warehouse, data_source)
         with _errors_are_ours(data_source):
             catalog = SqlCatalog(_CATALOG, uri=self.catalog_url)
@@ -76,7 +76,7 @@ class IcebergFormat:
 
 @dataclass(frozen=True)
 class _Place:
-    """Where a table lies."""
+    """The location of a table."""
 
     warehouse: Path
     data_source: str
@@ -91,7 +91,7 @@ class _Place:
 
     @property
     def uri(self) -> str:
-        """Not percent-encoded: pyiceberg takes what stands there for the path."""
+        """The URI, not percent-encoded: pyiceberg uses its text as the path."""
         return f"file://{self.root}"
 
     def standing(self, table: Table) -> ExportVersion:
@@ -102,12 +102,12 @@ class _Place:
 
 
 class OpenIceberg:
-    """See `ports_exports.OpenTable`."""
+    """See `ports.exports.OpenTable`."""
 
     def __init__(self, place: _Place, catalog: SqlCatalog, table: Table | None) -> None:
-        """Keep the metadata that was read: a commit goes through against this one alone.
+        """Keep the metadata that was read, because a commit succeeds only against this metadata.
 
-        The catalog connects anew when it is used, and is closed again: nothing waits in a pool.
+        The catalog connects at each use and is closed afterwards: no connection waits in a pool.
         """
         self._place = place
         self._catalog = catalog
@@ -122,7 +122,7 @@ class OpenIceberg:
 
     @property
     def standing(self) -> ExportVersion:
-        """Where it is, and at which version."""
+        """Location and version of the exported table."""
         return ExportVersion() if self._table is None else self._place.standing(self._table)
 
     def commit(self, change: Change, sequence: int, now: datetime) -> ExportVersion:
@@ -156,7 +156,7 @@ class OpenIceberg:
         outgrown: Mapping[str, "_Outgrown"],
         schemas: Sequence[tuple[str, pa.Schema]],
     ) -> None:
-        """Raise NotExportable where a file would be read with a type that it has not."""
+        """Raise NotExportable if a file would be read with a type that the file does not have."""
         if not outgrown:
             return
         stay = sorted(self._held.keys() - set(change.remove))
@@ -171,7 +171,7 @@ class OpenIceberg:
     ) -> None:
         paths = [f"{self._place.uri}/{file.path}" for file in change.add]
         update = transaction.update_snapshot(snapshot_properties=properties)
-        # An overwrite looks into every manifest; an append merges them now and then instead.
+        # An overwrite reads every manifest; an append only merges manifests now and then.
         with update.overwrite() if change.remove else update.merge_append() as snapshot:
             for file in parquet_files_to_data_files(
                 PyArrowFileIO(), transaction.table_metadata, iter(paths)
@@ -193,7 +193,7 @@ def _below(place: _Place, path: str) -> str:
 
 
 def _schemas(root: Path, files: Sequence[ExportedFile]) -> list[tuple[str, pa.Schema]]:
-    """Return one file for each schema that there is, with it."""
+    """Return (file, schema): one file for each different schema."""
     found: list[tuple[str, pa.Schema]] = []
     for file in files:
         read = pq.read_schema(root / file.path).remove_metadata()
@@ -205,7 +205,7 @@ def _schemas(root: Path, files: Sequence[ExportedFile]) -> list[tuple[str, pa.Sc
 
 @dataclass(frozen=True)
 class _Outgrown:
-    """The type that a column has in a new file, to which that of the table cannot be widened."""
+    """A column's type in a new file, to which the type in the table cannot be widened."""
 
     type: pa.DataType
     path: str
@@ -236,9 +236,10 @@ def _widen(
     schemas: Sequence[tuple[str, pa.Schema]],
     outgrown: Collection[str],
 ) -> None:
-    """Give the table all columns of these schemas; those that are outgrown become others.
+    """Give the table all columns of these schemas; replace outgrown columns.
 
-    A new column of the same name: no reader is ever asked to read one type as the other.
+    An outgrown column becomes a new column of the same name, so that no reader has to read one type
+    as the other.
     """
     if outgrown:
         with transaction.update_schema(allow_incompatible_changes=True) as update:
@@ -257,7 +258,7 @@ def _widen(
 
 
 def _forget_old(transaction: Transaction) -> None:
-    """Leave the oldest snapshots out: each metadata file names them all.  No file is deleted."""
+    """Expire the oldest snapshots, because each metadata file names all; no file is deleted."""
     ids = [snapshot.snapshot_id for snapshot in transaction.table_metadata.snapshots]
     if old := ids[:-SNAPSHOTS_KEPT]:
         with ExpireSnapshots(transaction) as expiry:

@@ -1,4 +1,4 @@
-"""A warehouse in memory, which can fail: for simulation and tests."""
+"""An in-memory warehouse with injected failures, for simulation and tests."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -10,10 +10,9 @@ _TASK_DEPTH = 3
 
 
 class MemoryWarehouse:
-    """Implements `ports_warehouse.Warehouse`; the rules are those of the local one."""
+    """Implements `ports.warehouse.Warehouse` with the rules of `LocalWarehouse`."""
 
     def __init__(self) -> None:
-        """Begin bare."""
         self._files: set[str] = set()
         self._links: set[str] = set()
         self._folders: set[str] = set()
@@ -22,63 +21,63 @@ class MemoryWarehouse:
         self._owner: str | None = None
 
     def write(self, path: str) -> str:
-        """Put a file there, and the folders it lies in; return its path."""
+        """Create a file and its parent folders; return the path."""
         self.make_folder(str(PurePosixPath(path).parent))
         self._files.add(path)
         return path
 
     def make_folder(self, folder: str) -> None:
-        """Make a folder and those it lies in."""
+        """Create a folder and its parent folders."""
         place = PurePosixPath(folder)
         self._folders |= {str(f) for f in (place, *place.parents) if f.parts}
 
     def link(self, path: str) -> None:
-        """Put a link there, to somewhere outside."""
+        """Create a link to a place outside of the warehouse."""
         self.make_folder(str(PurePosixPath(path).parent))
         self._links.add(path)
 
     def holds(self, path: str) -> bool:
-        """Tell whether a file, link or folder is there."""
+        """Return whether a file, link or folder has this path."""
         return path in self._files | self._links | self._folders
 
     def fail_deletions(self, path: str, times: int) -> None:
-        """Let the next deletions of one file fail."""
+        """Make the next `times` deletions of one file fail."""
         self._failures[path] = times
 
     def go_down(self, why: str = "no answer") -> None:
-        """Let everything fail, until `come_back`."""
+        """Make every call fail until `come_back`."""
         self._down = why
 
     def come_back(self) -> None:
-        """Answer again; nothing was lost."""
+        """End the failure; no file was lost."""
         self._down = ""
 
     def available(self) -> None:
-        """Return if it is not down.
+        """Return if the warehouse is not down.
 
         Raises:
-            StorageUnavailable: it is.
+            StorageUnavailable: the warehouse is down.
         """
         if self._down:
             raise StorageUnavailable(f"the warehouse cannot be read: {self._down}")
 
     def owner(self) -> str | None:
-        """Return the metadata database that it was marked with; None: it was not."""
+        """Return the metadata database that the marker names; None: there is no marker."""
         self.available()
         return self._owner
 
     def mark(self, owner: str) -> None:
-        """Belong to this metadata database from now on."""
+        """Set the marker to this metadata database."""
         self.available()
         self._owner = owner
 
     def files_under(self, folder: str) -> list[str]:
-        """Return what is no folder below `folder`, by path."""
+        """Return the sorted paths of all files and links below `folder`."""
         self._reach(folder)
         return sorted(path for path in self._files | self._links if _lies_in(path, folder))
 
     def delete_file(self, path: str) -> None:
-        """Delete a file or a link; a missing one is success."""
+        """Delete a file or a link; a missing file is success."""
         self._reach(path)
         if self._failures[path] > 0:
             self._failures[path] -= 1
@@ -87,7 +86,7 @@ class MemoryWarehouse:
         self._links.discard(path)
 
     def prune(self, folder: str) -> bool:
-        """Remove empty folders from the bottom up; tell if any was there."""
+        """Remove empty folders from the bottom up; return whether there was one."""
         self._reach(folder)
         empty = {
             f

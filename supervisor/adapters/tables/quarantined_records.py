@@ -1,8 +1,8 @@
-"""Quarantined records by DuckDB: it reads the files it is given, in little memory, one at a time.
+"""The DuckDB reader of quarantined records: reads errors files one at a time, in little memory.
 
-A query has one thread and `MEMORY`, and is interrupted after `TIMEOUT_S`.  Long values are cut by
-the query itself, so that a page of them is small.  DuckDB is loaded when it is first asked: an
-overlord that nobody asks does without its memory.
+A query has one thread and `MEMORY`, and is interrupted after `TIMEOUT_S`.  The query itself cuts
+long values, so that a page of records is small.  DuckDB is imported at the first query, so an
+overlord without queries does not need its memory.
 """
 
 import threading
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
 MEMORY = "128MB"
 TIMEOUT_S = 20.0
 AT_ONCE = 2
-"""Queries of this process; more wait, for as long as a query may last."""
+"""Concurrent queries of this process; others wait, for as long as a query may last."""
 HEADERS_MAX = 100
-"""Headers of a record that are read."""
+"""The number of headers that are read of a record."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _PLACE = 'topic, partition, "offset"'
 
 
 class DuckRecords:
-    """Implements `ports_quarantine.RawRecords`; safe to call from many threads."""
+    """Implements `ports.quarantine.RawRecords`; safe to call from many threads."""
 
     def __init__(self, warehouse: Path) -> None:
-        """Read below `warehouse`; nothing is opened yet."""
+        """Paths of files are relative to `warehouse`."""
         self._root = warehouse
         self._free = threading.BoundedSemaphore(AT_ONCE)
 
@@ -62,7 +62,7 @@ class DuckRecords:
         return [_record(row) for row in rows]
 
     def reasons(self, paths: Sequence[str], wanted: WantedRecords) -> dict[str, int]:
-        """Return reason -> how many records have it; raises as `page` does."""
+        """Return reason -> the number of records with this reason; raises as `page` does."""
         if not paths:
             return {}
         where, values = _condition(wanted)

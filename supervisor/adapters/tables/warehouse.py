@@ -1,4 +1,4 @@
-"""The warehouse on a file system that every process sees under the same path."""
+"""The warehouse on a shared file system, which every process sees under the same path."""
 
 import errno
 import os
@@ -10,7 +10,7 @@ from supervisor.ports.warehouse import MARKER
 
 _DATA = "data"
 _OWN_DEPTH = 2
-"""`<data source>/data` may be a link to another disk; what lies below it is made by tasks."""
+"""`<data source>/data` may be a link to another disk; tasks create everything below it."""
 _MARKER_NOTICE = (
     "The metadata database of this name knows the files of this folder. Do not change this file:\n"
     "another database would have all of them deleted as nobody's."
@@ -19,22 +19,21 @@ _STILL_USED = frozenset({errno.ENOTEMPTY, errno.EEXIST})
 
 
 class LocalWarehouse:
-    """Implements `ports_warehouse.Warehouse`; holds no state."""
+    """Implements `ports.warehouse.Warehouse`; holds no state."""
 
     def __init__(self, root: Path) -> None:
-        """Look at nothing yet."""
         self._root = root
 
     def available(self) -> None:
         """Return if the root can be listed.
 
         Raises:
-            StorageUnavailable: it cannot.
+            StorageUnavailable: the root cannot be listed.
         """
         _listed(self._root)
 
     def owner(self) -> str | None:
-        """Return the metadata database that the marker names; None: there is none."""
+        """Return the metadata database that the marker names; None: there is no marker."""
         self.available()
         try:
             text = (self._root / MARKER).read_text(encoding="utf-8")
@@ -45,7 +44,7 @@ class LocalWarehouse:
         return text.partition("\n")[0].strip()
 
     def mark(self, owner: str) -> None:
-        """Write the marker, in place of the one before, whole or not at all."""
+        """Write the marker atomically; it replaces the marker before."""
         half = self._root / f"{MARKER}.{os.getpid()}"
         try:
             with half.open("w", encoding="utf-8") as file:
@@ -57,7 +56,7 @@ class LocalWarehouse:
             raise StorageUnavailable(f"{self._root / MARKER} cannot be written: {error}") from error
 
     def files_under(self, folder: str) -> list[str]:
-        """Return what is no folder below `folder`, by path."""
+        """Return the sorted paths of all files and links below `folder`."""
         top = self._at(folder)
         if self._is_behind_link(top) or not top.is_dir():
             return []
@@ -69,13 +68,13 @@ class LocalWarehouse:
         return sorted(found)
 
     def delete_file(self, path: str) -> None:
-        """Delete a file or a link; a missing one is success."""
+        """Delete a file or a link; a missing file is success."""
         file = self._at(path)
         if not self._is_behind_link(file.parent):
             file.unlink(missing_ok=True)
 
     def prune(self, folder: str) -> bool:
-        """Remove empty folders from the bottom up; tell if any was there."""
+        """Remove empty folders from the bottom up; return whether there was one."""
         top = self._at(folder)
         if self._is_behind_link(top) or not top.is_dir():
             return False
@@ -123,6 +122,6 @@ def _removed(folder: Path) -> bool:
 
 
 def _raise(error: OSError) -> None:
-    # Left out, an unreadable folder would look like an empty one.
+    # If the error were ignored, an unreadable folder would look like an empty one.
     if not isinstance(error, FileNotFoundError):
         raise error

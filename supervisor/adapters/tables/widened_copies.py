@@ -1,9 +1,9 @@
-"""Copies of published files in which some columns have the type that their table has by now.
+"""Widened copies of published files, in which columns have the present types of their table.
 
     <warehouse>/<table>/widened/<digest of the file's path>/<digest of the casts>.parquet
 
-A copy is made once, whole or not at all, and goes when the file that it is of goes.  What a killed
-process has left half-written, goes when the next copy of that file is made.
+A copy is written once and atomically.  It is deleted together with the file that it is a copy of.
+A half-written copy of a killed process is deleted when the next copy of that file is written.
 """
 
 import fcntl
@@ -23,7 +23,7 @@ from supervisor.core.tables.widening import cast_sql
 
 _BATCH_ROWS = 64 * 1024
 _HALF = ".half"
-"""Ends the name of a copy that is being written."""
+"""The suffix of a copy that is being written."""
 _ARROW: Mapping[str, pa.DataType] = MappingProxyType(
     {
         "double": pa.float64(),
@@ -31,19 +31,19 @@ _ARROW: Mapping[str, pa.DataType] = MappingProxyType(
         "array<string>": pa.list_(pa.string()),
     }
 )
-"""Type of a column that others grow to -> Arrow's; of others it is a text's."""
+"""Widened column type -> Arrow type; other column types become text."""
 
 
 class LocalCopies:
-    """See `ports_exports.Copies`."""
+    """See `ports.exports.Copies`."""
 
     def __init__(self, warehouse: Path, failpoint: Callable[[str], None] = lambda _: None) -> None:
-        """Look at nothing yet; `reach` is told of each place passed (failpoints)."""
+        """`reach` is called with the name of each failpoint that is passed."""
         self._warehouse = warehouse
         self._failpoint = failpoint
 
     def size_of(self, data_source: str, file: ExportedFile) -> int | None:
-        """Return how large a copy is; None: there is none yet."""
+        """Return the size of a copy in bytes; None: there is no copy yet."""
         try:
             return (self._warehouse / data_source / file.path).stat().st_size
         except FileNotFoundError:
@@ -52,7 +52,7 @@ class LocalCopies:
             raise ExportUnavailable(f"{file.path} of {data_source}: {error}") from error
 
     def make(self, data_source: str, file: ExportedFile) -> int:
-        """Write a copy, synced, and return how large it is."""
+        """Write and sync a copy; return its size in bytes."""
         root = self._warehouse / data_source
         place = root / file.path
         try:
@@ -69,7 +69,7 @@ class LocalCopies:
         half = place.with_name(f"{place.name}.{uuid4().hex}{_HALF}")
         try:
             with half.open("xb") as mine:
-                with suppress(OSError):  # a file system without locks: nobody drops what is left
+                with suppress(OSError):  # without file locks, nobody deletes half-written copies
                     fcntl.flock(mine, fcntl.LOCK_EX)
                 _cast(source, half, casts)
                 _sync(half)
@@ -80,16 +80,16 @@ class LocalCopies:
 
 
 def _drop_left(folder: Path) -> None:
-    """Delete what a process that was killed has left; who still writes, holds a lock."""
+    """Delete half-written copies of killed processes; a process that still writes holds a lock."""
     for half in folder.glob(f"*{_HALF}"):
-        with suppress(OSError), half.open("rb") as found:  # somebody writes it, or it is gone
+        with suppress(OSError), half.open("rb") as found:  # locked by its writer, or deleted
             fcntl.flock(found, fcntl.LOCK_EX | fcntl.LOCK_NB)
             half.unlink()
 
 
 def _cast(source: Path, target: Path, casts: tuple[Cast, ...]) -> None:
     with pq.ParquetFile(source) as read, _connection() as connection:
-        schema = read.schema_arrow.remove_metadata()  # Spark's own tells the types from before
+        schema = read.schema_arrow.remove_metadata()  # Spark's metadata has the types from before
         there = [cast for cast in casts if cast.name in schema.names]
         for cast in there:
             grown = pa.field(cast.name, _ARROW.get(cast.wanted, pa.string()))
@@ -104,7 +104,7 @@ def _cast(source: Path, target: Path, casts: tuple[Cast, ...]) -> None:
 def _grown(
     connection: duckdb.DuckDBPyConnection, columns: Mapping[str, pa.Array], casts: list[Cast]
 ) -> dict[str, pa.ChunkedArray]:
-    """Return name -> values as they are in the table; a copy has rows in the order of its file."""
+    """Return name -> values with the table's type; a copy keeps the order of rows of its file."""
     if not casts:
         return {}
     own = pa.table({f"c{n}": columns[cast.name] for n, cast in enumerate(casts)})

@@ -1,1 +1,1 @@
-"""What the overlord asks of workers, over HTTP; composition roots alone import it."""
+"""HTTP clients of the overlord for workers; only composition roots import this package."""

@@ -1,7 +1,7 @@
-"""What overlords ask of workers over their control API, each on behalf of a caller who waits.
+"""The HTTP client for the control API of workers, with bounded time and size of each answer.
 
-A worker that is slow or sends nonsense costs its answer, never the caller: time and size are
-bounded, and no proxy or redirect leads the token elsewhere.
+If a worker is slow or sends nonsense, the caller gets an error within a bounded time.  Proxies and
+redirects are off, so that they cannot send the token elsewhere.
 """
 
 import time
@@ -15,26 +15,26 @@ from supervisor.core.values.errors import WorkerUnavailable
 
 CONNECT_S = 0.5
 WHOLE_S = 5.0
-"""For a worker that sends a little, again and again."""
+"""Timeout of the whole answer, for a worker that sends a few bytes again and again."""
 
 
 @dataclass(frozen=True)
 class WorkerQuery:
-    """One question about one task."""
+    """One request about one task."""
 
     worker_url: str
     path: str
     token: str
     about: str
-    """The task and what of it, for the text of an error: `task-1: its log`."""
+    """The task and the requested part, for the text of an error: `task-1: its log`."""
     patience_s: float
-    """Of each wait: for a connection, for the answer, for the next piece of it."""
+    """Timeout of each wait: for a connection, for the answer, for the next piece of the answer."""
     params: Mapping[str, int] | None = None
 
 
 @dataclass(frozen=True)
 class WorkerReply:
-    """What a worker answered; `body` is empty unless the status is 200."""
+    """The answer of a worker; `body` is empty unless the status is 200."""
 
     status: int
     headers: httpx.Headers
@@ -42,10 +42,10 @@ class WorkerReply:
 
 
 class WorkerHttp:
-    """One instance per kind of question, safe from many threads."""
+    """One client per kind of request, safe from many threads."""
 
     def __init__(self, *, connections: int, bytes_max: int) -> None:
-        """Connect to nobody yet; `bytes_max` bounds each answer."""
+        """`bytes_max` bounds the size of each answer."""
         self._bytes_max = bytes_max
         self._client = httpx.Client(
             limits=httpx.Limits(
@@ -60,13 +60,13 @@ class WorkerHttp:
         self._client.close()
 
     def get(self, request: WorkerQuery) -> WorkerReply:
-        """Return what the worker says.
+        """Return the answer of the worker.
 
         Raises:
-            WorkerUnavailable: it did not answer in time, or with more than it may.
+            WorkerUnavailable: the worker did not answer in time, or its answer was too large.
         """
         url = request.worker_url.rstrip("/") + request.path
-        # Not compressed: what is read is what was counted.
+        # No compression, so that the bytes that are read are the bytes that are counted.
         headers = {"Authorization": f"Bearer {request.token}", "Accept-Encoding": "identity"}
         bounds = httpx.Timeout(request.patience_s, connect=min(CONNECT_S, request.patience_s))
         try:

@@ -1,4 +1,4 @@
-"""Asks workers for the journaled files of a task, over their control API."""
+"""The HTTP client for the journaled files of a task, over the control API of workers."""
 
 from http import HTTPStatus
 from urllib.parse import quote
@@ -14,10 +14,9 @@ CONNECTIONS = 64
 
 
 class HttpJournals:
-    """Implements `views_files.Journals`; one instance per process, safe from many threads."""
+    """Implements `views.files.Journals`; one instance per process, safe from many threads."""
 
     def __init__(self) -> None:
-        """Connect to nobody yet."""
         self._workers = WorkerHttp(connections=CONNECTIONS, bytes_max=SIZE_BYTES_MAX)
 
     def close(self) -> None:

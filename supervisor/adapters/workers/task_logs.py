@@ -1,4 +1,4 @@
-"""Asks workers for the logs of tasks, over their control API."""
+"""The HTTP client for task logs, over the control API of workers."""
 
 from http import HTTPStatus
 from urllib.parse import quote
@@ -8,19 +8,18 @@ from supervisor.core.values.errors import WorkerUnavailable
 from supervisor.ports.task_logs import LogPart
 
 PATIENCE_S = 0.5
-"""A worker that stands still must not hold an answer up for a second."""
+"""Timeout of each wait: a frozen worker must not delay an answer by a second."""
 SIZE_BYTES_MAX = 2 * 1024 * 1024
 CONNECTIONS = 40
-"""As many as the API has threads: no question waits for another one's answer."""
+"""As many as the API has threads, so that no request waits for another one's answer."""
 _START, _SIZE = "X-Tidegate-Log-Start", "X-Tidegate-Log-Size"
 _NONE = {HTTPStatus.NOT_FOUND, HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}
 
 
 class HttpTaskLogs:
-    """Implements `ports_logs.LogSource`; one instance per process, safe from many threads."""
+    """Implements `ports.task_logs.LogSource`; one instance per process, safe from many threads."""
 
     def __init__(self) -> None:
-        """Connect to nobody yet."""
         self._workers = WorkerHttp(connections=CONNECTIONS, bytes_max=SIZE_BYTES_MAX)
 
     def log(self, worker_url: str, task_id: str, token: str, offset: int) -> LogPart | None:

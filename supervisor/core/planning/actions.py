@@ -1,7 +1,7 @@
-"""What a pass may do: a closed union of effects as data, each with the reason for it.
+"""The actions of a plan: a closed union of effects as data, each with its reason.
 
-Every action is idempotent and names the state it expects; applied late, or twice, it finds its
-work done, or the state moved on, and does nothing.
+Every action is idempotent and names the state that it expects.  An action that is applied late or
+twice finds its work done or the state changed, and then does nothing.
 """
 
 from collections.abc import Mapping
@@ -15,19 +15,19 @@ from tasks.contract.offsets import Offsets, TopicPartition
 
 @dataclass(frozen=True)
 class CommitInitialOffsets:
-    """Store where reading begins, all these partitions at once, or none (P10)."""
+    """Store the initial offsets of all these partitions at once, or of none (P10)."""
 
     topic: str
     """The topic, or the pattern of several."""
     topic_ids: Mapping[str, str]
-    """Of the topics of `offsets`."""
+    """The ids of the topics of `offsets`."""
     offsets: Offsets
     why: str
 
 
 @dataclass(frozen=True)
 class OpenGeneration:
-    """Begin a range: group `group` of a layout reads `start` onwards."""
+    """Open a generation: group `group` of a layout reads from `start` on."""
 
     generation_id: str
     ordinal: int
@@ -39,7 +39,7 @@ class OpenGeneration:
     start: Offsets
     why: str
     reset_epochs: Mapping[TopicPartition, int] = field(default_factory=dict)
-    """Of the committed offsets that `start` was decided from; left out: 0."""
+    """Reset epochs of the committed offsets from which `start` was decided; absent: 0."""
 
 
 @dataclass(frozen=True)
@@ -57,20 +57,20 @@ class StartTask:
 
 @dataclass(frozen=True)
 class EndTask:
-    """Settle a task: from now on its worker is told to stop it, and it may not publish."""
+    """End a task: from now on its worker must stop the task, and the task may not publish."""
 
     task_id: str
     succeeded: bool
     why: str
     lost: bool = False
-    """No fault of the task: its worker is gone, or its slot was needed."""
+    """The task is not at fault: its worker is gone, or its slot was needed."""
     alert: bool = False
-    """Somebody should hear of it: the audit log tells."""
+    """Write the end into the audit log, because people should notice it."""
 
 
 @dataclass(frozen=True)
 class BeginHandoff:
-    """Order every replica of a generation to pause; also again, when a pause lease runs out."""
+    """Order each replica of a generation to pause; repeated before a pause lease expires."""
 
     generation_id: str
     expected_sequence: int
@@ -80,7 +80,7 @@ class BeginHandoff:
 
 @dataclass(frozen=True)
 class ResumeReading:
-    """Take a pause back: nothing was read, or no replica lives to say how far it is."""
+    """Cancel a pause: nothing was read, or no live replica can report its position."""
 
     generation_id: str
     expected_sequence: int
@@ -90,7 +90,7 @@ class ResumeReading:
 
 @dataclass(frozen=True)
 class FixEnd:
-    """Fix the end of a generation and open its successor there, in one transaction (P13)."""
+    """Fix the end of a generation, and open its successor there in the same transaction (P13)."""
 
     generation_id: str
     expected_sequence: int
@@ -110,7 +110,7 @@ class CloseEmpty:
 
 @dataclass(frozen=True)
 class DiscardGeneration:
-    """Give a range up unpublished; its partitions go on from their committed offsets (P16)."""
+    """Discard a range unpublished; its partitions go on from their committed offsets (P16)."""
 
     generation_id: str
     why: str
@@ -118,7 +118,7 @@ class DiscardGeneration:
 
 @dataclass(frozen=True)
 class ResetOffsets:
-    """Set committed offsets that cannot be read to the nearest that can, on record (P16)."""
+    """Set unreadable committed offsets to the nearest readable ones, with a recorded gap (P16)."""
 
     topic: str
     new: NewOffsets
@@ -141,7 +141,7 @@ Action = (
 
 @dataclass(frozen=True)
 class SlotNeed:
-    """How many slots the plan would use and how many it found."""
+    """The number of slots that the plan needs, and the number of free slots."""
 
     needed: int
     free: int
@@ -149,12 +149,12 @@ class SlotNeed:
 
 @dataclass(frozen=True)
 class Plan:
-    """What one pass decided, and when to look again if nothing wakes it before."""
+    """The decisions of one pass, and the time of the next pass unless a wake-up comes first."""
 
     actions: tuple[Action, ...]
     wake_at: datetime
     waiting_for_slots: SlotNeed | None = None
     milestones: Mapping[str, WakeCondition] = field(default_factory=dict)
-    """Task -> look again as soon as it reports to be so far."""
+    """Task -> its wake condition: the loop wakes as soon as a report of the task reaches it."""
     over: bool = False
-    """Nothing is left to do, and time alone brings nothing: terminated, or completed."""
+    """Nothing is left to do, now or later: the supervisor is terminated or completed."""

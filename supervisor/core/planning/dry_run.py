@@ -22,17 +22,17 @@ class Probed:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What became of one spec."""
+    """The verdict on one spec."""
 
     errors: tuple[FieldError, ...] = ()
-    """Those with which a POST would be refused; none: it would be taken."""
+    """The errors with which a POST would be refused; empty: it would be accepted."""
     warnings: tuple[str, ...] = ()
     spec: SupervisorSpec | None = None
     """None: the document makes none, or none that the operator allows; nothing may connect."""
     changes: Changes = field(default=NO_CHANGES)
-    """Against the stored version; none if there is none."""
+    """The changes against the stored version; none without a stored version."""
     exists: bool = False
-    """A supervisor of this id is there."""
+    """A supervisor with this id exists."""
     seen: Probed | None = None
     """Its topics; None: they cannot be read, or nothing has connected."""
     trouble: str = ""
@@ -40,11 +40,11 @@ class Verdict:
     restarts: Restarts = Restarts.NONE
     """What would be stopped or handed off."""
     summary: str = "the spec would be refused: nothing changes"
-    """What would happen, in words."""
+    """The effect of a POST, in words."""
 
     @property
     def valid(self) -> bool:
-        """A POST would be taken."""
+        """A POST would be accepted."""
         return not self.errors
 
     @property

@@ -1,10 +1,10 @@
-"""What becomes of live ranges under a version of the spec: the planner's rules, asked beforehand.
+"""The impact of a spec version on live ranges, predicted by the rules of the planner.
 
     open ──ends for it──► ending      hands off, publishes, or is closed empty
       └────fits──────────► staying     read on, whatever version it was opened with
     end fixed ───────────► published   with or without the new version
 
-Who asked for the version is told of these, and its operation waits for them and for no others.
+The answer to the post of the version names these ranges, and its operation waits only for them.
 """
 
 from dataclasses import dataclass
@@ -16,39 +16,39 @@ from supervisor.core.planning.view import PassView
 
 @dataclass(frozen=True)
 class Foreseen:
-    """The live ranges of a supervisor, as the newest version of its spec finds them."""
+    """The live ranges of a supervisor, sorted by the impact of the newest spec version."""
 
     ending: tuple[Generation, ...] = ()
-    """Their end is not fixed, and has to come for it."""
+    """Ranges without a fixed end, which have to end for the version."""
     staying: tuple[Generation, ...] = ()
-    """They are read on."""
+    """Ranges that are read on."""
     fixed: tuple[Generation, ...] = ()
-    """Their end is fixed: they publish, whatever is asked for."""
+    """Ranges with a fixed end, which publish under any version."""
     complete: bool = False
-    """Those that stay are all groups that the version asks for: none is to be opened."""
+    """The staying ranges are all groups of the version, so no range has to be opened."""
 
     @property
     def disturbs_nothing(self) -> bool:
-        """What is read is read on."""
+        """All ranges that are being read are read on."""
         return bool(self.staying) and not self.ending
 
     @property
     def leaving(self) -> tuple[str, ...]:
-        """The ids of the ranges that have to be over before the version holds for all.
+        """The ids of the ranges that have to be over before the version applies everywhere.
 
-        Those that are read on have predecessors that publish without anybody's wish.
+        Predecessors of staying ranges are left out, because they publish in any case.
         """
         held = {partition for generation in self.staying for partition in generation.start}
         alone = (g for g in self.fixed if held.isdisjoint(g.start))
         return tuple(generation.id for generation in (*alone, *self.ending))
 
     def waits(self, *, restarts: bool) -> bool:
-        """Whether a version that asks for other tasks, or does not, is not fulfilled at once."""
+        """Return whether a version takes a while; `restarts`: the version needs other tasks."""
         return bool(self.ending) or (restarts and not self.complete)
 
 
 def foresee(seen: Observed) -> Foreseen:
-    """Return what becomes of the live ranges; of `seen` only rows and topics count."""
+    """Return the impact on the live ranges; only rows and topics of `seen` count."""
     view = PassView(seen)
     fixed = tuple(g for g in seen.generations if not g.open)
     ending = tuple(g for g in seen.generations if g.open and _ends(view, g))

@@ -1,4 +1,4 @@
-"""Offset ranges: where they lead, and in words."""
+"""Chains of offset ranges: the end of a chain, and a range in words."""
 
 from collections.abc import Iterable
 
@@ -13,7 +13,7 @@ def chain_end(live: Iterable[Generation], partition: TopicPartition, committed: 
 
 
 def format_range(generation: Generation) -> str:
-    """Say which offsets a generation stands for, per partition."""
+    """Describe the offsets of a generation, per partition."""
     end = generation.end
     return ", ".join(
         f"{p} from {at}" + ("" if end is None else f" to {end[p]}")

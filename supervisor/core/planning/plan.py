@@ -1,9 +1,9 @@
-"""What is decided: a snapshot in, effects out, each with its reason.
+"""The planner: a pure function from a snapshot to effects, each with its reason.
 
-A pass settles tasks that have ended, moves handoffs on, opens groups that are missing, and starts
-replicas that are missing, in this order; what is discarded comes first and alone, the next pass
-decides on what it leaves.  It remembers nothing: the next snapshot shows what the actions did, and
-a pass that crashed is simply made again.
+A pass settles tasks that have ended, advances handoffs, opens missing groups, and starts missing
+replicas, in this order.  Discards come first and alone, and the next pass decides about the rest.
+The planner has no memory: the next snapshot shows the results of the actions, and a pass that
+crashed is simply repeated.
 """
 
 from supervisor.core.planning.actions import Action, Plan, SlotNeed

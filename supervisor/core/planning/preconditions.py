@@ -1,6 +1,6 @@
-"""What a caller expects of the newest version of a spec: HTTP's If-Match and If-None-Match.
+"""HTTP preconditions on the newest version of a spec: If-Match and If-None-Match.
 
-It is judged in the transaction that then writes, so that nobody comes between (H8).
+The writing transaction checks the precondition, so that no other write can come between (H8).
 Source: RFC 9110, 8.8.3 and 13.1.
 """
 
@@ -14,11 +14,11 @@ from supervisor.core.model.rows import SpecVersion
 from supervisor.core.values.errors import Refused, SpecUnreadable
 
 AnyVersion: TypeAlias = SpecVersion | SpecUnreadable
-"""A version as it lies in the rows, also one that this release cannot read."""
+"""A stored version, also a version that this release cannot read."""
 ANY = "*"
-"""Whatever there is, as long as there is something."""
+"""The tag that stands for any existing version."""
 TAGS_MAX = 100
-"""Tags of one header."""
+"""The maximum number of tags in one header."""
 _DIGITS = 16
 _TAG = r'(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"'
 _LIST = re.compile(rf"\s*{_TAG}\s*(?:,\s*{_TAG}\s*)*")
@@ -37,19 +37,19 @@ class PreconditionFailed(Refused):
 
 @dataclass(frozen=True)
 class Expected:
-    """Tags of which the newest version must have one (`match`), or none (`none_match`).
+    """Tags of which the newest version must have one (`match`) or none (`none_match`).
 
-    None asks for nothing; `*` stands for any version that is no tombstone.
+    None is no precondition; `*` stands for any version except a tombstone.
     """
 
     match: frozenset[str] | None = None
     none_match: frozenset[str] | None = None
 
     def check(self, supervisor_id: str, newest: AnyVersion | None) -> None:
-        """Compare with what is stored; a terminated supervisor has no spec.
+        """Compare the tags with the stored version; a terminated supervisor has no spec.
 
         Raises:
-            PreconditionFailed: it is not as expected.
+            PreconditionFailed: the stored version is not the expected one.
         """
         ended = isinstance(newest, SpecVersion) and newest.terminated
         present = None if ended else newest
@@ -63,18 +63,18 @@ class Expected:
             raise PreconditionFailed(supervisor_id, present, told)
 
     def knows(self, newest: SpecVersion) -> bool:
-        """Whether a reader has this version already: 304."""
+        """Return whether the client has this version already, so that the answer is 304."""
         return self.none_match is not None and _names(self.none_match, newest)
 
 
 WHATEVER = Expected()
-"""Of a request without either header."""
+"""The precondition of a request without either header."""
 
 
 def etag_of(version: AnyVersion) -> str:
-    """Return the tag of a version, in its quotes.
+    """Return the entity tag of a version, with its quotes.
 
-    The time is in it because versions begin at 1 again once a supervisor was forgotten.
+    The tag includes the time, because versions restart at 1 once a supervisor was forgotten.
     """
     named = "\0".join((version.supervisor_id, str(version.version), version.created_at.isoformat()))
     digest = hashlib.sha256(named.encode()).hexdigest()[:_DIGITS]
@@ -82,9 +82,9 @@ def etag_of(version: AnyVersion) -> str:
 
 
 def read_tags(values: Iterable[str], *, weak: bool) -> frozenset[str] | None:
-    """Read the lines of one header; None: it is no list of tags.
+    """Return the tags of the lines of one header; None: the header is not a list of tags.
 
-    A weak tag never equals ours where strong ones are asked for, and counts as ours with `weak`.
+    Our tags are strong.  A weak tag counts as equal to ours only with `weak`.
     """
     lines = [value.strip() for value in values]
     if lines == [ANY]:

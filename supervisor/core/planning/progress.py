@@ -1,4 +1,4 @@
-"""How far the readers of a supervisor are, as they last reported; pure, of one snapshot."""
+"""The reading progress and lag of a supervisor, from the last reports in one snapshot; pure."""
 
 from supervisor.core.model.rows import Task
 from supervisor.core.planning.observed import Observed
@@ -8,13 +8,13 @@ from tasks.contract.offsets import Offsets, TopicPartition
 
 
 def report_of(seen: Observed, task: Task) -> TaskReport | None:
-    """Return what a task's worker last said of it."""
+    """Return the last report of a task's worker about the task."""
     found = (w.reports.get(task.id) for w in seen.workers if w.id == task.worker_id)
     return next(found, None)
 
 
 def best_position(seen: Observed) -> dict[TopicPartition, int]:
-    """Return how far the best reader of each partition is."""
+    """Return partition -> the position of its best reader."""
     found = {p: row.next_offset for p, row in seen.committed.items()}
     for generation in seen.generations:  # by ordinal: a successor's start is its predecessor's end
         found |= generation.start if generation.end is None else generation.end
@@ -26,7 +26,7 @@ def best_position(seen: Observed) -> dict[TopicPartition, int]:
 
 
 def lag_by_partition(seen: Observed) -> dict[TopicPartition, int]:
-    """Return how far the best reader of each partition is behind the last stable offset."""
+    """Return partition -> the records between its best reader and the last stable offset."""
     stable = readable(seen)
     return {
         p: max(0, stable[p] - at) for p, at in sorted(best_position(seen).items()) if p in stable
@@ -34,6 +34,9 @@ def lag_by_partition(seen: Observed) -> dict[TopicPartition, int]:
 
 
 def readable(seen: Observed) -> Offsets:
-    """Return up to where a supervisor would read now: what lies beyond its bounds is no lag."""
+    """Return the offsets up to which a supervisor would read now.
+
+    Records beyond the bounds of a bounded supervisor are no lag.
+    """
     spec = seen.current.spec
     return clipped(seen.stream.stable, None if spec is None else spec.io_config.ends)

@@ -1,8 +1,8 @@
 """The judgement on a publish request: a closed set of outcomes from the facts alone (P22).
 
-A successor that is ready early waits; of two replicas the first wins and the other hears so; a
-task whose generation was given up is superseded.  The compare-and-swap of the transaction that
-follows repeats the comparison on the rows themselves.
+A successor that is ready early waits.  Of two replicas the first wins, and the other gets that
+answer.  A task whose generation was discarded is superseded.  The following compare-and-swap of the
+transaction repeats the comparison on the rows themselves.
 """
 
 from collections.abc import Collection, Mapping
@@ -17,7 +17,7 @@ from tasks.contract.offsets import TopicPartition
 
 
 class Check(StrEnum):
-    """What a judgement was made by: the last thing that was looked at."""
+    """The check that decided a judgement: the last check that was made."""
 
     ANSWERED_BEFORE = "answered-before"
     PUBLISHED_BEFORE = "published-before"
@@ -35,9 +35,9 @@ class Check(StrEnum):
     ALL_PASSED = "all-passed"
     """The compare-and-swap followed."""
     FILES = "files"
-    """The compare would have held; the offered files do not fit the range."""
+    """The comparison would have succeeded, but the offered files do not fit the range."""
     LOST_RACE = "lost-race"
-    """Another publisher moved the offsets between the look and the swap: it is judged again."""
+    """Another publish moved the offsets between check and swap: the request is judged again."""
 
 
 class Judgement(PublishAnswer):
@@ -48,12 +48,12 @@ class Judgement(PublishAnswer):
 
 @dataclass(frozen=True)
 class PublishFacts:
-    """What the transaction read before it decides."""
+    """The facts that the transaction reads before the judgement."""
 
     task: Task
     generation: Generation
     winner: str | None
-    """Task that published this generation, if one did."""
+    """The task that published this generation, if there is one."""
     committed: Mapping[TopicPartition, CommittedOffset]
     predecessors: Collection[str]
     """Live generations that come first.  The offsets alone do not show one that has read nothing

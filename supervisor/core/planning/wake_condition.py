@@ -1,4 +1,4 @@
-"""How far a task has to be for its range to be due: what its reports are held against."""
+"""The wake condition: how far a reading task has to be for its range to be due."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from tasks.contract.offsets import Offsets, is_at_end
 
 @dataclass(frozen=True)
 class WakeCondition:
-    """So many rows, in all or in one time chunk, or the end of all that is asked for."""
+    """A number of rows, in all or in one time chunk, or the end of a bounded range."""
 
     rows: int
     chunk_rows: int
@@ -16,12 +16,12 @@ class WakeCondition:
     """None: reading has no end."""
 
     def is_reached(self, report: TaskReport) -> bool:
-        """Tell whether a task has come so far."""
+        """Return whether a task's report reaches this condition."""
         if rows_of(report.counters) >= self.rows or report.fullest_chunk_rows >= self.chunk_rows:
             return True
         return self.end is not None and is_at_end(report.position, self.end)
 
 
 def rows_of(counters: Counters) -> int:
-    """Return how many rows of the table a task has journaled; what it rejected is none."""
+    """Return the number of rows that a task has journaled, without rejected records."""
     return counters.processed + counters.processed_with_error

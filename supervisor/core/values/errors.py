@@ -16,7 +16,7 @@ from supervisor.core.values.spec_facts import SpecFacts
 
 
 class SupervisorError(Exception):
-    """Base of everything raised on purpose; the message says what, where and what to do."""
+    """Base of all deliberate errors; the message names the problem, its place and the remedy."""
 
 
 class Refused(SupervisorError):
@@ -24,21 +24,20 @@ class Refused(SupervisorError):
 
 
 class Unavailable(SupervisorError):
-    """Something outside did not answer; the same request may go through later."""
+    """An external system did not answer; the same request may succeed later."""
 
 
 class LeaseLost(SupervisorError):
-    """Another overlord leads, or none does yet; `leader` is its address, if known."""
+    """Another overlord leads, or none does yet; `leader` is the leader's address, if known."""
 
     def __init__(self, message: str, leader: str | None = None) -> None:
-        """Keep the leader's address beside the text."""
         super().__init__(message)
         self.leader = leader
 
 
 @dataclass(frozen=True)
 class FieldError:
-    """One thing that is wrong in a document: where (JSON pointer), what, and what to do."""
+    """One error in a document: its place (JSON pointer), the problem, and the remedy."""
 
     pointer: str
     message: str
@@ -60,7 +59,7 @@ class InvalidSpec(Refused):
 
 
 class InvalidOffsets(Refused):
-    """Reading cannot go on at offsets that were asked for; `errors` names each partition."""
+    """Reading cannot continue at the requested offsets; `errors` names each partition."""
 
     def __init__(self, errors: Sequence[FieldError]) -> None:
         """Build the text from the errors."""
@@ -69,32 +68,29 @@ class InvalidOffsets(Refused):
 
 
 class TopicMissing(Refused):
-    """Kafka answers, and has not the topic that the request is about."""
+    """Kafka answers, but does not have the topic of the request."""
 
 
 class SupervisorNotFound(Refused):
-    """There is no such supervisor; the text is the one Druid's clients match."""
+    """There is no such supervisor; Druid's clients match the text of this error."""
 
     def __init__(self, supervisor_id: str) -> None:
-        """Name the id."""
         super().__init__(f"Cannot find any supervisor with id: [{supervisor_id}]")
         self.supervisor_id = supervisor_id
 
 
 class NoHistory(Refused):
-    """Nothing was ever stored under this id."""
+    """No version was ever stored under this id."""
 
     def __init__(self, supervisor_id: str) -> None:
-        """Name the id."""
         super().__init__(f"No history for [{supervisor_id}].")
         self.supervisor_id = supervisor_id
 
 
 class AlreadyInState(Refused):
-    """A supervisor is asked to become what it is: suspended or running."""
+    """The supervisor already has the requested state: suspended or running."""
 
     def __init__(self, supervisor_id: str, state: str) -> None:
-        """Name the id and the state."""
         super().__init__(f"[{supervisor_id}] is already {state}")
         self.supervisor_id = supervisor_id
         self.state = state
@@ -104,17 +100,16 @@ class TaskNotFound(Refused):
     """There is no such task."""
 
     def __init__(self, task_id: str) -> None:
-        """Name the id."""
         super().__init__(f"Cannot find any task with id: [{task_id}]")
         self.task_id = task_id
 
 
 class SegmentsMoved(Refused):
-    """Segments of one task are asked for, which are listed elsewhere."""
+    """The request wants the segments of one task, which another route lists."""
 
 
 class NotOffered(Refused):
-    """Druid has this, Tidegate does not; the text says what to do instead."""
+    """A feature of Druid that Tidegate does not have; the text names an alternative."""
 
 
 class NotAllowed(Refused):
@@ -137,10 +132,10 @@ class WorkerFenced(Refused):
 
 
 class StaleCommit(Refused):
-    """A partition no longer stands where a commit starts: offset, topic id or reset epoch."""
+    """The committed offset, topic id or reset epoch of a partition is not what a commit expects."""
 
     def __init__(self, supervisor_id: str, partition: str, expected: int | None) -> None:
-        """Name the partition and the offset that was expected; None: that there is none."""
+        """`expected` is the expected offset; None: no row was expected."""
         told = "there is one" if expected is None else f"it is not {expected}"
         super().__init__(f"{supervisor_id} {partition}: committed offset: {told}")
         self.supervisor_id = supervisor_id
@@ -149,11 +144,11 @@ class StaleCommit(Refused):
 
 
 class StateMoved(Refused):
-    """A guarded write found another state than it expected: somebody was there first."""
+    """A guarded write found another state than the expected one: another write came first."""
 
 
 class KeyTakenOver(Refused):
-    """An action took so long that a repeat with its Idempotency-Key acts in its place."""
+    """An action took so long that a repeated request with its Idempotency-Key acts instead."""
 
 
 class SchemaTooNew(Refused):
@@ -161,18 +156,18 @@ class SchemaTooNew(Refused):
 
 
 class DowngradeRefused(Refused):
-    """The metadata database is not brought back to an earlier schema: somebody would be hurt."""
+    """The metadata database is not downgraded to an earlier schema, because that would do harm."""
 
 
 class UnknownWord(Unavailable):
-    """A row has a word that this release does not know: a newer one wrote it."""
+    """A row has a word that this release does not know, because a newer release wrote the row."""
 
 
 class SpecUnreadable(Unavailable):
-    """A stored spec that this release cannot read; a newer one, which wrote it, can.
+    """A stored spec that this release cannot read; the newer release that wrote the spec can.
 
-    `release` is the release that wrote it, None if that is not known; `created_at` is when it was
-    stored; `facts` is what of it is known here all the same.
+    `release` is the release that wrote the spec, or None if it is not known.  `created_at` is when
+    the spec was stored.  `facts` are the parts of the spec that this release can still read.
     """
 
     def __init__(
@@ -203,12 +198,12 @@ class SpecUnreadable(Unavailable):
 
     @property
     def data_source(self) -> str | None:
-        """The table that it names; None: it names none where specs name theirs."""
+        """The table of the spec; None: there is no name at the usual place in the document."""
         return self.facts.data_source
 
 
 class MetadataBusy(Unavailable):
-    """The metadata database did not take the transaction in time."""
+    """The metadata database did not accept the transaction in time."""
 
 
 class MetadataUnavailable(Unavailable):
@@ -224,7 +219,7 @@ class WorkerUnavailable(Unavailable):
 
 
 class StorageUnavailable(Unavailable):
-    """The warehouse is not there or does not answer; it is not taken for an empty one."""
+    """The warehouse is missing or does not answer; it must not count as an empty warehouse."""
 
 
 class DataSourceNotFound(Refused):

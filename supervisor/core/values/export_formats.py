@@ -1,4 +1,4 @@
-"""In which other formats a table is to be read: the `exports` of a spec's dataSchema; ours."""
+"""Export formats of a table: the field `exports` of a spec's dataSchema, which Druid lacks."""
 
 from enum import StrEnum
 from typing import Annotated

@@ -1,10 +1,10 @@
-"""What a repeated Idempotency-Key means, decided from its row alone.
+"""The verdict on a repeated Idempotency-Key, decided from the row of the key alone.
 
     no row ─► claimed ─┬─► acted ─► answered      the same request: the answer again
                        └─────────► answered       (a refusal, or nothing to change)
 
-`acted` is written by the transaction of the action itself, and only while the claim is still the
-caller's: so a key acts once, whatever crashes (docs/reference/api.md says what is not covered).
+The transaction of the action itself writes `acted`, and only while the claim still holds the key.
+So a key acts once, whatever crashes (docs/reference/api.md names the exceptions).
 Source: draft-ietf-httpapi-idempotency-key-header-07.
 """
 
@@ -16,9 +16,12 @@ from enum import StrEnum
 
 KEY_CHARACTERS_MAX = 200
 KEPT = timedelta(hours=24)
-"""So long a key is known."""
+"""How long a key is stored."""
 RUNS = timedelta(seconds=60)
-"""A claim that has neither acted nor answered after so long is anybody's: its action is refused."""
+"""How long a claim may take to act or answer.
+
+After that, another claim may take the key, and the action of the first claim is refused.
+"""
 
 
 @dataclass(frozen=True)
@@ -32,21 +35,21 @@ class StoredAnswer:
 
 @dataclass(frozen=True)
 class KeyClaim:
-    """One try to carry out what a key stands for."""
+    """One try to carry out the request of a key."""
 
     id: str
-    """Random: it tells this try from every other one."""
+    """A random id, different for each try."""
     caller: str
     key: str
     digest: str
-    """Of method, path, query and body."""
+    """The digest of method, path, query and body."""
     term: int
     claimed_at: datetime
 
 
 @dataclass(frozen=True)
 class KeyRow:
-    """What is stored of a key."""
+    """The stored row of a key."""
 
     claim: KeyClaim
     acted: bool = False
@@ -55,22 +58,22 @@ class KeyRow:
 
 
 class KeyVerdict(StrEnum):
-    """What becomes of a request with a key."""
+    """The verdict on a request with a key."""
 
     FREE = "free"
-    """It is carried out."""
+    """The request is carried out."""
     REPLAY = "replay"
-    """It is answered with the first answer."""
+    """The request gets the first answer again."""
     REUSED = "reused"
-    """The key stands for another request."""
+    """The key belongs to another request."""
     IN_USE = "in use"
-    """The first one is being carried out."""
+    """The first request is still being carried out."""
     LOST = "lost"
-    """It was carried out, and nobody knows its answer any more."""
+    """The request was carried out, but its answer is lost."""
 
 
 def judge(row: KeyRow | None, claim: KeyClaim) -> KeyVerdict:
-    """Decide what becomes of `claim` beside what is stored under its key."""
+    """Return the verdict on `claim`, given the stored row of its key."""
     if row is None:
         return KeyVerdict.FREE
     if row.claim.digest != claim.digest:
@@ -80,17 +83,17 @@ def judge(row: KeyRow | None, claim: KeyClaim) -> KeyVerdict:
     runs = claim.claimed_at - row.claim.claimed_at < RUNS
     if row.claim.term == claim.term and runs:
         return KeyVerdict.IN_USE
-    # A leader's process of an older term commits nothing any more (P1).
+    # A leader of an older term can no longer commit (P1).
     return KeyVerdict.LOST if row.acted else KeyVerdict.FREE
 
 
 def is_key(text: str) -> bool:
-    """Whether it may be a key: 1 to 200 visible ASCII characters."""
+    """Return whether `text` may be a key: 1 to 200 visible ASCII characters."""
     return 0 < len(text) <= KEY_CHARACTERS_MAX and all("!" <= c <= "~" for c in text)
 
 
 def digest_of(*parts: bytes) -> str:
-    """Return a digest of parts that cannot run into each other."""
+    """Return a digest of parts, in which the boundaries of the parts count."""
     found = hashlib.sha256()
     for part in parts:
         found.update(len(part).to_bytes(8) + part)

@@ -1,4 +1,4 @@
-"""Names that repeat: the same facts give the same id, so that an effect done twice is done once."""
+"""Deterministic ids: the same facts give the same id, so that a repeated effect happens once."""
 
 import hashlib
 import re
@@ -21,10 +21,10 @@ def generation_id(supervisor_id: str, ordinal: int) -> str:
 
 
 def ordinal_of(generation_id: str) -> int:
-    """Return the ordinal that is in the id of a generation.
+    """Return the ordinal from the id of a generation.
 
     Raises:
-        ValueError: it is no such id.
+        ValueError: the text is not the id of a generation.
     """
     return int(generation_id.rpartition(":")[2])
 
@@ -46,24 +46,24 @@ def task_id(base: str, generation: str, replica: int, attempt: int) -> str:
 
 
 def could_be_task_id(name: str) -> bool:
-    """Tell whether `task_id` might have made this name."""
+    """Return whether `name` has the form of a result of `task_id`."""
     return _TASK_ID.fullmatch(name) is not None
 
 
 def compaction_id(data_source: str, inputs: Sequence[str], attempt: int) -> str:
-    """Return the id of one attempt to replace segments, which may come in any order."""
+    """Return the id of one compaction attempt; the order of the inputs does not matter."""
     files = "+".join(sorted(inputs))
     digest = hashlib.sha1(files.encode(), usedforsecurity=False).hexdigest()[:15]
     return f"compact_{data_source}_{digest}_{_letters(f'{data_source}/{files}/{attempt}')}"
 
 
 def could_be_compaction_id(name: str) -> bool:
-    """Tell whether `compaction_id` might have made this name."""
+    """Return whether `name` has the form of a result of `compaction_id`."""
     return _COMPACTION_ID.fullmatch(name) is not None
 
 
 def could_be_writer(name: str) -> bool:
-    """Tell whether a folder of this name could be that of a task or of a compaction."""
+    """Return whether `name` could be the folder of a task or of a compaction."""
     return could_be_task_id(name) or could_be_compaction_id(name)
 
 

@@ -1,4 +1,4 @@
-"""Stretches of time as people write them: `start/end`, the end exclusive."""
+"""Time intervals in ISO 8601, `start/end`, with an exclusive end."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from supervisor.core.values.field_types import shown, wrong
 
 FORM = "start/end in ISO 8601, such as 2026-01-01/2026-01-02 or 2026-01-01T06:00Z/2026-01-01T07:00Z"
-"""What is taken; a time without a zone is UTC."""
+"""The accepted form; a time without a zone is UTC."""
 
 _DAY = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
 _TIME = "T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,6})?)?(Z|[+-][0-9]{2}:[0-9]{2})?"
@@ -25,11 +25,11 @@ class Interval:
         return f"{_written(self.start)}/{_written(self.end)}"
 
     def holds(self, moment: datetime) -> bool:
-        """Tell whether `moment` lies inside."""
+        """Return whether `moment` lies inside."""
         return self.start <= moment < self.end
 
     def contains(self, start: datetime, end: datetime) -> bool:
-        """Tell whether `[start, end)` lies wholly inside."""
+        """Return whether `[start, end)` lies wholly inside."""
         return self.start <= start and end <= self.end
 
 
@@ -37,7 +37,7 @@ def parse_interval(text: str) -> Interval:
     """Return the interval that `text` names.
 
     Raises:
-        PydanticCustomError: a ValueError; it names none, or an empty one.
+        PydanticCustomError: a ValueError; `text` is not an interval, or an empty one.
     """
     parts = text.split("/")
     if len(parts) != 2:  # noqa: PLR2004 -- two ends

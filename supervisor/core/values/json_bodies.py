@@ -1,7 +1,7 @@
-"""The body of a request as a JSON object, or a plain word about why it is none.
+"""Strict parsing of a request body as a JSON object, with a clear message if it is not one.
 
-Refused before anything is built from it: what is too large or too deep, and what two readers
-would understand differently (a key given twice, NaN, a lone surrogate).
+A body is refused early if it is too large or too deep.  It is also refused if two parsers could
+understand it differently (a duplicate key, NaN, a lone surrogate).
 """
 
 import json
@@ -12,7 +12,7 @@ from supervisor.core.values.errors import FieldError, InvalidSpec
 
 SIZE_BYTES_MAX = 1024 * 1024
 DEPTH_MAX = 64
-"""Objects and arrays within one another."""
+"""The maximum nesting of objects and arrays."""
 _DIGITS_MAX = 100
 _KEY_SHOWN_MAX = 60
 # Every text begins at a quote, so a bracket in a text is passed over; each sign is looked at once.
@@ -24,8 +24,8 @@ def parse_document(body: bytes) -> dict[str, object]:
     """Return the JSON object that `body` holds, in UTF-8.
 
     Raises:
-        InvalidSpec: it holds none, or one that is too large, too deep or ambiguous; the message
-            names line and column where JSON itself is broken.
+        InvalidSpec: `body` is not a JSON object, or it is too large, too deep or ambiguous; the
+            message names line and column if the JSON syntax is broken.
 
     Source: CVE-2021-25646, where an empty key changed the configuration of a Druid server.
     """
@@ -59,7 +59,7 @@ def _refused(message: str, hint: str = "") -> InvalidSpec:
 
 
 def _depth(text: str) -> int:
-    """Count the brackets, since a reader that recurses could be brought down by them."""
+    """Return the nesting by counting brackets, because a recursive parser could crash on them."""
     depth = deepest = 0
     for match in _BRACKETS.finditer(text):
         if match[1]:
@@ -100,7 +100,7 @@ def _int(digits: str) -> int:
 
 
 def _check_texts(document: object) -> None:
-    """Refuse what JSON can spell and neither UTF-8 nor PostgreSQL can store."""
+    """Refuse texts that JSON can express, but that UTF-8 or PostgreSQL cannot store."""
     left = [document]
     while left:
         value = left.pop()

@@ -1,6 +1,7 @@
-"""Cursors: where a list that is read page by page goes on.
+"""Pagination cursors: the place where a list that is read page by page continues.
 
-Opaque to clients, so that what it says may change: a version, which list, a position, a checksum.
+A cursor is opaque to clients, so that its content may change: a version, the list, a position, a
+checksum.
 """
 
 import base64
@@ -23,10 +24,9 @@ Row = TypeVar("Row")
 
 
 class BadCursor(Refused):
-    """A cursor that no answer of this list gave."""
+    """A cursor that is not from an answer of this list."""
 
     def __init__(self, list_name: str) -> None:
-        """Say what to do."""
         super().__init__(
             f"cursor: this is no cursor of {list_name}: give the `next` of the page before, "
             "unchanged, or leave it out to begin anew"
@@ -34,7 +34,7 @@ class BadCursor(Refused):
 
 
 def write_cursor(list_name: str, *place: int) -> str:
-    """Return the text that stands for a place in a list: one number or more, from 0."""
+    """Return the cursor of a place in a list; a place is one number or more, from 0."""
     assert min(place) >= 0, "positions count from 0"
     said = f"{_VERSION}.{list_name}.{_BETWEEN.join(str(number) for number in place)}"
     whole = f"{said}.{zlib.crc32(said.encode()):08x}"
@@ -80,7 +80,7 @@ def _is_number(digits: str) -> bool:
 
 
 def place_of(list_name: str, text: str | None, ids: Sequence[str]) -> int:
-    """Return where a list with a fixed order goes on behind the row that a cursor names.
+    """Return the index behind the row that a cursor names, in a list with a fixed order.
 
     Raises:
         BadCursor: it was not written by `page_behind` for this list.
@@ -96,9 +96,9 @@ def place_of(list_name: str, text: str | None, ids: Sequence[str]) -> int:
 def page_behind(
     rows: Sequence[Row], ids: Sequence[str], limit: int | None, list_name: str
 ) -> tuple[list[Row], str | None]:
-    """Cut rows with these ids to a page, or to none; the cursor names the last row of it.
+    """Return one page of the rows with these ids, and a cursor that names the page's last row.
 
-    What is added before that row meanwhile is not seen, and what is there is seen once.
+    Rows that are added before that row meanwhile are not seen, and present rows are seen once.
     """
     if limit is None or len(rows) <= limit:
         return list(rows), None

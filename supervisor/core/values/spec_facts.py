@@ -1,6 +1,7 @@
-"""Facts of a stored spec that this release cannot read, at the places that no release has moved.
+"""Facts of a stored spec that this release cannot read, from fields that no release has moved.
 
-They decide what may follow the spec, and nothing that is read: whoever needs more refuses.
+These facts only decide which spec may follow.  They never decide what is read: code that needs more
+of the spec refuses.
 """
 
 from collections.abc import Mapping
@@ -11,18 +12,18 @@ from pydantic import JsonValue
 
 @dataclass(frozen=True)
 class SpecFacts:
-    """None: the document has nothing of the kind at its usual place."""
+    """The facts; None: the document has no such value at the usual place."""
 
     data_source: str | None = None
     topic: str | None = None
     topic_pattern: str | None = None
     bounds: JsonValue = None
-    """Its `boundedStreamConfig` as it is stored."""
+    """The `boundedStreamConfig` of the spec, as stored."""
     rolls_up: bool | None = None
 
 
 def facts_of(document: object) -> SpecFacts:
-    """Return what a stored document says where specs of every release say it."""
+    """Return the facts at the places where specs of every release have them."""
     schema, io_config = _part(document, "dataSchema"), _part(document, "ioConfig")
     rollup = _part(schema, "granularitySpec").get("rollup")
     return SpecFacts(

@@ -1,4 +1,4 @@
-"""The names of tables and supervisors: they become folders and URLs, so few signs are allowed."""
+"""Names of tables and supervisors: they become folders and URLs, so few characters are allowed."""
 
 import re
 from typing import Annotated
@@ -14,28 +14,28 @@ _SHOWN_MAX = 60
 
 
 ERRORS_SUFFIX = "__errors"
-"""Ends the name of the table that has the records that could not be read."""
+"""The suffix of the name of an errors table, which has the bad records of a table."""
 
 
 def errors_table(data_source: str) -> str:
-    """Return the name of the table with the records of `data_source` that could not be read."""
+    """Return the name of the errors table of `data_source`."""
     return f"{data_source}{ERRORS_SUFFIX}"
 
 
 def rows_table(name: str) -> str:
-    """Return the table that an errors table stands beside; another table's name as it is."""
+    """Return the table that an errors table belongs to; the name of another table is unchanged."""
     return name.removesuffix(ERRORS_SUFFIX)
 
 
 def is_errors_table(name: str) -> bool:
-    """Tell whether a table has records that could not be read."""
+    """Return whether `name` is that of an errors table."""
     return name.endswith(ERRORS_SUFFIX)
 
 
 def name_problem(name: str) -> str | None:
     """Return what is wrong with `name` as a dataSource or a supervisor's id; None if it is fine.
 
-    `re.fullmatch`, for `$` would let a trailing line break through.
+    The check uses `re.fullmatch`, because `$` would accept a trailing line break.
     """
     shown = ascii(name[:_SHOWN_MAX])
     if not name:

@@ -1,4 +1,4 @@
-"""How often one caller may ask, and how often it may fail; times are seconds of any clock."""
+"""Rate limiting by token bucket, and lockout after failures; times are seconds of any clock."""
 
 import math
 from dataclasses import dataclass
@@ -14,16 +14,16 @@ class Rate:
 
 @dataclass(frozen=True)
 class Bucket:
-    """What was left of a bucket at a moment."""
+    """The content of a bucket at a moment."""
 
     left: float
     at_s: float
 
 
 def take(bucket: Bucket | None, rate: Rate, now_s: float) -> tuple[Bucket, float]:
-    """Return the bucket after one more request, and the seconds to wait for it; 0: it is taken.
+    """Return the bucket after one more request, and the seconds to wait; 0: the request may run.
 
-    A request that has to wait takes nothing.  None is a full bucket.
+    A request that has to wait takes no token.  A bucket of None is full.
     """
     before = Bucket(rate.burst, now_s) if bucket is None else bucket
     passed = max(0.0, now_s - before.at_s)
@@ -35,7 +35,7 @@ def take(bucket: Bucket | None, rate: Rate, now_s: float) -> tuple[Bucket, float
 
 @dataclass(frozen=True)
 class Lockout:
-    """After so many failures in a row nobody is heard for so long."""
+    """The lockout rule: after so many failures in a row, calls are refused for so long."""
 
     failures_max: int
     lasts_s: float
@@ -43,21 +43,21 @@ class Lockout:
 
 @dataclass(frozen=True)
 class Failures:
-    """How often somebody failed without a success, and when last."""
+    """The failures of a caller without a success between them, and the time of the last one."""
 
     count: int
     last_s: float
 
 
 def failed(before: Failures | None, rule: Lockout, now_s: float) -> Failures:
-    """Count one more; failures are forgotten once a lockout's time has passed without one."""
+    """Count one more failure; the count restarts if a lockout time has passed without a failure."""
     if before is None or now_s - before.last_s >= rule.lasts_s:
         return Failures(1, now_s)
     return Failures(before.count + 1, now_s)
 
 
 def locked_s(failures: Failures | None, rule: Lockout, now_s: float) -> float:
-    """Return for how many seconds more nobody is heard; 0: not locked."""
+    """Return for how many more seconds calls are refused; 0: not locked."""
     if failures is None or failures.count < rule.failures_max:
         return 0.0
     return max(0.0, failures.last_s + rule.lasts_s - now_s)

@@ -15,32 +15,35 @@ _ALL = select(principals).order_by(_AT.name)
 
 
 class SqlAccess:
-    """See `ports_access.Access`."""
+    """See `ports.access.Access`."""
 
     def __init__(self, connection: Connection) -> None:
         self._db = connection
 
     def add(self, principal: Principal) -> bool:
-        """Insert; False, changing nothing, if the name was ever used."""
+        """Insert a principal; False, changing nothing, if the name was ever used."""
         return insert_unless_taken(self._db, (principals, [_row(principal)]))
 
     def get(self, name: str) -> Principal | None:
-        """Return one, revoked ones too."""
+        """Return one principal, revoked or not."""
         found = self._db.execute(_ALL.where(_AT.name == name)).mappings().first()
         return None if found is None else _principal(found)
 
     def all(self) -> list[Principal]:
-        """Return every one, by name."""
+        """Return every principal, by name."""
         return [_principal(row) for row in self._db.execute(_ALL).mappings()]
 
     def put(self, principal: Principal) -> bool:
-        """Replace the row of this name if its version is the one before; else change nothing."""
+        """Replace the principal if the stored version is one lower; else change nothing.
+
+        The result says whether the row was replaced.
+        """
         mine = (_AT.name == principal.name, _AT.version == principal.version - 1)
         done = self._db.execute(update(principals).where(*mine).values(**_row(principal)))
         return done.rowcount == 1
 
     def deny(self, tries: Sequence[DeniedTry]) -> None:
-        """Append, and delete all but the newest 10,000."""
+        """Append denied tries, and delete all but the newest 10,000."""
         if not tries:
             return
         self._db.execute(insert(denied_tries), [asdict(each) for each in tries])
@@ -48,7 +51,7 @@ class SqlAccess:
         self._db.execute(delete(denied_tries).where(denied_tries.c.id <= newest - DENIED_KEPT))
 
     def denied(self, limit: int) -> list[DeniedTry]:
-        """Return the newest first."""
+        """Return denied tries, newest first."""
         at = denied_tries.c
         names = ("first_at", "last_at", "times", "name", "address", "what", "why")
         newest = select(*(at[name] for name in names)).order_by(at.id.desc()).limit(limit)

@@ -1,4 +1,4 @@
-"""The append-only record of changes, written in the transaction of the change."""
+"""The audit log: append-only, written in the transaction of the change."""
 
 from sqlalchemy import Connection, Row, insert, select
 
@@ -9,13 +9,13 @@ _AT = audit.c
 
 
 class SqlAudit:
-    """See `ports.Audit`."""
+    """See `ports.store.Audit`."""
 
     def __init__(self, connection: Connection) -> None:
         self._db = connection
 
     def write(self, entry: AuditEntry) -> None:
-        """Append."""
+        """Append an entry."""
         self._db.execute(
             insert(audit).values(
                 at=entry.at,
@@ -27,7 +27,7 @@ class SqlAudit:
         )
 
     def recent(self, limit: int) -> list[AuditEntry]:
-        """Return the newest first."""
+        """Return entries, newest first."""
         rows = self._db.execute(select(audit).order_by(_AT.id.desc()).limit(limit))
         return [_entry(row) for row in rows]
 
@@ -40,7 +40,7 @@ class SqlAudit:
         action: str | None = None,
         actor: str | None = None,
     ) -> list[tuple[int, AuditEntry]]:
-        """Return (number, entry) of those that match, newest first; see the port."""
+        """Return (number, entry) of the entries that match, newest first; see the port."""
         query = select(audit).order_by(_AT.id.desc()).limit(limit)
         if before is not None:
             query = query.where(_AT.id < before)

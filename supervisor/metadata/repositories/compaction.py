@@ -1,4 +1,4 @@
-"""Compactions and their rules, as rows."""
+"""The repository of compactions and compaction rules."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
@@ -23,43 +23,43 @@ _ALL = select(compactions)
 
 
 class SqlCompactions:
-    """See `ports_compaction.Compactions`."""
+    """See `ports.compaction.Compactions`."""
 
     def __init__(self, connection: Connection, record: RecordEvent) -> None:
         self._record = record
         self._db = connection
 
     def add(self, compaction: Compaction) -> bool:
-        """Insert; False, changing nothing: there is one of this id."""
+        """Insert a compaction; False, changing nothing, if its id exists."""
         return insert_unless_taken(self._db, (compactions, [_row(compaction)]))
 
     def get(self, compaction_id: str) -> Compaction | None:
-        """Return one."""
+        """Return one compaction."""
         return self.rows_of([compaction_id]).get(compaction_id)
 
     def rows_of(self, ids: Sequence[str]) -> dict[str, Compaction]:
-        """Return those that exist."""
+        """Return id -> compaction, for the ids that exist."""
         found = (row for some in chunks(ids) for row in self._read(_ALL.where(_AT.id.in_(some))))
         return {row.id: row for row in found}
 
     def live(self, *, worker_id: str | None = None) -> list[Compaction]:
-        """Return those that wait or run, oldest first; with `worker_id` those assigned to it."""
+        """Return compactions that wait or run, oldest first; of one worker, or all."""
         mine = [] if worker_id is None else [_AT.worker_id == worker_id]
         return self._read(_ALL.where(_LIVE, *mine).order_by(_AT.number))
 
     def unsettled(self) -> list[Compaction]:
-        """Return those whose folder may hold what nothing names; see the port."""
+        """Return compactions whose folder may hold files that nothing names; see the port."""
         return self._read(_ALL.where(_AT.folder_deleted_at.is_(None)).order_by(_AT.number))
 
     def recent(self, data_source: str | None, limit: int) -> list[Compaction]:
-        """Return the newest, newest first, of one table or of all."""
+        """Return compactions of one table or of all, newest first."""
         mine = [] if data_source is None else [_AT.data_source == data_source]
         return self._read(_ALL.where(*mine).order_by(_AT.number.desc()).limit(limit))
 
     def page(
         self, limit: int, *, before: int | None = None, data_source: str | None = None
     ) -> list[tuple[int, Compaction]]:
-        """Return those with lower numbers, or all, newest first, each with its number."""
+        """Return (number, compaction), newest first; with `before` only lower numbers."""
         asked = [] if data_source is None else [_AT.data_source == data_source]
         asked += [] if before is None else [_AT.number < before]
         query = _ALL.where(*asked).order_by(_AT.number.desc()).limit(limit)
@@ -69,7 +69,7 @@ class SqlCompactions:
     def assign(
         self, compaction_id: str, worker_id: str, incarnation: int, token: str, now: datetime
     ) -> bool:
-        """Give one that waits to a worker.  False, changing nothing: it does not wait."""
+        """Assign a waiting compaction to a worker; False, changing nothing: it does not wait."""
         waiting = (_AT.id == compaction_id, _LIVE, _AT.worker_id == "")
         assigned = {
             "worker_id": worker_id,
@@ -91,7 +91,7 @@ class SqlCompactions:
         *,
         blamed: bool = False,
     ) -> bool:
-        """End one that is live.  False, changing nothing: it is not."""
+        """End a live compaction; False, changing nothing: it is not live."""
         ended = {"status": status, "detail": detail, "ended_at": now, "blamed": blamed}
         live = update(compactions).where(_AT.id == compaction_id, _LIVE)
         done = self._changed(live.values(ended))
@@ -100,12 +100,12 @@ class SqlCompactions:
         return done is not None
 
     def folder_deleted(self, compaction_id: str, now: datetime) -> None:
-        """Record that nothing unnamed is left in the folder of one that has ended."""
+        """Record that the folder of an ended compaction holds no unnamed file any more."""
         ended = update(compactions).where(_AT.id == compaction_id, _AT.ended_at.is_not(None))
         self._db.execute(ended.values(folder_deleted_at=now))
 
     def put_rule(self, rule: CompactionRule) -> None:
-        """Set the rule of a table, in place of the one before."""
+        """Set the rule of a table; it replaces the rule before."""
         row = {
             "data_source": rule.data_source,
             "skip_seconds": int(rule.skip_offset_from_latest.total_seconds()),
@@ -120,7 +120,7 @@ class SqlCompactions:
             self._db.execute(update(compaction_rules).where(mine).values(row))
 
     def drop_rule(self, data_source: str) -> bool:
-        """Forget the rule of a table.  False: there was none."""
+        """Delete the rule of a table; False: there was none."""
         dropped = delete(compaction_rules).where(_RULE.data_source == data_source)
         return self._db.execute(dropped).rowcount > 0
 

@@ -1,4 +1,4 @@
-"""Which tables are exported in which format, and how far each export is."""
+"""The repository of exports: tables, their export formats, and the progress of each export."""
 
 from sqlalchemy import Connection, RowMapping, Select, select, update
 
@@ -10,28 +10,28 @@ from supervisor.metadata.schema.tables import exports
 _AT = exports.c
 _ALL = (
     select(exports)
-    .where(_AT.format.in_([*ExportFormat]))  # what a newer release writes, it looks after
+    .where(_AT.format.in_([*ExportFormat]))  # rows of a newer release's formats are not ours
     .order_by(_AT.data_source, _AT.format)
 )
 
 
 class SqlExports:
-    """See `ports_exports.Exports`."""
+    """See `ports.exports.Exports`."""
 
     def __init__(self, connection: Connection) -> None:
         self._db = connection
 
     def get(self, data_source: str, table_format: ExportFormat) -> Export | None:
-        """Return one; None: it was never asked for."""
+        """Return one export; None: nobody ever configured it."""
         mine = _ALL.where(_AT.data_source == data_source, _AT.format == table_format)
         return next(iter(self._read(mine)), None)
 
     def of(self, data_source: str) -> list[Export]:
-        """Return those of one table, by format; those that are switched off too."""
+        """Return the exports of one table, by format, disabled exports too."""
         return self._read(_ALL.where(_AT.data_source == data_source))
 
     def all(self) -> list[Export]:
-        """Return every one, by table and format."""
+        """Return every export, by table and format."""
         return self._read(_ALL)
 
     def put(self, export: Export) -> None:

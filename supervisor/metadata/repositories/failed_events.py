@@ -1,4 +1,4 @@
-"""Events that were set aside, as they are read from `events_failed`."""
+"""Queries on the failed queue, the table `events_failed`."""
 
 from sqlalchemy import ColumnElement, Connection, RowMapping, select, tuple_
 
@@ -10,14 +10,14 @@ _FAILED = events_failed.c
 
 
 def is_queue(queue: QueueName) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
-    """The conditions that a row of `event_queues` is that of a queue."""
+    """Return the conditions that select the row of one queue in `event_queues`."""
     return (_QUEUE.container == queue.container, _QUEUE.name == queue.name)
 
 
 def failed_events(
     db: Connection, queue: QueueName | None, limit: int, behind: FailedPlace | None
 ) -> list[FailedEvent]:
-    """Return those of one queue or of all behind a place, by queue id and number."""
+    """Return failed events behind a place, of one queue or of all, by queue id and number."""
     conditions = [] if queue is None else [*is_queue(queue)]
     if behind is not None:
         conditions.append(tuple_(_FAILED.queue_id, _FAILED.seq) > tuple_(*behind))
@@ -25,7 +25,7 @@ def failed_events(
 
 
 def failed_event(db: Connection, queue: QueueName, seq: int) -> FailedEvent | None:
-    """Return one."""
+    """Return one failed event."""
     return next(iter(_select(db, *is_queue(queue), _FAILED.seq == seq, limit=1)), None)
 
 

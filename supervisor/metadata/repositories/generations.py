@@ -1,8 +1,8 @@
-"""Offset ranges and their handoff record; the WHERE of every change is the state it expects.
+"""The repository of generations; each change is a compare-and-swap on the expected state.
 
-The rows of a generation's partitions say `open` as long as its end is not fixed: a unique rule
-over them lets one open generation hold a partition, and fixing the end frees it for the successor
-in the same transaction (P3, P13).
+The partition rows of a generation have `open` set until its end is fixed.  A unique index over open
+rows lets only one open generation hold a partition.  Fixing the end frees the partition for the
+successor in the same transaction (P3, P13).
 """
 
 from collections.abc import Iterable, Mapping
@@ -50,7 +50,7 @@ from tasks.contract.offsets import Offsets, TopicPartition, count
 _AT = generations.c
 _PART = generation_partitions.c
 _LIVE = _AT.ended_at.is_(None)
-"""The same as being in a live state, in the words of the partial index."""
+"""The condition of a live state, written as in the partial index."""
 
 _BY_ORDINAL = select(generations).order_by(_AT.supervisor_id, _AT.ordinal, _AT.id)
 _PARTS = (
@@ -68,7 +68,7 @@ _PARTS = (
 
 
 class _Query:
-    """Two queries: ranges by (supervisor, ordinal), and their partitions."""
+    """A pair of queries: ranges by (supervisor, ordinal), and their partitions."""
 
     def __init__(self, *conditions: ColumnElement[bool]) -> None:
         self.ranges = _BY_ORDINAL.where(*conditions)
@@ -106,7 +106,7 @@ _CLOSES_FROM: Mapping[GenerationState, frozenset[GenerationState]] = {
 
 
 class SqlGenerations:
-    """See `ports.Generations`."""
+    """See `ports.generations.Generations`."""
 
     def __init__(self, connection: Connection, record: RecordEvent) -> None:
         self._db = connection
@@ -137,25 +137,25 @@ class SqlGenerations:
         )
 
     def get(self, generation_id: str) -> Generation | None:
-        """Return one."""
+        """Return one generation."""
         return next(iter(self._select(_ONE, wanted=generation_id)), None)
 
     def live(self, supervisor_id: str | None = None) -> list[Generation]:
-        """Return the live ones of one supervisor, or of all, by (supervisor, ordinal)."""
+        """Return live generations of one supervisor, or of all, by (supervisor, ordinal)."""
         if supervisor_id is None:
             return self._select(_LIVE_ONES)
         return self._select(_LIVE_OF, of_supervisor=supervisor_id)
 
     def live_tables(self) -> dict[str, str]:
-        """Return supervisor -> its table, of all that have live ones; see the port."""
+        """Return supervisor -> table, for supervisors with live generations; see the port."""
         return {row.supervisor_id: row.data_source for row in self._db.execute(_LIVE_TABLES)}
 
     def newest(self, supervisor_id: str) -> Generation | None:
-        """Return the one with the highest ordinal, whatever its state."""
+        """Return the generation with the highest ordinal, whatever its state."""
         return next(iter(self._select(_NEWEST_OF, of_supervisor=supervisor_id)), None)
 
     def recent(self, supervisor_id: str, limit: int) -> list[Generation]:
-        """Return the newest ended ones, newest first."""
+        """Return the newest ended generations, newest first."""
         newest = (
             select(_AT.id)
             .where(_AT.supervisor_id == supervisor_id, _AT.ended_at.is_not(None))
@@ -167,7 +167,7 @@ class SqlGenerations:
     def page(
         self, supervisor_id: str, limit: int, *, before: int | None = None
     ) -> list[Generation]:
-        """Return live and ended ones with lower ordinals, or all, newest first."""
+        """Return live and ended generations, newest first; with `before` only lower ordinals."""
         older = [] if before is None else [_AT.ordinal < before]
         newest = (
             select(_AT.id)
@@ -178,19 +178,19 @@ class SqlGenerations:
         return self._select(_Query(_AT.id.in_(newest)), to_show=True)[::-1]
 
     def finished(self, generation_id: str, now: datetime) -> None:
-        """Note when a replica first asked to publish a live one; again, it keeps the first time."""
+        """Record when a replica first asked to publish a live generation; again: no change."""
         first = _AT.first_finished_at.is_(None)
         self._change(_AT.id == generation_id, _LIVE, first, first_finished_at=now)
 
     def ask_handoff(self, generation_id: str, why: str) -> bool:
-        """Note that the handoff of one in READING is wanted now.  False: it is not READING."""
+        """Record that the handoff of a READING generation is wanted now; False: not READING."""
         at = {GenerationState.READING}
         return self._change(_is_at(generation_id, at), asked=why) is not None
 
     def begin_handoff(
         self, generation_id: str, expected_sequence: int, *, must_end: bool, why: str, now: datetime
     ) -> bool:
-        """READING or PAUSING -> PAUSING, sequence + 1, `paused_at` = now.  False: it moved on."""
+        """READING or PAUSING -> PAUSING, sequence + 1, `paused_at` = now; False: state moved."""
         row = self._change(
             _is_at(generation_id, OPEN_STATES),
             _AT.sequence == expected_sequence,
@@ -205,7 +205,7 @@ class SqlGenerations:
     def resume(
         self, generation_id: str, expected_sequence: int, *, restart_timer: bool, now: datetime
     ) -> bool:
-        """PAUSING -> READING, sequence + 1, handoff fields cleared.  False: it moved on."""
+        """PAUSING -> READING, sequence + 1, handoff fields cleared; False: state moved."""
         timer = {"timer_started_at": now, "asked": None} if restart_timer else {}
         row = self._change(
             _is_at(generation_id, {GenerationState.PAUSING}),
@@ -221,10 +221,10 @@ class SqlGenerations:
         return self._record_change(row, EventKind.GENERATION_RESUMED, now, detail)
 
     def fix_end(self, action: FixEnd, now: datetime) -> bool:
-        """PAUSING -> PUBLISHING with end, sequence + 1; its partitions are free.  False: moved.
+        """PAUSING -> PUBLISHING with the end, sequence + 1, partitions freed; False: state moved.
 
         Raises:
-            OffsetsError: the end does not fit the start; a bug.
+            OffsetsError: the end does not fit the start, which is a bug.
         """
         row = self._change(
             _is_at(action.generation_id, {GenerationState.PAUSING}),
@@ -242,9 +242,10 @@ class SqlGenerations:
     def close(
         self, generation_id: str, state: GenerationState, now: datetime, why: str = ""
     ) -> bool:
-        """Live -> EMPTY, DISCARDED or PUBLISHED; its partitions are free.  False: it was ended.
+        """Live -> EMPTY, DISCARDED or PUBLISHED, partitions freed; False: it had ended already.
 
-        EMPTY comes from an open state, PUBLISHED from PUBLISHING; from elsewhere it is False too.
+        EMPTY follows an open state, and PUBLISHED follows PUBLISHING.  From other states the result
+        is False too.
         """
         at = _is_at(generation_id, _CLOSES_FROM[state])
         row = self._change(at, state=state, ended_at=now)
@@ -269,7 +270,7 @@ class SqlGenerations:
         return None if row is None else (row.rows, row.rejected, row.task_id)
 
     def predecessors(self, generation: Generation) -> list[Generation]:
-        """Return live generations with a lower ordinal that share a partition with it."""
+        """Return live generations with a lower ordinal that share a partition with this one."""
         return self._select(
             _BEFORE,
             of_supervisor=generation.supervisor_id,
@@ -301,7 +302,7 @@ class SqlGenerations:
         return self._deleted(delete(generations).where(_AT.id.in_(ids)))
 
     def unsettled(self, supervisor_id: str, up_to: int) -> bool:
-        """Tell whether folders of such generations' tasks are still to be found empty for good."""
+        """Return whether a task of such a generation still has a folder that may not be empty."""
         waiting = (
             select(tasks.c.id)
             .join(generations, _AT.id == tasks.c.generation_id)
@@ -344,7 +345,7 @@ class SqlGenerations:
         now: datetime,
         detail: Mapping[str, JsonValue],
     ) -> bool:
-        """Tell of a change, if it was one; return whether it was."""
+        """Record the lifecycle event of a change; return whether a row changed."""
         if row is None:
             return False
         told = LifecycleEvent(
@@ -381,7 +382,7 @@ class SqlGenerations:
 
 
 def _forgotten(supervisor_id: str, up_to: int) -> tuple[ColumnElement[bool], ...]:
-    """Meet generations that ended without a publication, up to an ordinal."""
+    """Return the conditions for generations that ended unpublished, up to an ordinal."""
     published = exists().where(publications.c.generation_id == _AT.id)
     mine = _AT.supervisor_id == supervisor_id
     return mine, _AT.ordinal <= up_to, _AT.ended_at.is_not(None), ~published

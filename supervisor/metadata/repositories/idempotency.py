@@ -1,4 +1,4 @@
-"""Idempotency keys, and the answers to them."""
+"""The repository of idempotency keys and their stored answers."""
 
 from datetime import datetime
 
@@ -10,18 +10,18 @@ from supervisor.metadata.schema.rows import insert_unless_taken
 
 _AT = request_keys.c
 KEPT = 100_000
-"""Keys; the oldest go first."""
+"""Keys that are kept; the oldest are deleted first."""
 _TRIMMED_AT_ONCE = 1_000
 
 
 class SqlKeys:
-    """See `ports_keys.Keys`."""
+    """See `ports.idempotency.Keys`."""
 
     def __init__(self, connection: Connection) -> None:
         self._db = connection
 
     def find(self, caller: str, key: str) -> KeyRow | None:
-        """Return what is stored under a key."""
+        """Return the stored claim and answer of a key."""
         row = self._db.execute(
             select(request_keys).where(_AT.caller == caller, _AT.key == key)
         ).one_or_none()
@@ -33,7 +33,7 @@ class SqlKeys:
         return KeyRow(claim, row.acted, answer)
 
     def take(self, claim: KeyClaim, over: str | None) -> bool:
-        """Store a claim in the place of `over`, or as a new row; False: somebody was faster."""
+        """Store a claim in the place of `over`, or as a new row; False: another was faster."""
         values = {
             "caller": claim.caller,
             "key": claim.key,
@@ -54,7 +54,7 @@ class SqlKeys:
         return taken is not None
 
     def act(self, claim_id: str) -> bool:
-        """Record that the claim acts; False: it holds its key no more."""
+        """Record that the claim acts; False: the claim no longer holds its key."""
         mine = self._db.execute(
             update(request_keys)
             .where(_AT.claim == claim_id)
@@ -64,7 +64,7 @@ class SqlKeys:
         return mine is not None
 
     def answer(self, claim_id: str, answer: StoredAnswer) -> None:
-        """Keep the answer, if the claim still holds its key."""
+        """Store the answer, if the claim still holds its key."""
         self._db.execute(
             update(request_keys)
             .where(_AT.claim == claim_id)
@@ -72,13 +72,13 @@ class SqlKeys:
         )
 
     def release(self, claim_id: str) -> None:
-        """Give the key free, unless the claim has acted."""
+        """Delete the key, unless the claim has acted."""
         self._db.execute(delete(request_keys).where(_AT.claim == claim_id, _AT.acted == false()))
 
     def trim(self, before: datetime) -> None:
-        """Delete some rows that are older, or more than 100,000 behind the newest."""
+        """Delete a batch of keys older than `before`, or more than 100,000 behind the newest."""
         newest = select(func.max(_AT.number)).scalar_subquery()
-        # Locked rows are another trimmer's: waiting for them in another order would be a deadlock.
+        # Another transaction trims the locked rows: to wait for them could end in a deadlock.
         old = (
             select(_AT.number)
             .where(or_(_AT.claimed_at < before, _AT.number <= newest - KEPT))

@@ -1,10 +1,10 @@
-"""The leadership lease: who may write, and whether it still lives.
+"""The repository of the leadership lease: the leader's term and its renewals.
 
 nobody ── take ──► held (term 1) ── take, after a silence ──► held (term 2) ...
 │  ▲
 release │  │ take (term + 1)
 ▼  │
-released: the term row stands, its holder is empty
+released: the term row stays, its holder is empty
 """
 
 from sqlalchemy import Connection, bindparam, select, update
@@ -18,7 +18,7 @@ _ONLY = 1
 RELEASED = ""
 
 _TERM, _RENEWAL = leader_term.c, leader_renewal.c
-# Built once: these are asked in each transaction, or every few seconds.
+# Built once: these queries run in each transaction, or every few seconds.
 _HELD = (
     select(_TERM.term)
     .where(_TERM.term == bindparam("mine"), _TERM.holder != RELEASED)
@@ -36,10 +36,10 @@ _RENEW = (
 
 
 def require_term(connection: Connection, term: int) -> None:
-    """Read the term row with a share lock, so that nobody takes over before we commit (P1).
+    """Read the term row with a share lock: nobody can take over before this transaction ends (P1).
 
     Raises:
-        LeaseLost: another term is the present one, or the lease was released.
+        LeaseLost: `term` is not the present one, or the lease was released.
     """
     if connection.execute(_HELD, {"mine": term}).one_or_none() is not None:
         return
@@ -50,23 +50,23 @@ def require_term(connection: Connection, term: int) -> None:
 
 
 class SqlLease:
-    """See `ports.LeaseTable`."""
+    """See `ports.store.LeaseTable`."""
 
     def __init__(self, connection: Connection) -> None:
         self._db = connection
 
     def read(self) -> Lease | None:
-        """Return the lease; None if nobody ever led.  An empty holder has released it."""
+        """Return the lease; None if nobody ever led.  An empty holder: the lease was released."""
         row = self._db.execute(_LEASE).one_or_none()
         return None if row is None else Lease(row.term, row.holder, row.url, row.renewals)
 
     def take(self, seen: Lease | None, holder: str, url: str) -> Lease | None:
-        """Take over with term + 1 if the lease is still `seen`; None: somebody was faster."""
+        """Take over with term + 1 if the lease is still `seen`; None: another was faster."""
         assert holder, "an empty holder means: released"
         if seen is None:
             return self._first_term(Lease(1, holder, url, 0))
         taken = Lease(seen.term + 1, holder, url, 0)
-        # The renewal first: a holder that is about to renew waits here, and is told that it lost.
+        # The renewal row first: a holder about to renew waits for it, and then learns of its loss.
         renewal = leader_renewal.c
         moved = self._db.execute(
             update(leader_renewal)
@@ -77,8 +77,9 @@ class SqlLease:
         ).one_or_none()
         if moved is None:
             return None
-        # Waits for transactions of the old leader that have read the row: they may still commit.
-        # Whoever moved the renewal row is alone here, so this finds its row.
+        # This update waits for transactions of the old leader that hold a share lock on the term
+        # row: they may still commit.  Only the process that moved the renewal row comes this far,
+        # so the update finds its row.
         self._db.execute(
             update(leader_term)
             .where(leader_term.c.term == seen.term)
@@ -88,12 +89,12 @@ class SqlLease:
         return taken
 
     def renew(self, term: int, holder: str) -> bool:
-        """Count one renewal up; False: the term is not ours any more."""
+        """Add one to the renewals; False: the lease no longer has this term and holder."""
         renewed = self._db.execute(_RENEW, {"mine": term, "me": holder}).one_or_none()
         return renewed is not None
 
     def release(self, term: int, holder: str) -> None:
-        """Give the lease up on a graceful stop, so that the next candidate need not wait."""
+        """Release the lease on a graceful stop, so that the next candidate need not wait."""
         for table in (leader_renewal, leader_term):  # the order of `take`: no deadlock
             self._db.execute(
                 update(table)

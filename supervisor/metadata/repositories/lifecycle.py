@@ -1,7 +1,7 @@
-"""What happened, as rows: numbered at the end of a transaction, under the lock of the counter.
+"""The repository of lifecycle events, which are numbered at commit under the lock of a counter.
 
-The store flushes it after the event queues: whoever holds the counter waits for nothing more, so
-no two transactions wait for each other in a circle.
+The store flushes lifecycle events after the event queues.  So a transaction that holds the counter
+waits for no other lock, and no deadlock is possible.
 """
 
 from collections.abc import Sequence
@@ -15,9 +15,12 @@ from supervisor.metadata.schema.history import happening_counter, happenings
 from supervisor.metadata.schema.tables import generations
 
 KEPT = 100_000
-"""Some 30 MB, and days of what happens to a hundred supervisors: a stream may be away so long."""
+"""Lifecycle events that are kept: some 30 MB, days of a hundred supervisors.
+
+A client of the event stream may be away for that long.
+"""
 TRIM_EVERY = 1_000
-"""Old rows are dropped so many at a time: the cost of it is shared by as many new ones."""
+"""Old rows are deleted in batches of this size, so that as many new rows share the cost."""
 
 _AT = happenings.c
 _COUNTER = happening_counter.c
@@ -35,22 +38,24 @@ _ALL = select(happenings)
 
 
 class SqlLifecycleEvents:
-    """See `ports_happenings.LifecycleEvents`."""
+    """See `ports.lifecycle.LifecycleEvents`.
+
+    Without `writable` no lifecycle event can be recorded.
+    """
 
     def __init__(self, connection: Connection, *, writable: bool = True, kept: int = KEPT) -> None:
-        """Begin without drafts; what is not `writable` takes none."""
         self._db = connection
         self._writable = writable
         self._kept = kept
         self._drafts: list[LifecycleEvent] = []
 
     def record(self, happening: LifecycleEvent) -> None:
-        """Write it with this transaction."""
+        """Record a lifecycle event with this transaction."""
         assert self._writable, "a transaction that reads does not write"
         self._drafts.append(happening)
 
     def flush(self) -> Sequence[LifecycleEvent]:
-        """Number and insert what was told, and return it; the store calls it as the last thing."""
+        """Number, insert and return the recorded events; the store calls it just before commit."""
         drafts, self._drafts = self._with_groups(self._drafts), []
         if not drafts:
             return drafts
@@ -74,23 +79,23 @@ class SqlLifecycleEvents:
     def after(
         self, number: int, limit: int, *, supervisor_id: str | None = None
     ) -> list[NumberedEvent]:
-        """Return those with higher numbers, ascending."""
+        """Return lifecycle events with higher numbers, ascending."""
         query = _ALL.where(_AT.number > number).order_by(_AT.number)
         return self._select(query, limit, supervisor_id)
 
     def before(
         self, number: int | None, limit: int, *, supervisor_id: str | None = None
     ) -> list[NumberedEvent]:
-        """Return those with lower numbers, or all, newest first."""
+        """Return lifecycle events, newest first; with a `number` only lower numbers."""
         query = _ALL if number is None else _ALL.where(_AT.number < number)
         return self._select(query.order_by(_AT.number.desc()), limit, supervisor_id)
 
     def trimmed(self) -> int:
-        """Return up to which number they were dropped."""
+        """Return the highest number whose lifecycle event has been deleted."""
         return int(self._db.execute(select(_COUNTER.trimmed)).scalar_one())
 
     def newest(self) -> int:
-        """Return the number of the last one."""
+        """Return the number of the newest lifecycle event."""
         return int(self._db.execute(select(_COUNTER.newest)).scalar_one())
 
     def _trim(self, up_to: int) -> None:

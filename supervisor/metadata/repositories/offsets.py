@@ -1,4 +1,4 @@
-"""Committed offsets: the compare-and-swap that makes each record count once, and its gaps."""
+"""The repository of committed offsets and gaps; a compare-and-swap makes each record count once."""
 
 from collections.abc import Collection, Mapping
 
@@ -33,13 +33,13 @@ _OF_SUPERVISOR = (
 _GAP = offset_gaps.c
 _SIZES = (
     select(_GAP.supervisor_id, _GAP.kind, func.sum(_GAP.end - _GAP.first).label("size"))
-    .where(_GAP.kind.in_([*GapKind]))  # numbers of our own kinds are not held up by another's
+    .where(_GAP.kind.in_([*GapKind]))  # an unknown kind of a newer release fails nothing here
     .group_by(_GAP.supervisor_id, _GAP.kind)
 )
 
 
 class SqlOffsets:
-    """See `ports.OffsetsTable`."""
+    """See `ports.generations.OffsetsTable`."""
 
     def __init__(self, connection: Connection, record: RecordEvent) -> None:
         self._record = record
@@ -61,7 +61,7 @@ class SqlOffsets:
         return found
 
     def initialise(self, supervisor_id: str, topic_id: str, offsets: Offsets) -> bool:
-        """Insert rows for partitions that have none yet, all or none; see the port."""
+        """Insert rows for partitions that have no row yet, all or none; see the port."""
         rows = [
             {
                 "supervisor_id": supervisor_id,
@@ -87,10 +87,10 @@ class SqlOffsets:
         """Compare and swap every partition from `start` to `end`, all or none.
 
         Raises:
-            StaleCommit: a partition stands elsewhere, or belongs to another topic id or epoch.
+            StaleCommit: a partition has another offset, topic id or reset epoch.
         """
         count(start, end)  # refuses ranges that do not fit together
-        with self._db.begin_nested():  # undone whole, even if the caller goes on after StaleCommit
+        with self._db.begin_nested():  # all is undone, even if the caller goes on after StaleCommit
             for partition in sorted(start):  # one lock order for all writers: no deadlock
                 moved = self._db.execute(
                     update(committed_offsets)
@@ -114,7 +114,7 @@ class SqlOffsets:
         """Set stored partitions to other offsets, with the next epoch; see the port.
 
         Raises:
-            StaleCommit: one of `expected` has moved since.
+            StaleCommit: an offset of `expected` has changed.
         """
         for partition in sorted(expected):  # the order of `advance`: no deadlock
             self._lock(supervisor_id, partition, expected[partition])
@@ -129,7 +129,7 @@ class SqlOffsets:
                 (_AT.first_offset > to, to),
                 else_=_AT.first_offset,
             )
-            self._db.execute(  # the row is held since it was compared
+            self._db.execute(  # the row is locked since the comparison
                 update(committed_offsets)
                 .where(*_row_of(supervisor_id, partition))
                 .values(
@@ -142,7 +142,7 @@ class SqlOffsets:
             ).one()
 
     def _lock(self, supervisor_id: str, partition: TopicPartition, expected: int) -> None:
-        """Hold a row that stands where it is expected until the transaction ends."""
+        """Lock a row until the transaction ends, if it has the expected offset."""
         found = self._db.execute(
             select(_AT.next_offset).where(*_row_of(supervisor_id, partition)).with_for_update()
         ).scalar_one_or_none()
@@ -150,7 +150,7 @@ class SqlOffsets:
             raise StaleCommit(supervisor_id, str(partition), expected)
 
     def drop(self, supervisor_id: str, partitions: Collection[TopicPartition]) -> None:
-        """Delete the rows of partitions that exist no more."""
+        """Delete the rows of partitions that no longer exist."""
         for partition in sorted(partitions):
             self._db.execute(delete(committed_offsets).where(*_row_of(supervisor_id, partition)))
 
@@ -195,7 +195,7 @@ class SqlOffsets:
         ]
 
     def gap_sizes(self) -> dict[tuple[str, GapKind], int]:
-        """Return (supervisor, kind) -> the offsets of all such gaps together."""
+        """Return (supervisor, kind) -> the number of offsets in all such gaps."""
         return {(row.supervisor_id, row.kind): int(row.size) for row in self._db.execute(_SIZES)}
 
     def forget(self, supervisor_id: str) -> None:

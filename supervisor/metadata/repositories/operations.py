@@ -1,4 +1,4 @@
-"""What was asked of supervisors, and the rows that tell whether it has come true."""
+"""The repository of operations, and of the facts that show whether an operation is done."""
 
 from dataclasses import replace
 
@@ -19,19 +19,19 @@ _AT = operations.c
 _GEN = generations.c
 _SPEC = supervisor_specs.c
 KEPT = 1_000
-"""Operations per supervisor: who asks a script to suspend each hour has six weeks of them."""
+"""Operations kept per supervisor: six weeks of them, if a script suspends it each hour."""
 TRIM_EVERY = 50
 
 
 class SqlOperations:
-    """See `ports_operations.OperationsTable`."""
+    """See `ports.operations.OperationsTable`."""
 
     def __init__(self, connection: Connection, ranges: SqlGenerations) -> None:
         self._db = connection
         self._ranges = ranges
 
     def add(self, operation: Operation) -> Operation:
-        """Store it; return it with its number."""
+        """Store an operation; return it with its number."""
         newest = self._ranges.newest(operation.supervisor_id)
         ordinal = 0 if newest is None else newest.ordinal
         number = self._db.execute(
@@ -53,14 +53,14 @@ class SqlOperations:
         return replace(operation, last_ordinal=ordinal, number=number)
 
     def get(self, number: int) -> Operation | None:
-        """Return one."""
+        """Return one operation."""
         rows = self._db.execute(select(operations).where(_AT.number == number)).mappings()
         return next((_read(row) for row in rows), None)
 
     def page(
         self, limit: int, *, before: int | None = None, supervisor_id: str | None = None
     ) -> list[Operation]:
-        """Return those with lower numbers, or all, newest first."""
+        """Return operations, newest first; with `before` only lower numbers."""
         query = select(operations).order_by(_AT.number.desc()).limit(limit)
         if before is not None:
             query = query.where(_AT.number < before)
@@ -69,7 +69,7 @@ class SqlOperations:
         return [_read(row) for row in self._db.execute(query).mappings()]
 
     def facts(self, operation: Operation) -> OperationFacts:
-        """Return the rows that it is judged by."""
+        """Return the facts that decide the state of an operation."""
         named = [self._ranges.get(generation_id) for generation_id in operation.ranges]
         found = tuple(generation for generation in named if generation is not None)
         version, mine = operation.spec_version, _GEN.supervisor_id == operation.supervisor_id
@@ -78,7 +78,7 @@ class SqlOperations:
         ended = select(func.max(_GEN.ended_at)).where(
             mine, _GEN.spec_version < version, _GEN.ended_at >= operation.at
         )
-        # A forgotten id counts its versions anew, and the newest range of its former life stays.
+        # A forgotten supervisor id restarts at version 1, and the newest range from before stays.
         last = operation.last_ordinal
         behind = _GEN.opened_at >= operation.at if last is None else _GEN.ordinal > last
         opened = select(func.min(_GEN.opened_at)).where(mine, _GEN.spec_version >= version, behind)
@@ -96,7 +96,7 @@ class SqlOperations:
         )
 
     def forget(self, supervisor_id: str) -> None:
-        """Delete those of a supervisor."""
+        """Delete the operations of a supervisor."""
         self._db.execute(delete(operations).where(_AT.supervisor_id == supervisor_id))
 
     def _trim(self, supervisor_id: str) -> None:

@@ -1,4 +1,4 @@
-"""The last plans of every supervisor, as they are shown to people."""
+"""The repository of plans: the last plans of each supervisor, to show to people."""
 
 from sqlalchemy import Connection, bindparam, delete, insert, select
 
@@ -7,7 +7,7 @@ from supervisor.metadata.schema.tables import plans
 
 _AT = plans.c
 KEPT = 200
-"""Plans per supervisor."""
+"""Plans kept per supervisor."""
 
 # Built once: each pass that decides something records its plan.
 _INSERT = insert(plans)
@@ -25,13 +25,13 @@ _DROP = delete(plans).where(
 
 
 class SqlPlans:
-    """See `ports.Plans`."""
+    """See `ports.store.Plans`."""
 
     def __init__(self, connection: Connection) -> None:
         self._db = connection
 
     def record(self, plan: StoredPlan) -> None:
-        """Store a plan, and drop what is older than the newest 200 of its supervisor."""
+        """Store a plan, and delete all but the newest 200 plans of its supervisor."""
         self._db.execute(
             _INSERT,
             {
@@ -45,7 +45,7 @@ class SqlPlans:
         self._db.execute(_DROP, {"of_supervisor": plan.supervisor_id})
 
     def recent(self, supervisor_id: str, limit: int) -> list[StoredPlan]:
-        """Return the newest first."""
+        """Return plans, newest first."""
         rows = self._db.execute(
             select(plans)
             .where(_AT.supervisor_id == supervisor_id)

@@ -1,10 +1,10 @@
-"""Event queues: numbers are given at the end of a transaction, positions moved by guarded updates.
+"""The repository of event queues: events are numbered at commit, positions move by guarded updates.
 
-    event_queues      one row per queue, locked from the numbering to the commit: no gap
-    event_positions   one row per queue, the consumer's: neither waits for the other
+    event_queues      the producers' row of a queue, locked from the numbering to the commit: no gap
+    event_positions   the consumer's row of a queue, so that producers and consumer never wait
 
-Queues are locked in ascending order of their ids, so that two transactions never wait for each
-other; a missing queue is created before the first of these locks, by name.
+Queues are locked in ascending order of their ids, so that two transactions never deadlock.  Missing
+queues are created before the first of these locks, in the order of their names.
 """
 
 from collections.abc import Mapping
@@ -64,7 +64,7 @@ _BOTH = event_queues.join(event_positions, _AT.queue_id == _QUEUE.id)
 _COLUMNS = (*_QUEUE, *(column for column in _AT if column is not _AT.queue_id))
 _QUEUES = select(*_COLUMNS).select_from(_BOTH)
 
-# Built once: what adds an event is part of the caller's transaction, and costs it time.
+# Built once: adding an event costs time in the caller's transaction.
 _NAMED = (_QUEUE.container == bindparam("container"), _QUEUE.name == bindparam("name"))
 _FIND = _QUEUES.where(*_NAMED)
 _ID_OF = select(_QUEUE.id).where(*_NAMED)
@@ -86,10 +86,12 @@ _DEAD = _QUEUES.where(_AT.state == QueueState.DEAD)  # asked for in each pass
 
 
 class SqlEvents:
-    """See `ports_events.Events`."""
+    """See `ports.queue_events.Events`.
+
+    Without `writable` no event can be added.
+    """
 
     def __init__(self, connection: Connection, *, writable: bool = True) -> None:
-        """Begin without drafts; what is not `writable` takes none."""
         self._db = connection
         self._writable = writable
         self._drafts: dict[QueueName, Drafts] = {}
@@ -106,7 +108,7 @@ class SqlEvents:
         not_before: datetime | None = None,
         exempt: bool = False,
     ) -> int:
-        """Queue an event with this transaction; return the outstanding bytes, it included.
+        """Queue an event with this transaction; return the outstanding bytes, its own included.
 
         Raises:
             EmptyEvent, EventTooLarge, TooManyOutstandingBytes, QueueDead: see the port.
@@ -119,9 +121,9 @@ class SqlEvents:
         return outstanding
 
     def flush(self) -> Mapping[QueueName, datetime]:
-        """Number and insert what was added; return queue -> when the first of it is due.
+        """Number and insert the added events; return queue -> when its first new event is due.
 
-        The store calls it as the last thing before the commit: from here on queues are locked.
+        The store calls this method just before the commit, because it locks the queues.
         """
         drafts, self._drafts = self._drafts, {}
         ids = self._ids_of(drafts)
@@ -167,7 +169,7 @@ class SqlEvents:
     # -- reading -----------------------------------------------------------------------------------
 
     def find(self, queue: QueueName) -> QueueRow | None:
-        """Return a queue with its position; None before anything was added to it."""
+        """Return a queue with its position; None before the first event was added to the queue."""
         named = {"container": queue.container, "name": queue.name}
         row = self._db.execute(_FIND, named).mappings().one_or_none()
         return None if row is None else _read_queue(row)
@@ -177,13 +179,13 @@ class SqlEvents:
         return self._queues(_QUEUES)
 
     def dead(self) -> list[QueueRow]:
-        """Return the DEAD ones, by name."""
+        """Return the DEAD queues, by name."""
         return self._queues(_DEAD)
 
     def waiting(self) -> list[WaitingQueue]:
         """Return the live queues with outstanding events, by name.
 
-        One that counts fewer events than were processed is among them: it is damaged.
+        A damaged queue, which counts fewer events than were processed, is among them.
         """
         first = (_EVENT.queue_id == _QUEUE.id) & (_EVENT.seq == _AT.processed_seq + 1)
         rows = self._db.execute(
@@ -195,7 +197,7 @@ class SqlEvents:
         return [WaitingQueue(_read_queue(row), row["due_at"], row["enqueued_at"]) for row in rows]
 
     def read(self, queue_id: int, after_seq: int, limit: int) -> list[StoredEvent]:
-        """Return rows with a higher number, ascending, due or not."""
+        """Return events with numbers above `after_seq`, ascending, due or not."""
         return self._stored(
             select(events)
             .where(_EVENT.queue_id == queue_id, _EVENT.seq > after_seq)
@@ -206,7 +208,7 @@ class SqlEvents:
     def outstanding_keys(self, queue: QueueName) -> frozenset[str]:
         """Return the keys of events that wait, or were set aside and not yet dropped.
 
-        Those that this transaction adds wait as well.
+        Events that this transaction adds are included.
         """
         waiting = (
             select(_EVENT.key)
@@ -221,7 +223,7 @@ class SqlEvents:
         }
 
     def segments_left(self) -> dict[QueueName, int]:
-        """Return over how many segments a queue's stored rows are spread; left out: none stored."""
+        """Return queue -> the number of segments of its stored rows; without rows: absent."""
         first = (_EVENT.queue_id == _QUEUE.id) & (_EVENT.seq == _AT.truncated_seq + 1)
         rows = self._db.execute(
             select(_QUEUE.container, _QUEUE.name, _QUEUE.segment_no - _EVENT.segment_no + 1)
@@ -233,10 +235,10 @@ class SqlEvents:
     # -- positions ---------------------------------------------------------------------------------
 
     def advance(self, row: QueueRow, processed_seq: int, processed_bytes: int) -> None:
-        """Move the position from `row.processed_seq` to these totals; failures count anew.
+        """Move the position from `row.processed_seq` to these totals; the failure count restarts.
 
         Raises:
-            StateMoved: it stands elsewhere, or the queue is DEAD.
+            StateMoved: the position is another one, or the queue is DEAD.
         """
         self._change(
             row,
@@ -258,7 +260,7 @@ class SqlEvents:
         self._change(row, {"failed_iterations": failures, "last_error": error})
 
     def truncate(self, row: QueueRow, up_to_seq: int) -> None:
-        """Delete rows up to `up_to_seq`, which have been processed; count what is deleted."""
+        """Delete processed rows up to `up_to_seq`; count the deleted rows and bytes."""
         mine = _AT.queue_id == row.id
         at = self._db.execute(
             select(_AT.processed_seq, _AT.truncated_seq).where(mine).with_for_update()
@@ -276,7 +278,7 @@ class SqlEvents:
         )
 
     def declare_dead(self, row: QueueRow, seq: int, why: str) -> None:
-        """Stop a queue at once and for good; again, or later, it keeps the first reason."""
+        """Mark a queue DEAD, which stops it; a queue that is DEAD keeps its first reason."""
         self._db.execute(
             update(event_positions)
             .where(_AT.queue_id == row.id, _AT.state == QueueState.LIVE)
@@ -284,10 +286,10 @@ class SqlEvents:
         )
 
     def rebuild(self, queue: QueueName) -> list[StoredEvent]:
-        """Make a DEAD queue LIVE and empty, its counters sound; return the rows that waited.
+        """Make a DEAD queue LIVE and empty, with sound counters; return the rows that waited.
 
         Raises:
-            StateMoved: it is not DEAD.
+            StateMoved: the queue is not DEAD.
         """
         locked = _QUEUES.where(*is_queue(queue), _AT.state == QueueState.DEAD).with_for_update()
         row = next(iter(self._queues(locked)), None)
@@ -327,7 +329,7 @@ class SqlEvents:
     # -- set aside ---------------------------------------------------------------------------------
 
     def set_aside(self, failed: FailedEvent) -> None:
-        """Move an event to the failed queue; again, it keeps the first reason."""
+        """Add an event to the failed queue; an event already there keeps its first reason."""
         queue_id = self._id_of(failed.queue)
         assert queue_id is not None, f"there is no event queue {failed.queue}"
         values = {c.name: getattr(failed, c.name) for c in _FAILED if c is not _FAILED.queue_id}
@@ -336,7 +338,7 @@ class SqlEvents:
     def failed(
         self, queue: QueueName | None, limit: int, behind: FailedPlace | None = None
     ) -> list[FailedEvent]:
-        """Return what was set aside, of one queue or of all, by queue id and number."""
+        """Return events that were set aside, of one queue or of all, by queue id and number."""
         return failed_events(self._db, queue, limit, behind)
 
     def failed_counts(self) -> dict[QueueName, int]:
@@ -349,11 +351,11 @@ class SqlEvents:
         return {QueueName(container, name): count for container, name, count in rows}
 
     def failed_event(self, queue: QueueName, seq: int) -> FailedEvent | None:
-        """Return one."""
+        """Return one event of the failed queue."""
         return failed_event(self._db, queue, seq)
 
     def drop_failed(self, queue: QueueName, seq: int) -> bool:
-        """Delete one from the failed queue.  False: it is not there."""
+        """Delete one event from the failed queue; False: the event is not there."""
         queue_id = select(_QUEUE.id).where(*is_queue(queue)).scalar_subquery()
         dropped = self._db.execute(
             delete(events_failed)
@@ -369,7 +371,7 @@ class SqlEvents:
         return self._db.execute(_ID_OF, named).scalar_one_or_none()
 
     def _sum_bytes(self, condition: ColumnElement[bool]) -> int:
-        # PostgreSQL adds big integers up to a decimal.
+        # PostgreSQL returns the sum of big integers as a decimal.
         total = select(func.coalesce(func.sum(_EVENT.size_bytes), 0)).where(condition)
         return int(self._db.execute(total).scalar_one())
 

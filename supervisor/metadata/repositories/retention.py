@@ -1,4 +1,4 @@
-"""How long the rows of each table are kept."""
+"""The repository of retention rules: how long the rows of each table are kept."""
 
 from datetime import timedelta
 
@@ -12,13 +12,13 @@ _AT = retention_rules.c
 
 
 class SqlRetention:
-    """See `ports_segments.Retention`."""
+    """See `ports.segments.Retention`."""
 
     def __init__(self, connection: Connection) -> None:
         self._db = connection
 
     def put(self, rule: RetentionRule) -> None:
-        """Set the rule of a table, in place of the one before; kept to the second."""
+        """Set the rule of a table; it replaces the rule before.  Stored in whole seconds."""
         row = {
             "data_source": rule.data_source,
             "keep_seconds": rule.keep_for // timedelta(seconds=1),
@@ -30,7 +30,7 @@ class SqlRetention:
             self._db.execute(update(retention_rules).where(mine).values(**row))
 
     def drop(self, data_source: str) -> bool:
-        """Keep for ever again.  False: there was no rule."""
+        """Delete the rule, so that rows are kept for ever; False: there was no rule."""
         dropped = self._db.execute(
             delete(retention_rules).where(_AT.data_source == data_source).returning(_AT.data_source)
         ).one_or_none()

@@ -1,4 +1,4 @@
-"""Published files, the row that proves their range was published, and the end of their life."""
+"""The repository of segments and publications: published files, their proof, their deletion."""
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
@@ -22,7 +22,7 @@ _KEPT = _AT.deleted_at.is_(None)
 
 
 class SqlSegments:
-    """See `ports.Segments`."""
+    """See `ports.segments.Segments`."""
 
     def __init__(self, connection: Connection) -> None:
         self._db = connection
@@ -32,7 +32,7 @@ class SqlSegments:
         """Insert a publication with its segments.
 
         Raises:
-            StateMoved: the generation, or one of the files, is published already.
+            StateMoved: the generation, or one of its files, is published already.
         """
         self._sets.put({segment.columns for segment in segments})
         if not insert_unless_taken(
@@ -44,7 +44,7 @@ class SqlSegments:
             raise StateMoved(f"{publication.generation_id}, or one of its files, is published")
 
     def of_data_source(self, data_source: str) -> list[Segment]:
-        """Return the used files of a table, which are all that its readers see; see the port."""
+        """Return the used files of a table, which are all files that readers see; see the port."""
         return self._where(_AT.data_source == data_source, _USED)
 
     def column_sets(self, data_source: str) -> list[tuple[Column, ...]]:
@@ -54,7 +54,7 @@ class SqlSegments:
         return [columns for _, columns in sorted(self._sets.read(found).items())]
 
     def of_supervisor(self, supervisor_id: str) -> list[Segment]:
-        """Return all that one supervisor published, unused and deleted ones too; same order."""
+        """Return all segments of one supervisor, unused and deleted ones too, in the same order."""
         return self._where(_AT.supervisor_id == supervisor_id)
 
     def data_sources(self) -> list[str]:
@@ -63,7 +63,7 @@ class SqlSegments:
         return list(self._db.execute(names).scalars())
 
     def publications(self, supervisor_id: str) -> list[Publication]:
-        """Return what was published, oldest first."""
+        """Return the publications of a supervisor, oldest first."""
         rows = self._db.execute(
             select(publications)
             .where(_PUB.supervisor_id == supervisor_id)
@@ -72,7 +72,7 @@ class SqlSegments:
         return [_read_publication(row) for row in rows]
 
     def recent_publications(self, supervisor_id: str, limit: int) -> list[Publication]:
-        """Return the newest, newest first."""
+        """Return the newest publications, newest first."""
         rows = self._db.execute(
             select(publications)
             .where(_PUB.supervisor_id == supervisor_id)
@@ -82,15 +82,18 @@ class SqlSegments:
         return [_read_publication(row) for row in rows]
 
     def add_diverged(self, generation_id: str, divergence: Divergence) -> None:
-        """Note, of a publication, a replica that came to something else."""
+        """Record a replica whose records differ from those of a publication."""
         of_it = _PUB.generation_id == generation_id
-        locked = select(_PUB.diverged).where(of_it).with_for_update()  # others may tell as well
+        locked = select(_PUB.diverged).where(of_it).with_for_update()  # others may write as well
         before = self._db.execute(locked).scalar_one() or []
         changed = update(publications).where(of_it).values(diverged=[*before, stored(divergence)])
         self._db.execute(changed)
 
     def diverged(self, supervisor_id: str, since: datetime) -> list[Publication]:
-        """Return those since then from which a replica differed, not forgotten, oldest first."""
+        """Return publications since a time from which a replica differed, oldest first.
+
+        Forgotten publications are left out.
+        """
         rows = self._db.execute(
             select(publications)
             .where(_PUB.supervisor_id == supervisor_id, _PUB.diverged.is_not(None))
@@ -100,18 +103,18 @@ class SqlSegments:
         return [_read_publication(row) for row in rows]
 
     def rejected(self, supervisor_id: str) -> int:
-        """Return how many records became no row, of all publications that are not forgotten."""
+        """Return the number of rejected records of all publications that are not forgotten."""
         total = select(func.coalesce(func.sum(_PUB.rejected), 0)).where(
             _PUB.supervisor_id == supervisor_id, _PUB.forgotten_at.is_(None)
         )
         return int(self._db.execute(total).scalar_one())
 
     def get(self, segment_id: str) -> Segment | None:
-        """Return one, deleted or not."""
+        """Return one segment, deleted or not."""
         return next(iter(self._where(_AT.id == segment_id)), None)
 
     def of_task(self, task_id: str) -> list[Segment]:
-        """Return all that one task published, unused and deleted ones too."""
+        """Return all segments that one task published, unused and deleted ones too."""
         return self._where(_AT.task_id == task_id, _AT.compaction_id.is_(None))
 
     def publication(self, generation_id: str) -> Publication | None:
@@ -138,11 +141,11 @@ class SqlSegments:
         return self._where(*conditions) if ids is None else self._by_id(ids, *conditions)
 
     def mark_unused(self, segment_ids: Sequence[str], now: datetime) -> list[Segment]:
-        """Take segments out of their tables; return those that were used, as they are now."""
+        """Take used segments out of their tables; return the segments that changed."""
         return self._mark(segment_ids, _USED, now)
 
     def mark_used(self, segment_ids: Sequence[str]) -> list[Segment]:
-        """Put segments back; see the port."""
+        """Put segments back into their tables; see the port."""
         out = _AT.unused_at.is_not(None) & _KEPT & _AT.replaced_by.is_(None)
         return self._mark(segment_ids, out, None)
 
@@ -150,7 +153,7 @@ class SqlSegments:
         """Put a compacted file in the place of used segments; see the port.
 
         Raises:
-            StateMoved: one of them is not used, or the file is there already.
+            StateMoved: one of the segments is not used, or the compacted file is there already.
         """
         replaced: list[str] = []
         for ids in chunks(segment_ids):
@@ -165,9 +168,9 @@ class SqlSegments:
         return self._by_id(replaced)
 
     def condemn(self, segment_id: str, unused_at: datetime, now: datetime) -> bool:
-        """Record that its file is being deleted, before it is: it is never used again.
+        """Record, before a file is deleted, that its segment can never be used again.
 
-        False, changing nothing: it is used, or was marked unused at another time.
+        False, changing nothing: the segment is used, or was marked unused at another time.
         """
         condemned = self._db.execute(
             update(segments)
@@ -178,7 +181,7 @@ class SqlSegments:
         return condemned is not None
 
     def forget_publications(self, supervisor_id: str, now: datetime) -> int:
-        """Mark what a supervisor published as forgotten, unless it is; return how many were not."""
+        """Mark the publications of a supervisor as forgotten; return how many were not before."""
         marked = self._db.execute(
             update(publications)
             .where(_PUB.supervisor_id == supervisor_id, _PUB.forgotten_at.is_(None))
@@ -193,14 +196,14 @@ class SqlSegments:
         return list(self._db.execute(select(_AT.path).where(*below).order_by(_AT.path)).scalars())
 
     def paths_of(self, segment_ids: Collection[str]) -> list[str]:
-        """Return the paths of these segments, deleted ones too, those that there are; by path."""
+        """Return the sorted paths of the given segments that exist, deleted ones too."""
         found: list[str] = []
         for ids in chunks(sorted(segment_ids)):
             found += self._db.execute(select(_AT.path).where(_AT.id.in_(ids))).scalars()
         return sorted(found)
 
     def named_files(self) -> list[NamedFile]:
-        """Return every file that the database names, by path: segments not deleted, rejects."""
+        """Return every file that the database names, by path: undeleted segments, rejects files."""
         files = self._db.execute(
             select(
                 _AT.path,

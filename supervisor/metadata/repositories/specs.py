@@ -1,4 +1,4 @@
-"""Append-only spec versions: the newest counts, a tombstone ends a supervisor."""
+"""The append-only repository of spec versions: the newest counts, a tombstone ends a supervisor."""
 
 import importlib.metadata
 from datetime import datetime
@@ -16,11 +16,11 @@ from supervisor.metadata.schema.tables import supervisor_specs
 from supervisor.ports.lifecycle import RecordEvent
 
 RELEASE = importlib.metadata.version("tidegate")
-"""Written beside each version: a release that cannot read it can say which one can."""
+"""Stored with each version: a release that cannot read the spec can name a release that can."""
 _AT = supervisor_specs.c
 _TRIES = 5
 _OF_SUPERVISOR = _AT.supervisor_id == bindparam("of_supervisor")
-# Built once: these are asked in each pass.
+# Built once: these queries run in each pass.
 _HISTORY = select(supervisor_specs).where(_OF_SUPERVISOR).order_by(_AT.version.desc())
 _NEWEST = _HISTORY.limit(1)
 _VERSION = select(supervisor_specs).where(_OF_SUPERVISOR, _AT.version == bindparam("number"))
@@ -36,10 +36,10 @@ _ALL_NEWEST = (
 
 
 class SqlSpecs:
-    """See `ports.Specs`.
+    """See `ports.store.Specs`.
 
-    A stored spec that this release cannot read is `SpecUnreadable` where it is needed; where all
-    are asked for, it stops none of the others.
+    A query for one stored spec that this release cannot read raises `SpecUnreadable`.  A query for
+    all specs still returns the others.
     """
 
     def __init__(self, connection: Connection, record: RecordEvent) -> None:
@@ -92,7 +92,7 @@ class SqlSpecs:
         return next(iter(self._select(_NEWEST, of_supervisor=supervisor_id)), None)
 
     def newest_stored(self, supervisor_id: str) -> SpecVersion | SpecUnreadable | None:
-        """Return as `newest`; in the place of what cannot be read, the reason."""
+        """Return as `newest`, but an unreadable version as its reason."""
         rows = self._db.execute(_NEWEST, {"of_supervisor": supervisor_id}).mappings()
         return next((_read_or_not(row) for row in rows), None)
 
@@ -102,11 +102,11 @@ class SqlSpecs:
         return next(iter(one), None)
 
     def all_newest(self) -> list[SpecVersion]:
-        """Return the newest version of every id that can be read, tombstones included, by id."""
+        """Return the newest version of every id, by id, tombstones too; skip unreadable specs."""
         return [each for each in self.newest_or_unreadable() if isinstance(each, SpecVersion)]
 
     def newest_or_unreadable(self) -> list[SpecVersion | SpecUnreadable]:
-        """Return as `all_newest`; in the place of what cannot be read, the reason."""
+        """Return as `all_newest`, but each unreadable version as its reason."""
         return [_read_or_not(row) for row in self._db.execute(_ALL_NEWEST).mappings()]
 
     def history(self, supervisor_id: str, limit: int | None = None) -> list[SpecVersion]:
@@ -114,12 +114,12 @@ class SqlSpecs:
         return self._select(_HISTORY.limit(limit), of_supervisor=supervisor_id)
 
     def history_stored(self, supervisor_id: str) -> list[SpecVersion | SpecUnreadable]:
-        """Return as `history`; in the place of what cannot be read, the reason."""
+        """Return as `history`, but each unreadable version as its reason."""
         rows = self._db.execute(_HISTORY, {"of_supervisor": supervisor_id}).mappings()
         return [_read_or_not(row) for row in rows]
 
     def forget(self, supervisor_id: str, up_to: int) -> None:
-        """Delete versions up to `up_to`; a newer one, stored meanwhile, stays."""
+        """Delete versions up to `up_to`; a newer version, stored meanwhile, stays."""
         self._db.execute(
             delete(supervisor_specs).where(_AT.supervisor_id == supervisor_id, _AT.version <= up_to)
         )

@@ -1,4 +1,4 @@
-"""States and lag of supervisors, as rows."""
+"""The repository of supervisor states and lag samples."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -16,26 +16,26 @@ _MS = timedelta(milliseconds=1)
 
 
 class SqlWatched:
-    """See `ports_watched.Watched`."""
+    """See `ports.state_history.Watched`."""
 
     def __init__(self, connection: Connection) -> None:
         self._db = connection
 
     def state(self, supervisor_id: str) -> StoredState | None:
-        """Return the last state that was written."""
+        """Return the last stored state."""
         mine = _STATE.supervisor_id == supervisor_id
         row = self._db.execute(select(supervisor_states).where(mine)).one_or_none()
         return None if row is None else StoredState(row.state, row.detailed, row.why, row.since)
 
     def put_state(self, supervisor_id: str, state: StoredState) -> None:
-        """Write a state in place of the one before."""
+        """Store a state; it replaces the state before."""
         row = {"supervisor_id": supervisor_id, **vars(state)}
         if not insert_unless_taken(self._db, (supervisor_states, [row])):
             mine = _STATE.supervisor_id == supervisor_id
             self._db.execute(update(supervisor_states).where(mine).values(row))
 
     def add_lag(self, at: datetime, lag: Mapping[str, Lag], keep_from: datetime) -> None:
-        """Write one sample of each supervisor, and drop those from before `keep_from`."""
+        """Store one sample per supervisor, and delete samples from before `keep_from`."""
         rows = [
             {
                 "supervisor_id": supervisor_id,
@@ -59,7 +59,7 @@ class SqlWatched:
         ]
 
     def forget(self, supervisor_id: str) -> None:
-        """Delete the rows of a supervisor."""
+        """Delete the stored state and samples of a supervisor."""
         self._db.execute(delete(lag_samples).where(_AT.supervisor_id == supervisor_id))
         self._db.execute(delete(supervisor_states).where(_STATE.supervisor_id == supervisor_id))
 

@@ -1,4 +1,4 @@
-"""Attempts of replicas: the row is the write intent of a folder, and keeps its first verdict."""
+"""The repository of tasks: a row is the write intent of a folder, and keeps its first verdict."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -30,9 +30,9 @@ from tasks.contract.messages import Counters, PublishOutcome
 
 _AT = tasks.c
 _ACTIVE = _AT.ended_at.is_(None)
-"""The same as RUNNING, in the words of the partial index."""
+"""The condition for RUNNING, written as in the partial index."""
 
-# Built once: these are asked in each pass, or at each sync.
+# Built once: these queries run in each pass, or at each sync.
 _OWN_FAILURE = (_AT.status == TaskStatus.FAILED, _AT.lost.is_not(True))
 _OF_SUPERVISOR = _AT.supervisor_id == bindparam("of_supervisor")
 _OF_WORKER = _AT.worker_id == bindparam("of_worker")
@@ -91,7 +91,7 @@ _UNKNOWN = or_(
     *(and_(_AT.status > low, _AT.status < high) for low, high in pairwise(_WORDS)),
     _AT.status > _WORDS[-1],
 )
-"""Not one of ours, as ranges of the index."""
+"""The condition for a status that this release does not know, as ranges of the index."""
 _ENDED = ("status", "reason", "ended_at", "lost", "counters", "position")
 _END = (
     update(tasks)
@@ -102,7 +102,7 @@ _END = (
 
 
 class SqlTasks:
-    """See `ports.Tasks`."""
+    """See `ports.store.Tasks`."""
 
     def __init__(self, connection: Connection, record: RecordEvent) -> None:
         self._record = record
@@ -128,7 +128,7 @@ class SqlTasks:
         )
 
     def get(self, task_id: str) -> Task | None:
-        """Return one."""
+        """Return one task."""
         return next(iter(self._select(_ONE, task=task_id)), None)
 
     def active(self, supervisor_id: str | None = None, worker_id: str | None = None) -> list[Task]:
@@ -155,7 +155,7 @@ class SqlTasks:
         created: Interval | None = None,
         limit: int = 100,
     ) -> list[Task]:
-        """Return tasks, newest first; `created` bounds when their rows were made."""
+        """Return tasks, newest first; `created` bounds the times when they were created."""
         asked = {_AT.data_source: data_source, _AT.supervisor_id: supervisor_id}
         unknown_ones = status is TaskStatus.UNKNOWN
         of_status = [_UNKNOWN] if unknown_ones else [_AT.status == status] if status else []
@@ -169,7 +169,7 @@ class SqlTasks:
         )
 
     def slots_in_use(self) -> dict[str, int]:
-        """Return worker -> its active tasks whose generation's end is not fixed; see the port."""
+        """Return worker -> the number of its active tasks in open generations; see the port."""
         return {row.worker_id: row.used for row in self._db.execute(_SLOTS_IN_USE)}
 
     def end(
@@ -182,7 +182,7 @@ class SqlTasks:
         lost: bool = False,
         totals: TaskTotals | None = None,
     ) -> bool:
-        """RUNNING -> `status`.  False: it had ended already, and keeps its status."""
+        """RUNNING -> `status`; False: the task had ended already, and keeps its status."""
         assert status is not TaskStatus.RUNNING, "a task ends in SUCCESS or FAILED"
         new = {"new_status": status, "new_reason": reason, "new_ended_at": now, "new_lost": lost}
         new |= {f"new_{name}": value for name, value in _totals(totals).items()}
@@ -193,7 +193,7 @@ class SqlTasks:
         return True
 
     def store_outcome(self, task_id: str, outcome: PublishOutcome, *, published: bool) -> None:
-        """Keep the final answer to its publish request."""
+        """Store the final answer to the publish request of a task."""
         self._db.execute(
             update(tasks)
             .where(_AT.id == task_id)
@@ -204,7 +204,7 @@ class SqlTasks:
     def take_up(self, worker_id: str, incarnation: int, tokens: Mapping[str, str]) -> None:
         """Give active tasks of a worker to its new incarnation, each with a new token (P7).
 
-        `tokens` maps task id -> token; other tasks, and those of a newer incarnation, stay.
+        `tokens` maps task id -> token.  Other tasks, and tasks of a newer incarnation, stay.
         """
         if not tokens:
             return
@@ -217,7 +217,7 @@ class SqlTasks:
         )
 
     def failures_in_a_row(self, supervisor_id: str) -> int:
-        """Return how many failed by themselves since the last success, by the time they ended."""
+        """Return the number of failed tasks, not lost ones, that ended after the last success."""
         return self._db.execute(_FAILURES_IN_A_ROW, {"of_supervisor": supervisor_id}).scalar_one()
 
     def last_ended(self, supervisor_id: str, limit: int) -> list[Task]:
@@ -231,23 +231,23 @@ class SqlTasks:
         return found[:limit]
 
     def failed_attempts(self, generation_ids: Sequence[str]) -> dict[str, int]:
-        """Return generation -> its tasks that failed by themselves, not lost; none: left out."""
+        """Return generation -> its number of failed tasks, not lost ones; zero is left out."""
         rows = self._db.execute(_FAILED_ATTEMPTS, {"ranges": list(generation_ids)})
         return {row.generation_id: row.failed for row in rows}
 
     def rows_of(self, task_ids: Sequence[str]) -> dict[str, Task]:
-        """Return id -> task, for those that there are."""
+        """Return id -> task, for the tasks that exist."""
         found = [task for ids in chunks(task_ids) for task in self._by_id(_AT.id.in_(ids))]
         return {task.id: task for task in found}
 
     def folder_deleted(self, task_id: str, now: datetime) -> None:
-        """Record that the output folder was found empty for good."""
+        """Record that the output folder is empty for good."""
         self._db.execute(
             update(tasks).where(_AT.id == task_id).values(folder_deleted_at=now).returning(_AT.id)
         ).one()
 
     def unsettled_folders(self) -> list[Task]:
-        """Return ended tasks whose folders may hold what nothing names, STALE ones too, by id."""
+        """Return ended tasks, by id, whose folders may hold unnamed files; STALE ones too."""
         return self._by_id(_AT.ended_at.is_not(None), _AT.folder_deleted_at.is_(None))
 
     def _by_id(self, *conditions: ColumnElement[bool]) -> list[Task]:
@@ -275,7 +275,7 @@ def _totals(totals: TaskTotals | None) -> dict[str, object]:
 
 
 def _judged(row: RowMapping) -> dict[str, object]:
-    """Return what the words of a row mean; the reason names an unknown one."""
+    """Return status and outcome of a row; if one is an unknown word, the reason names the word."""
     status, outcome = known(TaskStatus, row["status"]), None
     why = unknown(TaskStatus, row["status"]) if status is None else ""
     if row["outcome"] is not None:

@@ -1,4 +1,4 @@
-"""Registered workers: the fence between the incarnations of one worker (P7)."""
+"""The repository of registered workers: fencing between the incarnations of one worker (P7)."""
 
 from sqlalchemy import Connection, bindparam, select, update
 
@@ -14,7 +14,7 @@ _TAKES = select(_AT.id).where(_AT.id == bindparam("worker"), _AT.disabled.is_not
 
 
 class SqlWorkers:
-    """See `ports.WorkersTable`."""
+    """See `ports.store.WorkersTable`."""
 
     def __init__(self, connection: Connection) -> None:
         self._db = connection
@@ -22,7 +22,7 @@ class SqlWorkers:
     def register(self, row: WorkerRow) -> int:
         """Insert or update if `row.incarnation` is not lower; return the newest incarnation.
 
-        A worker that was disabled stays so.
+        A disabled worker stays disabled.
         """
         values = {c.name: getattr(row, c.name) for c in _AT if c is not _AT.disabled}
         updated = self._db.execute(
@@ -33,17 +33,17 @@ class SqlWorkers:
         ).one_or_none()
         if updated is not None or insert_unless_taken(self._db, (workers, [values])):
             return row.incarnation
-        # It stands there with a newer incarnation, or has just been inserted by somebody else.
+        # The row has a newer incarnation, or another transaction has just inserted the row.
         newest = select(_AT.incarnation).where(_AT.id == row.id)
         return int(self._db.execute(newest).scalar_one())
 
     def holds(self, worker_id: str, incarnation: int) -> bool:
-        """Tell whether an incarnation is the newest; it stays so until this transaction ends."""
+        """Return whether an incarnation is the newest; it stays so until this transaction ends."""
         newest = self._db.execute(_NEWEST, {"worker": worker_id}).scalar_one_or_none()
         return newest == incarnation
 
     def set_disabled(self, worker_id: str, *, disabled: bool) -> bool:
-        """Take a worker out, or in again; False: it stood so already, or there is none."""
+        """Disable or enable a worker; False: nothing changed, or there is no such worker."""
         stands = _AT.disabled.is_not(True) if disabled else _AT.disabled.is_(True)
         changed = self._db.execute(
             update(workers)
@@ -54,7 +54,7 @@ class SqlWorkers:
         return changed is not None
 
     def takes_tasks(self, worker_id: str) -> bool:
-        """Tell whether a worker is known and not taken out."""
+        """Return whether a worker is known and not disabled."""
         found = self._db.execute(_TAKES, {"worker": worker_id}).scalar_one_or_none()
         return found is not None
 

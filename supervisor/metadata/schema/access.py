@@ -1,4 +1,4 @@
-"""Who may call, and what was refused."""
+"""The tables of access control: principals and denied tries."""
 
 from sqlalchemy import BigInteger, Column, Integer, Table
 
@@ -38,4 +38,4 @@ denied_tries = Table(
     Column("what", FreeText, nullable=False),
     Column("why", FreeText, nullable=False),
 )
-"""Bounded: the newest are kept."""
+"""Bounded: only the newest rows are kept."""

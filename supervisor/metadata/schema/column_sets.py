@@ -1,6 +1,6 @@
-"""Lists of columns, each stored once: the segments of a table have mostly the same.
+"""Content-addressed lists of columns: most segments of a table share one list.
 
-A list's key is a digest of it, so that who stores the same list at the same time stores it under
+The key of a list is its digest.  So two transactions that store the same list at the same time use
 the same key.
 """
 
@@ -20,7 +20,7 @@ _ID_LENGTH = 32
 
 
 class ColumnSets:
-    """The stored lists; they are never changed."""
+    """The stored lists, which never change."""
 
     def __init__(self, connection: Connection) -> None:
         self._db = connection
@@ -30,10 +30,10 @@ class ColumnSets:
         wanted = {key: columns for columns in sets if (key := set_id(columns)) is not None}
         for key in sorted(wanted.keys() - self.read(wanted).keys()):
             row = {"id": key, "columns": _document(wanted[key])}
-            insert_unless_taken(self._db, (column_sets, [row]))  # taken: by the same list
+            insert_unless_taken(self._db, (column_sets, [row]))  # a taken key has the same list
 
     def read(self, ids: Iterable[str]) -> dict[str, Columns]:
-        """Return the lists of those keys that are stored."""
+        """Return key -> list, for the keys that are stored."""
         at = column_sets.c
         return {
             row.id: tuple(Column.model_validate(column) for column in row.columns)
@@ -43,7 +43,7 @@ class ColumnSets:
 
 
 def set_id(columns: Columns) -> str | None:
-    """Return the key of a list; None: it is not known, and not stored."""
+    """Return the key of a list; None if the list is empty: its columns are not known or stored."""
     if not columns:
         return None
     text = json.dumps(_document(columns), separators=(",", ":"), ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""Column types that mean the same on SQLite and PostgreSQL, and read back what was written."""
+"""Portable column types, the same on SQLite and PostgreSQL: a read returns what was written."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -24,7 +24,7 @@ class UtcTime(TypeDecorator[datetime]):
     cache_ok: bool | None = True
 
     def process_bind_param(self, value: datetime | None, _dialect: Dialect) -> datetime | None:
-        """Turn to UTC; a time without a zone is a bug."""
+        """Convert to UTC; a time without a zone is a bug."""
         if value is None:
             return None
         if value.tzinfo is None:
@@ -45,7 +45,7 @@ class OneOf(TypeDecorator[Word]):
     cache_ok: bool | None = True
 
     def __init__(self, words: type[Word], otherwise: Word | None = None) -> None:
-        """Name the set; `otherwise` is read in the place of a word that a newer release wrote."""
+        """Read `otherwise`, if given, in the place of a word that a newer release wrote."""
         super().__init__()
         self.words = words
         self._otherwise = otherwise
@@ -58,7 +58,7 @@ class OneOf(TypeDecorator[Word]):
         """Read the value.
 
         Raises:
-            UnknownWord: a newer release wrote it.
+            UnknownWord: a newer release wrote the word, and there is no `otherwise`.
         """
         if value is None:
             return None
@@ -71,7 +71,7 @@ class OneOf(TypeDecorator[Word]):
 
 
 class AnyOf(TypeDecorator[str]):
-    """A word of a closed set, stored as its value and read as it is stored: see `known`."""
+    """A word of a closed set, stored as its value and read as plain text: see `known`."""
 
     impl: _Impl = String
     cache_ok: bool | None = True
@@ -82,12 +82,12 @@ class AnyOf(TypeDecorator[str]):
 
 
 def known(words: type[Word], value: str) -> Word | None:
-    """Return what a stored word means; None: a newer release wrote it."""
+    """Return the enum member of a stored word; None: a newer release wrote the word."""
     return words(value) if value in {*words} else None
 
 
 def unknown(words: type[StrEnum], value: str) -> str:
-    """Return what is said of a stored word that this release does not know."""
+    """Return the message about a stored word that this release does not know."""
     return (
         f"the metadata database holds {value!r} as {words.__name__}, which this release does not "
         "know: a newer one wrote it"
@@ -95,7 +95,10 @@ def unknown(words: type[StrEnum], value: str) -> str:
 
 
 class FreeText(TypeDecorator[str]):
-    """Text that outsiders wrote; what a database cannot hold (NUL, half a pair) is replaced."""
+    """Text from outside; characters that a database cannot hold are replaced.
+
+    These are NUL and lone surrogates.
+    """
 
     impl: _Impl = String
     cache_ok: bool | None = True
@@ -108,35 +111,35 @@ class FreeText(TypeDecorator[str]):
 
 
 class MaskedText(FreeText):
-    """Text for people that may quote a library or a worker; the secrets in it are masked.
+    """Text for people that may quote a library or a worker, with its secrets masked.
 
-    Also when it is read: an earlier version has stored them.
+    Secrets are masked on reading too, because an earlier version stored them unmasked.
     """
 
     cache_ok: bool | None = True
 
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
-        """Mask what is known to be a secret, and what its name marks as one."""
+        """Mask known secrets, and values whose names mark them as secrets."""
         masked = None if value is None else without_secrets(value)
         return super().process_bind_param(masked, dialect)
 
     def process_result_value(self, value: str | None, _dialect: Dialect) -> str | None:
-        """Mask what stood there before."""
+        """Mask secrets that an earlier version stored."""
         return None if value is None else without_secrets(value)
 
 
 class MaskedDocument(TypeDecorator[JsonValue]):
-    """JSON that is shown and never searched, with texts as `MaskedText` has them."""
+    """JSON that is shown and never searched, with its texts masked as in `MaskedText`."""
 
     impl: _Impl = JSON(none_as_null=True)
     cache_ok: bool | None = True
 
     def process_bind_param(self, value: JsonValue, _dialect: Dialect) -> JsonValue:
-        """Mask each text; keys are ours, and stay."""
+        """Mask each text; keys stay, because they are our own names."""
         return _masked(value)
 
     def process_result_value(self, value: JsonValue, _dialect: Dialect) -> JsonValue:
-        """Mask what stood there before."""
+        """Mask secrets that an earlier version stored."""
         return _masked(value)
 
 
@@ -175,7 +178,7 @@ NAME = String().with_variant(String(collation="C"), "postgresql")
 """An id or a name: sorted by code point on every database, as Python sorts."""
 
 BIG_ID = BigInteger().with_variant(Integer, "sqlite")
-"""A number that the database draws; SQLite draws only for its own INTEGER."""
+"""A number that the database generates; SQLite generates one only for its own INTEGER."""
 
 DOCUMENT = JSON(none_as_null=True)
 """JSON as text: PostgreSQL's binary form would refuse NUL inside a record's sample."""
@@ -189,4 +192,4 @@ METADATA = MetaData(
         "ck": "ck_%(table_name)s_%(constraint_name)s",
     }
 )
-"""Every table of ours belongs to it."""
+"""The SQLAlchemy metadata that all our tables belong to."""

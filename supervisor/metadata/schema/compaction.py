@@ -1,4 +1,4 @@
-"""The tables of compaction: which tables are compacted, and what became of each attempt."""
+"""The tables of compaction: one row per compaction, and one rule per compacted table."""
 
 from sqlalchemy import BigInteger, Boolean, Column, Index, Integer, String, Table, text
 

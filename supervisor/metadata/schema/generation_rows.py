@@ -1,4 +1,4 @@
-"""A generation as rows, and back."""
+"""Mapping between a generation and its database rows."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -15,7 +15,7 @@ from tasks.contract.offsets import TopicPartition
 def new_row(
     supervisor_id: str, data_source: str, action: OpenGeneration, now: datetime
 ) -> dict[str, object]:
-    """Return the row of a generation that opens."""
+    """Return the row of a new generation."""
     return {
         "id": action.generation_id,
         "supervisor_id": supervisor_id,
@@ -36,7 +36,7 @@ def new_row(
 
 
 def new_partitions(supervisor_id: str, action: OpenGeneration) -> list[dict[str, object]]:
-    """Return the rows of its partitions."""
+    """Return the rows of the partitions of a new generation."""
     return [
         {
             "generation_id": action.generation_id,
@@ -54,10 +54,12 @@ def new_partitions(supervisor_id: str, action: OpenGeneration) -> list[dict[str,
 def read_generation(
     row: RowMapping, ranges: Iterable[RowMapping], *, to_show: bool = False
 ) -> Generation:
-    """Return a generation from its row and those of its partitions.
+    """Return a generation from its row and the rows of its partitions.
+
+    With `to_show`, a state that a newer release wrote is read as UNKNOWN.
 
     Raises:
-        UnknownWord: a newer release wrote its state; not `to_show`, where it is UNKNOWN then.
+        UnknownWord: a newer release wrote the state, and `to_show` is False.
     """
     state = known(GenerationState, row["state"])
     if state is None and not to_show:
@@ -81,7 +83,7 @@ def read_generation(
         spec_version=row["spec_version"],
         state=state or GenerationState.UNKNOWN,
         start=start,
-        # By the generation's own row: the partitions may have been read a moment later.
+        # Decided by the generation's own row: the partitions may have been read a moment later.
         end=None if row["end_fixed_at"] is None else end,
         opened_at=row["opened_at"],
         timer_started_at=row["timer_started_at"],

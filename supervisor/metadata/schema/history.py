@@ -1,4 +1,4 @@
-"""The tables of what happened: happenings, operations, states, lag."""
+"""The tables of history: lifecycle events, operations, supervisor states and lag samples."""
 
 from sqlalchemy import BigInteger, Boolean, CheckConstraint, Column, Index, Integer, Table
 
@@ -37,7 +37,11 @@ happening_counter = Table(
     Column("trimmed", BigInteger, nullable=False),
     CheckConstraint("id = 1", name="one_row"),
 )
-"""Its lock is held from the numbering to the commit: numbers follow the commits, without a gap."""
+"""The counter of lifecycle events.
+
+Its lock is held from the numbering to the commit.  So numbers follow the order of the commits,
+without a gap.
+"""
 
 operations = Table(
     "operations",
@@ -63,7 +67,7 @@ supervisor_states = Table(
     Column("why", MaskedText, nullable=False),
     Column("since", UtcTime, nullable=False),
 )
-"""As a leader's pass last found it; written only when it changes."""
+"""The state that the leader's last pass saw; written only when the state changes."""
 
 lag_samples = Table(
     "lag_samples",

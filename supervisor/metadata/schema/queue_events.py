@@ -1,4 +1,4 @@
-"""The tables of deferred work.
+"""The tables of the event queues.
 
 event_queues ── event_positions, events, events_failed
 """
@@ -36,7 +36,7 @@ event_queues = Table(
     Column("segment_bytes", BigInteger, nullable=False),
     Index("uq_event_queues_container_name", "container", "name", unique=True),
 )
-"""Written by whoever adds: its lock is held to the end of a transaction, so numbers have no gap."""
+"""Written by producers; its lock is held to the end of a transaction, so numbers have no gap."""
 
 
 def _of_queue() -> Column[int]:
@@ -59,7 +59,7 @@ event_positions = Table(
     Column("dead_seq", BigInteger),
     Column("dead_why", MaskedText, nullable=False),
 )
-"""Written by the consumer: apart from the queue, so that it never waits for who adds."""
+"""Written by the consumer; a table of its own, so that a consumer never waits for a producer."""
 
 events = Table(
     "events",
@@ -87,4 +87,4 @@ events_failed = Table(
     Column("failed_at", UtcTime, nullable=False),
     Column("enqueued_at", UtcTime, nullable=False),
 )
-"""Set aside until somebody replays or drops them."""
+"""The failed queue: events that were set aside until somebody replays or drops them."""

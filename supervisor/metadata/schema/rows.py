@@ -1,4 +1,4 @@
-"""Inserts that may find their row already there, and lists longer than a statement takes."""
+"""Insert-if-absent with a savepoint, and bulk inserts of lists too long for one statement."""
 
 import json
 import sqlite3
@@ -26,9 +26,9 @@ Row = Mapping[str, object]
 
 _UNIQUE = {sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY, "23505"}
 AT_ONCE = 500
-"""Values in one list of a statement: a database bounds the variables it binds."""
+"""Values in one list of a statement, because a database limits its bound variables."""
 JSON_AT_ONCE = 20_000
-"""Rows in one text: some 3 MB, well within the time that a statement may take."""
+"""Rows in one JSON text: some 3 MB, well within the timeout of a statement."""
 _PLAIN = {String, Integer, BigInteger}
 
 _insert = lru_cache(insert)  # built once for each table
@@ -42,9 +42,9 @@ def chunks(ids: Iterable[str]) -> Iterator[list[str]]:
 
 
 def insert_unless_taken(connection: Connection, *rows: tuple[Table, Sequence[Row]]) -> bool:
-    """Insert all rows, table by table, or none; False if a unique rule refused one.
+    """Insert all rows, table by table, or none; False if a unique constraint refused one.
 
-    A savepoint leaves the caller's transaction usable, which PostgreSQL would else abort.
+    A savepoint keeps the caller's transaction usable.  PostgreSQL would abort it otherwise.
     """
     try:
         with connection.begin_nested():
@@ -59,11 +59,11 @@ def insert_unless_taken(connection: Connection, *rows: tuple[Table, Sequence[Row
 
 
 def _insert_all(connection: Connection, table: Table, rows: Sequence[Row]) -> None:
-    """Insert a list; a long one of plain rows goes to PostgreSQL as JSON, for it to take apart.
+    """Insert rows; a long list of plain rows goes to PostgreSQL as JSON, which the server unpacks.
 
-    As values, each would be a parameter by a name of its own.  Of 216,000 rows of seven columns the
-    driver looks for 1.5 million names in the texts of the statements, with the term locked: 10.5 s,
-    where this way takes 0.9 s.
+    As bound values, each value would be a named parameter.  For 216,000 rows of seven columns the
+    driver would look up 1.5 million names in the texts of the statements, with the term locked.
+    That takes 10.5 s; JSON takes 0.9 s.
     """
     postgresql = connection.dialect.name == "postgresql"
     if not (postgresql and len(rows) > AT_ONCE and _is_plain(table)):
@@ -76,7 +76,7 @@ def _insert_all(connection: Connection, table: Table, rows: Sequence[Row]) -> No
 
 @lru_cache
 def _is_plain(table: Table) -> bool:
-    """Whether JSON has each value as the column does, and nothing is left to a default."""
+    """Return whether JSON can hold each column's values unchanged, and no column has a default."""
     return all(type(c.type) in _PLAIN and c.default is None for c in table.c)
 
 

@@ -1,18 +1,18 @@
-"""The schema of the metadata database, in one page; `alembic/versions` builds the same.
+"""The schema of the metadata database on one page; the migrations in `alembic/versions` build it.
 
-    supervisor_specs    what was asked for, append-only
-    committed_offsets   what is published up to where        offset_gaps      declared breaks
-    generations ─┬─ generation_partitions                    plans, audit     why, and who
+    supervisor_specs    spec versions, append-only
+    committed_offsets   next offset not yet published        offset_gaps      declared gaps
+    generations ─┬─ generation_partitions                    plans, audit     reasons, and actors
                  ├─ tasks                                    workers
                  └─ publications ── segments ── segment_spans      retention_rules, exports
                                        └ column_sets        compactions, compaction_rules
     event_queues ── event_positions, events, events_failed         deferred work
-    happenings ── happening_counter   operations, supervisor_states, lag_samples   what happened
-    request_keys        which requests were carried out already
-    principals, denied_tries      who may call, and what was refused
-    leader_term, leader_renewal   one row each: who may write, and whether it lives (P1)
+    happenings ── happening_counter   operations, supervisor_states, lag_samples      history
+    request_keys        idempotency keys of requests
+    principals, denied_tries      access control, and refused requests
+    leader_term, leader_renewal   one row each: the leader's term, and its heartbeat (P1)
 
-What is searched or guarded is a column; long lists that are only shown are JSON.
+A value that is searched or guarded has a column.  A long list that is only shown is JSON.
 """
 
 from sqlalchemy import (
@@ -334,7 +334,7 @@ installation = Table(
     Column("name", String, nullable=False),
     CheckConstraint("id = 1", name="one_row"),
 )
-"""Which database this is: the warehouse's marker names it."""
+"""The name of this database; the marker file of the warehouse holds the same name."""
 
 leader_term = Table(
     "leader_term",
@@ -356,4 +356,4 @@ leader_renewal = Table(
     Column("renewals", BigInteger, nullable=False),
     CheckConstraint("id = 1", name="one_row"),
 )
-"""Counted up by the holder; apart from the term, so that it never waits for a share lock."""
+"""Counted up by the leader; a table of its own, so that a renewal never waits for a share lock."""

@@ -1,10 +1,10 @@
-"""A supervisor that reads fixed ranges once: what of them is left, and why that cannot be read.
+"""Bounded supervisors, which read fixed ranges once: what is left, and why it cannot be read.
 
     start ──────── committed ──────── end          COMPLETED once all partitions stand at their end
     ▲ stored before the first task     ▲ no task reads further; exclusive
 
-Where the offsets stand outside their range (another range was read under this id before), nothing
-is read: neither would a gap nor a silent end be what was asked for.
+If stored offsets lie outside of their range, nothing is read: neither a gap nor a silent end would
+be what the user wants.  This happens if another range was read under the same id before.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from tasks.contract.offsets import Offsets, TopicPartition
 
 
 def missing_partitions(spec: SupervisorSpec, seen: Observed) -> str | None:
-    """Say which partitions are asked for that the topic does not have; None: none, or unknown."""
+    """Describe requested partitions that the topic does not have; None: none, or not known."""
     ends = spec.io_config.ends
     if ends is None or not seen.stream.known:
         return None
@@ -31,7 +31,7 @@ def missing_partitions(spec: SupervisorSpec, seen: Observed) -> str | None:
 
 
 def mismatched(spec: SupervisorSpec, rows: Mapping[TopicPartition, CommittedOffset]) -> str | None:
-    """Say which stored offsets lie outside the range that is asked for; None: none do."""
+    """Describe stored offsets outside of the requested range; None: there are none."""
     starts, ends = spec.io_config.starts, spec.io_config.ends
     if starts is None or ends is None:
         return None
@@ -49,7 +49,7 @@ def mismatched(spec: SupervisorSpec, rows: Mapping[TopicPartition, CommittedOffs
 
 
 def is_completed(spec: SupervisorSpec, rows: Mapping[TopicPartition, CommittedOffset]) -> bool:
-    """Tell whether all that was asked for is in the table."""
+    """Return whether all requested records are published."""
     ends = spec.io_config.ends
     if ends is None or mismatched(spec, rows) is not None:
         return False
@@ -57,7 +57,7 @@ def is_completed(spec: SupervisorSpec, rows: Mapping[TopicPartition, CommittedOf
 
 
 def clipped(offsets: Offsets, ends: Offsets | None) -> dict[TopicPartition, int]:
-    """Return offsets no further than the ends, without partitions that are not asked for."""
+    """Return offsets capped at the ends, without partitions that are not requested."""
     if ends is None:
         return dict(offsets)
     return {p: min(at, ends[p]) for p, at in offsets.items() if p in ends}

@@ -1,4 +1,6 @@
-"""Which ranges are given up unpublished: after a reset, a broken spec, a tombstone (P16).
+"""The discard rule: ranges that are given up unpublished (P16).
+
+Reasons are a reset, a broken spec and a tombstone.
 
 So is one whose spec a newer one has followed, that this release cannot read, once no task of it
 lives: none could be started.
@@ -20,7 +22,7 @@ from tasks.contract.offsets import TopicPartition
 
 
 def discards(view: PassView) -> Iterator[DiscardGeneration]:
-    """Give up what cannot be published any more, the earliest of each chain alone."""
+    """Discard ranges that can no longer be published, only the earliest of each chain."""
     gone = set[TopicPartition]()
     for generation in view.seen.generations:
         if not gone.isdisjoint(generation.start):
@@ -34,14 +36,14 @@ def _reason(view: PassView, generation: Generation) -> str | None:
     if (why := _reset(view, generation) or _cut_off(view, generation)) is not None:
         return why
     if view.replicas(generation):
-        return None  # whoever lives may still publish it
+        return None  # a live task may still publish the range
     if why := _after_the_tombstone(view, generation) or _unreadable_spec(view, generation):
         return why
     return _broken_spec(view, generation)
 
 
 def _reset(view: PassView, generation: Generation) -> str | None:
-    """A reset that raced with opening: its publish could only be refused."""
+    """A reset raced with the opening of the range, so its publish could only be refused."""
     for partition in sorted(generation.start):
         row = view.seen.committed.get(partition)
         if row is None:
@@ -52,7 +54,7 @@ def _reset(view: PassView, generation: Generation) -> str | None:
 
 
 def _cut_off(view: PassView, generation: Generation) -> str | None:
-    """What led to its start was given up as it opened: its publish could only wait, for ever."""
+    """The predecessor was discarded while the range opened, so its publish would wait for ever."""
     before = [g for g in view.seen.generations if g.ordinal < generation.ordinal]
     for partition, start in sorted(generation.start.items()):
         at = chain_end(before, partition, view.seen.committed[partition].next_offset)
@@ -62,13 +64,13 @@ def _cut_off(view: PassView, generation: Generation) -> str | None:
 
 
 def _broken_spec(view: PassView, generation: Generation) -> str | None:
-    """A spec that fails every task is not tried for ever once there is a newer one (P17)."""
+    """A spec that fails every task is given up once there is a newer version (P17)."""
     failed = view.seen.failed_attempts.get(generation.id, 0)
     if failed < view.seen.limits.unhealthiness_threshold:
         return None
     current = view.seen.current
     if current.spec is None or view.governing_spec(generation) is current.spec:
-        return None  # no newer version, or one that asks for the same tasks
+        return None  # no newer version, or a version with the same tasks
     return (
         f"{failed} tasks failed with spec version {generation.spec_version}: the range is read "
         f"again from its start with version {current.version}"
@@ -76,7 +78,7 @@ def _broken_spec(view: PassView, generation: Generation) -> str | None:
 
 
 def _unreadable_spec(view: PassView, generation: Generation) -> str | None:
-    """No replacement can be started with what cannot be read; the newer spec reads it again."""
+    """An unreadable spec can start no replacement; the newer spec reads the records again."""
     current = view.seen.current
     if current.terminated or view.readable(generation):
         return None
@@ -87,7 +89,7 @@ def _unreadable_spec(view: PassView, generation: Generation) -> str | None:
 
 
 def _after_the_tombstone(view: PassView, generation: Generation) -> str | None:
-    """What is lost is discarded, not replaced (P19); what no task ever read is not lost."""
+    """After a tombstone a lost range is discarded, not replaced (P19); unread is not lost."""
     if not view.seen.current.terminated:
         return None
     tried = any(found == generation.id for found, _ in view.seen.last_attempts)

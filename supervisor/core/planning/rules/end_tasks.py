@@ -1,4 +1,4 @@
-"""Which tasks have to be ended, whatever their generation does next."""
+"""The rule for ending tasks, whatever their generation does next."""
 
 from collections.abc import Iterator
 
@@ -16,7 +16,7 @@ _FORGOTTEN = (
 
 
 def end_tasks(view: PassView) -> Iterator[EndTask]:
-    """End tasks that failed or stand still, or whose worker or generation is gone."""
+    """End tasks that failed or are stalled, or whose worker or generation is gone."""
     live = {g.id: g for g in view.seen.generations}
     for task in view.seen.tasks:
         replica = view.replica(task)
@@ -27,8 +27,8 @@ def end_tasks(view: PassView) -> Iterator[EndTask]:
             code = replica.report.failure or "FAILED"
             yield EndTask(task.id, succeeded=False, why=f"{code}: {replica.report.detail}")
         elif replica.report is not None and replica.report.phase is TaskPhase.SUCCESS:
-            # A publish ends the task's row with it.  A pass that saw the row before and the
-            # report after is no exception: what has ended by now is not ended again.
+            # A publish ends the task's row in its transaction.  If a pass saw the row before and
+            # the report after, this action does nothing: an ended task is not ended again.
             yield EndTask(task.id, succeeded=False, why=_FORGOTTEN, lost=True, alert=True)
         elif replica.liveness is Liveness.LOST:
             why = f"worker {task.worker_id} is lost"
@@ -41,12 +41,15 @@ def end_tasks(view: PassView) -> Iterator[EndTask]:
 
 
 def _runs_nowhere(replica: ReplicaView) -> bool:
-    """Its worker was started anew, say: it waits for a spec that this release cannot send."""
+    """Return whether the live worker of a replica does not run the task.
+
+    For example, the worker was restarted and waits for a spec that this release cannot send.
+    """
     return replica.liveness is Liveness.ALIVE and replica.report is None
 
 
 def _stalled(view: PassView, generation: Generation, replica: ReplicaView) -> str | None:
-    """Say for how long a task stands still that could go on: it is replaced (P15)."""
+    """Return the reason if a task that could go on is stalled for too long: replace it (P15)."""
     if replica.report is None or replica.liveness is not Liveness.ALIVE:
         return None
     if generation.open:

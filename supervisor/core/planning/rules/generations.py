@@ -1,4 +1,4 @@
-"""How generations move: begun when due, led through their handoff, opened where one is missing."""
+"""The life cycle rule of generations: begin due handoffs, continue them, open missing groups."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -26,7 +26,7 @@ from tasks.contract.offsets import TopicPartition
 
 
 class GenerationSteps:
-    """Moves open generations on and opens missing ones; hands out ordinals as it goes."""
+    """Advances open generations and opens missing ones; assigns ordinals in this order."""
 
     def __init__(self, view: PassView) -> None:
         self._view = view
@@ -35,12 +35,12 @@ class GenerationSteps:
         self._begun = 0
         self.wakes: list[datetime] = []
         self.milestones: dict[str, WakeCondition] = {}
-        """Reading task -> how far it has to be for its range to be due, which it is not yet."""
+        """Reading task -> the wake condition of its range, which is not due yet."""
         self.closing: set[str] = set()
         """Generations that this plan ends or pauses: they get no new replicas."""
 
     def move_generations(self) -> Iterator[Action]:
-        """Begin what is due and do the next step of what has begun, oldest first."""
+        """Begin due handoffs, and do the next step of handoffs that have begun, oldest first."""
         for generation in self._seen.generations:
             match generation.state:
                 case GenerationState.READING:
@@ -59,23 +59,23 @@ class GenerationSteps:
         if why is not None:
             self.closing.add(generation.id)
             self._begun += 1
-            # Read on, a range would judge later rows by when it was opened.
+            # If the range were read on, it would judge later rows by the time when it was opened.
             ends = must is not None or self._view.governing_spec(generation).io_config.bounds_move
             yield BeginHandoff(generation.id, generation.sequence, must_end=ends, why=why)
 
     def _idle(self, generation: Generation) -> str | None:
-        """Close a range to which nothing comes, once somebody can say that it holds nothing."""
+        """Close a range without new records, once a replica can report that the range is empty."""
         if (at := idle_at(self._view)) is not None:
             self.wakes.append(at)
         why = why_idle(self._view)
         return why if why is not None and self._has_position(generation) else None
 
     def _requested_handoff(self, generation: Generation) -> str | None:
-        """A wish is due at once, whatever `stopTaskCount` and taskDuration say."""
+        """A requested handoff is due at once, whatever `stopTaskCount` and taskDuration say."""
         return generation.handoff_request if self._has_position(generation) else None
 
     def _read_out(self, generation: Generation) -> str | None:
-        """At the end of all that is asked for a range waits for nothing."""
+        """A bounded range that has reached its end is due at once."""
         return why_read_out(self._view.replicas(generation), self._view.governing_spec(generation))
 
     def _due(self, generation: Generation) -> str | None:
@@ -90,21 +90,21 @@ class GenerationSteps:
         latest = latest_at(generation, spec)
         if self._too_many(generation, spec) and (latest is None or self._seen.now < latest):
             self.wakes += [] if latest is None else [latest]
-            return None  # a step of those wakes the loop
+            return None  # a step of the other handoffs wakes the loop
         if latest is not None and handoff_due_at(generation, spec) <= self._seen.now:
-            self.closing.add(generation.id)  # who only starts now would throw current rows away
+            self.closing.add(generation.id)  # a replica started now would reject current rows
             if not replicas and any(worker.takes_tasks for worker in self._seen.workers):
                 return why  # its successor can be read
         return why if self._has_position(generation) else None
 
     def _too_many(self, generation: Generation, spec: SupervisorSpec) -> bool:
-        """As many hand off or publish as may at once."""
+        """Return whether as many ranges hand off or publish as may do so at once."""
         bound = spec.io_config.stop_task_count or generation.task_count
         busy = [g for g in self._seen.generations if g.state is not GenerationState.READING]
         return len(busy) + self._begun >= bound
 
     def _has_position(self, generation: Generation) -> bool:
-        """Somebody can say how far it is; if nobody can, the first report wakes the loop."""
+        """Return whether a replica can report its position; if not, a report wakes the loop."""
         reading = {TaskPhase.READING, TaskPhase.PAUSED}
         return any(
             r.report is not None and r.report.phase in reading
@@ -125,7 +125,7 @@ class GenerationSteps:
         yield from (self._within_bounds(action) for action in step.actions)
 
     def _within_bounds(self, action: Action) -> Action:
-        """A partition at the end of all that is asked for is in no further generation."""
+        """Leave partitions out of the successor that have reached the end of a bounded range."""
         ends = self._view.ends
         if ends is None or not isinstance(action, FixEnd) or action.successor is None:
             return action

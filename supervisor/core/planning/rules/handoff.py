@@ -1,4 +1,4 @@
-"""One step of a handoff, from the record and the replicas' reports alone.
+"""The handoff protocol: the next step, from the stored row and the replicas' reports alone.
 
     due ─► BeginHandoff ─► all paused? ─► FixEnd (with the successor) ─► publishing
                 │               │  └─ nothing read: ResumeReading, or CloseEmpty if it must end
@@ -35,7 +35,7 @@ from tasks.contract.offsets import furthest, is_empty
 
 @dataclass(frozen=True)
 class ReplicaView:
-    """An active task of a generation with what its worker says of it."""
+    """An active task of a generation, with the last report of its worker."""
 
     task: Task
     liveness: Liveness
@@ -51,7 +51,7 @@ class HandoffStep:
 
 
 def paused(generation: Generation, replica: ReplicaView) -> bool:
-    """Tell whether a replica has paused for the present pause, not for an earlier one."""
+    """Return whether a replica has paused for the present pause, not for an earlier one."""
     report = replica.report
     return (
         report is not None
@@ -67,9 +67,9 @@ def next_step(
     now: datetime,
     limits: Limits,
 ) -> HandoffStep:
-    """Return what a generation in PAUSING needs next.
+    """Return the next step of a generation in PAUSING.
 
-    `successor` is how its group goes on, without its start: None if it ends here.
+    `successor` is the next generation of the group, without its start; None: the group ends here.
     """
     stopped = [r for r in replicas if paused(generation, r)]
     slow = [r for r in replicas if not paused(generation, r)]
@@ -110,7 +110,7 @@ def _lapsed(since: datetime, now: datetime, limits: Limits) -> str | None:
 
 def _nobody(generation: Generation, replicas: Sequence[ReplicaView]) -> tuple[Action, ...]:
     if replicas:
-        return ()  # all silent: they are heard of again, or lost
+        return ()  # all replicas are silent: they report again, or they will count as lost
     if generation.must_end:
         why = "no replica lives and the group ends: nothing of its range counts"
         return (CloseEmpty(generation.id, generation.sequence, why),)

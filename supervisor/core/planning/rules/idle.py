@@ -1,10 +1,10 @@
-"""When no task is needed because nothing comes: the `idleConfig` of a spec.
+"""The idle rule: no task runs while no records arrive (`idleConfig` of a spec).
 
     all is read, nothing came for inactiveAfterMillis ──► empty ranges close, no task runs: IDLE
     something comes ──────────────────────────────────► groups open where reading stopped
 
-Nothing is remembered: a range that stands where the log ends has been sent nothing since it was
-opened, so its age is how long nothing came.
+The rule needs no memory.  If a range starts at the end of the log, no record has arrived since the
+range was opened, so its age is the time without records.
 
 Source: Druid's docs, "Idle configuration".
 """
@@ -17,12 +17,12 @@ from supervisor.core.planning.view import PassView
 from supervisor.core.values.clock_skew import is_over
 
 FRESH_FOR = timedelta(seconds=5)
-"""What Kafka told is asked for anew when it is older than this."""
+"""An answer of Kafka older than this is requested again."""
 _ANSWERED_AFTER = timedelta(seconds=1)
 
 
 def why_idle(view: PassView) -> str | None:
-    """Say that what reads has had nothing to read for so long; None: it goes on."""
+    """Return the reason why the supervisor becomes idle; None: its tasks read on."""
     after = _after(view)
     if after is None or not _all_is_read(view):
         return None
@@ -35,14 +35,14 @@ def why_idle(view: PassView) -> str | None:
 
 
 def idle_at(view: PassView) -> datetime | None:
-    """Return when what reads will have waited long enough, if nothing comes."""
+    """Return when the supervisor becomes idle, if no record arrives."""
     after = _after(view)
     opened = [g.opened_at for g in view.seen.generations]
     return None if after is None or not opened else max(opened) + after
 
 
 def rests(view: PassView) -> bool:
-    """Tell whether no range is opened: reading has begun once, and nothing is known to be left.
+    """Return whether to open no range: reading has begun once, and no record is known to be left.
 
     A new leader waits for its first look at the topic.
     """
@@ -52,9 +52,9 @@ def rests(view: PassView) -> bool:
 
 
 def look_again_at(view: PassView) -> datetime | None:
-    """Return when a newer answer of Kafka's will be there; None: what it told is not old yet.
+    """Return when a newer answer of Kafka will be there; None: the last answer is fresh enough.
 
-    Offsets that grow wake nobody, and while nothing reads only passes see them.
+    Growing offsets do not wake the loop, so without a reading task only passes notice them.
     """
     read_at, now = view.seen.stream.read_at, view.seen.now
     old = read_at is not None and read_at + FRESH_FOR < now
@@ -62,7 +62,7 @@ def look_again_at(view: PassView) -> datetime | None:
 
 
 def is_idle(seen: Observed) -> bool:
-    """Tell whether nothing runs because nothing comes."""
+    """Return whether no task runs because no records arrive."""
     if seen.generations or seen.tasks or seen.stream.read_at is None:
         return False
     return rests(PassView(seen))
@@ -73,7 +73,7 @@ def _after(view: PassView) -> timedelta | None:
 
 
 def _all_is_read(view: PassView) -> bool:
-    """As far as Kafka has told; without an answer nothing is known to be read."""
+    """Return whether all records are read, by Kafka's last answer; without an answer: False."""
     stable = view.seen.stream.stable
     members = [p for group in view.groups.values() for p in group]
     return bool(members) and all(p in stable and view.next_start(p) >= stable[p] for p in members)

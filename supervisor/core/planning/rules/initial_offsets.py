@@ -1,4 +1,4 @@
-"""Where reading begins, and where it goes on when Kafka no longer holds what should be read."""
+"""The rules of initial offsets, and of automatic resets when Kafka lacks the records to read."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -17,11 +17,11 @@ from supervisor.core.spec.spec import SupervisorSpec
 from tasks.contract.offsets import TopicPartition
 
 SETTLED_AFTER = timedelta(seconds=30)
-"""A partition's new leader may show an older end of its log for a moment: no reason to go back."""
+"""How long a log end below our offsets is ignored: a new partition leader may show an older one."""
 
 
 def commit_initial_offsets(view: PassView) -> Iterator[CommitInitialOffsets]:
-    """Store where reading begins before the first task starts, or a new partition joins (P10)."""
+    """Store initial offsets before the first task starts, or when a new partition joins (P10)."""
     seen, spec = view.seen, view.spec
     if spec is None or not seen.stream.known:
         return
@@ -45,7 +45,7 @@ def commit_initial_offsets(view: PassView) -> Iterator[CommitInitialOffsets]:
 
 
 def _bounded_offsets(view: PassView, spec: SupervisorSpec) -> Iterator[CommitInitialOffsets]:
-    """Store the starts that are asked for, also below the earliest: that is told, never skipped."""
+    """Store the requested starts, also below the earliest offset: that is reported, not skipped."""
     seen, starts = view.seen, spec.io_config.starts or {}
     offsets = {p: at for p, at in sorted(starts.items()) if p not in seen.committed}
     if not offsets or missing_partitions(spec, seen) is not None:
@@ -58,7 +58,7 @@ def _bounded_offsets(view: PassView, spec: SupervisorSpec) -> Iterator[CommitIni
 
 
 def _joins(view: PassView, partition: TopicPartition, stored: set[TopicPartition]) -> bool:
-    """Whether a partition is new: of a new topic, or beyond those of the same topic."""
+    """Return whether a partition is new: of a new topic, or above all others of its topic."""
     same = [p for p in stored if p.topic == partition.topic]
     now = view.seen.stream.topic_ids[partition.topic]
     known = all(view.seen.committed[p].topic_id == now for p in same)
@@ -68,9 +68,9 @@ def _joins(view: PassView, partition: TopicPartition, stored: set[TopicPartition
 def reset_automatically(view: PassView) -> Iterator[ResetOffsets]:
     """Go on at the nearest offset that Kafka holds, if the spec asks for it (E4, E5).
 
-    Exactly the partitions concerned move, each once per cause: the offset it moves to can be
-    read.  A topic that was made anew is never taken up by itself, and what a replica still reads
-    or publishes is left to it first.
+    Only the affected partitions move, each once per cause, because the new offset can be read.  A
+    topic that was deleted and recreated is never read without a person's decision.  A range that a
+    replica still reads or publishes is left to that replica first.
     """
     seen, spec = view.seen, view.seen.current.spec
     if spec is None or not spec.tuning_config.reset_offset_automatically or not seen.stream.known:

@@ -1,7 +1,7 @@
-"""Topics whose stored offsets belong to records that are gone: deleted, or deleted and made anew.
+"""Deleted and recreated topics: the records of their stored offsets are gone.
 
-What is told has each partition with its offset, the ranges that are in no table yet, and what
-people can do: nothing of it is done by itself.
+The message names each partition with its offset, the ranges that are not published yet, and what
+people can do.  Nothing of that is done automatically.
 
 Source: faults.md E6, E7.
 """
@@ -13,11 +13,11 @@ from supervisor.core.planning.observed import Observed, StreamTrouble
 from supervisor.core.planning.offset_ranges import format_range
 
 SHOWN = 10
-"""Partitions, and ranges, that are named; of more the number is told."""
+"""The maximum of partitions, and of ranges, that a message names; of others it has the number."""
 
 
 def changed_topic(seen: Observed) -> str | None:
-    """Say which topic is another one than the stored offsets belong to; None if none is."""
+    """Describe a topic that was recreated since its offsets were stored; None: there is none."""
     for partition, row in sorted(seen.committed.items()):
         now = seen.stream.topic_ids.get(partition.topic)
         if now is not None and now != row.topic_id:
@@ -31,9 +31,9 @@ def changed_topic(seen: Observed) -> str | None:
 
 
 def gone_topics(seen: Observed) -> str | None:
-    """Say which topics with stored offsets exist no more; None if none is missed.
+    """Describe topics with stored offsets that no longer exist; None: there are none.
 
-    A broker that has just started may know few topics: one that is all there is to read counts as
+    A broker that has just started may know few topics.  So the only topic of a supervisor counts as
     gone after as many looks as make a stream unhealthy.
     """
     spec = seen.current.spec
@@ -62,7 +62,7 @@ def _all_gone(seen: Observed, topics: Collection[str]) -> str:
 
 
 def _left(seen: Observed, topics: Collection[str]) -> str:
-    """Say where the partitions stand, and what of them is in no table."""
+    """Describe the offsets of the partitions, and their unpublished ranges."""
     stand = [
         f"{partition} stands at {row.next_offset}"
         for partition, row in sorted(seen.committed.items())

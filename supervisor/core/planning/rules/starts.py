@@ -1,4 +1,4 @@
-"""Which replicas are missing, and where and when each is started."""
+"""The start rule: which replicas are missing, and on which worker and when each one starts."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from supervisor.core.values.clock_skew import is_over
 
 @dataclass
 class _Short:
-    """A generation that lacks replicas: their numbers, and the workers of those it has."""
+    """A generation that lacks replicas: missing numbers, and the workers of present replicas."""
 
     generation: Generation
     missing: list[int]
@@ -32,8 +32,8 @@ class _Short:
 class Starts:
     """Gives each live generation its replicas, oldest generation first (P18).
 
-    Each gets its first replica before any gets its second: a range that nobody reads is worth
-    more than one that is read twice.
+    Each generation gets its first replica before any gets its second one, because a range without a
+    reader is more urgent than a range without a second reader.
     """
 
     def __init__(self, view: PassView, slots: Slots, ended: set[str], *, closing: set[str]) -> None:
@@ -48,9 +48,9 @@ class Starts:
         self.wakes: list[datetime] = []
 
     def start_missing_replicas(self) -> Iterator[EndTask | StartTask]:
-        """Start what is missing and may start now; end what has to make room for it."""
+        """Start missing replicas that may start now; end tasks that have to free their slots."""
         if self._seen.current.terminated:
-            return  # what runs may finish, nothing new starts (P19)
+            return  # running tasks may finish, no task is started (P19)
         short = [
             self._short(generation)
             for generation in self._seen.generations
@@ -72,7 +72,7 @@ class Starts:
         publishing = generation.state is GenerationState.PUBLISHING
         beside = {t.worker_id for t in active.values()}
         if publishing and any(t.id not in self._ended for t in active.values()):
-            return _Short(generation, [], beside)  # one is enough to publish what is fixed
+            return _Short(generation, [], beside)  # one replica can publish a fixed range
         wanted = (1 if publishing else replicas) - len(active)
         missing = [n for n in range(replicas) if n not in active][: max(0, wanted)]
         return _Short(
@@ -96,9 +96,9 @@ class Starts:
     def _room_for(self, generation: Generation) -> tuple[Task, WorkerView, str] | None:
         """Choose the task whose slot goes to a generation that has no replica.
 
-        One that reads what another reads too: that costs no progress.  Else the youngest that
-        reads for a younger generation, but not for a generation whose own tasks fail: each of
-        its tries would stop another's work.
+        A task whose range another replica reads too is chosen first, because its end costs no
+        progress.  Otherwise the youngest task of a younger generation is chosen.  No slot is freed
+        for a generation whose own tasks fail, because each of its tries would stop other work.
         """
         workers = {w.id: w for w in self._seen.workers if w.takes_tasks}
         reading = [
@@ -153,9 +153,10 @@ class Starts:
 
 
 def _backoff(seen: Observed, generation: Generation) -> timedelta:
-    """The first replacement comes at once; from the second failure in a row the wait doubles.
+    """Return the wait: none after one failure; from the second failure in a row on it doubles.
 
-    A success that a clock ahead of ours has told ends no row: then the range's own failures count.
+    A success at a time ahead of our clock does not end the row of failures: then the failures of
+    the range itself count.
     """
     failures = seen.failures_in_a_row or seen.failed_attempts.get(generation.id, 0)
     if failures <= 1:

@@ -1,4 +1,4 @@
-"""Replicas that another replica of their range makes redundant: no longer wanted, or spared."""
+"""Surplus replicas, which another replica of their range makes redundant: ended or spared."""
 
 from collections.abc import Collection, Iterable, Iterator
 
@@ -11,9 +11,9 @@ from tasks.contract.messages import TaskPhase
 
 
 def end_surplus_replicas(view: PassView, ended: Collection[str]) -> Iterator[EndTask]:
-    """End the replicas that are furthest behind, the youngest first; the rest read on.
+    """End the replicas that are furthest behind, the youngest first; the others read on.
 
-    Only while as many as are wanted are known to read: what is not heard of may be lost.
+    Replicas are ended only while enough others are known to read: a silent one may be lost.
     """
     for generation in view.seen.generations:
         if generation.state is GenerationState.READING and not view.ends_for_good(generation):
@@ -23,9 +23,9 @@ def end_surplus_replicas(view: PassView, ended: Collection[str]) -> Iterator[End
 def spare_replicas(
     view: PassView, generations: Iterable[Generation], ended: Collection[str]
 ) -> Iterator[Task]:
-    """Yield what can be spared: all replicas but the best of each range that is known to be read.
+    """Yield tasks that can be spared: all replicas but the best of each range known to be read.
 
-    In the order of `generations`; of one of them, the replica that is worth least comes first.
+    Tasks are in the order of `generations`; within one, the least valuable replica comes first.
     """
     for generation in generations:
         active = [r for r in view.replicas(generation) if r.task.id not in ended]
@@ -50,7 +50,7 @@ def _surplus_of(
 
 
 def _rank(replica: ReplicaView) -> tuple[bool, int, float, int]:
-    """Higher is worth more: it reads, it is far, it is old, it has a low number."""
+    """Return a replica's value: it reads, is far, is old, has a low number; higher is better."""
     position = {} if replica.report is None else replica.report.position
     age = -replica.task.created_at.timestamp()
     return _reads(replica), sum(position.values()), age, -replica.task.replica
