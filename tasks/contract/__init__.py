@@ -1,1 +1,1 @@
-"""The seam: every message between the planes, pure; both planes import it."""
+"""The seam: messages and pure rules that the control plane and the data plane both import."""

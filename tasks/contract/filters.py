@@ -1,7 +1,8 @@
-"""Which rows a table wants: filters as Druid writes them, as data.
+"""Row filters in Druid's notation, as data.
 
-A filter that is neither true nor false of a row, because a value is null, does not match it; nor
-does its `not`.  `tasks.rows.filter_sql` says what each means in Spark.
+Filters follow three-valued logic: if a null value makes a filter neither true nor false for a
+row, the row matches neither the filter nor its `not`.  `tasks.rows.filter_sql` translates each
+filter to Spark's SQL.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from pydantic import Field, StrictBool, StrictFloat, StrictInt, StrictStr, Strin
 from tasks.contract.wire import Wire
 
 FIELDS_MAX = 1_000
-"""Filters within one `and` or `or`, and values of one `in`."""
+"""Most filters within one `and` or `or`, and most values of one `in`."""
 
 FieldName = Annotated[str, Field(strict=True, min_length=1, max_length=200)]
 Text = Annotated[str, StringConstraints(strict=True, max_length=10_000)]

@@ -1,9 +1,9 @@
-"""What a task is told of its supervisor's spec: how a record becomes a row of the table.
+"""The ingestion spec of a task: the part of its supervisor's spec that turns records into rows.
 
     record ─► input format ─► timestamp ─► transforms ─► filter, bounds ─► columns ─► row
 
-Part of the seam between the planes, like `tasks.contract.messages`: data only, the names are
-Druid's.
+Like `tasks.contract.messages`, this module is part of the seam between the planes.  It holds data
+only.  The names are Druid's.
 """
 
 from datetime import timedelta
@@ -62,10 +62,10 @@ PERIODS = {
 
 
 class Column(Wire):
-    """One column of the table; what becomes of a value that does not fit, `UnfitValues` says.
+    """One column of the table.  `UnfitValues` decides on a value that does not fit the type.
 
-    `json` keeps a value as JSON text, whatever it is; an array is a list of elements of one type,
-    each of which may be null.
+    A `json` column keeps any value as JSON text.  An array is a list of elements of one type, each
+    of which may be null.
     """
 
     name: str
@@ -73,21 +73,23 @@ class Column(Wire):
 
 
 class Discovery(StrEnum):
-    """What becomes of a record's fields that no column is declared for."""
+    """Schema discovery: the treatment of a record's fields without a declared column."""
 
     NOTHING = "nothing"
     TEXTS = "texts"
-    """Each becomes a string column as it is met."""
+    """Each such field becomes a string column when it first occurs."""
     TYPES = "types"
-    """Each becomes a column of the type that its values have (see `tasks.rows.discovery`)."""
+    """Each such field becomes a column with the type of its values (see `tasks.rows.discovery`)."""
 
 
 class TimestampSpec(Wire):
-    """Which field holds a record's time, and how it is written.
+    """The field with a record's time, and the format of this time.
 
-    iso: ISO 8601 text, UTC when it names no zone.  posix, millis, micro, nano: since the epoch.
-    ruby: seconds, most of them with a fraction; they are read as texts, where posix has numbers.
-    auto: digits are millis, everything else is iso.  Anything else is a pattern of Joda-Time.
+    iso: ISO 8601 text, UTC if the text names no zone.
+    posix, millis, micro, nano: a number since the epoch, in this unit.
+    ruby: seconds, most of them with a fraction.  They are read as texts, while posix has numbers.
+    auto: digits are millis, everything else is iso.
+    Any other format is a pattern of Joda-Time.
     """
 
     column: str = "timestamp"
@@ -110,40 +112,40 @@ class PeriodChunks(Truncation):
 
 
 class Transform(Wire):
-    """A field that is worked out from others, in Druid's language of expressions."""
+    """A field that is computed from other fields by an expression in Druid's language."""
 
     name: str
     expression: str
 
 
 class Metric(Wire):
-    """A column that is made of a field's values: of each row's own, or with rollup of many rows'.
+    """A column that aggregates a field: the value of each row or, with rollup, of several rows.
 
-    With rollup, rows of one `__time` and the same columns become one row.  Nulls do not count;
-    first and last go by the record's own time, then its place in the topic; any is the first
-    by that place.
+    With rollup, rows with the same `__time` and the same columns become one row.  Nulls are
+    skipped.  first and last order records by their own time, then by their place in the topic.
+    any takes the first record by its place in the topic.
     """
 
     name: str
     of: Literal["count", "sum", "min", "max", "first", "last", "any", "distinct", "theta"]
-    """The last two are sketches of how many different values there are: HLL, and theta."""
+    """distinct (HLL) and theta are sketches that estimate the number of different values."""
     type: Literal["string", "long", "float", "double"] = "long"
     field: str | None = None
     expression: str | None = None
-    """In Druid's language of expressions.  A count has neither: it counts rows."""
+    """Expression in Druid's language, instead of `field`.  A count has neither: it counts rows."""
     filter: Filter | None = None
-    """Rows that it does not match count for nothing."""
+    """Rows that the filter does not match are left out of the metric."""
     precision: int = Field(default=12, ge=4, le=26)
-    """Of a sketch: the binary logarithm of its size; an HLL sketch's is 21 at most."""
+    """Binary logarithm of the size of a sketch; at most 21 for an HLL sketch."""
 
     @property
     def is_sketch(self) -> bool:
-        """Whether it is a sketch, which no single row has."""
+        """Whether the metric is a sketch.  A single row has no sketch."""
         return self.of in {"distinct", "theta"}
 
 
 class JsonPath(Wire):
-    """A field that lies deeper in a JSON record."""
+    """A field that lies below the top level of a JSON record."""
 
     name: str
     path: str
@@ -156,24 +158,24 @@ class JsonFormat(Wire):
     type: Literal["json"] = "json"
     paths: tuple[JsonPath, ...] = ()
     roots: tuple[str, ...] | None = None
-    """Only these top-level keys are fields; None: all are."""
+    """The top-level keys that are fields; None: all keys are."""
 
 
 class TextFormat(Wire):
-    """One line of values between separators per record, its fields named by `columns`.
+    """One line of delimited values per record; `columns` names the fields.
 
-    csv: RFC 4180, values may stand in double quotes.  tsv: plain text between delimiters.
+    csv: RFC 4180, with values optionally in double quotes.  tsv: plain text between delimiters.
     """
 
     type: Literal["csv", "tsv"]
     columns: tuple[str, ...]
     delimiter: Annotated[str, StringConstraints(min_length=1, max_length=1)]
     list_delimiter: str | None = None
-    """Within a value it divides several: they become a JSON list."""
+    """Delimiter of several values within one value; these values become a JSON list."""
 
 
 class RegexFormat(Wire):
-    """A pattern that a whole record matches; its groups are the fields, named by `columns`."""
+    """A pattern for the whole record; its groups are the fields, which `columns` names."""
 
     type: Literal["regex"] = "regex"
     pattern: str
@@ -182,7 +184,7 @@ class RegexFormat(Wire):
 
 
 class NumberedSchema(Wire):
-    """A schema and the number that records name it by."""
+    """A schema, and the number by which records refer to it."""
 
     number: int
     text: str
@@ -203,14 +205,14 @@ class ManySchemas(Wire):
 
 
 class RegistrySchemas(Wire):
-    """Each record begins with a byte 0 and its schema's number in a registry, as above."""
+    """Each record begins with a byte 0 and its schema's number in a registry, as `ManySchemas`."""
 
     type: Literal["registry"] = "registry"
     registry: Registry
 
 
 class AvroFormat(Wire):
-    """One Avro record per record; its fields are those of the JSON that it is turned into."""
+    """One Avro record per record, converted to JSON; the JSON's keys are the fields."""
 
     type: Literal["avro"] = "avro"
     schemas: Annotated[OneSchema | ManySchemas | RegistrySchemas, Field(discriminator="type")]
@@ -220,7 +222,7 @@ class AvroFormat(Wire):
 
 
 class OneMessage(Wire):
-    """Each record is one message of this name, and nothing else."""
+    """Each record is the bytes of one message of this name and nothing else."""
 
     type: Literal["one"] = "one"
     text: str
@@ -229,23 +231,23 @@ class OneMessage(Wire):
 
 
 class ProtobufFormat(Wire):
-    """One Protobuf message per record; its fields are those of the JSON that it is turned into."""
+    """One Protobuf message per record, converted to JSON; the JSON's keys are the fields."""
 
     type: Literal["protobuf"] = "protobuf"
     schemas: Annotated[OneMessage | RegistrySchemas, Field(discriminator="type")]
-    """In a registry, the places of a message in its schema's file follow the number."""
+    """With a registry, the message's path of indexes in its schema's file follows the number."""
     fields: JsonFormat = JsonFormat()
 
 
 BinaryFormat = AvroFormat | ProtobufFormat
-"""Formats of bytes that only a schema gives a meaning."""
+"""Binary formats, which can only be decoded with a schema."""
 ValueFormat = Annotated[
     JsonFormat | TextFormat | RegexFormat | BinaryFormat, Field(discriminator="type")
 ]
 
 
 class HeaderEncoding(StrEnum):
-    """How the bytes of a header are a text; Java's names, as Druid takes them."""
+    """Character encoding of headers, with Java's names, as Druid takes them."""
 
     UTF_8 = "UTF-8"
     US_ASCII = "US-ASCII"
@@ -256,60 +258,60 @@ class HeaderEncoding(StrEnum):
 
 
 class KafkaColumns(Wire):
-    """Which parts of a record beside its value are fields; null: not this one."""
+    """The parts of a record that are fields, beside its value; null: the part is no field."""
 
     timestamp: str | None = None
     """Milliseconds since the epoch."""
     topic: str | None = None
     header_prefix: str | None = None
-    """`<prefix><header>` is a header's last value, as text."""
+    """The field `<prefix><header>` is the last value of this header, as text."""
     header_encoding: HeaderEncoding = HeaderEncoding.UTF_8
-    """What is none in it is replaced."""
+    """Bytes that are invalid in this encoding are replaced."""
     key: str | None = None
     key_format: ValueFormat | None = None
-    """None: the key is UTF-8 text.  Else `key` holds the first field that the key has."""
+    """None: the key is UTF-8 text.  Otherwise the field `key` is the first field of the key."""
 
 
 class UnfitValues(StrEnum):
-    """What becomes of a record with a value that its declared column cannot hold."""
+    """The treatment of a record with a value that its declared column cannot hold."""
 
     NULL = "null"
-    """A row all the same, with a null there; it is counted."""
+    """The record becomes a row with a null in this column, and is counted."""
     QUARANTINE = "quarantine"
-    """No row: it is a record that cannot be read."""
+    """The record becomes no row: it is a bad record."""
 
 
 class RowSpec(Wire):
-    """All that decides which row a record becomes, but for its columns."""
+    """Everything that decides which row a record becomes, except the columns."""
 
     value_format: ValueFormat | None = JsonFormat()
-    """None: values are not looked at; only a `kafka` section gives fields."""
+    """None: values are ignored, and only `kafka_columns` gives fields."""
     kafka_columns: KafkaColumns | None = None
     timestamp: TimestampSpec = TimestampSpec()
     transforms: tuple[Transform, ...] = ()
     filter: Filter | None = None
     metrics: tuple[Metric, ...] = ()
     rollup: bool = False
-    """Rows of one time and the same columns are merged into one when a range ends."""
+    """Rows with the same time and the same columns are merged into one row when a range ends."""
     unfit_values: UnfitValues = UnfitValues.NULL
     truncation: Truncation | None = None
     not_before: Instant | None = None
     not_after: Instant | None = None
-    """Rows before the one or after the other are thrown away."""
+    """Rows before `not_before` or after `not_after` are thrown away."""
 
     @property
     def value_registry(self) -> Registry | None:
-        """Where values name their schemas, if they do."""
+        """The registry of the schemas that values name; None: values name none."""
         return _registry_of(self.value_format)
 
     @property
     def key_registry(self) -> Registry | None:
-        """Where keys name their schemas, if they do."""
+        """The registry of the schemas that keys name; None: keys name none."""
         return _registry_of(self.kafka_columns.key_format) if self.kafka_columns else None
 
     @property
     def registry_urls(self) -> tuple[str, ...]:
-        """Every address of a registry that records make a worker ask."""
+        """The addresses of all registries that a worker needs to decode records."""
         named = (self.value_registry, self.key_registry)
         return tuple(url for registry in named if registry is not None for url in registry.urls)
 
@@ -321,64 +323,64 @@ def _registry_of(written: ValueFormat | None) -> Registry | None:
 
 
 class FileFormat(Wire):
-    """How the Parquet files of a table's rows are written."""
+    """Options of the Parquet files of a table's rows."""
 
     compressed: bool = True
-    """By zstd; else not at all."""
+    """True: compressed by zstd.  False: not compressed."""
     zstd_level: int = Field(default=3, ge=1, le=19)
     dictionary: bool = True
-    """Values that repeat are written once, as long as that is smaller."""
+    """True: repeated values are written once, as long as that is smaller (dictionary encoding)."""
     plain: tuple[str, ...] = ()
-    """Columns of which each value is written as it is."""
+    """Columns without dictionary encoding, in which each value is written as it is."""
 
 
 DEFAULT_FORMAT = FileFormat()
 
 
 class BadRecords(StrEnum):
-    """What becomes of a record that cannot be read, beside being counted and explained."""
+    """The treatment of a bad record, beside being counted and explained."""
 
     QUARANTINE = "quarantine"
-    """It is kept, raw, in the table `<dataSource>__errors`."""
+    """The record is kept, raw, in the table `<dataSource>__errors`."""
     DROP = "drop"
     WARN = "warn"
-    """As drop; workers log it, and the supervisor's status tells of it."""
+    """As `DROP`; also, workers log the record, and the supervisor's status reports it."""
     FAIL = "fail"
-    """The first one fails its range."""
+    """The first bad record fails its range."""
 
 
 class Tuning(Wire):
-    """Bounds of the reading loop; rows are records, sizes are bytes."""
+    """Bounds of the reading loop; rows are counted in records, sizes in bytes."""
 
     batch_target: Seconds = timedelta(seconds=2)
-    """How long a live batch should last; it bounds how long a pause may take."""
+    """Target duration of a live batch; this duration bounds how long a pause may take."""
     batch_rows_min: int = Field(default=500, ge=1)
-    """A live batch starts when this many records wait, or when they have lingered."""
+    """A live batch starts when this many records wait, or when records have waited for `linger`."""
     linger: Seconds = timedelta(seconds=1)
     batch_rows_max: int = Field(default=500_000, ge=1)
     segment_rows_max: int = Field(default=5_000_000, ge=1)
-    """More rows in one published file than this are split."""
+    """Rows beyond this number go to another published file."""
     segment_bytes: int = Field(default=256 * 1024 * 1024, ge=1)
-    """A published file is about as large at most; a guess, from the sizes before the merge."""
+    """Approximate maximum size of a published file, estimated from the sizes before the merge."""
     files: FileFormat = FileFormat()
     saved_parse_exceptions_max: int = Field(default=20, ge=0, le=1_000)
     parse_exceptions_max: int | None = Field(default=None, ge=0)
-    """A range with more records that cannot be read, wholly or in part, fails; None: never."""
+    """A range with more records that are wholly or partly unreadable fails; None: no limit."""
     log_parse_exceptions: bool = False
     bad_records: BadRecords = BadRecords.QUARANTINE
 
 
 class IngestSpec(RowSpec):
-    """What a task needs to know of its supervisor's spec to turn records into rows."""
+    """The part of a supervisor's spec that a task needs to turn records into rows."""
 
     data_source: str
     kafka: KafkaClient
     columns: tuple[Column, ...] = ()
     typed: tuple[str, ...] = ()
-    """Further columns, whose types are those of their values, as if they were discovered."""
+    """Further columns, which get the type of their values, as discovered columns do."""
     discovery: Discovery = Discovery.NOTHING
     excluded: tuple[str, ...] = ()
     segment_granularity: Granularity | PeriodChunks = Granularity.DAY
     topic_column: bool = False
-    """Rows come from several topics: each names its own in `__topic`."""
+    """True: rows come from several topics, and each row has its topic in `__topic`."""
     tuning: Tuning = Tuning()

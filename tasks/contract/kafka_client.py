@@ -1,8 +1,8 @@
-"""How a Kafka client is configured: one closed model, and that model as each client's properties.
+"""Kafka client configuration: one closed model, translated to the properties of each client.
 
-The model is the allow-list in the shape of a type: what it has no field for cannot reach a
-client.  Specs are turned into it by `supervisor.core.spec.sections.kafka_properties`; the worker
-builds its clients from it alone and checks the brokers' hosts again (`refused_hosts`).
+The model is an allow-list: a property without a field in the model cannot reach a client.
+`supervisor.core.spec.sections.kafka_properties` reads specs into the model.  The worker builds its
+clients from the model alone and checks the brokers' hosts again (`refused_hosts`).
 """
 
 from collections import deque
@@ -17,7 +17,7 @@ from tasks.contract.wire import Wire
 
 
 class SecurityProtocol(StrEnum):
-    """How the connection is protected; the names are Kafka's."""
+    """Security protocol of a connection to Kafka, with Kafka's names."""
 
     PLAINTEXT = "PLAINTEXT"
     SSL = "SSL"
@@ -34,7 +34,7 @@ class SaslMechanism(StrEnum):
 
 
 class SecretRef(Wire):
-    """Where a secret lies: an environment variable of the process that needs it."""
+    """Reference to a secret: an environment variable of the process that needs the secret."""
 
     environment: str = Field(pattern=r"^TIDEGATE_SECRET_[A-Za-z0-9_]{1,100}$")
     """The prefix is the allow-list: a spec cannot read other variables of the server."""
@@ -75,20 +75,21 @@ class KafkaClient(Wire):
 
     @property
     def secrets(self) -> tuple[SecretRef, ...]:
-        """Every secret that a client made from this needs."""
+        """Every secret that a client with this configuration needs."""
         named = (self.sasl_password, self.ssl_key_pem, self.ssl_key_password)
         return tuple(secret for secret in named if secret is not None)
 
 
 ReadSecret = Callable[[SecretRef], str]
-"""Looks one secret up; raises the plane's own error when it is not set."""
+"""Looks one secret up; raises the plane's own error if the secret is not set."""
 
 OF_ADMIN_CLIENTS: Mapping[str, str] = MappingProxyType(
     {"topic.metadata.refresh.interval.ms": "2000"}
 )
-"""Beside librdkafka's properties: such a client asks the controller, with KRaft any broker.  When
-that one dies it hears of another with its next list of brokers: by default after five minutes, in
-which it answers nothing and uses a processor up (librdkafka 2.16)."""
+"""Properties of admin clients, beside those of `librdkafka_properties`.  An admin client sends its
+requests to the controller, which with KRaft may be any broker.  If that broker dies, the client
+learns of another one only when it next refreshes its metadata, by default after five minutes.
+Until then the client answers nothing and keeps a processor busy (librdkafka 2.16)."""
 
 _TUNING = {
     # field: (Java client, librdkafka)
@@ -106,8 +107,8 @@ _TUNING = {
 def java_properties(client: KafkaClient, read_secret: ReadSecret) -> dict[str, str]:
     """Return the properties for Kafka's Java client, which Spark's connector uses.
 
-    The JAAS line is built here from a fixed module name and quoted values; a spec's own line
-    never arrives (a login module named by a user runs code: CVE-2023-25194).
+    The JAAS line is built here from a fixed module name and quoted values.  A JAAS line of a spec
+    never reaches the client, because a login module named by a user runs code (CVE-2023-25194).
     """
     found = {
         "bootstrap.servers": client.bootstrap_servers,
@@ -162,21 +163,21 @@ def _tuned(client: KafkaClient, column: int) -> dict[str, str]:
 
 def _jaas_quoted(text: str) -> str:
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    # Java's tokenizer ends a quoted text at a line break: what follows would be read as options.
+    # Java's tokenizer ends a quoted text at a line break and would read the rest as options.
     escaped = escaped.replace("\n", "\\n").replace("\r", "\\r")
     return f'"{escaped}"'
 
 
 _TLS = -181
 _TLS_ALERT = "ssl/tls alert"
-"""A broker that takes our certificate for none says so after the handshake: as _TRANSPORT."""
+"""A broker that rejects our certificate reports it only after the handshake, as _TRANSPORT."""
 NO_ANSWER_ADVICE = "check bootstrap.servers, that the broker is up, and security.protocol"
 _ADVICE = {
     -169: "check sasl.username, the secret of sasl.password and the mechanism",
     _TLS: "check ssl.ca.pem, the name in the broker's certificate, and our certificate",
     -195: NO_ANSWER_ADVICE,
 }
-"""librdkafka's codes _AUTHENTICATION, _SSL and _TRANSPORT -> what to do; the most telling first."""
+"""Advice per error code of librdkafka (_AUTHENTICATION, _SSL, _TRANSPORT), most specific first."""
 
 
 _MESSAGES_KEPT = 20
@@ -186,28 +187,31 @@ class ClientError(Protocol):
     """A `confluent_kafka.KafkaError`."""
 
     def code(self) -> int:
-        """Return librdkafka's number."""
+        """Return librdkafka's number of the error."""
         ...
 
     def str(self) -> str:
-        """Return it in words."""
+        """Return the error's text."""
         ...
 
 
 class Overheard:
-    """What librdkafka reports beside its answers, which only tell that time ran out."""
+    """The newest errors that librdkafka reports to its error callback.
+
+    They explain a failure for which the answer to a call only names a timeout.
+    """
 
     def __init__(self) -> None:
         self._messages: deque[ClientError] = deque(maxlen=_MESSAGES_KEPT)
 
     def hear(self, error: ClientError) -> None:
-        """Keep one report; for a client's `error_cb`."""
+        """Keep one error; to be used as a client's `error_cb`."""
         self._messages.append(error)
 
     def why(self) -> tuple[str, str] | None:
-        """Return why there was no answer, and what to do about it; None: nothing heard tells.
+        """Return why there was no answer, and the advice; None: no kept error explains it.
 
-        What was heard is forgotten: the next failure may have another cause.
+        The kept errors are cleared, because the next failure may have another cause.
         """
         texts = [(error.code(), error.str()) for error in self._messages]
         newest = {_TLS if _TLS_ALERT in text else code: text for code, text in texts}
@@ -222,8 +226,8 @@ PORT_MAX = 65_535
 def refused_hosts(bootstrap_servers: str, allowed: Sequence[str] | None) -> list[str]:
     """Return the brokers that `allowed` does not name; `None` allows every host.
 
-    An entry is `host` (any port) or `host:port`; comparison ignores case.  An address that is
-    no `host:port` is refused as well: a client would try to make something of it.
+    An entry is `host` (any port) or `host:port`; comparison ignores case.  An address in another
+    form than `host:port` is refused as well, because a client would try to interpret it.
     """
     names = None if allowed is None else {entry.strip().lower() for entry in allowed}
     refused = []

@@ -1,8 +1,8 @@
-"""Masking of secrets in texts: by value, for secrets that are known, and by the names beside them.
+"""Masking of secrets in texts: known secrets by their value, others by the name beside them.
 
-A library that fails may print all that it was given: a map of properties, a line of JAAS, a key.
-Both ways are needed.  A value is found wherever it is and however it is quoted; a name is enough
-in a process that has not read the secret itself.
+A library that fails may print all of its input: a map of properties, a line of JAAS, a key.  Both
+ways of masking are needed.  A known value is masked at any place and in any quoting.  A name is
+enough in a process that has not read the secret itself.
 """
 
 import base64
@@ -13,12 +13,13 @@ from urllib.parse import quote, quote_plus
 
 MASK = "***"
 ANYWHERE_FROM = 8
-"""A value of so many characters is masked wherever it is, also inside a longer word."""
+"""A value of at least so many characters is masked at any place, also inside a longer word."""
 WORD_FROM = 6
-"""A shorter one is masked as a word of its own alone: it must not be cut out of another word.
-Still shorter ones would be found everywhere: they are masked by the names beside them alone."""
+"""A shorter value of at least so many characters is masked only as a whole word, and never inside
+another word.  A still shorter value would match everywhere, so only the name beside it masks it."""
 _LINE_FROM = 16
-"""A line of a secret of many lines is masked for itself as well: whoever logs it may shift it."""
+"""A line of at least so many characters of a multi-line secret is masked by itself as well, because
+a log may indent the lines."""
 
 _NAME = (
     r"(?:sasl[._]jaas[._]config|sasl[._]password|ssl[._]keystore[._]key|ssl[._]key[._]pem"
@@ -26,7 +27,8 @@ _NAME = (
     r"|basic[._]auth[._]user[._]info|password|passwd|client_?secret|TIDEGATE_SECRET_(?!\w*_FILE)\w+)"
 )
 _QUOTED = r'"[^"\\]*+(?:\\.[^"\\]*+)*+\\?(?:"|$)'
-"""To the end of the text if the quotes are not closed: it may have been cut there."""
+"""A quoted value.  Without a closing quote it reaches to the end of the text, which may have been
+cut there."""
 _JAAS = rf"(?:[^;\"]++|{_QUOTED})*+(?:;|$)"
 _VALUE = rf"(?:\\*{_QUOTED}|.*?(?=,\s*[\w.\-]+\s*(?:=|->)|[\])\x7D]+(?:[\s.,;:]|$)|[\r\n]|$))"
 _PRIVATE = r"[A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----"
@@ -42,9 +44,10 @@ PATTERNS = (
     (r"(authorization\W+(?:basic|bearer)\s+)[\w+/=.~-]+", rf"\1{MASK}"),
     (r"(://[^/\s:@\"']*:)[^/\s@\"']+(?=@)", rf"\1{MASK}"),
 )
-"""What is searched, as Java understands it too, and what takes its place.  Upper and lower case are
-one, and a dot is any sign.  There is no brace in them, which Java's log would read as its own, and
-no loop over alternatives that gives back: of a long text it would overflow Java's stack."""
+"""Pairs of pattern and replacement, in a syntax that Java understands too.  Case is ignored, and a
+dot matches any character.  The patterns contain no brace, because Java's log would interpret it.
+They contain no backtracking loop over alternatives, which would overflow Java's stack on a long
+text."""
 _COMPILED = tuple(
     (re.compile(pattern, re.IGNORECASE | re.DOTALL), instead) for pattern, instead in PATTERNS
 )
@@ -52,13 +55,13 @@ _MARKS = (
     *("password", "passwd", "jaas", "private key", "secret", "keystore", "authorization", "://"),
     *("ssl.key", "ssl_key", "loginmodule", "user.info", "user_info"),
 )
-"""A text with none of these matches none of the patterns: most texts are not searched further."""
+"""Substrings of which each match has at least one: a text without them needs no further search."""
 
 
 def forms_of(secret: str) -> frozenset[str]:
-    """Return a secret as it may appear in texts: as it is, quoted, escaped and encoded.
+    """Return the forms of a secret that may appear in texts: plain, quoted, escaped and encoded.
 
-    Empty for a secret that is too short to be looked for.
+    The set is empty if the secret is too short to be searched for.
     """
     parts = {secret, secret.strip()}
     if len(lines := secret.splitlines()) > 1:
@@ -78,13 +81,13 @@ def forms_of(secret: str) -> frozenset[str]:
 
 
 def pattern_of(forms: Iterable[str]) -> re.Pattern[str] | None:
-    """Return what finds each of these forms, the longest first; None: there is none."""
+    """Return a pattern that matches any of `forms`, the longest first; None: there are no forms."""
     ordered = sorted(set(forms), key=lambda form: (-len(form), form))
     return re.compile("|".join(map(_search_pattern, ordered))) if ordered else None
 
 
 def masked(text: str, known: re.Pattern[str] | None = None) -> str:
-    """Return `text` without the secrets that `known` finds, and without what names mark as one."""
+    """Return `text` without the secrets that `known` matches or that a name beside them marks."""
     if known is not None:
         text = known.sub(MASK, text)
     lower = text.lower()
@@ -95,7 +98,7 @@ def masked(text: str, known: re.Pattern[str] | None = None) -> str:
 
 
 def masked_within(text: str) -> str:
-    """Return `text` masked by names alone, and no longer than it was: a field has a bound."""
+    """Return `text` masked by names alone, and not longer than before, for a field with a bound."""
     return masked(text)[: len(text)]
 
 

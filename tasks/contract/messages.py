@@ -1,4 +1,4 @@
-"""The seam: every message between the control plane and the workers, and nothing else.
+"""The seam: all messages between the control plane and the workers.
 
     worker ── SyncRequest (what I run) ─────► overlord   POST /internal/v1/workers/{worker}/sync
     worker ◄─ SyncResponse (what to run) ──── overlord   answered at once when it changes
@@ -7,10 +7,11 @@
     worker ── CompactedFile ────────────────► overlord   POST /internal/v1/compactions/{id}/publish
     overlord ─ Order (pause, end, resume) ──► worker     /druid/worker/v1/chat/{task}/...
 
-Both directions are level-triggered: a message repeats the whole state, so a lost one costs a
-second and a repeated one changes nothing.  What a task should do is an `Order` with (term,
-sequence); a worker ignores an order lower than the highest it has seen.  A task that the answer
-no longer lists is to be stopped: the overlord has ended it.  Durations travel, never deadlines.
+Both directions are level-triggered: each message repeats the whole state.  So a lost message costs
+a second, and a repeated message changes nothing.  An `Order` with its (term, sequence) says what a
+task should do; a worker ignores an order lower than the highest one it has seen.  The worker stops
+a task that the answer no longer lists, because the overlord has ended the task.  Messages carry
+durations, never deadlines.
 """
 
 from datetime import timedelta
@@ -27,13 +28,12 @@ from tasks.contract.wire import Instant, Seconds, Shown, Truth, Whole, Wire, Wir
 MaybeDigest = Annotated[
     str | None, Field(default=None, pattern=PATTERN, exclude_if=lambda found: found is None)
 ]
-"""What replicas compare (`tasks.contract.digests`).  Left out if there is none: an overlord from
-before
-there were digests reads the rest."""
+"""Digest by which replicas are compared (`tasks.contract.digests`).  The field is left out if there
+is no digest: an overlord of a release before digests can then read the rest."""
 
 
 class RunState(StrEnum):
-    """What an order asks of a task."""
+    """The state that an order puts a task in."""
 
     RUN = "RUN"
     PAUSE = "PAUSE"
@@ -46,18 +46,18 @@ class Order(Wire):
     sequence: Whole
     state: RunState
     end: WireOffsets | None = None
-    """Read up to here, merge, publish.  None: no end is fixed yet."""
+    """The task reads up to this end, merges and publishes.  None: no end is fixed yet."""
     pause_lease: Seconds = timedelta(seconds=60)
-    """A paused task that hears nothing newer for this long resumes by itself."""
+    """A paused task that gets no newer order for this long resumes by itself."""
 
     @property
     def rank(self) -> tuple[int, int]:
-        """Orders compare by it."""
+        """Sort key of orders; a newer order has a higher rank."""
         return self.term, self.sequence
 
 
 class DesiredTask(Wire):
-    """One task that a worker should run, whole: enough to start it or take it up again."""
+    """One task that a worker should run: all that it takes to start or to continue the task."""
 
     task_id: str
     token: str
@@ -68,35 +68,36 @@ class DesiredTask(Wire):
     replica: Whole
     attempt: Whole
     taken_up: Truth = False
-    """Assigned under an earlier incarnation: go on from the journal, or report JOURNAL_LOST."""
+    """The task was assigned under an earlier incarnation of the worker.  It continues from its
+    journal, or reports JOURNAL_LOST."""
     spec: IngestSpec
     start: WireOffsets
     bound: WireOffsets | None = None
-    """No record at or beyond it is ever read; None: reading has no end of its own."""
+    """No record at or beyond this bound is ever read.  None: reading has no bound."""
     topic_ids: dict[str, str] = Field(default_factory=dict)
-    """Topic -> id that the offsets belong to; another id means the topic was recreated."""
+    """Topic -> topic id that the offsets belong to.  Another id: the topic was recreated."""
     order: Order
     turn: Truth = False
-    """Every predecessor is published: a task that waits may ask to publish again."""
+    """True: every predecessor is published, so that a waiting task may ask to publish again."""
 
 
 class TaskPhase(StrEnum):
-    """Where a task stands, as its worker sees it; the last two are terminal."""
+    """Phase of a task, as its worker sees it; the last two phases are terminal."""
 
     STARTING = "STARTING"
     READING = "READING"
     PAUSED = "PAUSED"
     FINISHING = "FINISHING"
-    """The end is known; reads what is left, then merges."""
+    """The end is known: the task reads what is left, then merges."""
     PUBLISHING = "PUBLISHING"
     WAITING = "WAITING"
-    """Asked to publish and has to wait for its predecessor."""
+    """The task asked to publish and has to wait for its predecessor."""
     SUCCESS = "SUCCESS"
     FAILED = "FAILED"
 
 
 class FailureCode(StrEnum):
-    """Why a task failed; texts are for people, this is for programs."""
+    """Why a task failed: a code for programs, beside the text for people."""
 
     JOURNAL_LOST = "JOURNAL_LOST"
     TOPIC_CHANGED = "TOPIC_CHANGED"
@@ -110,13 +111,16 @@ class FailureCode(StrEnum):
 
 
 class Lack(StrEnum):
-    """What a task waits for that is neither Kafka nor this system; it reads on by itself then."""
+    """External dependency that a task waits for, other than Kafka.
+
+    The task reads on by itself once the dependency is back.
+    """
 
     SCHEMA_REGISTRY = "SCHEMA_REGISTRY"
 
 
 class Counters(Wire):
-    """What a task's journaled batches hold; Druid's names where it has one."""
+    """Counts over the journaled batches of a task, with Druid's names where Druid has one."""
 
     processed: Whole = 0
     processed_with_error: Whole = 0
@@ -125,9 +129,9 @@ class Counters(Wire):
     processed_bytes: Whole = 0
     batches: Whole = 0
     cancelled_rows: Whole = 0
-    """Rows whose batch a pause cancelled: read, and read again later.  A stop adds none."""
+    """Rows of batches that a pause cancelled, and that are read again later.  A stop adds none."""
     rejected: dict[str, Whole] = Field(default_factory=dict)
-    """Reason -> records that became no row for it: the unparseable and the thrown away."""
+    """Reason -> records that became no row for this reason, both unparseable and thrown away."""
 
 
 class RejectSample(Wire):
@@ -139,7 +143,8 @@ class RejectSample(Wire):
     reason: str
     input: str = Field(max_length=2_000)
     detail: str = Field(default="", max_length=2_000)
-    """What was expected where, if the reason alone does not say it; no content of the record."""
+    """The expected value and its place, if the reason alone does not name them.  It never holds
+    content of the record."""
 
     @property
     def why(self) -> str:
@@ -148,7 +153,7 @@ class RejectSample(Wire):
 
 
 class TaskReport(Wire):
-    """How far one task is; positions count journaled batches only."""
+    """Progress of one task; positions count journaled batches only."""
 
     task_id: str
     phase: TaskPhase
@@ -158,43 +163,48 @@ class TaskReport(Wire):
     position: WireOffsets
     counters: Counters = Counters()
     fullest_chunk_rows: Whole = 0
-    """Rows, before any rollup, that its fullest time chunk has; 0 also from an older worker."""
+    """Rows of the task's fullest time chunk, before any rollup.  An older worker always sends 0."""
     samples: tuple[RejectSample, ...] = ()
     failure: FailureCode | None = None
     detail: Shown = Field(default="", max_length=4_000)
-    """Why it failed, or what it waits for."""
+    """Why the task failed, or what the task waits for."""
     lacks: Lack | None = None
-    """What its last batch did not get; `detail` says the rest."""
+    """The dependency that the last batch lacked; `detail` explains it."""
     running_for: Seconds = timedelta(0)
     idle_for: Seconds = timedelta(0)
-    """Since the last journaled batch or, without one, since the start."""
+    """Time since the last journaled batch; without one, since the start of the task."""
     batch_seconds: float = Field(default=0.0, strict=True)
     stalled_for: Seconds = timedelta(0)
-    """How long it could have gone on and did not: while it waits for Kafka, for its predecessor or
-    for an overlord that answers nothing at all, or has nothing to read, it is not stalled."""
+    """How long the task could have gone on and did not.  A task is not stalled while it waits for
+    Kafka, for its predecessor or for an overlord that answers nothing at all, or while it has
+    nothing to read."""
     digest: MaybeDigest = None
-    """What its whole range came to; None: it has not read to the fixed end, or it is not known."""
+    """Digest of the whole range.  None: the task has not read to the fixed end, or the digest is
+    not known."""
 
 
 class CompactionReport(Wire):
-    """One compaction that a worker runs, or could not do; reported until it is listed no more."""
+    """One compaction that a worker runs or could not do.
+
+    The worker reports the compaction until the overlord no longer lists it.
+    """
 
     compaction_id: str
     failure: FailureCode | None = None
-    """Why it cannot be done; None: it runs, or its file is offered."""
+    """Why the compaction cannot be done.  None: it runs, or its file is offered."""
     detail: Shown = Field(default="", max_length=4_000)
 
 
 class SyncRequest(Wire):
-    """What one worker runs, and how long it is willing to wait for an answer."""
+    """Report of one worker: all that the worker runs, and how long it waits for the answer."""
 
     worker_id: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")
     incarnation: Whole
     """Grows with every start of this worker; registering a higher one fences the lower."""
     previous_end: Shown = Field(default="", max_length=1_000)
-    """How the incarnation before this one ended, as far as its data folder tells."""
+    """How the incarnation before this one ended, as far as the worker's data folder shows it."""
     sequence: Whole
-    """Grows with every request of this incarnation: a late request is not taken for news."""
+    """Grows with every request of this incarnation, so that a late request is recognized as old."""
     url: str
     """Base address of the worker's control API."""
     slots: Whole
@@ -204,11 +214,11 @@ class SyncRequest(Wire):
     known: str | None = None
     """`revision` of the newest answer this worker has acted on."""
     wait: Seconds = timedelta(0)
-    """Answer no later than this, at once if `known` is out of date."""
+    """The overlord answers no later than this, and at once if `known` is out of date."""
 
 
 class OffsetSpan(Wire):
-    """Which offsets of one partition a file's rows have: both bounds inclusive."""
+    """Offsets of the rows that a file has of one partition; both bounds are inclusive."""
 
     topic: str
     partition: Whole
@@ -236,31 +246,32 @@ class CompactionInput(Wire):
 
     file: SegmentFile
     columns: tuple[Column, ...]
-    """What it has at most, with the types in which it has it; our own are not among them."""
+    """The columns that the file has at most, with the types that they have in the file.  Columns
+    that the product itself adds are not listed."""
 
 
 class DesiredCompaction(Wire):
     """Published files of one time chunk that a worker should rewrite as one file.
 
-    The file holds every row of every input, in the order of a segment's rows, no row twice, and
-    lies below `<data source>/data/<compaction id>/`.
+    The new file holds every row of every input once, in the order of a segment's rows.  It lies
+    below `<data source>/data/<compaction id>/`.
     """
 
     compaction_id: str
-    """A new one with each attempt: no two of them share a folder."""
+    """Each attempt has a new id, so that no two attempts share a folder."""
     token: str
-    """Bearer token of the request to publish."""
+    """Bearer token with which the worker asks to publish."""
     data_source: str
     inputs: tuple[CompactionInput, ...]
     columns: tuple[Column, ...]
-    """Those of the new file, in their order, each as wide as in any input."""
+    """The columns of the new file, in order; each type is as wide as the widest of the inputs."""
     files: FileFormat = FileFormat()
     raw: Truth = False
-    """The files hold raw records, those of an errors table; `columns` say nothing."""
+    """True: the files hold raw records of an errors table, and `columns` has no meaning."""
 
 
 class CompactedFile(Wire):
-    """A worker asks that one file takes the place of a compaction's inputs."""
+    """Request of a worker that one file takes the place of the inputs of a compaction."""
 
     compaction_id: str
     incarnation: Whole
@@ -268,7 +279,7 @@ class CompactedFile(Wire):
 
 
 class KeptOrder(Wire):
-    """What a task should do now whose spec the overlord cannot send: it has it from before."""
+    """Order for a task whose spec the overlord cannot send; the worker has the spec from before."""
 
     task_id: str
     order: Order
@@ -277,22 +288,24 @@ class KeptOrder(Wire):
 
 
 class SyncResponse(Wire):
-    """What the worker should run, whole."""
+    """Everything that the worker should run."""
 
     term: Whole
     revision: str
     tasks: tuple[DesiredTask, ...]
     compactions: tuple[DesiredCompaction, ...] = ()
     disabled: Truth = False
-    """People have taken the worker out: it is given nothing new."""
+    """An operator has disabled the worker: it gets no new task."""
     samples: tuple[DesiredSample, ...] = Field(default=(), exclude_if=lambda found: not found)
-    """Left out if there are none: a worker from before there were samples reads the rest."""
+    """Left out if there are none, so that a worker of a release before samples reads the rest."""
     kept: tuple[str, ...] = Field(default=(), exclude_if=lambda found: not found)
-    """Ids of tasks that go on with what they were ordered last: the overlord cannot read their
-    spec, and so neither lists nor ends them.  Left out if there are none, as ever but then: a
-    worker from before refuses an answer that has some, and goes on with all that it runs."""
+    """Ids of tasks that go on with their last order.  The overlord cannot read the spec of these
+    tasks, and so neither lists nor ends them.  The field is left out if there are none, which is
+    the usual case.  A worker of a release before this field refuses an answer that has some, and
+    goes on with all that it runs."""
     kept_orders: tuple[KeptOrder, ...] = Field(default=(), exclude_if=lambda found: not found)
-    """Of those of `kept` for which the overlord decides: a newer spec, or none, has followed."""
+    """New orders for those tasks of `kept` that the overlord still decides on: their spec was
+    followed by a newer one, or by a tombstone."""
 
 
 class RejectsFile(Wire):
@@ -303,11 +316,11 @@ class RejectsFile(Wire):
     size_bytes: Whole = Field(ge=1)
     sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
     quarantined: Whole | None = Field(default=None, ge=0)
-    """How many of the records, all that are bad, lie raw in the errors table; None: not all do."""
+    """Number of bad records, if all of them lie raw in the errors table.  None: not all do."""
 
 
 class PublishRequest(Wire):
-    """A task asks that its files become the table's rows for its generation's range."""
+    """Request of a task that its files become the table's rows for the range of its generation."""
 
     task_id: str
     incarnation: Whole
@@ -317,9 +330,10 @@ class PublishRequest(Wire):
     segments: tuple[SegmentFile, ...]
     rejects: RejectsFile | None = None
     columns: tuple[Column, ...] = ()
-    """Those of the segments, but for our own; a segment may lack some."""
+    """The columns of the segments, without those that the product itself adds.  A segment may lack
+    some of them."""
     quarantine: tuple[SegmentFile, ...] = ()
-    """Raw records that could not be read: rows of the errors table, not of the table."""
+    """Files of raw bad records: rows of the errors table, not of the table itself."""
     counters: Counters
     samples: tuple[RejectSample, ...] = ()
     digest: MaybeDigest = None
@@ -327,7 +341,7 @@ class PublishRequest(Wire):
 
 
 class PublishOutcome(StrEnum):
-    """The closed set of answers; what the worker does follows from it alone (rule P22)."""
+    """The closed set of outcomes, from which alone follows what the worker does (rule P22)."""
 
     COMMITTED = "committed"
     ALREADY_PUBLISHED = "already-published"
@@ -337,7 +351,7 @@ class PublishOutcome(StrEnum):
 
 
 class PublishAnswer(Wire):
-    """The overlord's judgement; a repeated request gets the stored one."""
+    """The overlord's judgement of a publish request; a repeated request gets the stored one."""
 
     outcome: PublishOutcome
     reason: str

@@ -1,7 +1,8 @@
-"""Where schemas are registered: a schema registry, as a spec may name one.
+"""Connection settings of a schema registry, as a spec may name one.
 
-The model is the allow-list in the shape of a type, as `tasks.contract.kafka_client` is: credentials
-are references, and `refused_registries` is asked on both planes whether its host may be reached.
+The model is an allow-list, as the model of `tasks.contract.kafka_client` is: a setting without a
+field cannot reach the client.  Credentials are references.  Both planes check the registry's host
+with `refused_registries`.
 """
 
 from collections.abc import Sequence
@@ -16,28 +17,30 @@ _PORTS = {"http": 80, "https": 443}
 
 
 class Registry(Wire):
-    """A registry that speaks the API of Confluent's: `GET /schemas/ids/{id}`."""
+    """A schema registry with the API of Confluent's registry: `GET /schemas/ids/{id}`."""
 
     urls: tuple[str, ...] = Field(min_length=1, max_length=10)
-    """Asked in this order, until one answers."""
+    """Base addresses, tried in this order until one answers."""
     user_info: SecretRef | None = None
     """`user:password`, for basic authentication."""
     headers: dict[str, str] = Field(default_factory=dict, max_length=20)
     header_secrets: dict[str, SecretRef] = Field(default_factory=dict, max_length=20)
     binary: bool = False
-    """Schemas are asked for as bytes in base64, which it has of Protobuf's, not as source text."""
+    """True: request schemas as bytes in base64 instead of source text.  The registry offers this
+    form for Protobuf schemas."""
 
     @property
     def secrets(self) -> tuple[SecretRef, ...]:
-        """Every secret that is needed to ask it."""
+        """Every secret that a request to the registry needs."""
         own = () if self.user_info is None else (self.user_info,)
         return (*own, *self.header_secrets.values())
 
 
 def refused_registries(urls: Sequence[str], allowed: Sequence[str] | None) -> list[str]:
-    """Return the hosts of registries that `allowed` does not name; `None` allows every host.
+    """Return the registry hosts that `allowed` does not name; `None` allows every host.
 
-    An entry is `host` (any port) or `host:port`; a URL without a port has that of its scheme.
+    An entry is `host` (any port) or `host:port`; a URL without a port has the default port of its
+    scheme.
     """
     names = None if allowed is None else {entry.strip().lower() for entry in allowed}
     refused = []
@@ -52,7 +55,7 @@ def address_of(url: str) -> tuple[str, int]:
     """Return host, in lower case, and port of a registry's URL.
 
     Raises:
-        ValueError: it is no http or https URL of a host, or holds more than host, port and path.
+        ValueError: `url` is no http or https URL of a host, or has more than host, port and path.
     """
     if not url.isascii() or not url.isprintable() or " " in url or "\\" in url:
         raise ValueError("holds a character that has no place there")

@@ -1,9 +1,9 @@
-"""The seam's part on samples: some records of a topic, as the rows that a task would make of them.
+"""Sample messages of the seam: some records of a topic, as the rows that a task would make of them.
 
-    overlord ─ SyncResponse.samples ─► worker     with the answer to its sync, until answered
+    overlord ─ SyncResponse.samples ─► worker     in each answer to a sync, until it is answered
     worker ─── SampleAnswer ─────────► overlord   POST /internal/v1/samples/{id}
 
-Nothing of a sample is stored on either side, and nothing is written to the warehouse.
+Neither side stores a sample, and no sample is written to the warehouse.
 """
 
 from pydantic import Field, JsonValue
@@ -12,55 +12,56 @@ from tasks.contract.ingest_spec import Column, IngestSpec
 from tasks.contract.wire import Seconds, Shown, Truth, Whole, Wire, WireOffsets
 
 ROWS_MAX = 5_000
-"""Records of one sample.  Source: Druid's SamplerConfig."""
+"""Most records of one sample.  Source: Druid's SamplerConfig."""
 BYTES_MAX = 4 * 1024 * 1024
-"""Of a sample's records and rows together, each written as text."""
+"""Most bytes of a sample: its records and its rows together, each written as text."""
 
 
 class DesiredSample(Wire):
-    """Some records of `[earliest, latest)` that a worker should read, and decode as a task does."""
+    """Request to a worker: read and decode some records of `[earliest, latest)` as a task does."""
 
     sample_id: str
     token: str
-    """Bearer token of the answer."""
+    """Bearer token with which the worker sends its answer."""
     spec: IngestSpec
     earliest: WireOffsets
     latest: WireOffsets
-    """Exclusive; the same partitions as `earliest`."""
+    """Exclusive end offsets of the same partitions as `earliest`."""
     newest: Truth
-    """The last records of each partition; else the first."""
+    """True: read the last records of each partition.  False: read the first ones."""
     rows: Whole = Field(ge=1, le=ROWS_MAX)
     size_bytes: Whole = Field(ge=1, le=BYTES_MAX)
-    """Records and rows that would come to more are left out."""
+    """Records and rows beyond this size are left out."""
     within: Seconds
-    """From when the worker hears of it: then nobody waits for the answer any more."""
+    """Time limit, counted from when the worker receives the request.  After it, nobody waits for
+    the answer any more."""
 
 
 class SampledRecord(Wire):
-    """One record: a row, or why it is none."""
+    """One record: its row, or the reason why it is no row."""
 
     topic: str
     partition: Whole
     offset: Whole
     input: str | None = None
-    """The value as text; of Avro and Protobuf its JSON.  None: the record has no value."""
+    """The record's value as text; for Avro and Protobuf, the value's JSON.  None: no value."""
     values: dict[str, JsonValue] | None = None
-    """Column -> value, `__time` in milliseconds since the epoch; None: it is no row."""
+    """Column -> value, `__time` in milliseconds since the epoch.  None: the record is no row."""
     reason: str = ""
-    """Why it is no row, a `RejectReason`'s word; empty for a row."""
+    """Value of the `RejectReason` why the record is no row; empty for a row."""
     detail: str = ""
-    """What was expected where, if the reason alone does not say it."""
+    """The expected value and its place, if the reason alone does not name them."""
     thrown_away: Truth = False
-    """Nothing is wrong with it: the spec wants no row of it."""
+    """The record is readable, but the spec wants no row of it."""
 
 
 class SampleAnswer(Wire):
-    """What a worker found; with `failure` nothing else."""
+    """The worker's answer to a sample request.  If `failure` is set, the rest is empty."""
 
     sample_id: str
     records: tuple[SampledRecord, ...] = ()
-    """By topic, partition and offset."""
+    """In the order of topic, partition and offset."""
     columns: tuple[Column, ...] = ()
-    """Those of the rows, in the order of the table's."""
+    """The columns of the rows, in the order of the table's columns."""
     failure: Shown = Field(default="", max_length=4_000)
-    """Why there is no sample, in words."""
+    """Text that explains why there is no sample."""

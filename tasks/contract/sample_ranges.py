@@ -1,22 +1,23 @@
-"""Which offsets a sample reads: some records of each partition, the first or the last ones.  Pure.
+"""Offset ranges of a sample: the first or the last records of each partition.  Pure.
 
-Offsets are no records: a compacted topic, or one that is written in transactions, has fewer.  A
-sample that finds too few reads a wider part.
+A compacted topic, or a topic that is written in transactions, has fewer records than offsets.  A
+sample that finds too few records therefore reads a wider range.
 """
 
 from tasks.contract.offsets import Offsets, TopicPartition
 
 PARTITIONS_MAX = 32
-"""A sample reads no more partitions: each costs a connection."""
+"""Most partitions that a sample reads, because each partition costs a connection."""
 _WIDENINGS = (1, 16, 256)
 
 
 def parts(
     earliest: Offsets, latest: Offsets, rows: int, *, newest: bool
 ) -> list[tuple[Offsets, Offsets]]:
-    """Return ranges to try in turn, each `[start, end)`, wider and wider; none: there is nothing.
+    """Return the ranges `[start, end)` to try in turn, each wider than the one before.
 
-    The first is of at most `rows` offsets, spread evenly over partitions that have some.
+    The first range has at most `rows` offsets, spread evenly over the partitions that are not
+    empty.  The list is empty if all partitions are.
     """
     found: list[tuple[Offsets, Offsets]] = []
     chosen = _chosen({p: latest[p] - earliest[p] for p in earliest})
@@ -33,14 +34,14 @@ def parts(
 
 
 def _chosen(held: dict[TopicPartition, int]) -> dict[TopicPartition, int]:
-    """Return partitions that hold something: all, or `PARTITIONS_MAX` evenly picked ones."""
+    """Return the partitions that are not empty: all, or `PARTITIONS_MAX` evenly picked ones."""
     filled = sorted(p for p, number in held.items() if number > 0)
     count = min(len(filled), PARTITIONS_MAX)
     return {p: held[p] for p in (filled[n * len(filled) // count] for n in range(count))}
 
 
 def _shares(held: dict[TopicPartition, int], rows: int) -> dict[TopicPartition, int]:
-    """Divide `rows` among partitions; what one does not have, the others give."""
+    """Divide `rows` among partitions; if a partition has too few offsets, the others give more."""
     shares: dict[TopicPartition, int] = {}
     left = rows
     for place, partition in enumerate(sorted(held, key=lambda p: (held[p], p))):

@@ -1,4 +1,4 @@
-"""The one pydantic base of every message and spec, and the types that cross the wire in it."""
+"""The pydantic base class of all messages and specs, and the field types that they share."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Self
@@ -20,7 +20,7 @@ from tasks.contract.offsets import OffsetsError, TopicPartition
 
 
 class Wire(BaseModel):
-    """Frozen, unknown keys refused, camelCase on the wire, snake_case in the code."""
+    """Frozen model that refuses unknown keys, with camelCase on the wire and snake_case in code."""
 
     model_config = ConfigDict(
         frozen=True,
@@ -33,15 +33,15 @@ class Wire(BaseModel):
     )
 
     def to_json(self) -> str:
-        """Return the message as JSON text, as it crosses the wire."""
+        """Return the JSON text of the message, as it is sent."""
         return self.model_dump_json()
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Self:
-        """Read what `to_json` wrote.
+        """Parse a text of `to_json`.
 
         Raises:
-            pydantic.ValidationError: the text is no such message.
+            pydantic.ValidationError: `text` is not a valid message of this class.
         """
         return cls.model_validate_json(text)
 
@@ -70,9 +70,9 @@ WireOffsets = Annotated[
 """Offsets in a message: `{"topic:0": 17}` on the wire, sorted by partition."""
 
 Whole = Annotated[int, Strict()]
-"""A whole number in a message: neither true nor 1.5 is one."""
+"""A whole number in a message; `true` and `1.5` are refused."""
 Truth = Annotated[bool, Strict()]
-"""true or false in a message: neither 0 nor "no" is one."""
+"""`true` or `false` in a message; `0` and `"no"` are refused."""
 
 
 def _no_truth(value: object) -> object:
@@ -90,17 +90,18 @@ Seconds = Annotated[
     ),
     PlainSerializer(lambda value: value.total_seconds(), return_type=float),
 ]
-"""A duration between the planes: seconds as a number, since no two clocks are compared."""
+"""A duration in a message, written as a number of seconds.  Messages carry durations instead of
+times, so that the clocks of two machines are never compared."""
 
 Shown = Annotated[str, AfterValidator(masked_within)]
-"""A text for people, which a library may have written: without what its name marks as a secret.
+"""A text for people, which a library may have written, with secrets masked by their names.
 
-It is masked by whoever writes the message and by whoever reads it, of whatever version the other
-is.  It never gets longer, so a bound that let it pass once does so again.
+The writer of a message and its reader both mask the text, whatever version the other side has.
+Masking never makes the text longer, so a text within the bound of its field stays within it.
 """
 
 Instant = AwareDatetime
-"""A point in time, aware; written in ISO 8601 with its zone."""
+"""A point in time with a zone, written in ISO 8601."""
 
 
 def iso_utc(moment: datetime) -> str:

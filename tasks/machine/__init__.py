@@ -1,1 +1,1 @@
-"""A task as a state machine, pure: (state, event) to (state, effects); the worker imports it."""
+"""The state machine of a task, pure: (state, event) to (state, effects); the worker imports it."""

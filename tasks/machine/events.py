@@ -1,7 +1,7 @@
-"""What happens to an ingestion task (events) and what it wants done (effects), as data.
+"""Events and effects of an ingestion task, as data: inputs and outputs of its state machine.
 
-Every event carries `now`, monotonic seconds: time is an input.  Both unions are closed, each
-`match` over them ends in `assert_never`.
+Every event carries `now` in monotonic seconds, because time is an input.  Both unions are closed:
+each `match` over them ends in `assert_never`.
 """
 
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ class Ordered:
 
 @dataclass(frozen=True)
 class TurnKnown:
-    """The overlord says whether every predecessor is published."""
+    """The overlord reports whether every predecessor is published."""
 
     now: float
     turn: bool
@@ -39,7 +39,7 @@ class Looked:
 
 @dataclass(frozen=True)
 class LookFailed:
-    """Kafka did not answer in time; nothing is known, nothing is lost."""
+    """Kafka did not answer `Look` in time; nothing is known, and nothing is lost."""
 
     now: float
     reason: str
@@ -57,13 +57,13 @@ class BatchRead:
 class JobDropped:
     """Answer to `ReadBatch` or `Merge`: the job was cancelled and left nothing behind.
 
-    `trouble` names what prevented it; empty if somebody asked for it.
+    `trouble` names the cause; it is empty if the cancelling was requested.
     """
 
     now: float
     trouble: str = ""
     own: bool = False
-    """The trouble is this worker's, such as a full disk: elsewhere the task might go on."""
+    """True: the cause is on this worker, such as a full disk.  Elsewhere the task might go on."""
     lacks: Lack | None = None
 
 
@@ -71,7 +71,7 @@ class JobDropped:
 class JobMoved:
     """The running job showed progress, or waits for jobs of other tasks of this worker.
 
-    Those are watched themselves, so who waits for them is not to blame.
+    Those jobs are watched themselves, so a task that waits for them is not to blame.
     """
 
     now: float
@@ -86,7 +86,7 @@ class Journaled:
 
 @dataclass(frozen=True)
 class Unwritten:
-    """Answer to `Append` or `DropTail`: the disk is full, the journal is as it was."""
+    """Answer to `Append` or `DropTail`: the disk is full, and the journal is unchanged."""
 
     now: float
     reason: str
@@ -94,7 +94,7 @@ class Unwritten:
 
 @dataclass(frozen=True)
 class TailDropped:
-    """Answer to `DropTail`: durable as well."""
+    """Answer to `DropTail`: the shorter journal is durable."""
 
     now: float
 
@@ -122,8 +122,8 @@ class Unanswered:
     now: float
     reason: str
     waited_s: float | None = None
-    """How long the answer was waited for; None: the overlord answers nothing else either, so that
-    it is away as a whole, and the time does not count."""
+    """Seconds that the task waited for the answer.  None: the overlord answers nothing else either,
+    so that it is away as a whole, and the time does not count."""
 
 
 @dataclass(frozen=True)
@@ -188,12 +188,12 @@ class ReadBatch:
 
 @dataclass(frozen=True)
 class CancelJob:
-    """Cancel the job that runs now; done at once, by whoever delivered the event."""
+    """Cancel the job that runs now.  The thread that delivered the event does this at once."""
 
 
 @dataclass(frozen=True)
 class GiveUp:
-    """End the worker: its engine does not end a cancelled job; done at once as well."""
+    """End the worker at once, because its engine does not end a cancelled job."""
 
     why: str
 
@@ -214,7 +214,7 @@ class RecordEnd:
 
 @dataclass(frozen=True)
 class DropTail:
-    """Take these newest entries off the journal, durably, then delete their files (P14)."""
+    """Remove these newest entries from the journal, durably, then delete their files (P14)."""
 
     entries: tuple[JournalEntry, ...]
 

@@ -1,6 +1,6 @@
-"""What is worth a line of a task's log: (state, event, state) -> lines, and nothing else.
+"""Log lines of a task, as a pure function: (state, event, state) -> lines.
 
-A line names offsets, numbers and reasons, never what a record holds and no secret.
+A line names offsets, numbers and reasons.  It never has content of a record, and no secret.
 """
 
 from collections.abc import Mapping
@@ -33,7 +33,7 @@ Fact = str | int | bool
 
 @dataclass(frozen=True)
 class Line:
-    """One line: how grave, what happened, and its facts."""
+    """One log line: its level, its event, and the facts of the event."""
 
     level: int
     event: str
@@ -41,7 +41,7 @@ class Line:
 
 
 def about(task: DesiredTask) -> dict[str, Fact]:
-    """Return what every line of a task names."""
+    """Return the facts that every log line of a task has."""
     return {
         "supervisor": task.supervisor_id,
         "data_source": task.spec.data_source,
@@ -54,7 +54,7 @@ def about(task: DesiredTask) -> dict[str, Fact]:
 
 
 def begun(state: TaskState) -> list[Line]:
-    """Say with what a task begins, or why it does not."""
+    """Return the lines for the start of a task, or for the reason why the task did not start."""
     task, spec = state.task, state.task.spec
     facts: dict[str, Fact] = {
         "topics": ", ".join(sorted({topic for topic, _ in task.start})),
@@ -75,7 +75,7 @@ def begun(state: TaskState) -> list[Line]:
 
 
 def lines_for(before: TaskState, event: Event, after: TaskState) -> list[Line]:
-    """Say what a step has changed that people ask for later."""
+    """Return the lines for the changes of one step that people look for later."""
     if before.over:
         return []
     lines = _ordered(before.order, after)

@@ -1,4 +1,4 @@
-"""What one ingestion task does next: (state, event) -> (state, effects), and nothing else.
+"""The state machine of one ingestion task, as a pure function: (state, event) -> (state, effects).
 
               looked                   an end is known            all read, merged
     STARTING ────────► READING ──────────────► FINISHING ─────────────► PUBLISHING ──► SUCCESS
@@ -8,9 +8,10 @@
                        PAUSED ───────────────────┘                        └───────────────┘
     any ──a fact forbids to go on──► FAILED          any ──StopRequested──► stopped, journal kept
 
-The task's thread does one thing at a time (`TaskState.busy`); when it is idle, `_decide` looks at
-the whole state and picks the next, so no event is needed twice and none that is late does harm.
-A batch counts in this order: read, Kafka looked at (topic ids, P11), journaled.
+The task's thread does one thing at a time (`TaskState.busy`).  When the thread is idle, `_decide`
+looks at the whole state and picks the next work.  So no event is needed twice, and a late event
+does no harm.  A batch takes these steps: it is read, the topic ids are compared by a look at Kafka
+(P11), it is journaled.  It counts from then on.
 """
 
 from dataclasses import replace
@@ -78,9 +79,9 @@ from tasks.ports import JournalEntry, MergeResult, StreamView
 def begin(
     task: DesiredTask, incarnation: int, held: JournalContents | None, limits: Limits, now: float
 ) -> Step:
-    """Return a task's first state; `held` is what a journal of its own holds, None without one.
+    """Return a task's first state; `held` is the content of the task's journal, None without one.
 
-    A task that an earlier incarnation ran goes on from its journal, or fails JOURNAL_LOST.
+    A task that an earlier incarnation ran goes on from its journal, or fails with JOURNAL_LOST.
     """
     state = TaskState(
         task=task,
@@ -121,7 +122,7 @@ def refuse(
 
 
 def step(state: TaskState, event: Event) -> Step:
-    """Return the state after `event`, and what is to be done.  Same input, same result."""
+    """Return the state after `event`, and the effects to carry out.  Same input, same result."""
     if state.over:
         return state, ()
     taken, effects = _take(state, event)
@@ -248,7 +249,7 @@ def _unwritten(state: TaskState, reason: str, now: float) -> TaskState:
 
 
 def _sampled(entry: JournalEntry, state: TaskState) -> JournalEntry:
-    """An entry that stands for all earlier ones when samples are put together."""
+    """Return an entry with the samples of all earlier entries, to be joined with newer samples."""
     return entry.model_copy(update={"samples": state.samples})
 
 
@@ -339,7 +340,7 @@ _BEFORE_THE_END = (TaskPhase.STARTING, TaskPhase.READING, TaskPhase.PAUSED)
 
 
 def _check(state: TaskState, entry: JournalEntry, now: float) -> Step:
-    """A batch is read, its topics' ids are not compared yet: look, or give it up."""
+    """Look at Kafka to compare the topic ids of a batch that is read, or give the batch up."""
     too_late = state.cancel_at is not None and now >= state.cancel_at
     outside = state.end is not None and beyond(entry.end, state.end)
     if too_late or outside or state.stopping:

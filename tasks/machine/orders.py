@@ -1,8 +1,9 @@
-"""How an ingestion task takes orders: pause with a lease, end, resume; a part of `machine.py`.
+"""Orders to an ingestion task: pause with a lease, end, resume; a part of `machine.py`.
 
-An order lower than the highest seen has no effect, nor has an equal one: it is done already.
-PAUSE stops at the batch boundary, or cancels; after its lease the task resumes by itself (P5,
-R12).  RUN resumes.  An end, whatever comes with it, resumes too and stays fixed for good.
+An order that is not higher than the highest order seen has no effect.  A lower order is late, and
+an equal order is done already.  PAUSE stops the task at the batch boundary, or cancels the batch.
+After the pause lease the task resumes by itself (P5, R12).  RUN resumes.  An order with an end
+resumes too, whatever its state is, and this end stays fixed for good.
 """
 
 from dataclasses import replace
@@ -18,14 +19,14 @@ Step: TypeAlias = tuple[TaskState, tuple[Effect, ...]]
 
 
 def ordered(state: TaskState, order: Order, now: float) -> Step:
-    """Act on `order` if it is newer than every one seen."""
+    """Act on `order` if it is newer than every order seen."""
     if order.rank <= state.order.rank:  # late: without effect; repeated: already done
         return state, ()
     return act_on(replace(state, lease_note=""), order, now)
 
 
 def act_on(state: TaskState, order: Order, now: float) -> Step:
-    """Make `order` the highest one seen, and act on it."""
+    """Make `order` the highest order seen, and act on it."""
     state = replace(state, order=order)
     if order.end is not None:
         return _take_end(state, order.end, now)
@@ -38,7 +39,7 @@ def act_on(state: TaskState, order: Order, now: float) -> Step:
 
 
 def _cancel_at(state: TaskState, now: float) -> float | None:
-    """When to cancel what runs, so that the pause does not last past its target."""
+    """Return when to cancel the running work, so that it stops within the target of a pause."""
     latest = now + state.limits.pause_s(state.tuning)
     work = state.busy
     if (
@@ -46,8 +47,8 @@ def _cancel_at(state: TaskState, now: float) -> float | None:
         and not state.entries
         and work.rows <= state.tuning.batch_rows_min
     ):
-        # It cannot become smaller.  Where taskDuration is shorter than it lasts, each pause would
-        # cancel it, and nothing would ever be read.
+        # The batch cannot become smaller.  If taskDuration is shorter than this batch lasts, each
+        # pause would cancel the batch, and nothing would ever be read.
         return state.cancel_at
     if isinstance(work, ReadWork):
         expected = work.since + state.pace.expected_s(work.rows, work.size.target_s)
@@ -57,7 +58,7 @@ def _cancel_at(state: TaskState, now: float) -> float | None:
 
 
 def resumed(state: TaskState) -> TaskState:
-    """Return `state` without its pause; what waits is read at once."""
+    """Return `state` without its pause; records that wait are read at once."""
     if state.paused_until is None:
         return state
     phase = TaskPhase.READING if state.phase is TaskPhase.PAUSED else state.phase
@@ -81,7 +82,7 @@ def _take_end(state: TaskState, end: Offsets, now: float) -> Step:
 
 
 def without_lease_over(state: TaskState, now: float) -> TaskState:
-    """Return `state` without its pause if that has outlasted its lease, and say so in it."""
+    """Return `state` without its pause if the lease is over, with a note that says so."""
     if state.paused_until is None or now < state.paused_until:
         return state
     lease = state.order.pause_lease.total_seconds()
@@ -93,7 +94,7 @@ def without_lease_over(state: TaskState, now: float) -> TaskState:
 
 
 def failed(state: TaskState, code: FailureCode, detail: str) -> Step:
-    """End the task FAILED, and what it runs with it."""
+    """End the task as FAILED, and cancel its running job."""
     effects: tuple[Effect, ...] = ()
     if isinstance(state.busy, ReadWork | Merging):
         effects = (CancelJob(),)

@@ -1,7 +1,8 @@
-"""How many offsets the next micro-batch spans: additive increase, multiplicative decrease.
+"""Adaptive size of micro-batches, in offsets: additive increase, multiplicative decrease.
 
-A live batch should last `batch_target`, because a pause waits for its end.  Far behind the log's
-end a batch may last longer, since its fixed cost counts more there and a pause cancels it.
+A live batch should last `batch_target`, because a pause waits for the end of the batch.  Far behind
+the end of the log, a batch may last longer: its fixed cost matters more there, and a pause cancels
+the batch.
 """
 
 from dataclasses import dataclass, replace
@@ -12,7 +13,7 @@ from tasks.contract.ingest_spec import Tuning
 
 @dataclass(frozen=True)
 class Limits:
-    """What a worker's operator may set of a task's loop; the spec's `Tuning` holds the rest."""
+    """Settings of the task loop by the operator of a worker; the spec's `Tuning` holds the rest."""
 
     rows_first: int = 20_000
     """Offsets of the first live batch, before anything is measured."""
@@ -21,29 +22,31 @@ class Limits:
     catch_up_batches: int = 4
     """The lag is large when it exceeds this many live batches."""
     pause_target_s: float | None = None
-    """A batch that would outlast it after a pause is cancelled; None: batch target + 0.5 s."""
+    """A batch that would run longer than this after a pause began is cancelled.  None: batch
+    target + 0.5 s."""
     poll_s: float = 0.25
     """How often Kafka is asked while there is nothing to read."""
     cancel_again_s: float = 0.5
     """A cancelled job that still runs is cancelled again after this."""
     turn_s: float = 10.0
-    """A task that waits for its predecessor asks again after this, even unasked."""
+    """A task that waits for its predecessor asks again after this time, even without a new turn."""
     retry_first_s: float = 0.5
     retry_max_s: float = 10.0
-    """What is outside and did not answer is asked again after 0.5, 1, 2 ... 10 s, without end."""
+    """A request that a neighbour did not answer is repeated after 0.5, 1, 2 ... 10 s, without
+    end."""
     progress_s: float = 180.0
-    """A job that has shown no progress for so long is cancelled and run again; below the
-    overlord's own deadline, which replaces the task."""
+    """A job without progress for this long is cancelled and run again.  This time is below the
+    overlord's own deadline, after which the overlord replaces the task."""
     give_up_s: float = 60.0
-    """If a cancelled job still runs after this, the engine is stuck and the worker ends."""
+    """If a cancelled job still runs after this time, the engine is stuck and the worker ends."""
 
     @property
     def look_s(self) -> float:
-        """How often a running job is asked whether it moved."""
+        """Period in which the progress of a running job is checked."""
         return min(5.0, self.progress_s / 10)
 
     def retry_s(self, tries: int) -> float:
-        """Return the seconds to wait after `tries` (1 or more) unanswered ones in a row."""
+        """Return the seconds to wait after `tries` (1 or more) unanswered requests in a row."""
         return min(self.retry_max_s, self.retry_first_s * 2.0 ** min(tries - 1, 20))
 
     def pause_s(self, tuning: Tuning) -> float:
@@ -64,7 +67,7 @@ class BatchSize:
 
 @dataclass(frozen=True)
 class Pace:
-    """What was learnt from the batches so far."""
+    """The measured speed of the batches so far."""
 
     rows: int
     """Offsets that a live batch may span."""
@@ -72,7 +75,7 @@ class Pace:
     """Smoothed over the last few batches; None before the first."""
 
     def size(self, tuning: Tuning, limits: Limits, *, lag: int, ending: bool) -> BatchSize:
-        """Return the bound of the next batch; `lag` is what is readable now, in offsets."""
+        """Return the bound of the next batch; `lag` is the number of offsets readable now."""
         live_s = tuning.batch_target.total_seconds()
         if ending:  # no pause can come any more
             return BatchSize(tuning.batch_rows_max, limits.catch_up_target_s, catch_up=True)

@@ -1,18 +1,18 @@
-"""What time does to a running job, and whether a task stalls; a part of `machine.py`.
+"""Timeouts of a running job, and the detection of stalled tasks; a part of `machine.py`.
 
     runs ──no progress for `progress_s`──► cancelled ──ends──► run again
       └──a pause, an end, a stop──────────►    │
                                                └──still runs after `give_up_s`──► the worker ends
 
-The overlord sees the same by `TaskReport.stalled_for`, which counts while the task could go on: a
-batch, a look or a merge runs, or its own worker hinders it.  It stands at nothing while the task
-waits for others: Kafka, its predecessor, records, the end of a pause, or the jobs of other tasks
-that finish before it on this worker.  Those are watched themselves; to count them here would have
-one long merge replace all tasks behind it, each of which then reads anew.
+The overlord sees a stall by `TaskReport.stalled_for`.  This time grows while the task could go on:
+a batch, a look at Kafka or a merge runs, or the task's own worker hinders it.  It is zero while the
+task waits for others: for Kafka, its predecessor, records, the end of a pause, or the jobs of other
+tasks that finish before it on this worker.  Those jobs are watched themselves.  If they counted
+here, one long merge would have all tasks behind it replaced, and each replacement reads anew.
 
-A request to publish that nobody answers counts by itself (`TaskState.unanswered_s`): its own time
-and the rest after it, and only while an overlord answers syncs.  An overlord that is away as a
-whole leaves the count as it is.
+An unanswered request to publish is counted separately (`TaskState.unanswered_s`): the time of the
+request and the pause after it, and only while an overlord answers syncs.  While the overlord is
+away as a whole, the count does not change.
 """
 
 from dataclasses import replace
@@ -24,7 +24,7 @@ from tasks.machine.state import LookWork, Merging, PublishWork, ReadWork, TaskSt
 
 
 def hurry(state: TaskState, now: float) -> Step:
-    """Something runs: cancel it if that is due, give up if that does not help, else wait."""
+    """Cancel the running work if that is due, give up if cancelling does not help, else wait."""
     if (
         isinstance(state.busy, LookWork)
         and state.paused_until is not None
@@ -73,7 +73,7 @@ def moved(state: TaskState, now: float) -> TaskState:
 
 
 def stalls(before: TaskState, state: TaskState, now: float) -> TaskState:
-    """Return `state` with what is known of its stall after a step from `before`."""
+    """Return `state` with an updated `stalled_since`, after a step from `before`."""
     waits = state.busy is None and (not state.blocked_locally or state.paused_until is not None)
     if state.over or waits or isinstance(state.busy, PublishWork):
         return replace(state, stalled_since=None)

@@ -1,4 +1,4 @@
-"""What a task may read next, decided from one look at Kafka; pure, a part of `machine.py`."""
+"""Bounds of the next micro-batch, decided from one look at Kafka; pure, a part of `machine.py`."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -17,7 +17,10 @@ def beyond(position: Offsets, end: Offsets) -> bool:
 
 
 def other_topics(known: Mapping[str, str], view: StreamView) -> str:
-    """Say which topics were recreated since the offsets were taken; empty if none was (P11)."""
+    """Name the topics that were recreated, or are gone, since the offsets were taken (P11).
+
+    The text is empty if there are none.
+    """
     changed = [
         f"topic {topic} was recreated: its id was {known[topic]} and is {found}"
         for topic, found in sorted(view.topic_ids.items())
@@ -28,7 +31,7 @@ def other_topics(known: Mapping[str, str], view: StreamView) -> str:
 
 
 def unreadable(state: TaskState, view: StreamView) -> str:
-    """Say which records Kafka no longer holds though this task has yet to read them.
+    """Name the records that Kafka no longer holds, although this task has yet to read them.
 
     A position above the last stable offset is not named here: an open transaction looks the
     same, so the task only waits.
@@ -48,7 +51,7 @@ def unreadable(state: TaskState, view: StreamView) -> str:
 def next_batch(
     state: TaskState, view: StreamView, now: float
 ) -> tuple[TaskState, tuple[Effect, ...]]:
-    """Start the next batch, or wait for more: `view` is used up in both cases."""
+    """Start the next batch, or wait for more records; the new state has no `view` in both cases."""
     state = replace(state, view=None)
     readable = clip(state.position, view.stable, end=state.limit, rows_max=_ALL)
     lag = count(state.position, readable)
@@ -83,7 +86,7 @@ def _wait(state: TaskState, now: float, until: float) -> tuple[TaskState, tuple[
 
 
 def _waits_for(state: TaskState, view: StreamView) -> str:
-    """Say why nothing can be read though it should: an open transaction, or a shorter log."""
+    """Explain why no record is readable: an open transaction, or a log that ends too early."""
     ahead = [
         f"{p}: the next offset to read is {position}, the last stable offset is {view.stable[p]}"
         for p, position in sorted(state.position.items())

@@ -1,6 +1,4 @@
-"""Everything that `tasks/machine/machine.py` knows of one task, and the report that is made of
-it.
-"""
+"""The state of one task in `tasks/machine/machine.py`, and the task report from this state."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -74,7 +72,7 @@ Work: TypeAlias = LookWork | ReadWork | Journaling | Dropping | Merging | Publis
 
 @dataclass(frozen=True)
 class JournalContents:
-    """What the journal of an earlier incarnation holds."""
+    """The content of a journal that an earlier incarnation wrote."""
 
     entries: tuple[JournalEntry, ...]
     end: Offsets | None
@@ -93,7 +91,7 @@ class TaskState:
     """One ingestion task at one moment; times are monotonic seconds."""
 
     task: DesiredTask
-    """As first assigned: its order and turn are in the fields below."""
+    """The task as first assigned; its newest order and turn are in the fields below."""
     incarnation: int
     limits: Limits
     pace: Pace
@@ -102,9 +100,9 @@ class TaskState:
     """The highest order seen, and acted on."""
     started_at: float
     progressed_at: float
-    """When the last batch was journaled; at first the start."""
+    """When the last batch was journaled; before the first batch, when the task started."""
     number: int = 1
-    """Of the next batch; never given twice, since files are named after it."""
+    """Number of the next batch.  No number is used twice, because files are named after it."""
     entries: tuple[JournalEntry, ...] = ()
     counters: Counters = field(default_factory=Counters)
     chunk_rows: Mapping[str, int] = field(default_factory=dict)
@@ -113,51 +111,51 @@ class TaskState:
     batch_seconds: float = 0.0
     end: Offsets | None = None
     paused_until: float | None = None
-    """A pause is asked for, and gives way by itself then."""
+    """When the lease of the pause is over; None: no pause is ordered."""
     cancel_at: float | None = None
-    """What runs is to be cancelled if it still runs then."""
+    """When the running work is to be cancelled, if it still runs."""
     busy: Work | None = None
-    """What the task's thread does; one thing at a time."""
+    """The work of the task's thread, which does one thing at a time."""
     moved_at: float = 0.0
     """When the running job began, or last showed progress."""
     cancelled_at: float | None = None
     """When the running job was cancelled first."""
     cancelled_for_stall: str = ""
-    """Why the running job was cancelled, if it was for want of progress."""
+    """Why the running job was cancelled, if the reason was a lack of progress; else empty."""
     blocked_locally: bool = False
-    """This worker's own trouble keeps it from going on: its disk, or a job that stuck."""
+    """True: a problem of this worker blocks the task, such as its disk, or a job that got stuck."""
     stalled_since: float | None = None
-    """Since when it could go on and has not; None: it waits, rightly."""
+    """Since when the task could go on and has not.  None: the task waits for good reason."""
     batch_to_confirm: JournalEntry | None = None
-    """Read, but its topics' ids are not yet compared (P11)."""
+    """The batch that is read, while its topic ids are not yet compared (P11)."""
     view: StreamView | None = None
-    """What Kafka holds; forgotten once decided upon."""
+    """The last look at Kafka; removed once a decision is based on it."""
     look_at: float = 0.0
-    """Kafka is not asked before."""
+    """Kafka is not asked before this time."""
     waiting_since: float | None = None
     """Since when records are known to wait; None: none do, or a batch has taken them."""
     read_at_once: bool = True
-    """What is there now has waited unseen: do not let it linger."""
+    """True: the records that are there now have waited unseen, so they do not linger."""
     merged: MergeResult | None = None
     predecessors_published: bool = False
     ask_at: float = 0.0
-    """The overlord is not asked to publish before."""
+    """The overlord is not asked to publish before this time."""
     tries: int = 0
-    """Unanswered questions in a row."""
+    """Number of unanswered or failed tries in a row."""
     unanswered_s: float = 0.0
-    """How long the request to publish has had no answer while the overlord gave others."""
+    """How long the request to publish has had no answer, while the overlord answered others."""
     note: str = ""
-    missing_dependency: Lack | None = None
-    """What the last batch did not get; None once one was read."""
     """What the task waits for."""
+    missing_dependency: Lack | None = None
+    """The dependency that the last batch lacked; None once a batch was read."""
     lease_note: str = ""
-    """Says that a pause gave way by itself; until the next order."""
+    """Text that a pause ended by its lease; kept until the next order."""
     failure: Failure | None = None
     stopping: bool = False
     stopped: bool = False
-    """Nothing runs and nothing will: the thread may end, the journal stays."""
+    """True: nothing runs, and nothing will run.  The thread may end; the journal stays."""
     wake_at: float | None = None
-    """A `Ticked` is due then; None: nothing happens by time alone."""
+    """When a `Ticked` is due; None: nothing happens by time alone."""
 
     @property
     def start(self) -> Offsets:
@@ -171,14 +169,14 @@ class TaskState:
 
     @property
     def digest(self) -> str | None:
-        """What the whole range came to; None: it is not read to its end, or not known."""
+        """Digest of the whole range.  None: the range is not read to its end, or not known."""
         if self.end is None or dict(self.position) != dict(self.end):
-            return None  # it reads on, or is beyond the end and has a tail to drop (P14)
+            return None  # the task reads on, or is beyond the end and has a tail to drop (P14)
         return together(entry.digest for entry in self.entries)
 
     @property
     def limit(self) -> Offsets | None:
-        """How far it may read: the end, else the bound that its supervisor has; None: no end."""
+        """How far the task may read: its end, else the bound of its supervisor; None: no end."""
         return self.task.bound if self.end is None else self.end
 
     @property
@@ -188,17 +186,17 @@ class TaskState:
 
     @property
     def terminal(self) -> bool:
-        """Whether it has ended, well or not."""
+        """Whether the task has ended, with success or not."""
         return self.phase in {TaskPhase.SUCCESS, TaskPhase.FAILED}
 
     @property
     def over(self) -> bool:
-        """Whether its thread has nothing more to do."""
+        """Whether the task's thread has nothing more to do."""
         return self.terminal or self.stopped
 
 
 def report(state: TaskState, now: float) -> TaskReport:
-    """Return what the overlord is told of `state` at `now`."""
+    """Return the report of `state` at `now`, for the overlord."""
     detail = state.failure.detail if state.failure else state.note or state.lease_note
     return TaskReport(
         task_id=state.task.task_id,
@@ -251,7 +249,7 @@ def added(counters: Counters, entry: JournalEntry) -> Counters:
 def rows_by_chunk(
     entries: Iterable[JournalEntry], before: Mapping[str, int] = MappingProxyType({})
 ) -> Mapping[str, int]:
-    """Return start of a time chunk -> its rows in batches and in what was counted `before`."""
+    """Return start of a time chunk -> its rows, those of `entries` added to those of `before`."""
     summed = Counter(before)
     for entry in entries:
         summed.update(entry.chunk_rows)
@@ -276,7 +274,7 @@ _SUMMED = (
 
 
 def too_many_exceptions(state: TaskState) -> str:
-    """Say that the journaled batches have more bad records than the spec allows; else nothing."""
+    """Explain that the journaled batches have too many bad records for the spec; else empty."""
     most, found = state.tuning.parse_exceptions_max, state.counters
     bad = found.unparseable + found.processed_with_error
     if state.tuning.bad_records is BadRecords.FAIL and found.unparseable:
@@ -304,10 +302,10 @@ def newest_samples(state: TaskState, entries: Sequence[JournalEntry]) -> tuple[R
 
 
 def written(offsets: Offsets) -> str:
-    """Return offsets as people read them: `clicks:0 17, clicks:1 4`."""
+    """Return offsets as text for people: `clicks:0 17, clicks:1 4`."""
     return ", ".join(f"{TopicPartition(*p)} {offsets[p]}" for p in sorted(offsets))
 
 
 def shortened(text: str, longest: int = DETAIL_MAX) -> str:
-    """Return `text`, cut where the contract bounds it."""
+    """Return `text`, cut to at most `longest` characters, the bound of the contract."""
     return text if len(text) <= longest else text[: longest - 1] + "…"

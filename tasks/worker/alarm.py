@@ -1,4 +1,4 @@
-"""Wakes tasks that wait for a moment: one thread for all tasks of a worker."""
+"""Timer thread for all tasks of a worker, which ticks each task when its `wake_at` is reached."""
 
 from collections.abc import Callable, Sequence
 from threading import Condition
@@ -24,7 +24,7 @@ class Alarm:
         self._closed = False
 
     def wake(self) -> None:
-        """Look again when the next tick is due; returns at once."""
+        """Compute anew when the next tick is due; returns at once."""
         with self._changed:
             self._news = True
             self._changed.notify_all()

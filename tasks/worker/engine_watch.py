@@ -1,10 +1,10 @@
-"""What talks to the engine beside its jobs: asks how far they are, and cancels them.
+"""Watchdog of the engine's jobs: a thread that checks their progress and cancels them.
 
     orders, alarm ──cancel──► queue ──► this thread ──► engine      every moment, in order
                                            └──► progress of each running job, every period
 
-A thread of its own, because an engine that hangs does not answer: the threads that bring orders
-and that know the time must go on, and see that nothing moves any more.
+The watchdog has a thread of its own, because an engine that hangs does not answer.  The threads of
+the orders and of the alarm must go on, and must see that no job moves any more.
 """
 
 from collections import deque
@@ -38,7 +38,7 @@ class Watch:
         self._closed = False
 
     def cancel(self, task_id: str) -> None:
-        """Have the job of a task cancelled; returns at once."""
+        """Queue the job of a task for cancelling; returns at once."""
         with self._changed:
             if task_id not in self._requested:
                 self._requested.append(task_id)

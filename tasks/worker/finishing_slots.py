@@ -1,4 +1,4 @@
-"""How many tasks finish at once: a semaphore whose waiters can be told to give up."""
+"""Semaphore for the tasks that finish at once, whose waiters can give up."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,7 +15,7 @@ class FinishingSlots:
 
     @contextmanager
     def place(self, given_up: Callable[[], bool]) -> Iterator[bool]:
-        """Hold a place while the body runs; False: none was had before `given_up` said so."""
+        """Hold a place while the body runs; False: `given_up` was true before a place was free."""
         ticket = object()
         with self._changed:
             self._queue.append(ticket)
@@ -32,7 +32,7 @@ class FinishingSlots:
                 self._changed.notify_all()
 
     def wake(self) -> None:
-        """Let each waiter look again whether it has given up."""
+        """Let each waiter check again whether it has given up."""
         with self._changed:
             self._changed.notify_all()
 

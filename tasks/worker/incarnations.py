@@ -1,4 +1,4 @@
-"""The lives of one worker: their numbers, and how each ended; both in its data folder.
+"""Incarnations of one worker: their numbers, and how each ended; both in the data folder.
 
 begin ─► incarnation 7; `last-end` says "without a word" ─► end("stopped") ─► it says that
 ▲ of life 6 it said: "engine died: …"
@@ -13,7 +13,7 @@ from tasks.durable_files import replace_file
 
 WITHOUT_A_WORD = "without a word: killed, out of memory, or its machine failed"
 END_MAX = 1_000
-"""Characters that are kept of how a life ended."""
+"""Most characters that are kept of the text how an incarnation ended."""
 
 
 @dataclass(frozen=True)
@@ -23,10 +23,13 @@ class Incarnation:
     data_dir: Path
     incarnation: int
     previous_end: str = ""
-    """How the one before ended; empty: there was none, or it did not tell yet."""
+    """How the incarnation before ended; empty: there was none, or it left no text."""
 
     def end(self, how: str) -> None:
-        """Leave word for the next one; without space for it the worker ends all the same."""
+        """Store for the next incarnation how this one ended.
+
+        Without disk space for the text, the worker ends all the same.
+        """
         try:
             replace_file(_last_end(self.data_dir), f"{how[:END_MAX].strip()}\n".encode())
         except OSError as error:
@@ -34,12 +37,13 @@ class Incarnation:
 
 
 def begin_life(data_dir: Path, unix_ms: int) -> Incarnation:
-    """Draw and store a number higher than any this folder has seen; call with the folder locked.
+    """Draw and store a number higher than all earlier numbers of this folder.
 
-    Milliseconds since the epoch as a rule, so that a lost folder does not start again at 1.
+    The caller holds the lock of the folder.  The number is usually `unix_ms`, milliseconds since
+    the epoch, so that the numbers of a lost folder do not start again at 1.
 
     Raises:
-        OSError: the folder cannot be written; its number is as it was.
+        OSError: the folder cannot be written; the stored number is unchanged.
     """
     stored = _text_of(data_dir / "incarnation")
     last = _text_of(_last_end(data_dir))

@@ -1,4 +1,4 @@
-"""What a worker is told when it starts: names, folders, addresses, bounds with their units."""
+"""Options of a worker process: names, folders, addresses, bounds with their units."""
 
 import ssl
 from dataclasses import dataclass, field
@@ -14,18 +14,19 @@ class WorkerOptions:
 
     worker_id: str
     data_dir: Path
-    """Takes the lock, the incarnation and the journals."""
+    """Folder of the lock, the incarnation and the journals."""
     warehouse: str
     """Folder or URL below which the engine writes."""
     overlords: tuple[str, ...]
     """Base addresses, tried in turn."""
     host: str = "127.0.0.1"
     port: int = 8091
-    """Of the control API; 0 lets the system choose."""
+    """Port of the control API; 0 lets the system choose."""
     advertised_host: str | None = None
-    """What overlords call; None: `host`, or this machine's name if `host` means every address."""
+    """Host that overlords call.  None: `host`, or this machine's name if `host` means every
+    address."""
     slots: int = 4
-    """How many tasks may read at once; the overlord keeps to it."""
+    """How many tasks may read at once; the overlord assigns no more."""
     finishing_slots: int | None = None
     """How many tasks may finish (read the rest, merge, publish) at once; None: as many as slots."""
     kafka_allow: tuple[str, ...] | None = None
@@ -33,29 +34,32 @@ class WorkerOptions:
     registry_allow: tuple[str, ...] | None = None
     """Schema registries (`host` or `host:port`) that a task may name; None: any."""
     token: str | None = field(default=None, repr=False)
-    """What it sends to overlords that ask who calls."""
+    """Token that the worker sends to overlords that authenticate their callers."""
     tls: ssl.SSLContext | bool = True
-    """Whom it trusts to be an overlord; True: the system's authorities."""
+    """The authorities that the worker trusts for overlords; True: the system's authorities."""
     lists_to_anybody: bool = True
-    """Whether the control API tells its tasks without the token above: on loopback only."""
+    """Whether the control API lists its tasks without the token above: on loopback only."""
     limits: Limits = field(default_factory=Limits)
     long_poll: timedelta = timedelta(seconds=10)
-    """How long an overlord may keep a sync that has no news."""
+    """How long an overlord may hold a sync without news."""
     report_period: timedelta = timedelta(seconds=1)
     report_period_min: timedelta = timedelta(milliseconds=200)
     """Reports are sent no more often, however much changes."""
     stop_grace: timedelta = timedelta(seconds=4)
-    """A batch that still runs this long after a stop was asked for is cancelled."""
+    """A batch that still runs this long after a stop was requested is cancelled."""
     stop_timeout: timedelta = timedelta(seconds=15)
-    """The process ends at the latest this long after a stop was asked for."""
+    """The process ends at the latest this long after a stop was requested."""
     alive_period: timedelta = timedelta(seconds=1)
-    """How often the engine is asked whether it lives."""
+    """Period in which the engine's process is checked."""
     threads_max: int = 16
-    """Requests that the control API serves at once."""
+    """Most requests that the control API serves at once."""
 
     @property
     def poll_timeout(self) -> timedelta:
-        """How long a job waits for a broker, a few times in a row: that is no stuck job (P21)."""
+        """How long a job waits for a broker.
+
+        A job that waits so long a few times in a row must not count as stuck (P21).
+        """
         return timedelta(seconds=min(30.0, self.limits.progress_s / 6))
 
     @property
@@ -65,6 +69,6 @@ class WorkerOptions:
 
 
 def limits_within(overlords_timeout: timedelta) -> Limits:
-    """Return bounds by which a stuck job is over before overlords replace its task."""
+    """Return limits with which a stuck job ends before overlords replace its task."""
     seconds = overlords_timeout.total_seconds()
     return Limits(progress_s=seconds * 0.6, give_up_s=min(60.0, seconds * 0.2))

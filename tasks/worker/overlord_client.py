@@ -1,11 +1,16 @@
-"""The overlord by HTTP: tries each configured address until one leads.
+"""HTTP client of the overlord: tries each configured address until one leads.
 
-200 is the answer.  409 with /problems/worker-fenced is Fenced, for good.  After a 503, or without
-a connection, the next address is tried, beginning with the one that a follower names as leader.
-Another 4xx is OverlordRefused: the same request would hear the same.  Not so 401, 403, 408 and 429,
-which another token or another moment changes, nor a 404 or 405 that is no problem of an overlord's:
-a proxy answers so.  These and all others are OverlordUnavailable: a sentence for people, and the
-caller tries again.  A sync is repeated whatever it hears.
+- 200 is the answer.
+- 409 with /problems/worker-fenced is Fenced, for good.
+- After a 503, or without a connection, the client tries the next address.  It begins with the
+  address that a follower names as leader.
+- Another 4xx is OverlordRefused, because the same request would get the same answer.
+- 401, 403, 408 and 429 are OverlordUnavailable: another token or another moment changes them.
+- A 404 or 405 without a problem of an overlord is OverlordUnavailable: a proxy answers so.
+- All other answers are OverlordUnavailable.  Its text is a sentence for people, and the caller
+  tries again.
+
+A sync is repeated after any answer.
 """
 
 import ssl
@@ -33,10 +38,10 @@ from tasks.kafka.http_answers import bounded
 from tasks.ports import Fenced, OverlordRefused, OverlordUnavailable
 
 FENCED = "/problems/worker-fenced"
-"""`type` of the problem that tells an old incarnation to stop."""
+"""`type` of the problem by which an overlord stops an old incarnation."""
 
 WORKERS_HEADER = "X-Tidegate-Token"
-"""Takes the worker's token; Authorization is a task's."""
+"""Header of the worker's token; the header Authorization has the token of a task."""
 _CONNECT_S = 2.0
 _PUBLISH_S = 30.0
 _TEXT_MAX = 500
@@ -53,9 +58,9 @@ class HttpOverlord:
         connections_max: calls in flight at once: two syncs, one publish per finishing task
             and one of a compaction.
         answer_s: how long an answer may take beyond the wait that the request allows.
-        bytes_max: a longer answer is none.
-        token: the worker's own, beside a task's; overlords on loopback ask for none.
-        tls: whom to trust to be an overlord; True: the system's authorities.
+        bytes_max: a longer answer is refused.
+        token: the worker's own token, beside the token of a task; overlords on loopback need none.
+        tls: the authorities to trust for overlords; True: the system's authorities.
     """
 
     def __init__(
@@ -99,7 +104,7 @@ class HttpOverlord:
         self._client.close()
 
     def sync(self, request: SyncRequest) -> SyncResponse:
-        """Exchange states.  Raises as `Overlord.sync`."""
+        """Send the worker's state, return the desired state.  Raises as `Overlord.sync`."""
         path = f"/internal/v1/workers/{quote(request.worker_id, safe='')}/sync"
         try:
             body = self._post(path, request.to_json(), request.wait, {})
@@ -108,17 +113,20 @@ class HttpOverlord:
         return _parsed(SyncResponse, body)
 
     def publish(self, task: DesiredTask, request: PublishRequest) -> PublishAnswer:
-        """Ask to publish.  Raises as `Overlord.publish`; the commit may have happened then."""
+        """Ask to publish.  Raises as `Overlord.publish`; the range may be committed even then."""
         path = f"/internal/v1/tasks/{quote(task.task_id, safe='')}/publish"
         return self._published(path, task.token, request)
 
     def publish_compaction(self, order: DesiredCompaction, file: CompactedFile) -> PublishAnswer:
-        """Offer a file.  Raises as `Overlord.publish_compaction`; it may be committed then."""
+        """Offer a compacted file.
+
+        Raises as `Overlord.publish_compaction`; the file may be committed even then.
+        """
         path = f"/internal/v1/compactions/{quote(order.compaction_id, safe='')}/publish"
         return self._published(path, order.token, file)
 
     def answer_sample(self, order: DesiredSample, answer: SampleAnswer) -> None:
-        """Tell what became of a sample.  Raises as `Overlord.answer_sample`."""
+        """Send the result of a sample.  Raises as `Overlord.answer_sample`."""
         path = f"/internal/v1/samples/{quote(order.sample_id, safe='')}"
         headers = {"Authorization": f"Bearer {order.token}"}
         self._post(path, answer.to_json(), timedelta(seconds=_PUBLISH_S), headers)
@@ -172,7 +180,7 @@ class HttpOverlord:
 
 
 class _Problem:
-    """What can be read of an error's body, whatever it is."""
+    """The readable parts of an error's body, which may have any form."""
 
     def __init__(self, body: bytes) -> None:
         try:

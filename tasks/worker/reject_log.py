@@ -1,4 +1,4 @@
-"""Records that are no rows, in the worker's log: where they lie, not what they hold."""
+"""Log lines on rejected records: their places in the topic, without their content."""
 
 from collections.abc import Iterable
 
@@ -10,7 +10,7 @@ from tasks.ports import JournalEntry
 
 
 def log_bad_records(task_id: str, entry: JournalEntry, tuning: Tuning) -> None:
-    """Log what the spec wants logged of a batch: its bad records' number, samples of them."""
+    """Log the bad records of a batch as the spec wants it: their number, samples of them."""
     bad = entry.counters.unparseable
     if tuning.bad_records is BadRecords.WARN and bad:
         log = structlog.get_logger().bind(task=task_id, batch=entry.number)
@@ -20,7 +20,10 @@ def log_bad_records(task_id: str, entry: JournalEntry, tuning: Tuning) -> None:
 
 
 def log_refused(task_id: str, samples: Iterable[RejectSample]) -> None:
-    """Name each record; its content is in the task's report, which not everybody may read."""
+    """Log the place of each record.
+
+    The content of the records is in the task's report only, which not everybody may read.
+    """
     log = structlog.get_logger().bind(task=task_id)
     for one in samples:
         place = f"{one.topic}:{one.partition} {one.offset}"
