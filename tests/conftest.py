@@ -4,7 +4,6 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
-from pathlib import PurePosixPath
 
 import pytest
 import structlog
@@ -18,6 +17,7 @@ from tasks.spark.session import SparkRuntime
 from tests.environment.brokers import start_test_broker
 from tests.environment.postgres import Server, postgres
 from tests.environment.sparks import start_test_spark
+from tests.lanes import Lanes, place
 
 settings.register_profile("dev", max_examples=30, deadline=None)
 settings.register_profile("ci", max_examples=300, deadline=None, print_blob=True)
@@ -26,42 +26,10 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 # An overlord inside a test logs: not into what a command of the same test prints.
 structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.__stderr__))
 
-_FIRST = (
-    "tasks/ingest/",
-    "simulation/test_seeds.py",
-    "integration/faults/test_restarts.py",
-    "integration/faults/test_worker_faults.py",
-    "integration/deployment/test_dev.py",
-    "chaos/test_chaos.py",
-)
-"""What takes minutes: begun last, it would keep one process busy while the others rest.
-
-All that share one Spark are the longest of all; `tasks/ingest/` brings the others of its word.
-"""
-_APART = ("simulation/test_seeds.py",)
-"""Each test of it counts as a file."""
-_ON_ONE_CLUSTER = (
-    "integration/data/test_bad_input.py",
-    "integration/supervisors/test_end_to_end.py",
-    "integration/faults/test_kafka_as_it_is.py",
-    "integration/data/test_sampler.py",
-    "integration/data/test_sizes.py",
-    "integration/supervisors/test_task_logs.py",
-    "integration/data/test_topic_pattern.py",
-)
-_SHARING = {
-    "tasks/ingest/": "spark",
-    "tasks/rows/time/": "spark",
-    "tasks/rows/expression/": "spark",
-    "tasks/spark/": "spark",
-    **dict.fromkeys(_ON_ONE_CLUSTER, "cluster"),
-}
-"""Files that share a Spark or a cluster: one process runs all of a word."""
-
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put the longest files first and keep folders together; within one the order is random."""
-    items.sort(key=lambda item: _place(item.nodeid))
+    items.sort(key=lambda item: place(item.nodeid))
 
 
 def pytest_runtest_teardown(item: pytest.Item) -> None:
@@ -73,28 +41,7 @@ def pytest_runtest_teardown(item: pytest.Item) -> None:
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling:
     """Share files out between the processes, those with processes of their own included."""
-    return _Lanes(config, log)
-
-
-class _Lanes(LoadScopeScheduling):  # type: ignore[misc] # untyped: Any
-    """The processes share the tests by file; files that share something costly count as one."""
-
-    def _split_scope(self, nodeid: str) -> str:
-        file = nodeid.split("::", 1)[0]
-        shared = [word for begin, word in _SHARING.items() if _is_of(file, (begin,))]
-        if shared:
-            return shared[0]
-        return nodeid if _is_of(file, _APART) else file
-
-
-def _is_of(file: str, named: tuple[str, ...]) -> bool:
-    return any(file.startswith(f"tests/{name}") for name in named)
-
-
-def _place(nodeid: str) -> tuple[int, str]:
-    file = nodeid.split("::", 1)[0]
-    first = next((n for n, name in enumerate(_FIRST) if _is_of(file, (name,))), len(_FIRST))
-    return first, str(PurePosixPath(file).parent)
+    return Lanes(config, log)
 
 
 @pytest.fixture(autouse=True)
@@ -119,8 +66,8 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkRuntime]:
     """
     with ExitStack() as running:
         with pytest.MonkeyPatch.context() as environment:
-            told = f"{os.environ.get('JDK_JAVA_OPTIONS', '')} -XX:TieredStopAtLevel=4"
-            environment.setenv("JDK_JAVA_OPTIONS", told.strip())
+            options = f"{os.environ.get('JDK_JAVA_OPTIONS', '')} -XX:TieredStopAtLevel=4"
+            environment.setenv("JDK_JAVA_OPTIONS", options.strip())
             runtime = running.enter_context(start_test_spark(tmp_path_factory.mktemp("spark")))
         yield runtime
 

@@ -1,0 +1,91 @@
+"""Which process of a run takes which files of tests, so that costly parts start once or twice.
+
+    one file                          a unit: one process runs all of it
+    a file with Spark in it           goes to one of SPARKS processes, each with a JVM of its own
+    the files of ON_ONE_CLUSTER       one unit: they share a cluster
+    a test of APART                   a unit of its own
+
+Files are taken in the order of the collection: see `place`.
+"""
+
+from functools import cache
+from pathlib import Path, PurePosixPath
+
+from xdist.scheduler.loadscope import LoadScopeScheduling
+from xdist.workermanage import WorkerController
+
+__all__ = ["Lanes", "place"]
+
+SPARKS = 2
+"""So many processes have a Spark: each has one core, and a third process tests something else."""
+_WITH_SPARK = ("tasks/ingest/", "tasks/rows/", "tasks/spark/")
+"""Folders whose tests with the marker `spark` share the Spark of their process."""
+_LONG = (
+    "tasks/ingest/generated/",
+    "simulation/test_seeds.py",
+    "integration/faults/test_restarts.py",
+    "integration/faults/test_worker_faults.py",
+    "integration/deployment/test_dev.py",
+    "chaos/test_chaos.py",
+)
+"""What takes minutes: begun last, it would keep one process busy while the others rest."""
+_APART = ("simulation/test_seeds.py",)
+_ON_ONE_CLUSTER = (
+    "integration/data/test_bad_input.py",
+    "integration/supervisors/test_end_to_end.py",
+    "integration/faults/test_kafka_as_it_is.py",
+    "integration/data/test_sampler.py",
+    "integration/data/test_sizes.py",
+    "integration/supervisors/test_task_logs.py",
+    "integration/data/test_topic_pattern.py",
+)
+_TESTS = Path(__file__).parent
+
+
+class Lanes(LoadScopeScheduling):  # type: ignore[misc] # untyped: Any
+    """Gives each process the next unit that it may take; source: pytest-xdist's `loadscope`."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = nodeid.split("::", 1)[0]
+        if _is_of(file, _ON_ONE_CLUSTER):
+            return "cluster"
+        return nodeid if _is_of(file, _APART) else file
+
+    def _assign_work_unit(self, node: WorkerController) -> None:
+        unit = self._next(node)
+        if unit is None:
+            node.shutdown()  # what is left belongs to the processes with a Spark
+            return
+        self.workqueue.move_to_end(unit, last=False)
+        super()._assign_work_unit(node)
+
+    def _next(self, node: WorkerController) -> str | None:
+        """Return the first unit for this process: one with Spark, if it has one already."""
+        having = {
+            other for other, units in self.assigned_work.items() if any(map(has_spark, units))
+        }
+        with_spark = next(filter(has_spark, self.workqueue), None)
+        without = next((unit for unit in self.workqueue if not has_spark(unit)), None)
+        if node in having:
+            return with_spark or without
+        if len(having) < SPARKS:
+            return next(iter(self.workqueue))
+        return without
+
+
+def place(nodeid: str) -> tuple[int, int, str]:
+    """Return the key to sort tests by: Spark and the longest files first, folders together."""
+    file = nodeid.split("::", 1)[0]
+    long = next((n for n, name in enumerate(_LONG) if _is_of(file, (name,))), len(_LONG))
+    return 0 if has_spark(file) else 1, long, str(PurePosixPath(file).parent)
+
+
+@cache
+def has_spark(unit: str) -> bool:
+    """Whether a file's tests use the Spark of their process."""
+    file = _TESTS.parent / unit
+    return _is_of(unit, _WITH_SPARK) and file.is_file() and "mark.spark" in file.read_text("utf-8")
+
+
+def _is_of(file: str, named: tuple[str, ...]) -> bool:
+    return any(file.startswith(f"tests/{name}") for name in named)
