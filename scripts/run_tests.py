@@ -1,6 +1,12 @@
 """Run pytest for `scripts/test`, and see to it that nothing of the run outlives it.
 
-python scripts/run_tests.py RUN_ID [pytest's arguments]
+python scripts/run_tests.py RUN_ID LANE [pytest's arguments]
+
+    lane            its tests
+    all             every one
+    fast            those without a JVM, a broker, PostgreSQL or processes of their own
+    rest            the others
+    rest-or-none    the same, and it is no failure if there is none: the fast ones have run
 
     pytest ends ─────► what is left is killed and named ──► pytest's code, or 1
     SIGTERM, SIGHUP ─► all of the run is killed ──────────► 128 + the signal's number
@@ -23,10 +29,41 @@ LAST_WORDS_S = 2.0
 """How long pytest, which hears Ctrl-C as well, may take for its summary."""
 KILLS_FOR_S = 4.0
 """What is killed may have started more a moment before."""
+OUTSIDE = ("spark", "kafka", "pg", "chaos", "process", "seeds")
+"""Markers of what is not fast: it needs more than its own process, or very long."""
+LANES = {
+    "all": "",
+    "fast": " and ".join(f"not {marker}" for marker in OUTSIDE),
+    "rest": " or ".join(OUTSIDE),
+}
+_OR_NONE = "-or-none"
+_NO_TESTS = 5
+"""pytest's exit code if nothing was selected."""
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
-def run(run_id: str, arguments: list[str]) -> int:
+def options_of(lane: str, arguments: list[str]) -> list[str]:
+    """Return pytest's arguments for a lane; a `-m` among those given selects within the lane."""
+    processes = "2" if lane == "fast" else "3"
+    shared = ["-n", processes, "--dist", "loadscope", "--no-loadscope-reorder"]
+    shared.append(f"--junitxml=build/junit-{lane}.xml")
+    rest = list(arguments)
+    wanted = [LANES[lane]] if LANES[lane] else []
+    while "-m" in rest[:-1]:
+        at = rest.index("-m")
+        wanted = [*wanted[: bool(LANES[lane])], rest[at + 1]]  # of several the last one counts
+        del rest[at : at + 2]
+    selected = ["-m", " and ".join(f"({one})" for one in wanted)] if wanted else []
+    return [*shared, *selected, *rest]
+
+
+def run(run_id: str, lane: str, arguments: list[str]) -> int:
+    """Run a lane of the tests; return the exit code of the whole."""
+    code = run_pytest(run_id, options_of(lane.removesuffix(_OR_NONE), arguments))
+    return 0 if code == _NO_TESTS and lane.endswith(_OR_NONE) else code
+
+
+def run_pytest(run_id: str, arguments: list[str]) -> int:
     """Run pytest with these arguments; return the exit code of the whole."""
     news: SimpleQueue[int | None] = SimpleQueue()  # its `put` is safe in a signal handler
 
@@ -70,4 +107,4 @@ def end_all(run_id: str) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(run(sys.argv[1], sys.argv[2:]))
+    sys.exit(run(sys.argv[1], sys.argv[2], sys.argv[3:]))

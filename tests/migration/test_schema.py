@@ -45,6 +45,7 @@ def test_the_newest_revision_is_the_head_of_the_migrations() -> None:
     assert newest() == ScriptDirectory(str(scripts())).get_current_head()
 
 
+@pytest.mark.process
 def test_a_database_of_this_version_is_left_alone(url: str) -> None:
     """Goal: an overlord that starts again does not pay for loading Alembic."""
     migrate(url)
@@ -76,6 +77,7 @@ def test_migrating_again_keeps_what_is_stored(url: str) -> None:
     store.close()
 
 
+@pytest.mark.process
 def test_the_command_line_goes_up_and_back_to_nothing(url: str) -> None:
     """Goal: `alembic upgrade head` and `alembic downgrade base` in the repository."""
     alembic(url, "upgrade", "head")
@@ -98,6 +100,7 @@ def test_a_schema_of_a_newer_version_is_refused_and_left_alone(url: str) -> None
         assert version.scalar_one() == "9999"
 
 
+@pytest.mark.process
 def test_overlords_that_start_at_once_migrate_once(url: str) -> None:
     with ThreadPoolExecutor(2) as pool:
         processes = [pool.submit(alembic, url, "upgrade", "head") for _ in range(2)]

@@ -13,6 +13,7 @@ from tests.simulation.run import Outcome, run_seed
 TRACED = (3, 13)
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("seed", TRACED)
 def test_the_same_seed_does_the_same(seed: int) -> None:
     """In another process, where sets and dictionaries of texts have another order, as well."""

@@ -21,6 +21,8 @@ import pytest
 from tests.tidy.sources import ROOT
 from tests.waiting import HANGS_AFTER_S, wait_until
 
+pytestmark = pytest.mark.process
+
 ENDS_WITHIN_S = 10.0
 """From the signal to the end of the last process."""
 STARTS_WITHIN_S = HANGS_AFTER_S
@@ -169,6 +171,8 @@ def checkout(run: Run) -> Path:
     (root / "scripts").mkdir(parents=True)
     for name in ("test", "leftovers.py", "run_tests.py"):
         shutil.copy(ROOT / "scripts" / name, root / "scripts")
+    (root / ".ci").mkdir()
+    shutil.copy(ROOT / ".ci/run", root / ".ci")
     (root / ".venv").symlink_to(ROOT / ".venv")
     (root / "scripts/setup").touch()
     packages = [f"{p}/__init__" for p in ("tasks", "tasks/runtime", "tests", "tests/environment")]
@@ -230,6 +234,80 @@ def test_tests_end_with_what_has_left_their_group(run: Run, checkout: Path, way:
     assert run.ends(interrupt) == code
 
 
+@pytest.mark.parametrize("way", WAYS)
+def test_ci_ends_in_its_fast_tests_and_begins_no_others(run: Run, checkout: Path, way: str) -> None:
+    text = _STARTS_ONE.format(ready=str(run.ready), detached=True).replace("\n", "\n    ")
+    (checkout / TEST).write_text(f"def test_that_waits():{text}\n{_SLOW_ONE}")
+    interrupt, code = WAYS[way]
+
+    run.start(checkout / ".ci/run", "-n", "0")
+
+    assert len(run.alive()) >= 3
+    assert run.ends(interrupt) == code
+    assert not (checkout / "ran").exists()
+
+
+_SLOW_ONE = """
+import pytest
+
+@pytest.mark.process
+def test_that_is_not_fast():
+    open("ran", "a").write("x")
+"""
+_FAST_ONE = "def test_that_is_fast():\n    open('ran', 'a').write('f')\n"
+_FAILS = "def test_that_is_fast():\n    open('ran', 'a').write('f'); raise AssertionError\n"
+
+
+@pytest.mark.parametrize(
+    ("script", "options", "tests", "code", "ran"),
+    [
+        ("scripts/test", ["-p", "no:randomly"], _FAST_ONE + _SLOW_ONE, 0, "fx"),
+        ("scripts/test", ["--fast"], _FAST_ONE + _SLOW_ONE, 0, "f"),
+        ("scripts/test", ["--fast"], _SLOW_ONE, 5, ""),
+        ("scripts/test", ["--fast", "-m", "process"], _FAST_ONE + _SLOW_ONE, 5, ""),
+        (".ci/run", [], _FAST_ONE + _SLOW_ONE, 0, "fx"),
+        (".ci/run", [], _FAST_ONE, 0, "f"),
+        (".ci/run", [], _SLOW_ONE, 0, "x"),
+        (".ci/run", [], "", 5, ""),
+        (".ci/run", [], _FAILS + _SLOW_ONE, 1, "f"),
+        (".ci/run", ["-k", "not_fast"], _FAST_ONE + _SLOW_ONE, 0, "x"),
+    ],
+)
+def test_each_test_of_a_lane_runs_once(
+    run: Run, checkout: Path, script: str, options: list[str], tests: str, code: int, ran: str
+) -> None:
+    """Goal: CI runs no test twice and leaves none out, and nothing that fails is passed over."""
+    (checkout / TEST).write_text(tests)
+
+    done = _done(run, checkout / script, "-n", "0", *options)
+
+    wrote = checkout / "ran"
+    assert done.returncode == code, (run.folder / "out").read_text()
+    assert (wrote.read_text() if wrote.exists() else "") == ran
+
+
+def test_the_fast_tests_fetch_no_jar(run: Run, checkout: Path) -> None:
+    """Goal: they run on a machine that has neither Java nor a network."""
+    (checkout / f"{JARS}.py").write_text("raise OSError('no network')\n")
+
+    assert _done(run, checkout / "scripts/test", "--fast", "-n", "0").returncode == 0
+    assert _done(run, checkout / "scripts/test", "-n", "0").returncode != 0
+
+
+def _done(run: Run, script: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+    """Run a script to its end; options of lanes come first."""
+    lanes = [one for one in arguments if one.startswith("--fast")]
+    others = [one for one in arguments if one not in lanes]
+    with (run.folder / "out").open("wb") as out:
+        return subprocess.run(
+            [shutil.which("bash") or "bash", str(script), *lanes, *others],
+            check=False,
+            timeout=HANGS_AFTER_S,
+            stdout=out,
+            stderr=out,
+        )
+
+
 _ENDS = {
     0: "pass",
     1: "raise AssertionError",
@@ -247,13 +325,6 @@ def test_without_a_signal_the_exit_code_is_that_of_the_tests(
     else:
         (checkout / TEST).write_text(f"def test_that_ends():\n    {_ENDS[code]}\n")
 
-    with (run.folder / "out").open("wb") as out:
-        done = subprocess.run(
-            [shutil.which("bash") or "bash", str(checkout / "scripts/test"), "-n", "0"],
-            check=False,
-            timeout=60,
-            stdout=out,
-            stderr=out,
-        )
+    done = _done(run, checkout / "scripts/test", "-n", "0")
 
     assert done.returncode == code, (run.folder / "out").read_text()

@@ -9,6 +9,8 @@ import pytest
 
 from tests.tidy.sources import ROOT
 
+pytestmark = pytest.mark.process
+
 _PROJECT = {
     "supervisor/adapters/clock.py": "",
     "supervisor/api/routes.py": "",

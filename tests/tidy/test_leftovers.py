@@ -11,6 +11,8 @@ import pytest
 
 from tests.tidy.sources import ROOT
 
+pytestmark = pytest.mark.process
+
 _PARENT = (
     "import subprocess, sys; "
     "child = subprocess.Popen([sys.executable, '-c', 'input()'], stdin=subprocess.PIPE, env={}); "

@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.process
+
 LIBRARIES = frozenset(
     {"alembic", "deltalake", "duckdb", "fastapi", "numpy", "pyarrow", "pyiceberg", "pyspark"}
     | {"sqlalchemy", "typer"}

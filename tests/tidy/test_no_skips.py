@@ -9,6 +9,8 @@ import pytest
 
 from tests.tidy.sources import ROOT
 
+pytestmark = pytest.mark.process
+
 _SKIPPED = "import pytest\ndef test_a(): pytest.skip('no broker')\ndef test_b(): pass\n"
 _MARKED = "import pytest\n@pytest.mark.skip(reason='no broker')\ndef test_a(): pass\n"
 _MODULE = "import pytest\npytest.skip('no broker', allow_module_level=True)\n"

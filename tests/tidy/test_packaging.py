@@ -98,7 +98,9 @@ def test_each_plane_ships_its_types(plane: str) -> None:
     assert f"{plane}/py.typed" in project_files()
 
 
-@pytest.mark.parametrize("script", ["scripts/setup", "scripts/test", "scripts/demo", ".ci/run"])
+@pytest.mark.parametrize(
+    "script", ["scripts/setup", "scripts/test", "scripts/demo", "scripts/prove", ".ci/run"]
+)
 def test_a_script_stops_at_the_first_error(script: str) -> None:
     text = (ROOT / script).read_text()
 

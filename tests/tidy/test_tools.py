@@ -8,6 +8,8 @@ import pytest
 
 from tests.tidy.sources import ROOT
 
+pytestmark = pytest.mark.process
+
 BIN = Path(sys.executable).parent
 _UNTYPED = "def f(x):\n    return x\n"
 _LINTED = 'import os\n\nx = "a" * 100 + "' + "b" * 90 + '"\n'

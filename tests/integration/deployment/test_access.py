@@ -21,6 +21,8 @@ from supervisor.app.slow_requests import HEAD_S
 from supervisor.dev.ports import free_port
 from tests.waiting import HANGS_AFTER_S, wait_until
 
+pytestmark = pytest.mark.process
+
 SUPERVISORS = "/druid/indexer/v1/supervisor"
 PASSWORD = "correct horse battery"
 STARTS_WITHIN_S = HANGS_AFTER_S

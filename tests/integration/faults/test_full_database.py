@@ -17,6 +17,8 @@ from tests.integration.oracle import spec
 from tests.integration.overlords import SUPERVISORS, Overlords, silent_broker
 from tests.waiting import wait_until
 
+pytestmark = pytest.mark.process
+
 REFUSED = {f"/problems/{kind}" for kind in ("metadata-unavailable", "not-the-leader")}
 
 

@@ -9,6 +9,8 @@ import pytest
 
 from supervisor.dev.ports import free_port
 
+pytestmark = pytest.mark.process
+
 WITHIN_S = 60.0
 _CODE = """
 import sys

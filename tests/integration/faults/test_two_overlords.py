@@ -18,6 +18,8 @@ from tests.integration.oracle import spec
 from tests.integration.overlords import SUPERVISORS, Overlord, Overlords, ask, silent_broker
 from tests.waiting import wait_until
 
+pytestmark = pytest.mark.process
+
 LEASE_TTL_S = 8.0
 TAKEOVER_S = 2 * LEASE_TTL_S
 """10 s on a quiet machine: the lease and a little."""

@@ -17,6 +17,8 @@ from supervisor.dev.ports import LOOPBACK, accepts, free_port, is_free, keep
 from supervisor.dev.processes import Backoff, Child, ChildFailed, ChildSpec, ProcessGroup, State
 from tests.waiting import wait_until
 
+pytestmark = pytest.mark.process
+
 AT_ONCE = Backoff(first=timedelta(milliseconds=10), longest=timedelta(milliseconds=20))
 SOON = timedelta(seconds=30)
 REPOSITORY = Path(__file__).parents[3]

@@ -10,6 +10,8 @@ from tasks.kafka.proto_compiler import NoCompilerError, NotCompiledError, compil
 from tests.environment.small_disks import can_mount, mounted
 from tests.tasks.ingest.formats.protobufs import held
 
+pytestmark = pytest.mark.process
+
 SYNTAX = 'syntax = "proto3";\n'
 MONEY = f"{SYNTAX}package shop; message Money {{ string currency = 1; }}"
 PROTOS = Path(__file__).parents[2] / "tasks" / "ingest" / "formats" / "protos"

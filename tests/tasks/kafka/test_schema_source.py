@@ -143,6 +143,7 @@ def test_schemas_of_protobuf_are_asked_for_as_bytes(
     ]
 
 
+@pytest.mark.process
 def test_a_registry_of_sources_has_them_compiled(
     registry: FakeRegistry, client: RegistryClient
 ) -> None:
@@ -162,6 +163,7 @@ def test_a_registry_of_sources_has_them_compiled(
     ]
 
 
+@pytest.mark.process
 def test_a_source_that_is_none_is_a_schema_that_nobody_can_read(
     registry: FakeRegistry, client: RegistryClient
 ) -> None:

@@ -21,6 +21,8 @@ from tasks.runtime.java import Java
 from tasks.runtime.pins import read_lock
 from tests.environment.brokers import shared_jars, shared_java
 
+pytestmark = pytest.mark.process
+
 REPOSITORY = Path(__file__).parents[3]
 NO_JAVA = Java(Path("there/is/no/java"), 21, bundled=False)
 ONE_JAR = "commons-pool2-2.12.0.jar"

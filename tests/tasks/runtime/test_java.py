@@ -18,6 +18,8 @@ from tasks.runtime.errors import JavaMissing
 from tasks.runtime.ivy import pyspark_folder
 from tasks.runtime.java import Java, find_java, parse_version
 
+pytestmark = pytest.mark.process
+
 
 @pytest.fixture
 def no_java(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:

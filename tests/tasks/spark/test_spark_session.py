@@ -144,6 +144,7 @@ def test_a_jvm_has_the_collector_of_its_heap(spark: SparkRuntime) -> None:
     assert {bean.getName() for bean in beans} == {"Copy", "MarkSweepCompact"}
 
 
+@pytest.mark.process
 def test_a_java_that_ends_at_once_is_told_with_its_last_words(tmp_path: Path) -> None:
     java = tmp_path / "java"
     java.write_text("#!/bin/sh\necho out of luck >&2\nexit 3\n")

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from datetime import timedelta
 from types import MappingProxyType
 
+import pytest
+
 from tasks.contract.offsets import TopicPartition
 from tasks.ingest.spark.source import read_options
 
@@ -57,6 +59,7 @@ def test_a_group_has_one_set_of_properties_and_another_set_another_group() -> No
     assert options(40, client={"sasl.jaas.config": "first"})[GROUP] == groups[0]
 
 
+@pytest.mark.process
 def test_a_groups_name_is_not_known_from_its_password() -> None:
     """Goal: who sees the names of groups cannot try passwords against them."""
     program = (

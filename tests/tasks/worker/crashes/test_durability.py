@@ -14,6 +14,8 @@ import pytest
 from tests.tasks.worker.crashes.durable import PLANTED
 from tests.tasks.worker.crashes.power import Call, Disk, has_strace, recorded
 
+pytestmark = pytest.mark.process
+
 RECORDS = [True, False] if has_strace() else [False]
 """With strace or without it."""
 

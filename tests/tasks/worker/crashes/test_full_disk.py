@@ -17,6 +17,8 @@ import pytest
 from tests.environment.small_disks import can_mount, mounted
 from tests.tasks.worker.crashes.full_disk import READ
 
+pytestmark = pytest.mark.process
+
 KINDS = ["limit", *(["disk"] if can_mount() else [])]
 
 
