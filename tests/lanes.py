@@ -64,13 +64,14 @@ class Lanes(LoadScopeScheduling):  # type: ignore[misc] # untyped: Any
         having = {
             other for other, units in self.assigned_work.items() if any(map(has_spark, units))
         }
-        with_spark = next(filter(has_spark, self.workqueue), None)
-        without = next((unit for unit in self.workqueue if not has_spark(unit)), None)
+        units: list[str] = list(self.workqueue)
+        with_spark = [unit for unit in units if has_spark(unit)]
+        without = [unit for unit in units if not has_spark(unit)]
         if node in having:
-            return with_spark or without
-        if len(having) < SPARKS:
-            return next(iter(self.workqueue))
-        return without
+            units = with_spark or without
+        elif len(having) == SPARKS:
+            units = without
+        return units[0] if units else None
 
 
 def place(nodeid: str) -> tuple[int, int, str]:

@@ -11,10 +11,10 @@ A finding may be a file that came or went while we looked: each is looked at a s
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 
-from supervisor.verify.ledger import Lenient
+from supervisor.views.warehouse import WarehouseCopy, WarehouseFile, WarehouseFiles
 
 README = "README.txt"
 """Lies in the folder of each table; a crash may leave `.README.txt.<task>` beside it."""
@@ -26,48 +26,6 @@ _LOG_DEPTH = 2
 """An export's own is `<table>/_delta_log` or `<table>/metadata`."""
 _COPY = re.compile(r"[0-9a-f]{32}\.parquet(\.[0-9a-f]{32}\.half)?")
 """A copy of a file with other types, or one that is being written."""
-
-
-class ClaimedFile(Lenient):
-    """A file that the database names."""
-
-    path: str
-    size_bytes: int
-    sha256: str
-    task_id: str = ""
-
-
-class ClaimedCopy(Lenient):
-    """A copy of a published file that an exported table names."""
-
-    path: str
-    rows: int
-
-
-class ClaimedFiles(Lenient):
-    """What the overlord answers for: files by name, other tasks' files by their folders."""
-
-    warehouse: str
-    files: tuple[ClaimedFile, ...]
-    writing: frozenset[str] = frozenset()
-    """Folders of active tasks."""
-    pending: frozenset[str] = frozenset()
-    """Folders of ended tasks that the event queue has not settled yet."""
-    condemned: frozenset[str] = frozenset()
-    """Files that wait to be deleted, each by its name: they are pending, and none is unknown."""
-    kept: frozenset[str] = frozenset()
-    """Folders that are kept for people to look at."""
-    exports: frozenset[str] = frozenset()
-    """Folders in which whatever lies is a table format's own."""
-    copies: tuple[ClaimedCopy, ...] = ()
-    copied: frozenset[str] = frozenset()
-    """Folders in which further copies may lie."""
-
-    def only(self, paths: frozenset[str]) -> "ClaimedFiles":
-        """Leave out the names of other files; the folders stay."""
-        files = tuple(file for file in self.files if file.path in paths)
-        copies = tuple(copy for copy in self.copies if copy.path in paths)
-        return self.model_copy(update={"files": files, "copies": copies})
 
 
 @dataclass(frozen=True)
@@ -198,7 +156,7 @@ class Inventory:
 
 
 def judge(
-    walked: Walked, claim: ClaimedFiles, contents: Mapping[str, Content], *, digests: bool
+    walked: Walked, claim: WarehouseFiles, contents: Mapping[str, Content], *, digests: bool
 ) -> Inventory:
     """Compare; `found` is what is at the named paths, those of missing files left out."""
     piles: Counter[tuple[Place, str]] = Counter()
@@ -214,16 +172,17 @@ def judge(
             findings.append(finding)
         else:
             _put(piles, Place.EXPORTS, contents[copy.path].size_bytes)
+    folders = _Folders.of(claim)
     named = {file.path for file in claim.files} | {copy.path for copy in claim.copies}
     for path, size in walked.sizes.items():
         if path in named:
             continue
-        place = _place_of(path, claim)
+        place = folders.place_of(path)
         if place is None:
             findings.append(FileFinding(FileFindingKind.ORPHAN, path, "nothing names it", size))
             continue
         _put(piles, place, size)
-        if place in {Place.PENDING, Place.KEPT} and path not in claim.condemned:
+        if place in {Place.PENDING, Place.KEPT} and path not in folders.condemned:
             waiting[_folder_of(path)] = place
     findings += (
         FileFinding(FileFindingKind.ORPHAN, path, f"it is {what}, which is never ours", 0)
@@ -239,7 +198,14 @@ def judge(
     )
 
 
-def total_bytes(files: Iterable[ClaimedFile]) -> int:
+def only(claim: WarehouseFiles, paths: frozenset[str]) -> WarehouseFiles:
+    """Leave out the names of other files; the folders stay."""
+    files = [file for file in claim.files if file.path in paths]
+    copies = [copy for copy in claim.copies if copy.path in paths]
+    return claim.model_copy(update={"files": files, "copies": copies})
+
+
+def total_bytes(files: Iterable[WarehouseFile]) -> int:
     """Return the size of files together, as they were published."""
     return sum(file.size_bytes for file in files)
 
@@ -254,7 +220,7 @@ def _put(piles: Counter[tuple[Place, str]], place: Place, size: int) -> None:
     piles[place, "bytes"] += size
 
 
-def _compared(file: ClaimedFile, content: Content | None) -> FileFinding | None:
+def _compared(file: WarehouseFile, content: Content | None) -> FileFinding | None:
     if content is None:
         why = "published, and not there"
         return FileFinding(
@@ -273,7 +239,7 @@ def _compared(file: ClaimedFile, content: Content | None) -> FileFinding | None:
     )
 
 
-def _wrong_copy(copy: ClaimedCopy, content: Content | None) -> FileFinding | None:
+def _wrong_copy(copy: WarehouseCopy, content: Content | None) -> FileFinding | None:
     if content is None:
         why = "an export names it, and it is not there"
         return FileFinding(FileFindingKind.MISSING, copy.path, why, 0)
@@ -283,28 +249,43 @@ def _wrong_copy(copy: ClaimedCopy, content: Content | None) -> FileFinding | Non
     return None
 
 
-def _place_of(path: str, claim: ClaimedFiles) -> Place | None:
-    folder = _folder_of(path)
-    if folder in claim.writing:
-        return Place.WRITING
-    if folder in claim.pending or path in claim.condemned:
-        return Place.PENDING
-    if folder in claim.kept:
-        return Place.KEPT
-    if _is_readme(path) or _is_marker(path):
-        return Place.README
-    return Place.EXPORTS if _is_of_a_log(path, claim) or _is_a_copy(path, claim) else None
+@dataclass(frozen=True)
+class _Folders:
+    """What may lie in a warehouse without being named, to be looked up for each file."""
 
+    writing: frozenset[str]
+    pending: frozenset[str]
+    kept: frozenset[str]
+    condemned: frozenset[str]
+    """Files that wait to be deleted, each by its name: they are pending, and none is unknown."""
+    exports: frozenset[str]
+    copied: frozenset[str]
 
-def _is_of_a_log(path: str, claim: ClaimedFiles) -> bool:
-    parts = path.split("/", _LOG_DEPTH)
-    return len(parts) > _LOG_DEPTH and "/".join(parts[:_LOG_DEPTH]) in claim.exports
+    @classmethod
+    def of(cls, claim: WarehouseFiles) -> "_Folders":
+        held = {each.name: frozenset(getattr(claim, each.name)) for each in fields(cls)}
+        return cls(**held)
 
+    def place_of(self, path: str) -> Place | None:
+        folder = _folder_of(path)
+        if folder in self.writing:
+            return Place.WRITING
+        if folder in self.pending or path in self.condemned:
+            return Place.PENDING
+        if folder in self.kept:
+            return Place.KEPT
+        if _is_readme(path) or _is_marker(path):
+            return Place.README
+        return Place.EXPORTS if self._is_of_a_log(path) or self._is_a_copy(path) else None
 
-def _is_a_copy(path: str, claim: ClaimedFiles) -> bool:
-    """Tell whether it may be one with types that its table had before, or is about to have."""
-    folder, _, name = path.rpartition("/")
-    return folder in claim.copied and _COPY.fullmatch(name) is not None
+    def _is_of_a_log(self, path: str) -> bool:
+        parts = path.split("/", _LOG_DEPTH)
+        return len(parts) > _LOG_DEPTH and "/".join(parts[:_LOG_DEPTH]) in self.exports
+
+    def _is_a_copy(self, path: str) -> bool:
+        """Tell whether it may have types that its table had before, or is about to have."""
+        folder, _, name = path.rpartition("/")
+        return folder in self.copied and _COPY.fullmatch(name) is not None
 
 
 def _is_marker(path: str) -> bool:

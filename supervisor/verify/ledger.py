@@ -2,53 +2,25 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Literal
-
-from pydantic import ConfigDict, Field
 
 from supervisor.core.values.ids import ordinal_of
 from supervisor.core.values.table_names import errors_table
 from supervisor.verify.dropped import LetGo
 from supervisor.verify.facts import DeclaredGap
-from tasks.contract.kafka_client import KafkaClient
-from tasks.contract.messages import OffsetSpan, RejectsFile, SegmentFile
+from supervisor.views import ledger
+from supervisor.views.ledger import LedgerCompacted, LedgerLetGo
+from tasks.contract.messages import SegmentFile
 from tasks.contract.offsets import TopicPartition
-from tasks.contract.wire import Instant, Wire, WireOffsets
 
 BREAKS_SHOWN = 10
 """Reasons of declared breaks that a verification tells."""
 
 
-class Lenient(Wire):
-    """An answer of the API, read leniently: a newer overlord may say more."""
-
-    model_config = ConfigDict(extra="ignore")
-
-
-class LedgerOffset(Lenient):
-    """One partition's committed offsets."""
-
-    topic: str
-    partition: int
-    first_offset: int
-    next_offset: int
-    topic_id: str = ""
-
-
-class LedgerGap(Lenient):
+class LedgerGap(ledger.LedgerGap):
     """One declared break, `[first, end)`."""
 
-    topic: str
-    partition: int
-    first: int = Field(alias="from")
-    end: int = Field(alias="to")
     kind: Literal["skipped", "lost", "repeated", "recreated"]
-    author: str = ""
-    why: str = ""
-    at: datetime | None = None
-    last_ordinal: int | None = None
-    """Of the newest generation when it was declared; None: an earlier version declared it."""
 
     @property
     def is_new_topic(self) -> bool:
@@ -56,52 +28,15 @@ class LedgerGap(Lenient):
         return self.kind == "recreated"
 
 
-class LedgerLetGo(Lenient):
-    """One published file that is no part of the table any more: taken out on purpose.
-
-    Of a compacted one `rows` and `spans` are those that it had of the publication.
-    """
-
-    file: SegmentFile
-    unused_at: Instant
-    deleted_at: Instant | None = None
-
-
-class LedgerCompacted(Lenient):
-    """One compacted file of the table, and what it has of one publication."""
-
-    file: SegmentFile
-    rows: int
-    spans: tuple[OffsetSpan, ...]
-
-
-class LedgerPublication(Lenient):
+class LedgerPublication(ledger.LedgerPublication):
     """One publication: its range, its counts, its files."""
-
-    generation_id: str
-    task_id: str
-    published_at: Instant
-    start: WireOffsets
-    end: WireOffsets
-    rows: int
-    rejected: int
-    rejects: RejectsFile | None = None
-    segments: tuple[SegmentFile, ...] = ()
-    compacted: tuple[LedgerCompacted, ...] = ()
-    """The files that hold rows of other publications as well."""
-    let_go: tuple[LedgerLetGo, ...] = ()
-    errors: tuple[SegmentFile, ...] = ()
-    """The files that the errors table has of it."""
-    errors_compacted: tuple[LedgerCompacted, ...] = ()
-    """Files of the errors table that hold records of other publications as well."""
-    errors_let_go: tuple[LedgerLetGo, ...] = ()
 
     def comes_after(self, gap: LedgerGap) -> bool:
         """Tell whether it was published after a gap was declared."""
         if gap.last_ordinal is not None:
             return ordinal_of(self.generation_id) > gap.last_ordinal
         # Perhaps of two leaders' clocks; of older gaps nothing better is known.
-        return gap.at is None or self.published_at > gap.at
+        return self.published_at > gap.at
 
     def dropped(self) -> dict[TopicPartition, list[LetGo]]:
         """Return, by partition, the rows that went with the files that were let go."""
@@ -142,22 +77,12 @@ def _by_file(shares: Sequence[tuple[LedgerCompacted, str | None]]) -> list[Compa
     return [found[path] for path in sorted(found)]
 
 
-class Ledger(Lenient):
+class Ledger(ledger.Ledger):
     """Everything that one supervisor has committed and published."""
 
-    supervisor_id: str
-    data_source: str
-    warehouse: str
-    topic: str
-    kafka: KafkaClient
-    committed: tuple[LedgerOffset, ...]
-    gaps: tuple[LedgerGap, ...] = ()
-    publications: tuple[LedgerPublication, ...] = ()
+    gaps: tuple[LedgerGap, ...]
+    publications: tuple[LedgerPublication, ...]
     """In the order of their publication."""
-    forgotten: tuple[LedgerCompacted, ...] = ()
-    """What compacted files have of publications that are not told."""
-    errors_forgotten: tuple[LedgerCompacted, ...] = ()
-    """The same of the errors table."""
 
     def compacted(self) -> list[CompactedFile]:
         """Return every compacted file of rows once, by path, with what it has of whom."""

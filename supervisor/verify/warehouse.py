@@ -21,14 +21,14 @@ import pyarrow.parquet as pq
 
 from supervisor.settings.problems import SetupProblem
 from supervisor.verify.inventory import (
-    ClaimedFile,
-    ClaimedFiles,
     Content,
     Inventory,
     Walked,
     judge,
+    only,
     total_bytes,
 )
+from supervisor.views.warehouse import WarehouseFile, WarehouseFiles
 
 THREADS = 2
 """One waits for the disk while the other computes."""
@@ -38,7 +38,7 @@ _CHUNK_BYTES = 1 << 20
 _LOST_AND_FOUND = "lost+found"
 """The file system's own folder, where the warehouse is the root of one."""
 
-Ask = Callable[[], ClaimedFiles]
+Ask = Callable[[], WarehouseFiles]
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def inspect(root: Path, ask: Ask, steps: FilesProgress, *, digests: bool) -> Inv
     first = judge(walked, claim, found, digests=digests)
     if not (suspects := first.suspects()):
         return first
-    claim = ask().only(suspects)
+    claim = only(ask(), suspects)
     walked = _again(root, suspects & (walked.sizes.keys() | walked.others.keys()))
     found = contents(root, claim.files, lambda _: None, digests=digests) | copies(root, claim)
     return first.settled_by(judge(walked, claim, found, digests=digests))
@@ -97,7 +97,7 @@ def walk(root: Path) -> Walked:
 
 
 def contents(
-    root: Path, files: Iterable[ClaimedFile], done: Callable[[int], None], *, digests: bool
+    root: Path, files: Iterable[WarehouseFile], done: Callable[[int], None], *, digests: bool
 ) -> dict[str, Content]:
     """Return path -> what is there, of named files; those that are not there are left out."""
     found: dict[str, Content] = {}
@@ -112,12 +112,12 @@ def contents(
     return found
 
 
-def copies(root: Path, claim: ClaimedFiles) -> dict[str, Content]:
+def copies(root: Path, claim: WarehouseFiles) -> dict[str, Content]:
     """Return path -> what is there, of copies that an export names, by their footers."""
     reader = _Reader(root, lambda _: None, digests=False)
     found = {}
     for copy in claim.copies:
-        named = ClaimedFile(path=copy.path, size_bytes=0, sha256="")
+        named = WarehouseFile(path=copy.path, size_bytes=0, sha256="", task_id="")
         if (content := reader.read(named)) is not None:
             trouble = content.trouble or _wrong_footer(root / copy.path, copy.rows)
             found[copy.path] = replace(content, trouble=trouble)
@@ -190,7 +190,7 @@ class _Reader:
     stopped: Event = field(default_factory=Event)
     """Nobody waits for the rest."""
 
-    def read_all(self, files: Sequence[ClaimedFile]) -> dict[str, Content]:
+    def read_all(self, files: Sequence[WarehouseFile]) -> dict[str, Content]:
         """Return path -> what is there; see `contents`."""
         found = {}
         for file in files:
@@ -200,7 +200,7 @@ class _Reader:
                 found[file.path] = content
         return found
 
-    def read(self, file: ClaimedFile) -> Content | None:
+    def read(self, file: WarehouseFile) -> Content | None:
         """Return what is at one named path; however it ends, its recorded size is done."""
         path = os.path.join(self.root, file.path)  # noqa: PTH118 -- pathlib takes longer than stat
         left = file.size_bytes
@@ -246,7 +246,7 @@ def _kind(status: os.stat_result) -> str:
     return next((name for is_one, name in kinds if is_one(status.st_mode)), "a device")
 
 
-def _batches(files: Iterable[ClaimedFile]) -> Iterator[list[ClaimedFile]]:
+def _batches(files: Iterable[WarehouseFile]) -> Iterator[list[WarehouseFile]]:
     left = iter(files)
     while batch := list(islice(left, _BATCH)):
         yield batch

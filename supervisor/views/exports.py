@@ -12,6 +12,7 @@ from supervisor.core.tables.exports import (
     queue_of,
     state_of,
 )
+from supervisor.core.tables.snippets import Reader
 from supervisor.core.values.export_formats import ExportFormat
 from supervisor.ports.store import Transaction
 from tasks.contract.wire import Instant, Wire
@@ -41,6 +42,20 @@ class ExportList(Wire):
     """Exports, by table and format; those that are switched off too."""
 
     exports: list[ExportView]
+
+
+class Snippet(Wire):
+    """Python that reads exactly the published rows of a table into `rows`."""
+
+    reader: Reader
+    code: str
+
+
+class Snippets(Wire):
+    """One per reader; readers of a format that the table is not exported in are left out."""
+
+    data_source: str
+    snippets: list[Snippet]
 
 
 def export_views(

@@ -61,7 +61,7 @@ class LedgerCompacted(Wire):
 
     file: SegmentFile
     rows: int
-    spans: list[OffsetSpan]
+    spans: tuple[OffsetSpan, ...]
 
 
 class LedgerPublication(Wire):
@@ -75,16 +75,16 @@ class LedgerPublication(Wire):
     rows: int
     rejected: int
     rejects: RejectsFile | None
-    segments: list[SegmentFile]
+    segments: tuple[SegmentFile, ...]
     """The files that the table has of it alone, as its task wrote them."""
-    compacted: list[LedgerCompacted]
+    compacted: tuple[LedgerCompacted, ...]
     """The files that it shares with others, as a rule; those that they replaced are not told."""
-    let_go: list[LedgerLetGo]
-    errors: list[SegmentFile]
+    let_go: tuple[LedgerLetGo, ...]
+    errors: tuple[SegmentFile, ...]
     """The files that the errors table has of it alone, now."""
-    errors_compacted: list[LedgerCompacted]
+    errors_compacted: tuple[LedgerCompacted, ...]
     """The files of the errors table that it shares with others."""
-    errors_let_go: list[LedgerLetGo]
+    errors_let_go: tuple[LedgerLetGo, ...]
 
 
 class Ledger(Wire):
@@ -99,12 +99,12 @@ class Ledger(Wire):
     topic: str
     """The topic, or the pattern of several."""
     kafka: KafkaClient
-    committed: list[LedgerOffset]
-    gaps: list[LedgerGap]
-    publications: list[LedgerPublication]
-    forgotten: list[LedgerCompacted]
+    committed: tuple[LedgerOffset, ...]
+    gaps: tuple[LedgerGap, ...]
+    publications: tuple[LedgerPublication, ...]
+    forgotten: tuple[LedgerCompacted, ...]
     """What compacted files of these publications have of ones that are left out."""
-    errors_forgotten: list[LedgerCompacted]
+    errors_forgotten: tuple[LedgerCompacted, ...]
     """The same of the errors table."""
 
 
@@ -163,9 +163,9 @@ def ledger_of(
         warehouse=warehouse,
         topic=spec.io_config.stream,
         kafka=spec.io_config.client,
-        committed=[_offset(row) for row in committed],
-        gaps=[_gap(gap) for gap in gaps],
-        publications=[
+        committed=tuple(_offset(row) for row in committed),
+        gaps=tuple(_gap(gap) for gap in gaps),
+        publications=tuple(
             _publication(
                 p,
                 files.get(p.generation_id, []),
@@ -173,9 +173,9 @@ def ledger_of(
                 raw.get(p.generation_id, []),
             )
             for p in told
-        ],
-        forgotten=_of_others(shares, ids),
-        errors_forgotten=_of_others(raw, ids),
+        ),
+        forgotten=tuple(_of_others(shares, ids)),
+        errors_forgotten=tuple(_of_others(raw, ids)),
     )
 
 
@@ -196,7 +196,7 @@ def _of_others(shares: Mapping[str, list[_Shared]], named: set[str]) -> list[Led
 
 
 def _compacted(segment: Segment, share: Share) -> LedgerCompacted:
-    return LedgerCompacted(file=segment.file, rows=share.rows, spans=list(share.spans))
+    return LedgerCompacted(file=segment.file, rows=share.rows, spans=tuple(share.spans))
 
 
 def _offset(row: CommittedOffset) -> LedgerOffset:
@@ -239,11 +239,13 @@ def _publication(
         rows=publication.rows,
         rejected=publication.rejected,
         rejects=publication.rejects,
-        segments=[segment.file for segment in rows if segment.used],
-        compacted=[_compacted(segment, share) for segment, share in shares if segment.used],
+        segments=tuple(segment.file for segment in rows if segment.used),
+        compacted=tuple(_compacted(segment, share) for segment, share in shares if segment.used),
         let_go=_let_go([*rows, *(_cut(segment, share) for segment, share in shares)]),
-        errors=[segment.file for segment in errors if segment.used],
-        errors_compacted=[_compacted(segment, share) for segment, share in raw if segment.used],
+        errors=tuple(segment.file for segment in errors if segment.used),
+        errors_compacted=tuple(
+            _compacted(segment, share) for segment, share in raw if segment.used
+        ),
         errors_let_go=_let_go([*errors, *(_cut(segment, share) for segment, share in raw)]),
     )
 
@@ -254,12 +256,12 @@ def _cut(segment: Segment, share: Share) -> Segment:
     return replace(segment, file=file)
 
 
-def _let_go(segments: Sequence[Segment]) -> list[LedgerLetGo]:
-    return [
+def _let_go(segments: Sequence[Segment]) -> tuple[LedgerLetGo, ...]:
+    return tuple(
         LedgerLetGo(file=segment.file, unused_at=segment.unused_at, deleted_at=segment.deleted_at)
         for segment in segments
         if segment.unused_at is not None
-    ]
+    )
 
 
 def plans_of(supervisor_id: str, stored: Sequence[StoredPlan]) -> PlansView:

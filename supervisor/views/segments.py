@@ -62,6 +62,13 @@ class RetentionView(Wire):
     """Which table's rule it is: that of a table holds for its errors, too; null: there is none."""
 
 
+class Marked(Wire):
+    """What a mark changed; the names are Druid's."""
+
+    num_changed_segments: int
+    segment_state_changed: bool
+
+
 def table_segments(
     data_source: str, segments: Sequence[Segment], grace: timedelta, following: str | None = None
 ) -> TableSegments:

@@ -1,30 +1,16 @@
 """`tidegate audit`: who changed what, and when."""
 
-from datetime import datetime
 from typing import Annotated
 
 import typer
 
-from supervisor.cli.shell.answers import Lenient
 from supervisor.cli.shell.client import Params
 from supervisor.cli.shell.form import Format
 from supervisor.cli.shell.options import Limit, Output, Server, connect
 from supervisor.cli.shell.output import print_notice, show_json, show_table
+from supervisor.views.history import AuditPage, AuditView
 
 AUDIT = "/api/v1/audit"
-
-
-class _Entry(Lenient):
-    at: datetime
-    actor: str
-    action: str
-    subject: str
-    detail: dict[str, str] = {}  # noqa: RUF012 -- pydantic copies it
-
-
-class _Page(Lenient):
-    entries: tuple[_Entry, ...]
-    next: str | None = None
 
 
 Cursor = Annotated[
@@ -83,13 +69,13 @@ def audit(
     if output is Format.JSON:
         show_json(answer.json())
         return
-    page = answer.read(_Page)
+    page = answer.read(AuditPage)
     show_table(("WHEN", "WHO", "DID", "TO", "DETAIL"), (_row(entry) for entry in page.entries))
     if page.next is not None:
         print_notice(f"There is more: --cursor {page.next}")
 
 
-def _row(entry: _Entry) -> tuple[object, ...]:
+def _row(entry: AuditView) -> tuple[object, ...]:
     detail = "; ".join(f"{name}: {value}" for name, value in entry.detail.items() if value)
     at = entry.at.isoformat(timespec="seconds")
     return at, entry.actor, entry.action, entry.subject, detail

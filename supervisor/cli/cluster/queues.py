@@ -21,14 +21,16 @@ from supervisor.cli.shell.output import (
     size,
 )
 from supervisor.cli.shell.pages import rows_up_to
-from supervisor.cli.shell.queue_answers import (
-    Failed,
-    FailedEvents,
-    Oldest,
-    Queue,
-    QueueLatency,
-    RepairResult,
-    ReplayResult,
+from supervisor.cli.shell.resource import Resource, add_list
+from supervisor.views.queues import (
+    FailedPage,
+    FailedRow,
+    FailedView,
+    LatencyView,
+    OldestView,
+    QueueState,
+    RepairedView,
+    ReplayedView,
 )
 
 commands = typer.Typer(
@@ -63,22 +65,23 @@ def _group() -> None:
     """Deferred work: event queues, failed events."""
 
 
-@commands.command("list")
-def list_all(server: Server = None, output: Output = Format.TABLE) -> None:
-    """List the event queues: what waits, since when, and what is wrong."""
-    with connect(server) as client:
-        answer = client.get(QUEUES)
-    if output is Format.JSON:
-        show_json(answer.json())
-        return
-    now = datetime.now(UTC)
-    rows = answer.read(list[Queue])
-    if not rows:
-        print_notice("There is no event queue yet: nothing was ever deferred.")
-    show_table(
-        ("CONTAINER", "NAME", "STATE", "EVENTS", "SIZE", "OLDEST", "FAILED", "HEALTHY"),
-        (_row(each, now) for each in rows),
-    )
+_QUEUES = Resource(
+    path=QUEUES,
+    rows=list[QueueState],
+    columns=("CONTAINER", "NAME", "STATE", "EVENTS", "SIZE", "OLDEST", "FAILED", "HEALTHY"),
+    cells=lambda queue, now: (
+        queue.container,
+        queue.name,
+        queue.state,
+        queue.outstanding_events,
+        size(queue.outstanding_bytes),
+        "" if queue.oldest is None else ago(queue.oldest.enqueued_at, now),
+        queue.failed_events,
+        "yes" if queue.healthy else f"no: {queue.why}",
+    ),
+    nothing="There is no event queue yet: nothing was ever deferred.",
+)
+add_list(commands, _QUEUES, "List the event queues: what waits, since when, and what is wrong.")
 
 
 @commands.command()
@@ -95,7 +98,7 @@ def show(
         show_json(answer.json())
     else:
         show_name(container, name)
-        show_facts(_facts(answer.read(Queue), datetime.now(UTC)))
+        show_facts(_facts(answer.read(QueueState), datetime.now(UTC)))
 
 
 @commands.command()
@@ -144,12 +147,12 @@ def failed(
     with connect(server) as client:
         answer = rows_up_to(client, path_of(QUEUES, *place), "failed", limit)
     if output is Format.JSON:
-        show_json(answer)
+        show_json(answer.json())
         return
     now = datetime.now(UTC)
     show_table(
         ("CONTAINER", "NAME", "SEQ", "KEY", "TRIES", "FAILED", "REASON"),
-        (_failed_row(each, now) for each in FailedEvents.model_validate(answer).failed),
+        (_failed_row(each, now) for each in answer.read(FailedPage).failed),
     )
 
 
@@ -193,7 +196,7 @@ def replay(
     elif seq is not None:
         show_text(f"event {seq} waits in {container}/{name} again")
     else:
-        done = answer.read(ReplayResult)
+        done = answer.read(ReplayedView)
         show_text(f"{done.replayed} events wait in {container}/{name} again")
         if done.left:
             print_notice(
@@ -218,7 +221,7 @@ def drop(
     place = path_of(QUEUES, container, name, "failed", str(seq))
     with connect(server) as client:
         if not yes:
-            told = client.get(place).read(Failed)
+            told = client.get(place).read(FailedView)
             print_notice(
                 f"event {seq} of {container}/{name}, about {told.key}, failed: {told.reason}"
             )
@@ -252,7 +255,7 @@ def repair(
     if output is Format.JSON:
         show_json(answer.json())
         return
-    done = answer.read(RepairResult)
+    done = answer.read(RepairedView)
     show_name(container, name)
     show_text(f"{container}/{name} is live: {done.again} events wait in it again")
     if done.set_aside:
@@ -264,7 +267,7 @@ def repair(
 
 
 def _describe_repair(client: Client, container: str, name: str) -> None:
-    told = client.get(path_of(QUEUES, container, name)).read(Queue)
+    told = client.get(path_of(QUEUES, container, name)).read(QueueState)
     where = f"{container}/{name}"
     if told.dead_seq is None:
         print_notice(f"{where} is {told.state}.")
@@ -284,7 +287,7 @@ def _show_failed(
     if output is Format.JSON:
         show_json(answer.json())
         return
-    told, now = answer.read(Failed), datetime.now(UTC)
+    told, now = answer.read(FailedView), datetime.now(UTC)
     if form() is Format.NAME:
         show_name(container, name, seq)
         return
@@ -305,20 +308,7 @@ def _show_failed(
         show_json(told.payload)
 
 
-def _row(queue: Queue, now: datetime) -> tuple[object, ...]:
-    return (
-        queue.container,
-        queue.name,
-        queue.state,
-        queue.outstanding_events,
-        size(queue.outstanding_bytes),
-        "" if queue.oldest is None else ago(queue.oldest.enqueued_at, now),
-        queue.failed_events,
-        "yes" if queue.healthy else f"no: {queue.why}",
-    )
-
-
-def _facts(queue: Queue, now: datetime) -> tuple[tuple[str, object], ...]:
+def _facts(queue: QueueState, now: datetime) -> tuple[tuple[str, object], ...]:
     waits = f"{queue.outstanding_events} events, {size(queue.outstanding_bytes)}"
     limit = f" (limit {size(queue.max_outstanding_bytes)})" if queue.mode == "CONSUMER" else ""
     return (
@@ -336,17 +326,17 @@ def _facts(queue: Queue, now: datetime) -> tuple[tuple[str, object], ...]:
     )
 
 
-def _oldest(oldest: Oldest, now: datetime) -> str:
+def _oldest(oldest: OldestView, now: datetime) -> str:
     kind = oldest.kind or "not decodable"
     added, due = ago(oldest.enqueued_at, now), ago(oldest.due_at, now)
     return f"event {oldest.seq} ({kind}, {oldest.key}), added {added}, due {due}"
 
 
-def _latency(latency: QueueLatency) -> str:
+def _latency(latency: LatencyView) -> str:
     return f"{latency.average:.1f}s on average, p99 {latency.p99:.1f}s, of {latency.count} events"
 
 
-def _failed_row(event: Failed, now: datetime) -> tuple[object, ...]:
+def _failed_row(event: FailedRow, now: datetime) -> tuple[object, ...]:
     reason = event.reason
     if len(reason) > REASON_SHOWN:
         reason = f"{reason[:REASON_SHOWN]}..."

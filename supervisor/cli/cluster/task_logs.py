@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
-from supervisor.cli.shell.answers import TaskStatus
 from supervisor.cli.shell.client import TASK, ApiReply, Client, path_of
 from supervisor.cli.shell.options import Server, TaskId, connect
 from supervisor.cli.shell.output import print_notice, printable
 from supervisor.cli.shell.problems import ProblemAnswer
+from supervisor.views.tasks import TaskStatusView
 
 _LOOK_AGAIN_S = 1.0
 _NOT_YET, _AWAY = 404, 503
@@ -91,7 +91,7 @@ def _after(answer: ApiReply, offset: int) -> int:
 
 
 def _has_ended(client: Client, task_id: str) -> bool:
-    status = client.get(path_of(TASK, task_id, "status")).read(TaskStatus).status
+    status = client.get(path_of(TASK, task_id, "status")).read(TaskStatusView).status
     return status.status_code != "RUNNING"
 
 

@@ -7,12 +7,13 @@ from typing import Annotated
 
 import typer
 
-from supervisor.cli.shell.answers import TaskRow, TaskStatus
 from supervisor.cli.shell.client import TASK, TASKS, path_of
 from supervisor.cli.shell.form import Format
 from supervisor.cli.shell.groups import Sections
 from supervisor.cli.shell.options import Output, Server, TaskId, connect
-from supervisor.cli.shell.output import ago, show_done, show_facts, show_json, show_name, show_table
+from supervisor.cli.shell.output import ago, show_facts, show_json, show_name
+from supervisor.cli.shell.resource import Resource, Verb, add_verb
+from supervisor.views.tasks import TaskRow, TaskStatusView
 
 commands = typer.Typer(
     no_args_is_help=True, cls=Sections, help="Attempts that read a range and publish it."
@@ -61,15 +62,8 @@ def list_all(
     if data_source is not None:
         params["datasource"] = data_source
     with connect(server) as client:
-        answer = client.get(TASKS, params)
-    if output is Format.JSON:
-        show_json(answer.json())
-        return
-    now = datetime.now(UTC)
-    show_table(
-        ("ID", "TABLE", "STATUS", "CREATED", "TOOK", "WORKER", "ERROR"),
-        (_row(task, now) for task in answer.read(list[TaskRow])),
-    )
+        answer = client.get(_TASKS.path, params)
+    _TASKS.show(answer, output)
 
 
 @commands.command()
@@ -82,7 +76,7 @@ def get(task_id: TaskId, server: Server = None, output: Output = Format.TABLE) -
     if output is Format.JSON:
         show_json({"status": answer.json(), "reports": told})
         return
-    task, now = answer.read(TaskStatus).status, datetime.now(UTC)
+    task, now = answer.read(TaskStatusView).status, datetime.now(UTC)
     _, table, status, created, took, place, _ = _row(task, now)
     show_name(task.id)
     show_facts(
@@ -116,22 +110,18 @@ def _counted(reports: object) -> list[tuple[str, object]]:
     return [*counted.items(), *((f"rejected: {reason}", n) for reason, n in reasons.items())]
 
 
-@commands.command()
-def stop(task_id: TaskId, server: Server = None, output: Output = Format.TABLE) -> None:
-    """End a task: what it has not published is read again by the task that replaces it."""
-    with connect(server) as client:
-        answer = client.post(path_of(TASK, task_id, "shutdown"))
-    if output is Format.JSON:
-        show_json(answer.json())
-    else:
-        show_done(task_id, f"{task_id} has ended")
+add_verb(
+    commands,
+    Verb("stop", TASK, "shutdown", TaskId, "has ended"),
+    "End a task: what it has not published is read again by the task that replaces it.",
+)
 
 
 def _row(task: TaskRow, now: datetime) -> tuple[object, ...]:
-    where = task.location or {}
-    worker = f"{where.get('host')}:{where.get('port')}" if where.get("host") else ""
+    where = task.location
+    worker = f"{where.host}:{where.port}" if where.host else ""
     took = ""
-    if task.duration is not None and task.duration >= 0:
+    if task.duration >= 0:
         took = f"{timedelta(milliseconds=task.duration).total_seconds():.1f}s"
     return (
         task.id,
@@ -142,3 +132,11 @@ def _row(task: TaskRow, now: datetime) -> tuple[object, ...]:
         worker,
         task.error_msg,
     )
+
+
+_TASKS = Resource(
+    path=TASKS,
+    rows=list[TaskRow],
+    columns=("ID", "TABLE", "STATUS", "CREATED", "TOOK", "WORKER", "ERROR"),
+    cells=_row,
+)

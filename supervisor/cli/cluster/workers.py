@@ -5,12 +5,10 @@ from typing import Annotated
 import typer
 
 from supervisor.cli.cluster.serve import DataDir, Host, Slots, WorkerPort, worker
-from supervisor.cli.shell.answers import WorkerLine
-from supervisor.cli.shell.client import WORKER, WORKERS, path_of
-from supervisor.cli.shell.form import Format
+from supervisor.cli.shell.client import WORKER, WORKERS
 from supervisor.cli.shell.groups import Sections
-from supervisor.cli.shell.options import Output, Server, connect
-from supervisor.cli.shell.output import print_notice, show_done, show_json, show_table
+from supervisor.cli.shell.resource import Resource, Verb, add_list, add_verb
+from supervisor.views.workers import WorkerLine
 
 commands = typer.Typer(invoke_without_command=True, cls=Sections)
 WorkerId = Annotated[
@@ -32,54 +30,33 @@ def run(
         worker(host, port, data_dir, slots)
 
 
-@commands.command("list")
-def list_all(server: Server = None, output: Output = Format.TABLE) -> None:
-    """List the workers, their slots, and what runs on them."""
-    with connect(server) as client:
-        answer = client.get(WORKERS)
-    if output is Format.JSON:
-        show_json(answer.json())
-        return
-    rows = answer.read(list[WorkerLine])
-    if not rows:
-        print_notice("There is no worker yet: `tidegate worker` runs one.")
-    show_table(
-        ("ID", "ADDRESS", "STANDS", "SLOTS", "IN USE", "TASKS"),
-        (
-            (
-                row.worker.id,
-                row.worker.host,
-                _format_state(row),
-                row.worker.capacity,
-                row.curr_capacity_used,
-                len(row.running_tasks),
-            )
-            for row in rows
-        ),
-    )
-
-
-def _format_state(row: WorkerLine) -> str:
+def _state(row: WorkerLine) -> str:
     also = [word for word, so in (("disabled", row.disabled), ("stopping", row.stopping)) if so]
     return ", ".join([row.liveness, *also])
 
 
-@commands.command()
-def disable(worker_id: WorkerId, server: Server = None, output: Output = Format.TABLE) -> None:
-    """Give a worker nothing new: it finishes what it has.  It stays so until it is enabled."""
-    _change(worker_id, "disable", server, output)
-
-
-@commands.command()
-def enable(worker_id: WorkerId, server: Server = None, output: Output = Format.TABLE) -> None:
-    """Let a disabled worker take tasks again."""
-    _change(worker_id, "enable", server, output)
-
-
-def _change(worker_id: str, verb: str, server: str | None, output: Format) -> None:
-    with connect(server) as client:
-        answer = client.post(path_of(WORKER, worker_id, verb))
-    if output is Format.JSON:
-        show_json(answer.json())
-    else:
-        show_done(worker_id, f"{worker_id} is {verb}d")
+_WORKERS = Resource(
+    path=WORKERS,
+    rows=list[WorkerLine],
+    columns=("ID", "ADDRESS", "STANDS", "SLOTS", "IN USE", "TASKS"),
+    cells=lambda row, _: (
+        row.worker.id,
+        row.worker.host,
+        _state(row),
+        row.worker.capacity,
+        row.curr_capacity_used,
+        len(row.running_tasks),
+    ),
+    nothing="There is no worker yet: `tidegate worker` runs one.",
+)
+add_list(commands, _WORKERS, "List the workers, their slots, and what runs on them.")
+add_verb(
+    commands,
+    Verb("disable", WORKER, "disable", WorkerId, "is disabled"),
+    "Give a worker nothing new: it finishes what it has.  It stays so until it is enabled.",
+)
+add_verb(
+    commands,
+    Verb("enable", WORKER, "enable", WorkerId, "is enabled"),
+    "Let a disabled worker take tasks again.",
+)

@@ -18,6 +18,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from supervisor.cli.shell.problems import ProblemAnswer, Unreachable
 from supervisor.core.values.errors import FieldError
+from supervisor.views.lenient import lenient
 
 CONNECT_TIMEOUT_S = 5.0
 ANSWER_TIMEOUT_S = 30.0
@@ -81,14 +82,14 @@ class ApiReply:
             ) from error
         return value
 
-    def read(self, kind: type[T]) -> T:
-        """Return the body as a checked value.
+    def read(self, kind: type[T], *, whole: bool = False) -> T:
+        """Return the body as a checked value, read leniently; `whole`: no member may be missing.
 
         Raises:
             ProblemAnswer: it has another form than this version of the command knows.
         """
         try:
-            return TypeAdapter(kind).validate_python(self.json())
+            return TypeAdapter(lenient(kind, whole=whole)).validate_python(self.json())
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             where = "/".join(str(part) for part in first["loc"])

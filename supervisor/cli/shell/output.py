@@ -172,10 +172,12 @@ def printable(text: str) -> str:
     )
 
 
-def ago(moment: datetime | None, now: datetime) -> str:
-    """Return how long ago, or in how long, in one unit or two."""
-    if moment is None:
+def ago(moment: datetime | str | None, now: datetime) -> str:
+    """Return how long ago, or in how long, in one unit or two; a text is of ISO 8601."""
+    if not moment:
         return ""
+    if isinstance(moment, str):
+        moment = datetime.fromisoformat(moment)
     apart = now - moment
     return f"{_short(apart)} ago" if apart >= timedelta(0) else f"in {_short(-apart)}"
 

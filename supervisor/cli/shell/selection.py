@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from supervisor.cli.shell.answers import SupervisorRow
 from supervisor.cli.shell.client import SUPERVISORS, Client
 from supervisor.cli.shell.completion import complete_ids
 from supervisor.cli.shell.output import print_notice
+from supervisor.views.specs import SupervisorLine
 
 Ids = Annotated[
     list[str] | None,
@@ -78,16 +78,18 @@ class Selection:
         """Return the ids, each once, in the order named or by name."""
         if not self.filtered:
             return list(dict.fromkeys(self.ids))
-        rows = client.get(SUPERVISORS, {"state": "true"}).read(list[SupervisorRow])
+        rows = client.get(SUPERVISORS, {"state": "true"}).read(list[SupervisorLine])
         found = sorted(row.id for row in rows if self._fits(row))
         if not found:
             print_notice("No supervisor fits.")
         return found
 
-    def _fits(self, row: SupervisorRow) -> bool:
+    def _fits(self, row: SupervisorLine) -> bool:
         if self.ids and row.id not in self.ids:
             return False
-        if self.data_source is not None and not fnmatchcase(row.data_source, self.data_source):
+        if self.data_source is not None and not fnmatchcase(
+            row.data_source or "", self.data_source
+        ):
             return False
         states = {row.state.upper(), row.detailed_state.upper()}
         return self.state is None or self.state.upper() in states

@@ -3,21 +3,23 @@
 import time
 from collections.abc import Callable, Collection
 
-from supervisor.cli.shell.answers import Lenient, Status, TaskRow
 from supervisor.cli.shell.client import OPERATIONS, SUPERVISORS, TASKS, Client, path_of
 from supervisor.cli.shell.output import print_notice, spinner
 from supervisor.cli.shell.problems import CommandFailed, DeadlinePassed, Unreachable
+from supervisor.views.operations import OperationView, UnpublishedRange
+from supervisor.views.status import SupervisorStatus
+from supervisor.views.tasks import TaskRow
 
 _FIRST_S, _LONGEST_S = 0.25, 2.0
 _NOT_FOUND = 404
 _TASKS_MAX = 1_000
 
 
-def status_of(client: Client, supervisor_id: str) -> Status | None:
+def status_of(client: Client, supervisor_id: str) -> SupervisorStatus | None:
     """Return how a supervisor stands; None if there is none of this id."""
     path = path_of(SUPERVISORS, supervisor_id, "status")
     answer = client.get(path, also=(_NOT_FOUND,))
-    return None if answer.status == _NOT_FOUND else answer.read(Status)
+    return None if answer.status == _NOT_FOUND else answer.read(SupervisorStatus)
 
 
 def wait_until_reading(client: Client, supervisor_id: str, seconds: float) -> None:
@@ -84,25 +86,13 @@ def wait_until_handed_off(
     wait_for(f"waiting until {supervisor_id} has handed off", look, seconds)
 
 
-class _Unpublished(Lenient):
-    generation: str
-    start: dict[str, int]
-    end: dict[str, int] | None = None
-
-    def __str__(self) -> str:
-        """Say its offsets."""
-        ends = self.end or {}
-        spans = (
-            f"{p} from {at}" + (f" to {ends[p]}" if p in ends else "")
-            for p, at in self.start.items()
-        )
-        return f"{self.generation}: {', '.join(spans)}"
-
-
-class _Operation(Lenient):
-    state: str
-    waits_for: str = ""
-    unpublished: tuple[_Unpublished, ...] = ()
+def _offsets_of(given_up: UnpublishedRange) -> str:
+    ends = given_up.end or {}
+    spans = (
+        f"{p} from {at}" + (f" to {ends[p]}" if p in ends else "")
+        for p, at in given_up.start.items()
+    )
+    return f"{given_up.generation}: {', '.join(spans)}"
 
 
 def wait_until_done(client: Client, operation: str, seconds: float) -> float:
@@ -116,7 +106,7 @@ def wait_until_done(client: Client, operation: str, seconds: float) -> float:
     path = path_of(OPERATIONS, operation)
 
     def look() -> str | None:
-        found = client.get(path).read(_Operation)
+        found = client.get(path).read(OperationView)
         if found.state == "superseded":
             raise CommandFailed(
                 f"{operation} is superseded: the spec was changed before it was done"
@@ -155,9 +145,9 @@ def wait_until_terminated(
     wait_until_stopped(client, supervisor_id, operation, seconds)
     if operation is None:
         return
-    found = client.get(path_of(OPERATIONS, operation)).read(_Operation)
+    found = client.get(path_of(OPERATIONS, operation)).read(OperationView)
     for one in found.unpublished:
-        print_notice(f"not published, no task of it was left: {one}")
+        print_notice(f"not published, no task of it was left: {_offsets_of(one)}")
 
 
 class Deadline:
@@ -195,7 +185,7 @@ def wait_for(what: str, look: Callable[[], str | None], seconds: float) -> None:
             pause = min(pause * 1.5, _LONGEST_S)
 
 
-def _format_status(status: Status) -> str:
+def _format_status(status: SupervisorStatus) -> str:
     now = status.payload
     detail = now.detailed_state if now.detailed_state != now.state else ""
     more = "; ".join(part for part in (detail, now.why or "") if part)

@@ -7,7 +7,6 @@ from typing import Annotated
 import typer
 from pydantic import JsonValue
 
-from supervisor.cli.shell.answers import Applied
 from supervisor.cli.shell.client import SUPERVISORS, Client
 from supervisor.cli.shell.form import Format
 from supervisor.cli.shell.many import each, show_each, wait_for_each
@@ -17,6 +16,7 @@ from supervisor.cli.shell.problems import CommandFailed
 from supervisor.cli.shell.wait import wait_until_applied
 from supervisor.cli.supervisor.dry_run import DryRun, dry_run
 from supervisor.cli.supervisor.spec_files import SpecFile, read_specs
+from supervisor.views.specs import Posted
 
 _SHOWN_MAX = 80
 """Characters of a value that was changed."""
@@ -37,7 +37,7 @@ class _Applying:
         answer = self.client.post(
             SUPERVISORS, file.body, {"skipRestartIfUnmodified": "true"}, headers=self.headers
         )
-        applied = answer.read(Applied)
+        applied = answer.read(Posted)
         for warning in applied.warnings:
             print_notice(f"warning: {warning}")
         self.ids[file.name] = applied.id
@@ -92,7 +92,7 @@ def apply(
     show_each(tried, output, alone=alone, ids=applying.ids)
 
 
-def format_changes(applied: Applied) -> str:
+def format_changes(applied: Posted) -> str:
     """Return each change and what it disturbs, and that it is applied."""
     lines = [
         f"{change.field}: {_short(change.old)} -> {_short(change.new)} ({change.effect})"

@@ -1,62 +1,28 @@
 """`tidegate supervisor reset --to-latest --backfill`: go on at the end, the rest is read beside."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import typer
-from pydantic import Field
 
-from supervisor.cli.shell.answers import Lenient
 from supervisor.cli.shell.client import SUPERVISORS, ApiReply, Client, path_of
 from supervisor.cli.shell.confirm import confirm
 from supervisor.cli.shell.form import Format
 from supervisor.cli.shell.output import print_notice, show_done, show_json, show_text
+from supervisor.views.resets import Backfilled
 
 
-class BackfillRange(Lenient):
-    """What the bounded supervisor reads of one partition."""
-
-    topic: str
-    partition: int
-    start: int = Field(alias="from")
-    to: int
-
-
-class LeftBehind(Lenient):
-    """One partition that moves."""
-
-    topic: str
-    partition: int
-    lost: int = 0
-
-
-class GivenUp(Lenient):
-    """One range that is discarded."""
-
-
-class Backfilled(Lenient):
-    """The answer of the route."""
-
-    id: str
-    backfill_supervisor_id: str | None = None
-    backfill_task_count: int = 1
-    backfill: tuple[BackfillRange, ...] = ()
-    partitions: tuple[LeftBehind, ...] = ()
-    discarded: tuple[GivenUp, ...] = ()
-
-    def lines(self) -> list[str]:
-        """Say who reads what from now on, a line each."""
-        reader = self.backfill_supervisor_id or "a supervisor of its own"
-        lines = [
+def _readers(done: Backfilled) -> Iterator[str]:
+    """Say who reads what from now on, a line each."""
+    reader = done.backfill_supervisor_id or "a supervisor of its own"
+    for each in done.backfill:
+        yield (
             f"{each.topic}:{each.partition}: {reader} reads {each.start} to {each.to}, "
-            f"{each.to - each.start} offsets; {self.id} goes on at {each.to}"
-            for each in self.backfill
-        ]
-        lines += [
-            f"{each.topic}:{each.partition}: {each.lost} records are lost: Kafka holds them no more"
-            for each in self.partitions
-            if each.lost
-        ]
-        return lines
+            f"{each.to - each.start} offsets; {done.id} goes on at {each.to}"
+        )
+    for left in done.partitions:
+        if left.lost:
+            where = f"{left.topic}:{left.partition}"
+            yield f"{where}: {left.lost} records are lost: Kafka holds them no more"
 
 
 def wanted_backfill(
@@ -87,7 +53,7 @@ def run_backfill(
         if dry_run:
             return answer
         seen = answer.read(Backfilled)
-        for line in seen.lines():
+        for line in _readers(seen):
             print_notice(line)
         print_notice(
             f"{len(seen.discarded)} range(s) that are being read are given up, and read once more "
@@ -103,7 +69,7 @@ def show_backfill(answer: ApiReply, output: Format) -> None:
         show_json(answer.json())
         return
     done = answer.read(Backfilled)
-    for line in done.lines():
+    for line in _readers(done):
         show_text(line)
     own = done.backfill_supervisor_id
     last = "nothing is changed: a dry run" if own is None else f"{done.id} is reset, {own} created"

@@ -9,7 +9,6 @@ from typing import Annotated
 import typer
 from pydantic import JsonValue
 
-from supervisor.cli.shell.answers import Lenient, SpecChange
 from supervisor.cli.shell.client import Client
 from supervisor.cli.shell.form import Format
 from supervisor.cli.shell.many import each, show_each
@@ -20,6 +19,7 @@ from supervisor.cli.supervisor.spec_files import SpecFile, read_one
 from supervisor.core.spec.reader import read_spec
 from supervisor.core.values.errors import FieldError, InvalidSpec
 from supervisor.core.values.json_bodies import parse_document
+from supervisor.views.dry_run import Connection, DryRunView
 
 VALIDATE = "/api/v1/supervisors/validate"
 _REFUSED = 400
@@ -45,49 +45,6 @@ File = Annotated[
     str,
     typer.Option("--file", "-f", metavar="FILE", help="The spec, JSON or YAML; - reads stdin."),
 ]
-
-
-class Wrong(Lenient):
-    """One thing that is wrong."""
-
-    pointer: str = ""
-    message: str = ""
-    hint: str = ""
-
-
-class Partition(Lenient):
-    """What Kafka holds of one partition."""
-
-    earliest: int
-    latest: int
-
-
-class Topic(Lenient):
-    """One topic that the spec reads."""
-
-    topic: str
-    partitions: tuple[Partition, ...]
-
-
-class Connection(Lenient):
-    """Whether the topics can be read."""
-
-    reachable: bool
-    topics: tuple[Topic, ...] = ()
-    error: str | None = None
-
-
-class Verdict(Lenient):
-    """What a spec would do."""
-
-    id: str | None = None
-    valid: bool
-    errors: tuple[Wrong, ...] = ()
-    warnings: tuple[str, ...] = ()
-    connect: Connection | None = None
-    exists: bool = False
-    changes: tuple[SpecChange, ...] = ()
-    restarts_what: str = ""
 
 
 def dry_run(
@@ -186,13 +143,13 @@ def diff(file: File, server: Server = None, output: Output = Format.TABLE) -> No
 
 def _validate(
     client: Client, body: bytes, *, look: bool, headers: Mapping[str, str] | None = None
-) -> tuple[object, Verdict]:
+) -> tuple[object, DryRunView]:
     params = {"connect": "true" if look else "false"}
     answer = client.post(VALIDATE, body, params, headers=headers)
-    return answer.json(), answer.read(Verdict)
+    return answer.json(), answer.read(DryRunView)
 
 
-def _refuse(verdict: Verdict) -> None:
+def _refuse(verdict: DryRunView) -> None:
     if not verdict.valid:
         raise _refused([FieldError(e.pointer, e.message, e.hint) for e in verdict.errors])
 
@@ -202,7 +159,7 @@ def _refused(errors: Sequence[FieldError]) -> ProblemAnswer:
     return ProblemAnswer(title, status=_REFUSED, title=title, errors=errors)
 
 
-def _show_changes(verdict: Verdict) -> None:
+def _show_changes(verdict: DryRunView) -> None:
     if verdict.changes:
         show_table(
             ("FIELD", "FROM", "TO", "EFFECT"),

@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from supervisor.cli.shell.answers import Status
 from supervisor.cli.shell.client import SUPERVISORS, Client, path_of
 from supervisor.cli.shell.form import Format
 from supervisor.cli.shell.many import each, show_each, wait_for_each
@@ -14,6 +13,7 @@ from supervisor.cli.shell.options import Output, Server, Wait, connect
 from supervisor.cli.shell.selection import All, Ids, InState, OfDataSource, Selection
 from supervisor.cli.shell.wait import wait_until_done, wait_until_handed_off
 from supervisor.cli.supervisor.verbs import announced
+from supervisor.views.status import SupervisorStatus
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ def handoff(
 
 
 def _ask(client: Client, supervisor_id: str, group: list[int] | None) -> _Meant:
-    status = client.get(path_of(SUPERVISORS, supervisor_id, "status")).read(Status)
+    status = client.get(path_of(SUPERVISORS, supervisor_id, "status")).read(SupervisorStatus)
     live = status.payload.groups
     groups = sorted(set(group or [one.group for one in live]))
     operation = None

@@ -2,17 +2,17 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from supervisor.cli.shell.answers import SpecVersion
+from supervisor.views.specs import HistoryRow
 
 _SHOWN_MAX = 6
 _SECTIONS = ("dataSchema", "ioConfig", "tuningConfig")
 
 
-def version_rows(versions: Sequence[SpecVersion]) -> Iterator[tuple[object, ...]]:
+def version_rows(versions: Sequence[HistoryRow]) -> Iterator[tuple[object, ...]]:
     """Yield (number, time, what, changed fields) of versions that come newest first."""
-    older: list[SpecVersion | None] = [*versions[1:], None][: len(versions)]
+    older: list[HistoryRow | None] = [*versions[1:], None][: len(versions)]
     for version, before in zip(versions, older, strict=True):
-        named = version.version_number, version.version
+        named = version.version_number or None, version.version
         if version.spec.get("type") == "noop":
             yield *named, "terminated", ""
         elif before is None or before.spec.get("type") == "noop":

@@ -4,9 +4,7 @@ import json
 from typing import Annotated
 
 import typer
-from pydantic import Field
 
-from supervisor.cli.shell.answers import Lenient, Status
 from supervisor.cli.shell.client import SUPERVISORS, Client, path_of
 from supervisor.cli.shell.confirm import confirm
 from supervisor.cli.shell.form import Format
@@ -15,45 +13,22 @@ from supervisor.cli.shell.output import print_notice, show_done, show_json, show
 from supervisor.cli.shell.problems import CommandFailed
 from supervisor.cli.shell.wait import wait_until_reading
 from supervisor.cli.supervisor.backfill import run_backfill, show_backfill, wanted_backfill
+from supervisor.views.resets import Moved, MovedPartition
+from supervisor.views.status import SupervisorStatus
 
 
-class MovedPartition(Lenient):
-    """One partition of the answer."""
-
-    topic: str
-    partition: int
-    start: int | None = Field(alias="from")
-    to: int | None
-    skipped: int = 0
-    lost: int = 0
-    repeated: int = 0
-
-    def line(self) -> str:
-        """Say where it goes, and what that skips, loses or repeats."""
-        came = "no offset" if self.start is None else str(self.start)
-        went = "nowhere: it exists no more" if self.to is None else str(self.to)
-        numbers = (
-            (self.skipped, "records are skipped"),
-            (self.lost, "records are lost: Kafka holds them no more"),
-            (self.repeated, "records are read, and in the table, a second time"),
-        )
-        effects = [f"{count} {what}" for count, what in numbers if count]
-        said = "; ".join(effects) or "nothing is skipped or read twice"
-        return f"{self.topic}:{self.partition}: from {came} to {went}: {said}"
-
-
-class GivenUp(Lenient):
-    """One range of the answer that is discarded."""
-
-    generation_id: str
-
-
-class Moved(Lenient):
-    """The answer to both routes."""
-
-    id: str
-    partitions: tuple[MovedPartition, ...] = ()
-    discarded: tuple[GivenUp, ...] = ()
+def _effects(moved: MovedPartition) -> str:
+    """Say where a partition goes, and what that skips, loses or repeats."""
+    came = "no offset" if moved.start is None else str(moved.start)
+    went = "nowhere: it exists no more" if moved.to is None else str(moved.to)
+    numbers = (
+        (moved.skipped, "records are skipped"),
+        (moved.lost, "records are lost: Kafka holds them no more"),
+        (moved.repeated, "records are read, and in the table, a second time"),
+    )
+    effects = "; ".join(f"{count} {what}" for count, what in numbers if count)
+    effects = effects or "nothing is skipped or read twice"
+    return f"{moved.topic}:{moved.partition}: from {came} to {went}: {effects}"
 
 
 def _offset(text: str) -> tuple[str, int]:
@@ -135,7 +110,7 @@ def reset(
                 _show(preview, "nothing is changed: a dry run", output, answer.json())
                 return
             for partition in preview.partitions:
-                print_notice(partition.line())
+                print_notice(_effects(partition))
             print_notice(f"{len(preview.discarded)} range(s) that are being read are given up.")
             confirm(f"Reset {supervisor_id}?")
         answer = client.post(path, body)
@@ -147,7 +122,11 @@ def reset(
 def _body(client: Client, supervisor_id: str, named: dict[str, int]) -> bytes:
     if not named:
         return b""
-    stream = client.get(path_of(SUPERVISORS, supervisor_id, "status")).read(Status).payload.stream
+    stream = (
+        client.get(path_of(SUPERVISORS, supervisor_id, "status"))
+        .read(SupervisorStatus)
+        .payload.stream
+    )
     if not stream:
         raise CommandFailed(f"the overlord does not say what {supervisor_id} reads")
     partitions = {"type": "end", "stream": stream, "partitionOffsetMap": named}
@@ -159,5 +138,5 @@ def _show(moved: Moved, last: str, output: Format, answer: object) -> None:
         show_json(answer)
         return
     for partition in moved.partitions:
-        show_text(partition.line())
+        show_text(_effects(partition))
     show_done(moved.id, last)

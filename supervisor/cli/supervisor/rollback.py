@@ -5,7 +5,6 @@ from typing import Annotated
 
 import typer
 
-from supervisor.cli.shell.answers import Applied, SpecVersion
 from supervisor.cli.shell.client import OURS, SUPERVISORS, Client, path_of
 from supervisor.cli.shell.confirm import confirm
 from supervisor.cli.shell.form import Format
@@ -14,6 +13,7 @@ from supervisor.cli.shell.output import print_notice, show_done, show_json
 from supervisor.cli.shell.problems import CommandFailed
 from supervisor.cli.shell.wait import wait_until_applied
 from supervisor.cli.supervisor.apply import format_changes
+from supervisor.views.specs import HistoryRow, Posted
 
 _ENDED = "noop"
 
@@ -50,13 +50,13 @@ def rollback(
         # A terminated supervisor has no spec, and no tag.
         headers = {"If-Match": seen.etag} if seen.etag else {"If-None-Match": "*"}
         if not yes:
-            *lines, _ = format_changes(seen.read(Applied)).splitlines()
+            *lines, _ = format_changes(seen.read(Posted)).splitlines()
             for line in lines or ["nothing that is in force changes"]:
                 print_notice(line)
             confirm(f"Roll {supervisor_id} back to version {version}?")
         # On what was shown, or not at all.
         answer = client.post(path, sent, headers=headers)
-        applied = answer.read(Applied)
+        applied = answer.read(Posted)
         for warning in applied.warnings:
             print_notice(f"warning: {warning}")
         if wait is not None:
@@ -70,9 +70,9 @@ def rollback(
 
 def _before(client: Client, supervisor_id: str) -> int:
     answer = client.get(path_of(SUPERVISORS, supervisor_id, "history"))
-    earlier = (v for v in answer.read(list[SpecVersion])[1:] if v.spec.get("type") != _ENDED)
+    earlier = (v for v in answer.read(list[HistoryRow])[1:] if v.spec.get("type") != _ENDED)
     found = next(earlier, None)
-    if found is None or found.version_number is None:
+    if found is None or not found.version_number:
         raise CommandFailed(
             f"{supervisor_id} has no version before the newest",
             f"`tidegate supervisor history {supervisor_id}` lists them",

@@ -6,10 +6,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Annotated
 
 import typer
-from pydantic import Field, JsonValue
+from pydantic import JsonValue
 from rich.text import Text
 
-from supervisor.cli.shell.answers import Lenient
 from supervisor.cli.shell.client import SUPERVISORS, Client, path_of
 from supervisor.cli.shell.completion import complete_ids
 from supervisor.cli.shell.form import Format
@@ -19,6 +18,7 @@ from supervisor.cli.shell.problems import CommandFailed
 from supervisor.cli.supervisor.spec_files import read_one
 from supervisor.core.values.errors import InvalidSpec
 from supervisor.core.values.json_bodies import parse_document
+from supervisor.views.sample import SampleRow, SampleView
 
 SAMPLER = "/druid/indexer/v1/sampler"
 _SHOWN_MAX = 60
@@ -57,34 +57,6 @@ Within = Annotated[
 ]
 
 
-class Row(Lenient):
-    """One record."""
-
-    topic: str = ""
-    partition: int = 0
-    offset: int = 0
-    input: JsonValue = None
-    parsed: dict[str, JsonValue] | None = None
-    unparseable: bool = False
-    error: str | None = None
-    reason: str | None = None
-
-
-class Column(Lenient):
-    """One column of the table."""
-
-    name: str
-
-
-class Sample(Lenient):
-    """What the sampler answers."""
-
-    num_rows_read: int
-    num_rows_indexed: int
-    columns: tuple[Column, ...] = Field(default=(), alias="logicalSegmentSchema")
-    data: tuple[Row, ...] = ()
-
-
 def sample(
     supervisor_id: WhichId = None,
     file: WhichFile = None,
@@ -111,7 +83,7 @@ def sample(
     if output is Format.JSON:
         show_json(answer.json())
     else:
-        _show(answer.read(Sample))
+        _show(answer.read(SampleView))
 
 
 def _spec_of(client: Client, supervisor_id: str | None, file: str | None) -> object:
@@ -123,11 +95,11 @@ def _spec_of(client: Client, supervisor_id: str | None, file: str | None) -> obj
         raise CommandFailed(f"{file}: {error}") from error
 
 
-def _show(sample: Sample) -> None:
+def _show(sample: SampleView) -> None:
     if not sample.data:
         print_notice("There are no records.")
         return
-    names = [column.name for column in sample.columns]
+    names = [column.name for column in sample.logical_segment_schema]
     raw = not names
     table = [(f"{row.partition}:{row.offset}", *_cells(row, names, raw=raw)) for row in sample.data]
     show_table(("RECORD", *(["INPUT"] if raw else [*names, "WHY NOT"])), table)
@@ -140,7 +112,7 @@ def _show(sample: Sample) -> None:
         )
 
 
-def _cells(row: Row, names: list[str], *, raw: bool) -> Sequence[object]:
+def _cells(row: SampleRow, names: list[str], *, raw: bool) -> Sequence[object]:
     if raw:
         return [_short(row.input)]
     if row.parsed is not None:

@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 from datetime import datetime
 
-from supervisor.cli.shell.answers import Payload, Status, TaskState
 from supervisor.cli.shell.form import Format, form
 from supervisor.cli.shell.output import ago, show_done, show_facts, show_table, show_text
+from supervisor.views.status import StatusPayload, StatusTask, SupervisorStatus
 
 _ERRORS_MAX = 5
 
 
-def show_status(status: Status, now: datetime) -> None:
+def show_status(status: SupervisorStatus, now: datetime) -> None:
     """Print how a supervisor stands; `now` is what times are told against."""
     payload = status.payload
     show_done(status.id, status.id)
@@ -34,7 +34,7 @@ def show_status(status: Status, now: datetime) -> None:
         )
 
 
-def _facts(payload: Payload, now: datetime) -> Iterator[tuple[str, object]]:
+def _facts(payload: StatusPayload, now: datetime) -> Iterator[tuple[str, object]]:
     yield "state", payload.state
     if payload.detailed_state != payload.state:
         yield "detail", payload.detailed_state
@@ -45,9 +45,10 @@ def _facts(payload: Payload, now: datetime) -> Iterator[tuple[str, object]]:
     yield "lag", payload.aggregate_lag
     for warning in payload.warnings:
         yield "warning", warning
-    due = [g.next_publish_due for g in payload.groups if g.next_publish_due is not None]
+    due = [g.next_publish_due for g in payload.groups if g.next_publish_due]
     if due:
-        yield "next publish", f"{min(due).isoformat(timespec='seconds')} ({ago(min(due), now)})"
+        at = datetime.fromisoformat(min(due))
+        yield "next publish", f"{at.isoformat(timespec='seconds')} ({ago(at, now)})"
     if payload.pending_replicas:
         needed, free = payload.slots_needed or 0, payload.slots_free or 0
         waiting = f"{payload.pending_replicas} replicas wait for a slot"
@@ -57,7 +58,7 @@ def _facts(payload: Payload, now: datetime) -> Iterator[tuple[str, object]]:
             yield f"group {group.group}", f"{group.state}: {group.handoff_why}"
 
 
-def _partitions(payload: Payload) -> Iterator[tuple[object, ...]]:
+def _partitions(payload: StatusPayload) -> Iterator[tuple[object, ...]]:
     current: dict[str, int] = {}
     for task in (*payload.publishing_tasks, *payload.active_tasks):
         for partition, offset in task.current_offsets.items():
@@ -73,7 +74,7 @@ def _partitions(payload: Payload) -> Iterator[tuple[object, ...]]:
         )
 
 
-def _task_row(task: TaskState, now: datetime) -> tuple[object, ...]:
+def _task_row(task: StatusTask, now: datetime) -> tuple[object, ...]:
     offsets = ", ".join(
         f"{p}: {start} to {task.current_offsets.get(p, start)}"
         for p, start in sorted(task.starting_offsets.items(), key=lambda item: _numbered(item[0]))

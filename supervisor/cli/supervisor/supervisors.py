@@ -6,24 +6,19 @@ from typing import Annotated
 import typer
 from pydantic import JsonValue
 
-from supervisor.cli.shell.answers import SpecVersion, Status, SupervisorRow
 from supervisor.cli.shell.client import SUPERVISORS, path_of
 from supervisor.cli.shell.form import Format
 from supervisor.cli.shell.groups import OfSupervisors
 from supervisor.cli.shell.options import Output, Server, SupervisorId, connect
-from supervisor.cli.shell.output import (
-    print_notice,
-    show_done,
-    show_json,
-    show_name,
-    show_table,
-    show_text,
-)
+from supervisor.cli.shell.output import show_done, show_json, show_name, show_table, show_text
 from supervisor.cli.shell.problems import FAILED, CommandFailed
+from supervisor.cli.shell.resource import Resource, add_list
 from supervisor.cli.shell.selection import All, Ids, InState, OfDataSource, Selection
 from supervisor.cli.supervisor.history import version_rows
 from supervisor.cli.supervisor.status import show_status
 from supervisor.core.spec.json_schema import spec_schema
+from supervisor.views.specs import HistoryRow, SupervisorLine
+from supervisor.views.status import SupervisorStatus
 
 commands = typer.Typer(
     no_args_is_help=True, cls=OfSupervisors, help="Streams that are turned into tables."
@@ -41,40 +36,33 @@ def schema() -> None:
     show_json(spec_schema())
 
 
-@commands.command("list")
-def list_all(server: Server = None, output: Output = Format.TABLE) -> None:
+_SUPERVISORS = Resource(
+    path=SUPERVISORS,
+    params={"state": "true"},
+    rows=list[SupervisorLine],
+    columns=("ID", "STATE", "DETAIL", "HEALTHY"),
+    wide=("TABLE", "SUSPENDED"),
+    cells=lambda row, _: (
+        row.id,
+        row.state,
+        row.detailed_state,
+        "yes" if row.healthy else "no",
+        row.data_source,
+        "yes" if row.suspended else "no",
+    ),
+    nothing="There is no supervisor yet: `tidegate supervisor init` makes a spec from a topic.",
+)
+add_list(
+    commands,
+    _SUPERVISORS,
     """List all supervisors and how they stand.
 
     \b
     Examples:
       tidegate supervisor list -o wide
       tidegate supervisor list -o name | xargs tidegate supervisor status
-    """
-    with connect(server) as client:
-        answer = client.get(SUPERVISORS, {"state": "true"})
-    if output is Format.JSON:
-        show_json(answer.json())
-        return
-    rows = answer.read(list[SupervisorRow])
-    if not rows:
-        print_notice(
-            "There is no supervisor yet: `tidegate supervisor init` makes a spec from a topic."
-        )
-    show_table(
-        ("ID", "STATE", "DETAIL", "HEALTHY"),
-        (
-            (
-                r.id,
-                r.state,
-                r.detailed_state,
-                "yes" if r.healthy else "no",
-                r.data_source,
-                "yes" if r.suspended else "no",
-            )
-            for r in rows
-        ),
-        wide=("TABLE", "SUSPENDED"),
-    )
+    """,
+)
 
 
 @commands.command()
@@ -127,7 +115,7 @@ def status(
     for number, answer in enumerate(answers):
         if number:
             show_text("")
-        show_status(answer.read(Status), datetime.now(UTC))
+        show_status(answer.read(SupervisorStatus), datetime.now(UTC))
 
 
 @commands.command()
@@ -175,5 +163,5 @@ def history(
     if output is Format.JSON:
         show_json(answer.json())
     else:
-        versions = answer.read(list[SpecVersion])
+        versions = answer.read(list[HistoryRow])
         show_table(("NUMBER", "VERSION", "WHAT", "CHANGED"), version_rows(versions))

@@ -3,18 +3,18 @@
 import json
 import time
 from collections.abc import Iterator
-from datetime import datetime
 from typing import Annotated
 
 import httpx
 import typer
 
-from supervisor.cli.shell.answers import Lenient
 from supervisor.cli.shell.client import Client, path_of, problem_of
 from supervisor.cli.shell.completion import complete_ids
 from supervisor.cli.shell.form import Format
 from supervisor.cli.shell.options import Output, Server, SupervisorId, connect
 from supervisor.cli.shell.output import print_notice, show_json, show_name, show_text
+from supervisor.views.explain import Explanation
+from supervisor.views.history import EventsPage
 
 API = "/api/v1/supervisors"
 EVENTS = "/api/v1/events"
@@ -22,20 +22,6 @@ STREAM = f"{EVENTS}/stream"
 _SILENT_S = 45.0
 """Three heartbeats: a connection that is silent for longer is dead."""
 _PAUSE_FIRST_S, _PAUSE_S = 0.5, 5.0
-
-
-class _Sentence(Lenient):
-    text: str
-    since: datetime | None = None
-
-
-class _Newest(Lenient):
-    newest: int
-    events: tuple[dict[str, object], ...] = ()
-
-
-class _Explanation(Lenient):
-    sentences: tuple[_Sentence, ...]
 
 
 def explain(
@@ -51,7 +37,7 @@ def explain(
         show_json(answer.json())
         return
     show_name(supervisor_id)
-    for sentence in answer.read(_Explanation).sentences:
+    for sentence in answer.read(Explanation).sentences:
         since = sentence.since
         show_text(sentence.text + (f" (since {since:%Y-%m-%d %H:%M:%S %Z})" if since else ""))
 
@@ -115,7 +101,7 @@ def _events(
     """
     params = {} if supervisor_id is None else {"supervisor": supervisor_id}
     # Known before the first event, so that nothing is missed if the connection is lost until then.
-    known = client.get(EVENTS, {**params, "limit": "1"}).read(_Newest)
+    known = client.get(EVENTS, {**params, "limit": "1"}).read(EventsPage)
     if supervisor_id is not None and not known.events:
         print_notice(
             f"nothing is known of [{supervisor_id}]; `tidegate supervisor list` shows the ids"

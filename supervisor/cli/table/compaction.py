@@ -1,12 +1,11 @@
 """`tidegate compaction ...`: small files of a table become larger ones."""
 
 import json
-from datetime import datetime
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 
-from supervisor.cli.shell.answers import Lenient
 from supervisor.cli.shell.client import Client, path_of
 from supervisor.cli.shell.form import Format
 from supervisor.cli.shell.groups import Sections
@@ -16,6 +15,7 @@ from supervisor.cli.shell.pages import rows_up_to
 from supervisor.cli.shell.problems import FAILED
 from supervisor.cli.shell.wait import wait_for
 from supervisor.cli.table.segment_life import TABLES, Table, a_period, within
+from supervisor.views.compaction import CompactionPage, CompactionRuleView, CompactionView
 
 commands = typer.Typer(
     no_args_is_help=True, cls=Sections, help="Rewrite small files of a table as larger ones."
@@ -50,39 +50,6 @@ FilesMin = Annotated[
 ]
 
 
-class Compaction(Lenient):
-    """One attempt to replace files by one."""
-
-    id: str
-    data_source: str
-    interval_start: datetime
-    interval_end: datetime
-    status: str
-    status_code: str = ""
-    files: int = 0
-    rows: int = 0
-    reason: str = ""
-    worker_id: str | None = None
-    detail: str = ""
-
-
-class Compactions(Lenient):
-    """Compactions, newest first."""
-
-    compactions: tuple[Compaction, ...]
-
-
-class Rule(Lenient):
-    """How a table is compacted by itself; without a time to skip it is not."""
-
-    data_source: str
-    skip_offset_from_latest: str | None = None
-    target_rows: int | None = None
-    target_bytes: int | None = None
-    files_min: int | None = None
-    author: str | None = None
-
-
 @commands.callback()
 def _group() -> None:
     """Rewrite small files of a table as larger ones."""
@@ -109,7 +76,7 @@ def run(
     )
     with connect(server) as client:
         answer = client.post(path_of(TABLES, table, "compact"), body)
-        found = answer.read(Compactions).compactions
+        found = answer.read(CompactionPage).compactions
         if wait is not None and found:
             found = _ended(client, found, wait)
     if output is Format.JSON and wait is None:
@@ -139,9 +106,9 @@ def list_all(
     with connect(server) as client:
         answer = rows_up_to(client, COMPACTIONS, "compactions", limit, {"dataSource": table})
     if output is Format.JSON:
-        show_json(answer)
+        show_json(answer.json())
         return
-    _show(Compactions.model_validate(answer).compactions)
+    _show(answer.read(CompactionPage).compactions)
 
 
 @commands.command("rule")
@@ -195,7 +162,7 @@ def rule(
     if output is Format.JSON:
         show_json(answer.json())
     else:
-        show_done(table, _format_rule(answer.read(Rule)))
+        show_done(table, _format_rule(answer.read(CompactionRuleView)))
 
 
 @commands.command("cancel")
@@ -213,7 +180,7 @@ def cancel(
     if output is Format.JSON:
         show_json(answer.json())
         return
-    found = answer.read(Compaction)
+    found = answer.read(CompactionView)
     show_done(found.id, f"{found.id}: {found.status}, {found.detail}")
 
 
@@ -236,24 +203,24 @@ def _source(context: typer.Context, part: str) -> str:
     return "" if found is None else found.name
 
 
-def _ended(client: Client, begun: tuple[Compaction, ...], seconds: float) -> tuple[Compaction, ...]:
+def _ended(client: Client, begun: Sequence[CompactionView], seconds: float) -> list[CompactionView]:
     """Wait until all have ended; return what became of them."""
-    ended: dict[str, Compaction] = {}
+    ended: dict[str, CompactionView] = {}
 
     def look() -> str | None:
         for each in begun:
             if each.id not in ended:
-                now = client.get(path_of(COMPACTIONS, each.id)).read(Compaction)
+                now = client.get(path_of(COMPACTIONS, each.id)).read(CompactionView)
                 if now.status != "RUNNING":
                     ended[each.id] = now
         left = len(begun) - len(ended)
         return f"{left} of {len(begun)} still wait or run" if left else None
 
     wait_for(f"compacting {begun[0].data_source}", look, seconds)
-    return tuple(ended[each.id] for each in begun)
+    return [ended[each.id] for each in begun]
 
 
-def _show(compactions: tuple[Compaction, ...]) -> None:
+def _show(compactions: Sequence[CompactionView]) -> None:
     show_table(
         ("TABLE", "FROM", "TO", "FILES", "ROWS", "STATUS", "ASKED BY", "ID"),
         (
@@ -275,7 +242,7 @@ def _show(compactions: tuple[Compaction, ...]) -> None:
             print_notice(f"{each.id}: {each.detail}")
 
 
-def _format_rule(rule: Rule) -> str:
+def _format_rule(rule: CompactionRuleView) -> str:
     if rule.skip_offset_from_latest is None:
         return f"{rule.data_source} is compacted only when asked"
     return (

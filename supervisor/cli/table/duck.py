@@ -15,7 +15,6 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from supervisor.cli.shell.answers import Files
 from supervisor.cli.shell.client import Client
 from supervisor.cli.shell.output import print_notice
 from supervisor.cli.shell.problems import CommandFailed, ProblemAnswer
@@ -24,6 +23,7 @@ from supervisor.cli.table.segments import data_sources, files_of
 from supervisor.cli.table.table_sql import named, quoted, view_of
 from supervisor.core.tables.path_patterns import pattern_of
 from supervisor.core.values.table_names import name_problem, rows_table
+from supervisor.views.files import TableFiles
 
 _BATCH_ROWS = 1_000
 _NOT_FOUND = 404
@@ -50,7 +50,7 @@ class NoSuchTable(CommandFailed):
         self.name = name
 
 
-def tables_of(client: Client, sql: str, *, fresh: bool) -> list[Files]:
+def tables_of(client: Client, sql: str, *, fresh: bool) -> list[TableFiles]:
     """Return the tables that the query names; all of them if they cannot be had from its text.
 
     Raises:
@@ -64,7 +64,7 @@ def tables_of(client: Client, sql: str, *, fresh: bool) -> list[Files]:
 
 
 def run_query(
-    sql: str, tables: Sequence[Files], warehouse: Path | None, rows_max: int | None
+    sql: str, tables: Sequence[TableFiles], warehouse: Path | None, rows_max: int | None
 ) -> Table:
     """Return what the query finds, at most `rows_max` rows.
 
@@ -94,7 +94,7 @@ def _connection() -> Iterator[duckdb.DuckDBPyConnection]:
             connection.close()
 
 
-def _tables(client: Client, sql: str, *, fresh: bool) -> Iterator[Files]:
+def _tables(client: Client, sql: str, *, fresh: bool) -> Iterator[TableFiles]:
     """Yield the tables that the query names; all of them if it does not let itself be read."""
     names = _named_tables(sql)
     for name in data_sources(client) if names is None else sorted(names):
@@ -128,7 +128,7 @@ def _connect(spill: str) -> duckdb.DuckDBPyConnection:
 
 
 def _add_views(
-    connection: duckdb.DuckDBPyConnection, tables: Sequence[Files], warehouse: Path | None
+    connection: duckdb.DuckDBPyConnection, tables: Sequence[TableFiles], warehouse: Path | None
 ) -> dict[str, str]:
     """Make the views, then lock everything else away.
 
@@ -163,7 +163,7 @@ def _add_views(
     return shown
 
 
-def _paths(table: Files, warehouse: Path | None) -> list[str]:
+def _paths(table: TableFiles, warehouse: Path | None) -> list[str]:
     root = (warehouse or Path(table.warehouse)).resolve()
     if not root.is_dir():
         raise CommandFailed(

@@ -5,51 +5,18 @@ from typing import Annotated
 
 import typer
 
-from supervisor.cli.shell.answers import Lenient
 from supervisor.cli.shell.client import path_of
 from supervisor.cli.shell.form import Format
 from supervisor.cli.shell.groups import Sections
 from supervisor.cli.shell.options import Output, Server, connect
 from supervisor.cli.shell.output import ago, print_notice, show_json, show_table, show_text
 from supervisor.core.tables.snippets import Reader
+from supervisor.views.exports import ExportList, ExportView, Snippets
 
 commands = typer.Typer(
     no_args_is_help=True, cls=Sections, help="Tables in other formats, over the same files."
 )
 TABLES = "/api/v1/datasources"
-
-
-class Exported(Lenient):
-    """One table in one format."""
-
-    data_source: str
-    format: str
-    state: str
-    lag_seconds: float = 0.0
-    sequence: int = 0
-    version: int | None = None
-    location: str | None = None
-    exported_at: datetime | None = None
-    problem: str = ""
-
-
-class ExportedTables(Lenient):
-    """What is exported."""
-
-    exports: tuple[Exported, ...]
-
-
-class Code(Lenient):
-    """A snippet for one reader."""
-
-    reader: str
-    code: str
-
-
-class Codes(Lenient):
-    """The snippets of a table."""
-
-    snippets: tuple[Code, ...]
 
 
 @commands.callback()
@@ -75,7 +42,7 @@ def list_all(
         show_json(answer.json())
         return
     now = datetime.now(UTC)
-    found = answer.read(ExportedTables).exports
+    found = answer.read(ExportList).exports
     show_table(
         ("TABLE", "FORMAT", "STATE", "LAG", "VERSION", "EXPORTED", "LOCATION"),
         (_row(each, now) for each in found),
@@ -101,11 +68,11 @@ def snippet(
     """
     with connect(server) as client:
         answer = client.get(path_of(TABLES, table, "snippets"), {"reader": reader.value})
-    for each in answer.read(Codes).snippets:
+    for each in answer.read(Snippets).snippets:
         show_text(each.code.rstrip())
 
 
-def _row(each: Exported, now: datetime) -> tuple[object, ...]:
+def _row(each: ExportView, now: datetime) -> tuple[object, ...]:
     lag = f"{each.lag_seconds:.0f}s" if each.lag_seconds else ""
     exported = ago(each.exported_at, now)
     return (

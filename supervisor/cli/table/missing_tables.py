@@ -3,17 +3,17 @@
 from collections.abc import Sequence
 from difflib import get_close_matches
 
-from supervisor.cli.shell.answers import Files
 from supervisor.cli.shell.client import Client
 from supervisor.cli.shell.problems import CommandFailed, ProblemAnswer
 from supervisor.cli.table.case_names import folded
 from supervisor.cli.table.duck import NoSuchTable
 from supervisor.cli.table.segments import data_sources, files_of
 from supervisor.core.values.table_names import errors_table, is_errors_table, rows_table
+from supervisor.views.files import TableFiles
 
 
 def why_missing(
-    client: Client, error: NoSuchTable, tables: Sequence[Files], *, fresh: bool
+    client: Client, error: NoSuchTable, tables: Sequence[TableFiles], *, fresh: bool
 ) -> CommandFailed:
     """Return the error with what is known of the table; `tables` are those that were queried."""
     for table in tables:

@@ -5,7 +5,6 @@ from typing import Annotated
 
 import typer
 
-from supervisor.cli.shell.answers import Quarantined, QuarantinedRecord
 from supervisor.cli.shell.client import Client, path_of
 from supervisor.cli.shell.confirm import confirm
 from supervisor.cli.shell.form import Format
@@ -22,6 +21,7 @@ from supervisor.cli.shell.output import (
 )
 from supervisor.cli.shell.problems import CommandFailed
 from supervisor.verify.ledger import Ledger
+from supervisor.views.quarantine import Quarantined, QuarantinedRecord
 from tasks.contract.kafka_client import librdkafka_properties
 
 commands = typer.Typer(
@@ -196,7 +196,7 @@ def replay_all(
 
     with connect(server) as client:
         path = path_of("/api/v1/supervisors", supervisor_id, "ledger")
-        ledger = client.get(path).read(Ledger)
+        ledger = client.get(path).read(Ledger, whole=True)
     root = (warehouse or Path(ledger.warehouse)).resolve()
     if topic in {row.topic for row in ledger.committed}:
         raise CommandFailed(

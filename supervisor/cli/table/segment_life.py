@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from supervisor.cli.shell.answers import Marked, RetentionRule, Segment, Segments
 from supervisor.cli.shell.client import Client, path_of
 from supervisor.cli.shell.confirm import confirm
 from supervisor.cli.shell.form import Format
@@ -14,6 +13,7 @@ from supervisor.cli.shell.options import Output, Server, Yes, connect
 from supervisor.cli.shell.output import ago, show_done, show_json, show_table, size
 from supervisor.core.values.field_types import parse_duration
 from supervisor.core.values.intervals import Interval, parse_interval
+from supervisor.views.segments import Marked, RetentionView, SegmentView, TableSegments
 
 TABLES = "/api/v1/datasources"
 PAGE = 5_000
@@ -168,24 +168,24 @@ def retention(
     if output is Format.JSON:
         show_json(answer.json())
         return
-    rule = answer.read(RetentionRule)
+    rule = answer.read(RetentionView)
     kept = "for ever" if rule.keep_for is None else f"for {rule.keep_for} (set by {rule.author})"
     show_done(table, f"{table} keeps its rows {kept}")
 
 
-def segments_of(client: Client, table: str, *, used: bool | None) -> tuple[Segment, ...]:
+def segments_of(client: Client, table: str, *, used: bool | None) -> tuple[SegmentView, ...]:
     """Return segments of a table: those in use, those taken out, or (None) all."""
     params = {"limit": str(PAGE)} | ({} if used is None else {"used": str(used).lower()})
-    found: list[Segment] = []
+    found: list[SegmentView] = []
     while True:
-        page = client.get(path_of(TABLES, table, "segments"), params).read(Segments)
+        page = client.get(path_of(TABLES, table, "segments"), params).read(TableSegments)
         found += page.segments
         if page.next is None:
             return tuple(found)
         params["cursor"] = page.next
 
 
-def show_segments(segments: list[tuple[str, Segment]]) -> None:
+def show_segments(segments: list[tuple[str, SegmentView]]) -> None:
     """Print segments with what becomes of them; each comes with its table."""
     now = datetime.now(UTC)
     show_table(
@@ -205,7 +205,7 @@ def show_segments(segments: list[tuple[str, Segment]]) -> None:
     )
 
 
-def _format_state(segment: Segment, now: datetime) -> str:
+def _format_state(segment: SegmentView, now: datetime) -> str:
     if segment.used:
         return "in use"
     out = "unused" if segment.replaced_by is None else "compacted"
@@ -226,8 +226,8 @@ def _which(interval: str | None, ids: list[str] | None, *, everything: bool) -> 
 
 
 def _chosen(
-    segments: tuple[Segment, ...], interval: str | None, ids: list[str] | None
-) -> list[Segment]:
+    segments: tuple[SegmentView, ...], interval: str | None, ids: list[str] | None
+) -> list[SegmentView]:
     within: Interval | None = None if interval is None else parse_interval(interval)
     return [
         each

@@ -4,7 +4,6 @@ from typing import Annotated
 
 import typer
 
-from supervisor.cli.shell.answers import DataSources, FileRow, Files, Segment
 from supervisor.cli.shell.client import Client, path_of
 from supervisor.cli.shell.form import Format, form
 from supervisor.cli.shell.groups import Sections
@@ -17,6 +16,8 @@ from supervisor.cli.table.segment_life import (
     segments_of,
     show_segments,
 )
+from supervisor.views.files import DataSources, TableFile, TableFiles
+from supervisor.views.segments import SegmentView
 
 commands = typer.Typer(
     no_args_is_help=True, cls=Sections, help="Published files: together they are the table."
@@ -60,7 +61,7 @@ def list_all(
     if fresh and form() is Format.NAME:
         raise typer.BadParameter("what is not published has no id yet: leave --fresh out")
     with connect(server) as client:
-        names = (datasource,) if datasource is not None else data_sources(client)
+        names = [datasource] if datasource is not None else data_sources(client)
         if unused or everything or form() is Format.NAME:  # the list of files has no ids
             used = False if unused else None if everything else True
             _show_life([(n, s) for n in names for s in segments_of(client, n, used=used)], output)
@@ -79,7 +80,7 @@ def list_all(
     print_notice(f"{len(rows)} files, {sum(f.rows for each in answers for f in each.files)} rows")
 
 
-def _show_life(segments: list[tuple[str, Segment]], output: Format) -> None:
+def _show_life(segments: list[tuple[str, SegmentView]], output: Format) -> None:
     if output is Format.JSON:
         show_json([{"dataSource": name} | each.model_dump(mode="json") for name, each in segments])
         return
@@ -87,18 +88,18 @@ def _show_life(segments: list[tuple[str, Segment]], output: Format) -> None:
     print_notice(f"{len(segments)} segments, {sum(each.rows for _, each in segments)} rows")
 
 
-def data_sources(client: Client) -> tuple[str, ...]:
+def data_sources(client: Client) -> list[str]:
     """Return the tables that have published files."""
     return client.get(DATA_SOURCES).read(DataSources).data_sources
 
 
-def files_of(client: Client, data_source: str, *, fresh: bool) -> Files:
+def files_of(client: Client, data_source: str, *, fresh: bool) -> TableFiles:
     """Return the files that are a table; `fresh` adds those not yet published."""
     params = {"include": "journaled"} if fresh else None
-    return client.get(path_of(DATA_SOURCES, data_source, "files"), params).read(Files)
+    return client.get(path_of(DATA_SOURCES, data_source, "files"), params).read(TableFiles)
 
 
-def _row(data_source: str, file: FileRow) -> tuple[object, ...]:
+def _row(data_source: str, file: TableFile) -> tuple[object, ...]:
     start, end = (
         "" if moment is None else moment.strftime("%Y-%m-%d %H:%M")
         for moment in (file.interval_start, file.interval_end)

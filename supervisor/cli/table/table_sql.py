@@ -9,10 +9,11 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from supervisor.cli.shell.answers import FileRow, Files, TableColumn
 from supervisor.cli.table.case_names import aliases_of
 from supervisor.core.tables.path_patterns import pattern_of
 from supervisor.core.tables.widening import DUCK, cast_sql
+from supervisor.views.files import TableFile, TableFiles
+from tasks.contract.ingest_spec import Column
 from tasks.rows.row_plan import OWN_COLUMNS, RECORDS, is_own_of_rollup
 
 _OF_ROLLUP = "(c = '__at' OR starts_with(c, '__of_') OR starts_with(c, '__each_'))"
@@ -32,7 +33,9 @@ class TableView:
     """Column -> its name there, of those whose names differ in case only."""
 
 
-def view_of(table: Files, paths: Sequence[str], schema_of: Callable[[str], pa.Schema]) -> TableView:
+def view_of(
+    table: TableFiles, paths: Sequence[str], schema_of: Callable[[str], pa.Schema]
+) -> TableView:
     """Return a table's view; `paths` are those of its files, in their order.
 
     `schema_of` reads a file's schema.  It is called where it matters alone: of files whose columns
@@ -60,20 +63,20 @@ def quoted(value: str) -> str:
     return "'" + value.replace("'", "''") + "'"
 
 
-def _had(table: Files, file: FileRow) -> Sequence[TableColumn]:
+def _had(table: TableFiles, file: TableFile) -> Sequence[Column]:
     return () if file.column_set is None else table.column_sets[file.column_set]
 
 
-def _types(table: Files) -> dict[str, str]:
+def _types(table: TableFiles) -> dict[str, str]:
     return {column.name: column.type for column in table.columns}
 
 
-def _widened(had: Sequence[TableColumn], types: Mapping[str, str]) -> _Widened:
+def _widened(had: Sequence[Column], types: Mapping[str, str]) -> _Widened:
     own = ((column.name, column.type, types.get(column.name, column.type)) for column in had)
     return tuple((name, was, wanted) for name, was, wanted in own if was != wanted)
 
 
-def _is_hidden(name: str, file: FileRow, had: Sequence[TableColumn]) -> bool:
+def _is_hidden(name: str, file: TableFile, had: Sequence[Column]) -> bool:
     """Tell whether a column is one that rows hold only until they are rolled up, and published."""
     of_rollup = is_own_of_rollup(name) and name != RECORDS
     return of_rollup and not file.published and all(column.name != name for column in had)
@@ -82,7 +85,7 @@ def _is_hidden(name: str, file: FileRow, had: Sequence[TableColumn]) -> bool:
 # -- by name -----------------------------------------------------------------------------------
 
 
-def _sql_by_name(table: Files, paths: Sequence[str]) -> str:
+def _sql_by_name(table: TableFiles, paths: Sequence[str]) -> str:
     types = _types(table)
     alike: dict[tuple[_Widened, str], list[str]] = {}
     for file, path in zip(table.files, paths, strict=True):
@@ -93,7 +96,7 @@ def _sql_by_name(table: Files, paths: Sequence[str]) -> str:
     return " UNION ALL BY NAME ".join(parts)
 
 
-def _selected(file: FileRow, had: Sequence[TableColumn]) -> str:
+def _selected(file: TableFile, had: Sequence[Column]) -> str:
     """Return the SQL of a file's columns, all but those that are hidden."""
     if file.published:
         return "*"
@@ -126,7 +129,10 @@ def _select(selected: str, widened: _Widened, paths: Sequence[str]) -> str:
 
 
 def _sql_by_place(
-    table: Files, paths: Sequence[str], schemas: Sequence[pa.Schema], aliases: Mapping[str, str]
+    table: TableFiles,
+    paths: Sequence[str],
+    schemas: Sequence[pa.Schema],
+    aliases: Mapping[str, str],
 ) -> str:
     """Return the SQL of all rows where no name of a file may be trusted: columns by their number.
 

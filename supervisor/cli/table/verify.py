@@ -104,7 +104,8 @@ def _prove(client: Client, supervisor_id: str, warehouse: Path | None) -> Verifi
 
 def _claim(client: Client, supervisor_id: str, looks: int) -> tuple[Ledger, frozenset[str]]:
     """Return ledger and list; asked again if a segment left, or came back, between the two."""
-    ledger = client.get(path_of("/api/v1/supervisors", supervisor_id, "ledger")).read(Ledger)
+    path = path_of("/api/v1/supervisors", supervisor_id, "ledger")
+    ledger = client.get(path).read(Ledger, whole=True)
     listed = _listed(client, ledger)
     agree = listed == ledger.paths().keys() or looks <= 1
     return (ledger, listed) if agree else _claim(client, supervisor_id, looks - 1)

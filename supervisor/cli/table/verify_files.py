@@ -5,7 +5,8 @@ from pathlib import Path
 
 from supervisor.cli.shell.client import Client
 from supervisor.cli.shell.output import print_notice, progress_bar, show_table, show_text, size
-from supervisor.verify.inventory import ClaimedFiles, FileFindingKind, Inventory, Place, shown
+from supervisor.verify.inventory import FileFindingKind, Inventory, Place, shown
+from supervisor.views.warehouse import WarehouseFiles
 
 FILES = "/api/v1/files"
 _WAITING = {
@@ -25,8 +26,8 @@ def take_stock(client: Client, warehouse: Path | None, *, digests: bool) -> Inve
         inspect,
     )
 
-    def ask() -> ClaimedFiles:
-        return client.get(FILES).read(ClaimedFiles)
+    def ask() -> WarehouseFiles:
+        return client.get(FILES).read(WarehouseFiles, whole=True)
 
     root = Path(ask().warehouse) if warehouse is None else warehouse
     with progress_bar(of_bytes=True) as bar:

@@ -13,8 +13,8 @@ from supervisor.core.values.errors import Refused, SupervisorNotFound
 from supervisor.core.values.table_names import errors_table, is_errors_table
 from supervisor.ports.quarantine import RawRecord, RawRecords, RecordPlace, WantedRecords
 from supervisor.ports.store import Store
+from supervisor.views.quarantine import Quarantined, QuarantinedRecord
 from tasks.contract.messages import OffsetSpan
-from tasks.contract.wire import Instant, Wire
 
 LISTED_BYTES = 4_096
 """Longest part of a key, a value or a header in a list, in bytes."""
@@ -32,48 +32,6 @@ class RecordNotFound(Refused):
             f"[{supervisor_id}] has no quarantined record {topic}:{partition} {offset}"
         )
         self.supervisor_id = supervisor_id
-
-
-class HeaderView(Wire):
-    """One header; `value` is null where it is no UTF-8."""
-
-    key: str
-    value: str | None
-    value_base64: str | None
-
-
-class QuarantinedRecord(Wire):
-    """One record as it was sent; `key` and `value` are null where they are no UTF-8."""
-
-    topic: str
-    partition: int
-    offset: int
-    time: Instant
-    """Of the record in Kafka; the epoch if it has none."""
-    reason: str
-    key: str | None
-    key_base64: str | None
-    """Null: it has no key."""
-    key_bytes: int
-    value: str | None
-    value_base64: str | None
-    value_bytes: int
-    headers: list[HeaderView]
-    cut: bool
-    """Something is longer than what is shown; sizes are those of the whole."""
-
-
-class Quarantined(Wire):
-    """A page of the records that one supervisor could not read, by topic, partition and offset."""
-
-    supervisor_id: str
-    data_source: str
-    """The errors table."""
-    reasons: dict[str, int] | None
-    """Reason -> records, of all pages; null for a later page."""
-    records: list[QuarantinedRecord]
-    next: str | None
-    """The `after` of the next page; null: this is the last."""
 
 
 @dataclass(frozen=True)

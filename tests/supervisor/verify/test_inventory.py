@@ -5,9 +5,6 @@ from collections.abc import Mapping
 import pytest
 
 from supervisor.verify.inventory import (
-    ClaimedCopy,
-    ClaimedFile,
-    ClaimedFiles,
     Content,
     FileFindingKind,
     Inventory,
@@ -15,9 +12,12 @@ from supervisor.verify.inventory import (
     Place,
     Walked,
     judge,
+    only,
     shown,
     total_bytes,
 )
+from supervisor.views.lenient import lenient
+from supervisor.views.warehouse import WarehouseCopy, WarehouseFile, WarehouseFiles
 
 A, B = "a" * 64, "b" * 64
 FILE = "clicks/data/t1/b0-1/part-0.parquet"
@@ -26,8 +26,8 @@ NOTHING = Pile()
 
 
 def claim(
-    *named: ClaimedFile, writing: str = "", pending: str = "", kept: str = "", newer: str = ""
-) -> ClaimedFiles:
+    *named: WarehouseFile, writing: str = "", pending: str = "", kept: str = "", newer: str = ""
+) -> WarehouseFiles:
     """An answer with at most one folder of each kind, as it comes from the wire."""
     document: dict[str, object] = {
         "warehouse": "/warehouse",
@@ -36,15 +36,15 @@ def claim(
         "pending": [pending] if pending else [],
         "kept": [kept] if kept else [],
     }
-    return ClaimedFiles.model_validate(document | ({newer: True} if newer else {}))
+    return lenient(WarehouseFiles).model_validate(document | ({newer: True} if newer else {}))
 
 
-def named(path: str = FILE, size: int = 10, sha256: str = A) -> ClaimedFile:
-    return ClaimedFile(path=path, size_bytes=size, sha256=sha256, task_id="t1")
+def named(path: str = FILE, size: int = 10, sha256: str = A) -> WarehouseFile:
+    return lenient(WarehouseFile)(path=path, size_bytes=size, sha256=sha256, task_id="t1")
 
 
 def judged(
-    sizes: Mapping[str, int], told: ClaimedFiles, found: Mapping[str, Content] | None = None
+    sizes: Mapping[str, int], told: WarehouseFiles, found: Mapping[str, Content] | None = None
 ) -> Inventory:
     return judge(Walked(sizes), told, found or {}, digests=True)
 
@@ -177,7 +177,7 @@ COPY = f"clicks/widened/{'a' * 32}/{'b' * 32}.parquet"
 
 
 def test_a_copy_that_an_export_names_has_to_be_there_as_it_should() -> None:
-    told = claim().model_copy(update={"copies": (ClaimedCopy(path=COPY, rows=7),)})
+    told = claim().model_copy(update={"copies": (WarehouseCopy(path=COPY, rows=7),)})
 
     good = judged({COPY: 12}, told, {COPY: Content(12)})
     gone = judged({}, told)
@@ -187,7 +187,7 @@ def test_a_copy_that_an_export_names_has_to_be_there_as_it_should() -> None:
     assert findings(gone) == [(FileFindingKind.MISSING, COPY)]
     assert findings(bad) == [(FileFindingKind.DAMAGED, COPY)]
     assert [found.detail for found in bad.findings] == ["6 rows"]
-    assert findings(judged({}, told.only(frozenset()))) == []
+    assert findings(judged({}, only(told, frozenset()))) == []
 
 
 @pytest.mark.parametrize(
@@ -235,7 +235,7 @@ def test_a_second_look_replaces_the_findings_and_adds_what_it_could_place() -> N
     first = judged({FILE: 10, f"{folder}/x": 2, "y": 1, "z": 1}, told, {FILE: Content(10, A)})
     assert first.suspects() == {REJECTS, f"{folder}/x", "y", "z"}
 
-    later = claim(named(), named(REJECTS, 5), pending=folder).only(first.suspects())
+    later = only(claim(named(), named(REJECTS, 5), pending=folder), first.suspects())
     second = judged({f"{folder}/x": 2, "z": 1}, later, {REJECTS: Content(5, A)})
     inventory = first.settled_by(second)
 
@@ -248,7 +248,7 @@ def test_a_second_look_replaces_the_findings_and_adds_what_it_could_place() -> N
 def test_a_claim_that_is_cut_to_some_paths_keeps_its_folders() -> None:
     told = claim(named(), named(REJECTS), writing="w", pending="p", kept="k")
 
-    cut = told.only(frozenset({REJECTS, "elsewhere"}))
+    cut = only(told, frozenset({REJECTS, "elsewhere"}))
 
     assert [file.path for file in cut.files] == [REJECTS]
     assert [*cut.writing, *cut.pending, *cut.kept] == ["w", "p", "k"]
@@ -256,7 +256,7 @@ def test_a_claim_that_is_cut_to_some_paths_keeps_its_folders() -> None:
 
 
 def test_a_newer_overlord_may_say_more() -> None:
-    assert claim(named(), newer="somethingNew").files == (named(),)
+    assert claim(named(), newer="somethingNew").files == [named()]
 
 
 def test_the_verdict_as_json_has_every_number_and_finding() -> None:

@@ -7,14 +7,15 @@ from pathlib import Path
 import pytest
 
 from supervisor.settings.problems import SetupProblem
-from supervisor.verify.inventory import ClaimedFile, ClaimedFiles, Content, total_bytes
+from supervisor.verify.inventory import Content, total_bytes
 from supervisor.verify.warehouse import FilesProgress, contents, inspect, walk
+from supervisor.views.lenient import lenient
+from supervisor.views.warehouse import WarehouseFile, WarehouseFiles
 
 
-def named(path: str, content: bytes = b"0123456789") -> ClaimedFile:
-    return ClaimedFile(
-        path=path, size_bytes=len(content), sha256=hashlib.sha256(content).hexdigest()
-    )
+def named(path: str, content: bytes = b"0123456789") -> WarehouseFile:
+    digest = hashlib.sha256(content).hexdigest()
+    return WarehouseFile(path=path, size_bytes=len(content), sha256=digest, task_id="")
 
 
 def test_the_walk_finds_everything_and_follows_no_link(tmp_path: Path) -> None:
@@ -82,7 +83,9 @@ def test_many_files_are_read_and_the_bar_ends_where_it_should(tmp_path: Path) ->
         place = tmp_path / file.path
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_bytes(f"{n}".encode())
-    claim = ClaimedFiles(warehouse=str(tmp_path), files=tuple(files))
+    claim = lenient(WarehouseFiles).model_validate(
+        {"warehouse": str(tmp_path), "files": [file.model_dump() for file in files]}
+    )
     totals: list[int] = []
     done: list[int] = []
 

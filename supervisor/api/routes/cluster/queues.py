@@ -18,7 +18,18 @@ from supervisor.eventqueue.meters import Latency
 from supervisor.eventqueue.operations import Repaired, ReplayedAll
 from supervisor.eventqueue.shown import OldestEvent, QueueView
 from supervisor.services.access.ownership import Ownership
-from tasks.contract.wire import Instant, Seconds, Wire
+from supervisor.views.queues import (
+    Dropped,
+    FailedPage,
+    FailedRow,
+    FailedView,
+    LatencyView,
+    OldestView,
+    QueueState,
+    RepairedView,
+    Replayed,
+    ReplayedView,
+)
 
 router = APIRouter(prefix="/api/v1/queues", tags=["queues"])
 
@@ -27,114 +38,6 @@ _SEQ_MAX = 2**63 - 1
 
 Limit = Annotated[int, Query(ge=1, le=FAILED_MAX, description="At most so many.")]
 Seq = Annotated[int, Path(ge=0, le=_SEQ_MAX)]
-
-
-class OldestView(Wire):
-    """The first event that waits; `kind` is empty if it cannot be decoded."""
-
-    seq: int
-    kind: str
-    key: str
-    enqueued_at: Instant
-    due_at: Instant
-
-
-class LatencyView(Wire):
-    """Seconds from `add` to done, of the newest events that this overlord handled."""
-
-    average: float
-    p99: float
-    count: int
-
-
-class QueueState(Wire):
-    """One queue as it stands; sizes in bytes, ages in seconds."""
-
-    container: str
-    name: str
-    state: str
-    mode: str
-    outstanding_events: int
-    outstanding_bytes: int
-    max_outstanding_bytes: int
-    oldest_age: Seconds | None
-    """Of the first event that waits, since it was added."""
-    oldest: OldestView | None
-    latency: LatencyView | None
-    """Absent before this overlord has handled an event of the queue."""
-    failed_iterations: int
-    """In a row, at the present position."""
-    last_error: str
-    failed_events: int
-    segments: int
-    dead_seq: int | None
-    dead_why: str
-    healthy: bool
-    why: str
-    """What is wrong; empty if nothing is."""
-
-
-class FailedRow(Wire):
-    """One event that was set aside."""
-
-    container: str
-    name: str
-    seq: int
-    key: str
-    reason: str
-    attempts: int
-    size_bytes: int
-    enqueued_at: Instant
-    failed_at: Instant
-
-
-class FailedPage(Wire):
-    """A page of events that were set aside, by queue and oldest first."""
-
-    failed: list[FailedRow]
-    next: str | None
-    """The `cursor` of the page behind this one; null: there is none."""
-
-
-class FailedView(FailedRow):
-    """One event that was set aside, with its payload: as JSON if it is some, else in base64."""
-
-    payload: JsonValue
-    payload_base64: str | None
-
-
-class Replayed(Wire):
-    """Which event was queued again."""
-
-    container: str
-    name: str
-    seq: int
-
-
-class ReplayedView(Wire):
-    """How many failed events were queued again, and how many are left."""
-
-    replayed: int
-    left: int
-
-
-class Dropped(Wire):
-    """Which event was dropped."""
-
-    container: str
-    name: str
-    seq: int
-
-
-class RepairedView(Wire):
-    """What became of the events of a dead queue."""
-
-    again: int
-    """Queued again, in their order."""
-    set_aside: int
-    """Damaged or not decodable: among the failed events now."""
-    missing: int
-    """Counted as added and nowhere to be found."""
 
 
 @router.get("", dependencies=[needs(Permission.READ, LISTED)])

@@ -6,15 +6,14 @@ Druid's answer is `{id, backfillSupervisorId}`; the other members tell what beca
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
-from pydantic import Field
 
 from supervisor.api.http.access import SUPERVISOR, needs
 from supervisor.api.http.deps import Author, Parts
 from supervisor.api.http.preconditions import Precondition
 from supervisor.api.routes.supervisors.operations import named
-from supervisor.api.routes.supervisors.resets import DryRun, ResetResult, moved
+from supervisor.api.routes.supervisors.resets import DryRun, moved
 from supervisor.core.values.permissions import Permission
-from tasks.contract.wire import Wire
+from supervisor.views.resets import Backfilled, BackfillRange
 
 router = APIRouter(prefix="/druid/indexer/v1/supervisor", tags=["supervisors"])
 
@@ -28,28 +27,6 @@ TaskCount = Annotated[
         description="Groups that read what lies before at once; else as many as the spec has.",
     ),
 ]
-
-
-class BackfillRange(Wire):
-    """What the bounded supervisor reads of one partition."""
-
-    topic: str
-    partition: int
-    start: int = Field(alias="from")
-    to: int
-    """Exclusive."""
-
-
-class Backfilled(ResetResult):
-    """What became of both supervisors; `id` and `backfillSupervisorId` are Druid's.
-
-    What `partitions` tells as skipped is what `backfill` reads.
-    """
-
-    backfill_supervisor_id: str | None
-    """Null for a dry run."""
-    backfill: list[BackfillRange]
-    backfill_task_count: int
 
 
 @router.post(

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
-from pydantic import Field
 
 from supervisor.api.http.access import SUPERVISOR, needs
 from supervisor.api.http.deps import Author, Document, Parts
@@ -20,8 +19,8 @@ from supervisor.core.values.errors import FieldError
 from supervisor.core.values.field_types import pointer_part, shown
 from supervisor.core.values.permissions import Permission
 from supervisor.services.supervisors.reset import ResetDone
+from supervisor.views.resets import GivenUp, Moved, MovedPartition
 from tasks.contract.offsets import OffsetsError, TopicPartition
-from tasks.contract.wire import Wire
 
 router = APIRouter(prefix="/druid/indexer/v1/supervisor", tags=["supervisors"])
 
@@ -53,46 +52,10 @@ DryRun = Annotated[
 ]
 
 
-class MovedPartition(Wire):
-    """One partition whose committed offset was set elsewhere."""
-
-    topic: str
-    partition: int
-    start: int | None = Field(alias="from")
-    """The committed offset before; null: it had none."""
-    to: int | None
-    """Null: the partition exists no more."""
-    skipped: int
-    """Offsets that will not be read."""
-    lost: int
-    """Offsets that Kafka does not hold any more, and that were not read."""
-    repeated: int
-    """Offsets that are read, and published, once more."""
-
-
-class GivenUp(Wire):
-    """A live range that was discarded unpublished."""
-
-    generation_id: str
-    group: int
-    partitions: list[str]
-
-
-class ResetResult(Wire):
-    """What a reset did, or would do; `id` is Druid's."""
-
-    id: str
-    dry_run: bool
-    partitions: list[MovedPartition]
-    discarded: list[GivenUp]
-    operation_id: str | None
-    """Null for a dry run."""
-
-
 @router.post("/{supervisor_id}/reset", dependencies=[needs(Permission.RESET, SUPERVISOR)])
 def reset(
     supervisor_id: str, author: Author, parts: Parts, response: Response, *, dry_run: DryRun = False
-) -> ResetResult:
+) -> Moved:
     """Forget where reading stands and begin again at the earliest or latest offsets.
 
     Takes the topic as it is now: its id and its partitions.  What is skipped, lost or read a
@@ -116,7 +79,7 @@ def reset_offsets(
     response: Response,
     *,
     dry_run: DryRun = False,
-) -> ResetResult:
+) -> Moved:
     """Go on at the given offsets; partitions that are not named stay where they are."""
     offsets = _offsets(document, parts.service.spec(supervisor_id))
     done = parts.resets.reset_offsets(supervisor_id, offsets, author, dry_run=dry_run)
@@ -124,9 +87,9 @@ def reset_offsets(
     return moved(done)
 
 
-def moved(done: ResetDone) -> ResetResult:
+def moved(done: ResetDone) -> Moved:
     """Return what a reset did as the routes tell it."""
-    return ResetResult(
+    return Moved(
         id=done.supervisor_id,
         dry_run=done.dry_run,
         operation_id=done.operation,

@@ -9,9 +9,10 @@ from supervisor.api.http.access import SUPERVISOR, applying, needs
 from supervisor.api.http.deps import Asking, Author, Parts
 from supervisor.api.http.preconditions import Precondition
 from supervisor.api.routes.supervisors.resets import DryRun
-from supervisor.api.routes.supervisors.supervisors import Posted, posted
+from supervisor.api.routes.supervisors.supervisors import posted
 from supervisor.core.values.permissions import Permission
 from supervisor.services.supervisors.rollback import roll_back
+from supervisor.views.specs import Posted
 from tasks.contract.wire import Wire
 
 router = APIRouter(prefix="/api/v1/supervisors", tags=["supervisors"])

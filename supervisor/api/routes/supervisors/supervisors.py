@@ -6,7 +6,6 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 from fastapi.responses import JSONResponse
-from pydantic import Field, JsonValue
 
 from supervisor.api.http.access import (
     HISTORY,
@@ -23,16 +22,16 @@ from supervisor.api.routes.supervisors.operations import named
 from supervisor.core.model.rows import SpecVersion
 from supervisor.core.planning.preconditions import etag_of
 from supervisor.core.planning.restarts import Restarts
-from supervisor.core.spec.changes import Effect
 from supervisor.core.values.errors import SpecUnreadable
 from supervisor.core.values.permissions import Caller, Permission
 from supervisor.services.access.ownership import Ownership
 from supervisor.services.supervisors.admission import Applied, Stored
 from supervisor.views.dry_run import DryRunView, dry_run_view
 from supervisor.views.rows import SupervisorRow
+from supervisor.views.specs import Health, HistoryRow, Named, Posted, PostedChange, SupervisorLine
 from supervisor.views.status import SupervisorStatus
 from supervisor.views.tasks import ParseError, StatsLeaf
-from tasks.contract.wire import Wire, iso_utc
+from tasks.contract.wire import iso_utc
 
 router = APIRouter(prefix="/druid/indexer/v1/supervisor", tags=["supervisors"])
 
@@ -56,56 +55,6 @@ Skip = Annotated[
         description="Druid's; here it is always so: a spec that says the same restarts nothing.",
     ),
 ]
-
-
-class PostedChange(Wire):
-    """One field that differs from the version before."""
-
-    field: str
-    """JSON pointer into the nested form of the spec."""
-    old: JsonValue = Field(alias="from")
-    new: JsonValue = Field(alias="to")
-    effect: Effect
-
-
-class Posted(Wire):
-    """What a POST of a spec did; `id`, `modified` and `restarted` are Druid's."""
-
-    id: str
-    modified: bool
-    """False: the stored spec says the same, and no version was added."""
-    restarted: bool
-    """Something that ran is handed off for it; false for a change that is hot, and at first."""
-    changes: tuple[PostedChange, ...] = ()
-    """What differs from the version before; absent if nothing does, or there was none."""
-    version: int
-    warnings: tuple[str, ...] = ()
-    """What has no effect, and columns that become another type; absent if there is nothing."""
-    operation_id: str | None = None
-    """`GET /api/v1/operations/{id}` tells when it is done; absent if nothing was stored."""
-
-
-class Named(Wire):
-    """Druid's answer to a verb that has only the id to tell; `operationId` is an addition."""
-
-    id: str
-    operation_id: str
-
-
-class Health(Wire):
-    """Druid's answer; 503 if it is false."""
-
-    healthy: bool
-
-
-class HistoryRow(Wire):
-    """One stored version: a spec as GET answers it, or a tombstone (`"type": "noop"`)."""
-
-    spec: dict[str, object]
-    version: str
-    """When it was stored, as in Druid."""
-    version_number: int
-    """Counts from 1, as in the answer to a POST."""
 
 
 @router.post(
@@ -183,16 +132,17 @@ def list_supervisors(
 
 
 def _row(row: SupervisorRow, *, full: bool, system: bool) -> dict[str, object]:
-    found: dict[str, object] = {
-        "id": row.id,
-        "dataSource": row.spec.data_source,
-        "state": row.state.state,
-        "detailedState": row.state.detailed,
-        "healthy": row.state.healthy,
-    }
+    line = SupervisorLine(
+        id=row.id,
+        data_source=row.spec.data_source,
+        state=row.state.state,
+        detailed_state=row.state.detailed,
+        healthy=row.state.healthy,
+        suspended=not isinstance(row.spec, SpecUnreadable) and row.spec.suspended,
+    )
+    found: dict[str, object] = line.model_dump()
     if isinstance(row.spec, SpecUnreadable):
-        return found | {"suspended": False, "why": row.state.why}
-    found["suspended"] = row.spec.suspended
+        return found | {"why": row.state.why}
     if full:
         found["spec"] = row.spec.normalised()
     elif system:

@@ -9,24 +9,9 @@ from supervisor.api.http.access import DATA_SOURCE, LISTED, needs
 from supervisor.api.http.deps import Asking, Parts
 from supervisor.core.tables.snippets import FORMAT_OF, NotExported, Reader, snippet
 from supervisor.core.values.permissions import Permission
-from supervisor.views.exports import ExportList
-from tasks.contract.wire import Wire
+from supervisor.views.exports import ExportList, Snippet, Snippets
 
 router = APIRouter(prefix="/api/v1", tags=["tables"])
-
-
-class Snippet(Wire):
-    """Python that reads exactly the published rows of a table into `rows`."""
-
-    reader: Reader
-    code: str
-
-
-class Snippets(Wire):
-    """One per reader; readers of a format that the table is not exported in are left out."""
-
-    data_source: str
-    snippets: list[Snippet]
 
 
 @router.get("/exports", dependencies=[needs(Permission.READ, LISTED)])

@@ -17,6 +17,7 @@ from supervisor.core.values.intervals import FORM, PATTERN, parse_interval
 from supervisor.core.values.permissions import Permission
 from supervisor.views.segments import (
     Keeping,
+    Marked,
     RetentionView,
     TableSegments,
     retention_of,
@@ -39,13 +40,6 @@ _ONE_OF_BOTH: list[JsonValue] = [
 def _interval(text: str) -> str:
     parse_interval(text)
     return text
-
-
-class Marked(Wire):
-    """What a mark changed; the names are Druid's."""
-
-    num_changed_segments: int
-    segment_state_changed: bool
 
 
 class Which(Wire):

@@ -18,12 +18,14 @@ import pyarrow.parquet as pq
 
 from supervisor.adapters.tables.delta import DeltaFormat
 from supervisor.adapters.tables.iceberg import IcebergFormat
-from supervisor.cli.shell.answers import FileRow, Files, TableColumn
 from supervisor.core.tables.exports import Change, ExportedFile
 from supervisor.core.tables.snippets import Reader, snippet
 from supervisor.core.values.export_formats import ExportFormat
 from supervisor.ports.exports import TableFormat
+from supervisor.views.files import TableFiles
+from tasks.contract.ingest_spec import Column
 from tests.supervisor.cli.overlord import Overlord, Reply, overlord
+from tests.supervisor.cli.table.tables import table_files
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 TABLE = "clicks"
@@ -174,20 +176,15 @@ class Shelf:
         """What a reader opens."""
         return str(self.root / self.format(table_format).open(TABLE).standing.location)
 
-    def files(self) -> Files:
+    def files(self) -> TableFiles:
         """The list, as `tidegate query` has it."""
-        kinds = [[TableColumn(name=n, type=_type(n)) for n in _users(h)] for _, h in self.listed]
+        kinds = [
+            [Column.model_validate({"name": n, "type": _type(n)}) for n in _users(h)]
+            for _, h in self.listed
+        ]
         every = {column.name: column for some in kinds for column in some}
-        return Files(
-            data_source=TABLE,
-            warehouse=str(self.root),
-            columns=tuple(every.values()),
-            column_sets=tuple(map(tuple, kinds)),
-            files=tuple(
-                FileRow(path=f"{TABLE}/{name}", column_set=number)
-                for number, (name, _) in enumerate(self.listed)
-            ),
-        )
+        files = ((f"{TABLE}/{name}", number) for number, (name, _) in enumerate(self.listed))
+        return table_files(self.root, list(every.values()), kinds, files, TABLE)
 
     def rows(self, reader: Reader) -> Any:  # noqa: ANN401 -- of each reader another type
         """What the code that people are given reads."""

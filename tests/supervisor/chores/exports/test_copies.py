@@ -18,8 +18,9 @@ from supervisor.eventqueue.processor import EventProcessor, ProcessorParts
 from supervisor.metadata.store import SqlStore
 from supervisor.ports.store import Store
 from supervisor.services.tables.warehouse import warehouse_files
-from supervisor.verify.inventory import ClaimedFiles, FileFindingKind
+from supervisor.verify.inventory import FileFindingKind
 from supervisor.verify.warehouse import FilesProgress, inspect
+from supervisor.views.warehouse import WarehouseFiles
 from tests.sqlite_memory import empty_file
 from tests.supervisor.chores.exports.exports import DELTA, ICEBERG, Harbour
 from tests.supervisor.chores.exports.exports_lives import life_of
@@ -43,10 +44,10 @@ def copies_in(harbour: Harbour, ending: str = ".parquet") -> list[Path]:
 def findings(harbour: Harbour) -> list[tuple[FileFindingKind, str]]:
     """What `verify --files` says of what lies in `widened`."""
 
-    def ask() -> ClaimedFiles:
+    def ask() -> WarehouseFiles:
         with harbour.store.reading() as tx:
             answer = warehouse_files(tx, str(harbour.root))
-        return ClaimedFiles.model_validate(answer.model_dump(mode="json", by_alias=True))
+        return WarehouseFiles.model_validate(answer.model_dump(mode="json", by_alias=True))
 
     found = inspect(harbour.root, ask, FilesProgress(), digests=False).findings
     below = f"{TOPIC}/widened/"

@@ -144,7 +144,9 @@ def test_each_of_several_is_waited_for_by_its_operation(
 
     def answer(asked: Asked) -> Reply:
         if asked.path.startswith("/api/v1/operations/"):
-            return Reply({"state": "done" if asked.path.endswith("op_a") else "superseded"})
+            operation = asked.path.rpartition("/")[2]
+            state = "done" if operation == "op_a" else "superseded"
+            return Reply({"id": operation, "state": state, "at": "2026-01-05T12:00:00Z"})
         name = asked.path.removeprefix(f"{BASE}/").split("/", 1)[0]
         return Reply({"id": name}, headers={"Tidegate-Operation": f"op_{name}"})
 

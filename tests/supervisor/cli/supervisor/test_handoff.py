@@ -6,6 +6,8 @@ from tests.supervisor.cli.conftest import Tidegate
 from tests.supervisor.cli.overlord import Overlord, Reply
 from tests.supervisor.cli.supervisor.test_supervisors import status
 
+NOON = "2026-01-05T12:00:00Z"
+
 BASE = "/druid/indexer/v1/supervisor/clicks"
 HANDOFF = f"{BASE}/taskGroups/handoff"
 
@@ -105,13 +107,18 @@ def test_waiting_goes_by_the_operation_of_the_answer(tidegate: Tidegate, server:
     """Goal: done is what the overlord says, not what a glance at the status suggests."""
     path = "/druid/indexer/v1/supervisor/clicks/suspend"
     server.on("POST", path, Reply({"type": "kafka"}, headers={"Tidegate-Operation": "op_7"}))
-    running = {"state": "running", "waitsFor": "group 0"}
-    server.on("GET", "/api/v1/operations/op_7", Reply(running), Reply({"state": "done"}))
+    running = {
+        "id": "op_7",
+        "state": "running",
+        "waitsFor": "group 0",
+        "at": "2026-01-05T12:00:00Z",
+    }
+    server.on("GET", "/api/v1/operations/op_7", Reply(running), Reply(running | {"state": "done"}))
     assert tidegate("supervisor", "suspend", "clicks", "--wait", "20").code == 0
 
     server.on("GET", "/api/v1/operations/op_7", Reply(running))
     late = tidegate("supervisor", "suspend", "clicks", "--wait", "0")
     assert (late.code, "group 0" in late.err) == (4, True)
 
-    server.on("GET", "/api/v1/operations/op_7", Reply({"state": "superseded"}))
+    server.on("GET", "/api/v1/operations/op_7", Reply(running | {"state": "superseded"}))
     assert tidegate("supervisor", "suspend", "clicks", "--wait", "20").code == 1

@@ -202,7 +202,7 @@ def test_wait_of_terminate_says_what_was_given_up(tidegate: Tidegate, server: Ov
     server.on("POST", f"{BASE}/clicks/terminate", Reply({"id": "clicks"}, headers=headers))
     lost = {"generation": "clicks:7", "group": 0, "start": {"clicks:0": 5, "clicks:1": 2}}
     ranges = [{**lost, "end": {"clicks:0": 9, "clicks:1": 4}}, {**lost, "end": None}]
-    done = {"state": "done", "unpublished": ranges}
+    done = {"id": "op_7", "state": "done", "at": "2026-01-05T12:00:00Z", "unpublished": ranges}
     server.on("GET", "/api/v1/operations/op_7", Reply(done))
 
     ended = tidegate("supervisor", "terminate", "clicks", "--yes", "--wait", "30")

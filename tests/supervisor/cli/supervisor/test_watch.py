@@ -51,7 +51,7 @@ def test_a_lost_connection_goes_on_behind_the_last_event(
 
     def answer(asked: Asked) -> Reply:
         if not asked.path.endswith("/stream"):
-            return listed(0, {"id": 1})
+            return listed(0, {"id": 1, "at": "2026-01-05T12:00:00Z"})
         after = int(asked.query.get("after", ["0"])[0])
         body = "retry: 1000\n\n: still here\n\n" + "".join(event(after + n) for n in (1, 2))
         return Reply(body, content_type=SSE)

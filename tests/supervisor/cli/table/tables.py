@@ -1,7 +1,7 @@
 """Published files as a worker writes them, and what an overlord says of them."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,14 +10,41 @@ from typing import cast
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from supervisor.views.files import TableFiles
+from supervisor.views.lenient import lenient
+from tasks.contract.ingest_spec import Column
+
 MIDNIGHT = datetime(2026, 11, 21, tzinfo=UTC)
 TOPIC_ID = ""
+_NONE = ("compacted", "letGo", "errors", "errorsCompacted", "errorsLetGo")
+"""What a publication may have besides its segments."""
 _TIMES = {
     "intervalStart": MIDNIGHT.isoformat(),
     "intervalEnd": MIDNIGHT.replace(day=22).isoformat(),
     "timeMin": MIDNIGHT.isoformat(),
     "timeMax": MIDNIGHT.isoformat(),
 }
+
+
+def table_files(
+    warehouse: Path,
+    columns: Sequence[Column],
+    sets: Sequence[Sequence[Column]],
+    files: Iterable[tuple[str, int]],
+    name: str = "clicks",
+) -> TableFiles:
+    """Return the list of a table's files: each a path, and the number of its columns' set."""
+    return lenient(TableFiles).model_validate(
+        {
+            "data_source": name,
+            "warehouse": str(warehouse),
+            "columns": [column.model_dump() for column in columns],
+            "column_sets": [[column.model_dump() for column in each] for each in sets],
+            "files": [
+                {"path": path, "published": True, "column_set": number} for path, number in files
+            ],
+        }
+    )
 
 
 @dataclass
@@ -51,6 +78,7 @@ class Publisher:
                 "rejected": sum(last - first + 1 for _, first, last in rejects),
                 "rejects": self._rejects(generation, rejects) if rejects else None,
                 "segments": segments,
+                **{name: [] for name in _NONE},
             }
         )
         for partition, offset in end.items():
@@ -138,6 +166,8 @@ class Publisher:
             ],
             "gaps": list(gaps),
             "publications": self.publications,
+            "forgotten": [],
+            "errorsForgotten": [],
         }
 
     def listed(self) -> dict[str, object]:

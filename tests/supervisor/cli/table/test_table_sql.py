@@ -7,8 +7,9 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from supervisor.cli.shell.answers import FileRow, Files, TableColumn
 from supervisor.cli.table.table_sql import view_of
+from tasks.contract.ingest_spec import Column
+from tests.supervisor.cli.table.tables import table_files
 
 # A number -> its text, as Java writes it and whole ones without a fraction.
 TEXTS = {
@@ -33,13 +34,8 @@ def read(folder: Path, values: pa.Array, was: str, wanted: str) -> list[object]:
     """What a column of a file is in a table where it has another type."""
     path = folder / f"{was}.parquet"
     pq.write_table(pa.table({"a": values}), path)
-    table = Files(
-        data_source="t",
-        warehouse=str(folder),
-        columns=(TableColumn(name="a", type=wanted),),
-        column_sets=((TableColumn(name="a", type=was),),),
-        files=(FileRow(path=path.name, column_set=0),),
-    )
+    wide, had = ([Column.model_validate({"name": "a", "type": each})] for each in (wanted, was))
+    table = table_files(folder, wide, [had], [(path.name, 0)], "t")
     with duckdb.connect() as connection:
         found = connection.sql(view_of(table, [str(path)], pq.read_schema).sql).fetchall()
     return [row[0] for row in found]

@@ -32,7 +32,10 @@ def ledger(table: Table) -> Ledger:
             "from": 0,
             "to": 6,
             "kind": "recreated",
+            "author": "me",
+            "why": "",
             "at": NOON + timedelta(days=1),
+            "lastOrdinal": None,
         }
     )
     return table.ledger().model_copy(update={"committed": (), "gaps": (gap,)})

@@ -9,7 +9,8 @@ import pytest
 
 from supervisor.core.tables.exports import Export
 from supervisor.core.values.export_formats import ExportFormat
-from supervisor.verify.inventory import ClaimedFiles
+from supervisor.views.lenient import lenient
+from supervisor.views.warehouse import WarehouseFiles
 from tasks.contract.messages import PublishOutcome
 from tests.conformance.stories import MINUTE, NOON, take_lease
 from tests.sqlite_memory import empty_file
@@ -347,7 +348,7 @@ def test_the_verdict_as_json(verify: Verify, warehouse: Warehouse) -> None:
 def test_the_warehouse_is_looked_for_where_the_overlord_has_it(
     tidegate: Tidegate, server: Overlord, tmp_path: Path
 ) -> None:
-    claim = ClaimedFiles(warehouse=str(tmp_path), files=())
+    claim = lenient(WarehouseFiles).model_validate({"warehouse": str(tmp_path), "files": []})
     server.on("GET", "/api/v1/files", Reply(claim.model_dump(mode="json")))
     (tmp_path / "stray").write_bytes(b"x")
 
@@ -372,7 +373,9 @@ def test_both_proofs_are_made_and_either_can_fail(
     publisher = Publisher(tmp_path / "warehouse")
     (tmp_path / "warehouse").mkdir()
     server.on("GET", "/api/v1/supervisors/clicks/ledger", Reply(publisher.ledger()))
-    claim = ClaimedFiles(warehouse=str(publisher.warehouse), files=())
+    claim = lenient(WarehouseFiles).model_validate(
+        {"warehouse": str(publisher.warehouse), "files": []}
+    )
     server.on("GET", "/api/v1/files", Reply(claim.model_dump(mode="json")))
     good = tidegate("verify", "clicks", "--files")
     (publisher.warehouse / "stray").write_bytes(b"x")

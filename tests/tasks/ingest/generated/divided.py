@@ -12,7 +12,6 @@ import pyarrow.parquet as pq
 from datasketches import compact_theta_sketch
 from pyspark.sql import functions as fn
 
-from supervisor.cli.shell.answers import FileRow, Files, TableColumn
 from supervisor.cli.table.table_sql import view_of
 from tasks.contract.digests import together
 from tasks.contract.ingest_spec import Column, ColumnType, IngestSpec
@@ -20,6 +19,7 @@ from tasks.ingest.engine import SparkEngine
 from tasks.ports import JournalEntry, MergeJob, MergeResult
 from tasks.rows.discovery import common
 from tasks.spark.session import SparkRuntime
+from tests.supervisor.cli.table.tables import table_files
 from tests.tasks.ingest.batches import batch, rejected
 from tests.tasks.ingest.generated.draws.records import EXACT, Range
 from tests.tasks.ingest.generated.row_model import Line
@@ -184,20 +184,14 @@ def _kept(
 
 
 def _queried(warehouse: Path, results: Sequence[MergeResult]) -> Iterator[Line]:
-    sets = [tuple(TableColumn(name=c.name, type=c.type) for c in r.columns) for r in results]
-    whole = common([result.columns for result in results])
-    files = [FileRow(path=s.path, column_set=n) for n, r in enumerate(results) for s in r.segments]
-    table = Files(
-        data_source="clicks",
-        warehouse=str(warehouse),
-        columns=tuple(TableColumn(name=c.name, type=c.type) for c in whole),
-        column_sets=tuple(sets),
-        files=tuple(files),
-    )
+    sets = [result.columns for result in results]
+    whole = common(sets)
+    files = [(s.path, n) for n, r in enumerate(results) for s in r.segments]
+    table = table_files(warehouse, whole, sets, files)
     if not files:
         return
     with duckdb.connect() as connection:
-        paths = [str(warehouse / file.path) for file in files]
+        paths = [str(warehouse / path) for path, _ in files]
         sql = view_of(table, paths, pq.read_schema).sql
         yield from map(_line, connection.sql(sql).to_arrow_table().to_pylist())
 

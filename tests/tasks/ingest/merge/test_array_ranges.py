@@ -9,7 +9,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from supervisor.cli.shell.answers import FileRow, Files, TableColumn
 from supervisor.cli.table.duck import run_query
 from supervisor.dev.broker import Broker
 from tasks.contract.ingest_spec import Column, ColumnType, IngestSpec, Metric
@@ -19,6 +18,7 @@ from tasks.ports import MergeJob, MergeResult
 from tasks.rows.discovery import common
 from tasks.spark.session import SparkRuntime
 from tests.environment.brokers import produce
+from tests.supervisor.cli.table.tables import table_files
 from tests.tasks.ingest.batches import batch, spec_for, table_of
 from tests.tasks.ingest.decode.test_discovery import ingested, typed
 from tests.tasks.ingest.merge.compactions import NOON, order_of, published, rows_in
@@ -94,23 +94,11 @@ def _queried(
     warehouse: Path, ranges: Sequence[MergeResult], columns: Sequence[Column]
 ) -> list[list[object]]:
     """What `tidegate query` finds of NAMES, in the order of offsets."""
-    table = Files(
-        data_source="clicks",
-        warehouse=str(warehouse),
-        columns=_told(columns),
-        column_sets=tuple(_told(merged.columns) for merged in ranges),
-        files=tuple(
-            FileRow(path=merged.segments[0].path, column_set=number)
-            for number, merged in enumerate(ranges)
-        ),
-    )
+    files = ((merged.segments[0].path, number) for number, merged in enumerate(ranges))
+    table = table_files(warehouse, columns, [merged.columns for merged in ranges], files)
     sql = f"SELECT {', '.join(NAMES)} FROM clicks ORDER BY __offset"  # noqa: S608 -- our own names
     rows = run_query(sql, [table], None, None).rows
     return [list(column) for column in zip(*rows, strict=True)]
-
-
-def _told(columns: Sequence[Column]) -> tuple[TableColumn, ...]:
-    return tuple(TableColumn(name=column.name, type=column.type) for column in columns)
 
 
 def test_rows_with_equal_arrays_are_rolled_up(

@@ -7,11 +7,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from supervisor.cli.shell.answers import FileRow, Files, TableColumn
 from supervisor.cli.table.table_sql import view_of
 from tasks.contract.messages import CompactionInput, DesiredCompaction
 from tasks.ingest.engine import SparkEngine
 from tasks.rows.discovery import common
+from tests.supervisor.cli.table.tables import table_files
 from tests.supervisor.cli.table.test_table_sql import TEXTS
 from tests.tasks.ingest.merge.compactions import NOON, order_of, published, rows_in
 
@@ -54,14 +54,8 @@ def _queried(
     root: Path, order: DesiredCompaction, inputs: list[CompactionInput]
 ) -> dict[tuple[object, object], object]:
     """What `tidegate query` shows: place -> value."""
-    sets = [tuple(TableColumn(name=c.name, type=c.type) for c in i.columns) for i in inputs]
-    table = Files(
-        data_source="clicks",
-        warehouse=str(root),
-        columns=tuple(TableColumn(name=c.name, type=c.type) for c in order.columns),
-        column_sets=tuple(sets),
-        files=tuple(FileRow(path=i.file.path, column_set=n) for n, i in enumerate(inputs)),
-    )
+    files = ((each.file.path, number) for number, each in enumerate(inputs))
+    table = table_files(root, order.columns, [each.columns for each in inputs], files)
     view = view_of(table, [str(root / i.file.path) for i in inputs], pq.read_schema)
     with duckdb.connect() as connection:
         rows = connection.sql(f"SELECT __partition, __offset, v FROM ({view.sql})").fetchall()  # noqa: S608 -- a test's own

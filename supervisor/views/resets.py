@@ -1,0 +1,63 @@
+"""Resets and backfills: what became of offsets, or would, as it is shown."""
+
+from pydantic import Field
+
+from tasks.contract.wire import Wire
+
+
+class MovedPartition(Wire):
+    """One partition whose committed offset was set elsewhere."""
+
+    topic: str
+    partition: int
+    start: int | None = Field(alias="from")
+    """The committed offset before; null: it had none."""
+    to: int | None
+    """Null: the partition exists no more."""
+    skipped: int
+    """Offsets that will not be read."""
+    lost: int
+    """Offsets that Kafka does not hold any more, and that were not read."""
+    repeated: int
+    """Offsets that are read, and published, once more."""
+
+
+class GivenUp(Wire):
+    """A live range that was discarded unpublished."""
+
+    generation_id: str
+    group: int
+    partitions: list[str]
+
+
+class Moved(Wire):
+    """What a reset did, or would do; `id` is Druid's."""
+
+    id: str
+    dry_run: bool
+    partitions: list[MovedPartition]
+    discarded: list[GivenUp]
+    operation_id: str | None
+    """Null for a dry run."""
+
+
+class BackfillRange(Wire):
+    """What the bounded supervisor reads of one partition."""
+
+    topic: str
+    partition: int
+    start: int = Field(alias="from")
+    to: int
+    """Exclusive."""
+
+
+class Backfilled(Moved):
+    """What became of both supervisors; `id` and `backfillSupervisorId` are Druid's.
+
+    What `partitions` tells as skipped is what `backfill` reads.
+    """
+
+    backfill_supervisor_id: str | None
+    """Null for a dry run."""
+    backfill: list[BackfillRange]
+    backfill_task_count: int
