@@ -24,9 +24,21 @@ from supervisor.api.http.problems import PROBLEMS
 from supervisor.api.server import build_routes
 from supervisor.cli.main import app
 from supervisor.cli.shell.names import NAMES, About, Nameless, Rows
-from supervisor.core.spec import druid_fields as tables
-from supervisor.core.spec.druid_fields import Table
-from supervisor.core.spec.json_schema import PARTS, spec_schema
+from supervisor.core.spec.json_schema import spec_schema
+from supervisor.core.spec.section import (
+    OURS,
+    Alias,
+    Declaration,
+    Fixed,
+    Holder,
+    Ignored,
+    Older,
+    Other,
+    Switched,
+    Unsupported,
+    all_parts,
+    read_fields,
+)
 from supervisor.core.spec.sections.kafka_property_names import (
     FIELDS,
     FIXED,
@@ -35,6 +47,7 @@ from supervisor.core.spec.sections.kafka_property_names import (
     PROVIDER,
     SECRET_NAMES,
 )
+from supervisor.core.spec.spec import SupervisorSpec
 from supervisor.settings.settings import as_markdown, settings_table
 from tasks.rows.expression.functions.known import ABSENT, FUNCTIONS
 
@@ -45,47 +58,6 @@ WIDTH = 120
 _BLOCK = re.compile(
     r"(<!-- begin generated: ([a-z-]+) -->\n).*?(<!-- end generated -->)", re.DOTALL
 )
-SPEC_PARTS: Mapping[str, str] = MappingProxyType(
-    {
-        "document": "the document",
-        "spec": "spec",
-        "dataSchema": "dataSchema",
-        "timestampSpec": "timestampSpec",
-        "dimensionsSpec": "dimensionsSpec",
-        "textDimension": "a dimension of texts",
-        "numberDimension": "a dimension of numbers or arrays",
-        "jsonDimension": "a dimension of type json",
-        "autoDimension": "a dimension of type auto",
-        "countMetric": "a count",
-        "numberMetric": "a sum, an extreme, one of the numbers",
-        "textMetric": "one of the texts",
-        "sketchMetric": "an HLL sketch",
-        "thetaMetric": "a theta sketch",
-        "filteredMetric": "a filtered metric",
-        "granularitySpec": "granularitySpec",
-        "transformSpec": "transformSpec",
-        "transform": "a transform",
-        "ioConfig": "ioConfig",
-        "boundedStreamConfig": "boundedStreamConfig",
-        "idleConfig": "idleConfig",
-        "jsonFormat": "inputFormat of type json",
-        "flattenSpec": "flattenSpec",
-        "flattenField": "a field of flattenSpec",
-        "csvFormat": "inputFormat of type csv",
-        "tsvFormat": "inputFormat of type tsv",
-        "regexFormat": "inputFormat of type regex",
-        "avroFormat": "inputFormat of type avro_stream",
-        "oneSchema": "avroBytesDecoder of type schema_inline",
-        "manySchemas": "avroBytesDecoder of type multiple_schemas_inline",
-        "registry": "a decoder of type schema_registry",
-        "protobufFormat": "inputFormat of type protobuf",
-        "oneMessage": "protoBytesDecoder of type inline",
-        "kafkaFormat": "inputFormat of type kafka",
-        "tuningConfig": "tuningConfig",
-        "indexSpec": "indexSpec",
-    }
-)
-"""What the pages call the parts of a spec, in the order of the rows."""
 _HEADINGS = {
     "text": "texts",
     "formats": "texts",
@@ -232,35 +204,57 @@ def _problems() -> str:
     return _table(("slug", "status", "title"), rows)
 
 
-def _spec_tables() -> Iterator[tuple[str, Table]]:
-    return ((where, PARTS[part][0]) for part, where in SPEC_PARTS.items())
+def _sections() -> Iterator[tuple[str, Declaration]]:
+    """Yield the parts of a spec, each with what the pages call it."""
+    return ((each.title or part, each) for part, each in all_parts(SupervisorSpec).items())
 
 
 def _unbuilt() -> str:
-    rows = []
-    for where, table in _spec_tables():
-        rows += [(f"`{n}`", where, u.instead) for n, u in table.unbuilt.items()]
-        rows += [(f"`{n}`", where, instead) for n, (_, instead) in table.switched.items()]
+    rows = [
+        (f"`{name}`", where, other.instead)
+        for where, section in _sections()
+        for name, other in section.others.items()
+        if isinstance(other, Unsupported | Switched)
+    ]
     return _table(("field", "of", "what to do instead"), rows)
 
 
 def _fields() -> str:
     rows = []
-    for where, table in _spec_tables():
-        told = {name: "ours" if name in tables.OWN else "built" for name in table.kept}
-        told |= {n: f"the same as `{other}`" for n, other in table.aliases.items()}
-        told |= {n: f"`{only}` only" for n, only in table.fixed.items()}
-        told |= dict.fromkeys(table.idle, "accepted; another value than Druid's default warns")
-        told |= {n: f"refused: {u.instead}" for n, u in table.unbuilt.items()}
-        told |= {n: f"refused if `{s}` is true: {i}" for n, (s, i) in table.switched.items()}
-        told |= {n: f"built: read as {other}" for n, other in table.older.items()}
-        rows += [(f"`{name}`", where, told[name]) for name in sorted(told)]
+    for where, section in _sections():
+        cells = {name: _treatment(other) for name, other in section.others.items()}
+        for name, field in read_fields(section).items():
+            cells[name] = OURS.value if OURS in field.metadata else "built"
+        rows += [(f"`{name}`", where, cells[name]) for name in sorted(cells)]
     return _table(("field", "of", "here"), rows)
 
 
+def _treatment(other: Other) -> str:
+    match other:
+        case Ignored():
+            return "accepted; another value than Druid's default warns"
+        case Unsupported(instead):
+            return f"refused: {instead}"
+        case Switched(flag, instead):
+            return f"refused if `{flag}` is true: {instead}"
+        case Fixed(value):
+            return f"`{value}` only"
+        case Alias(of):
+            return f"the same as `{of}`"
+        case Older(read_as):
+            return f"built: read as {read_as}"
+        case Holder():
+            return "built"
+        case _:
+            assert_never(other)
+
+
 def _idle() -> str:
-    named = ((where, table.idle) for where, table in _spec_tables() if table.idle)
-    return "".join(_item(where, _code(idle)) for where, idle in named)
+    text = ""
+    for where, section in _sections():
+        ignored = [name for name, other in section.others.items() if isinstance(other, Ignored)]
+        text += _item(where, _code(ignored)) if ignored else ""
+    return text
 
 
 def _kafka() -> str:

@@ -4,7 +4,7 @@ from pydantic import Field, JsonValue
 
 from supervisor.core.planning.dry_run import Probed, Verdict
 from supervisor.core.planning.restarts import Restarts
-from supervisor.core.spec.changes import Effect
+from supervisor.core.spec.section import Effect
 from supervisor.views.sample import SampleView
 from tasks.contract.wire import Wire
 

@@ -2,7 +2,7 @@
 
 from pydantic import Field, JsonValue
 
-from supervisor.core.spec.changes import Effect
+from supervisor.core.spec.section import Effect
 from tasks.contract.wire import Wire
 
 

@@ -20,6 +20,7 @@ OTHERS: Mapping[str, str] = MappingProxyType(
         "supervisor.core.values.permissions": "who may do what; a row has its author's form of it",
         "supervisor.core.values.errors": "texts for users; nothing is decided by them",
         "supervisor.core.queue.events": "rules of the queue; the planner has a row's form from it",
+        "supervisor.core.spec.section": "what sections of documents declare",
         "supervisor.core.spec.sections.kafka_properties": "judges documents when they are posted",
         "supervisor.core.spec.spec": "reads documents; its own tests and the fuzz tests judge it",
         "supervisor.core.values.field_types": "reads documents",

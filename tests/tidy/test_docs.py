@@ -19,8 +19,14 @@ from supervisor.core.history.lifecycle_events import EventKind
 from supervisor.core.model.rows import GenerationState, TaskStatus
 from supervisor.core.planning.observed import Liveness
 from supervisor.core.planning.states import State
-from supervisor.core.spec import druid_fields as tables
 from supervisor.core.spec.reader import read_spec
+from supervisor.core.spec.section import Section, read_fields
+from supervisor.core.spec.sections.data_schema import DataSchema, TimestampField
+from supervisor.core.spec.sections.dimensions import DimensionsSpec
+from supervisor.core.spec.sections.granularity import GranularitySpec
+from supervisor.core.spec.sections.index import IndexSpec
+from supervisor.core.spec.sections.io_config import KafkaIoConfig
+from supervisor.core.spec.sections.tuning_config import TuningConfig
 from supervisor.metadata.schema.tables import METADATA
 from supervisor.settings.settings import Settings
 from supervisor.verify.inventory import FileFindingKind, Place
@@ -279,19 +285,19 @@ def test_reasons_of_rejects_are_those_of_the_code() -> None:
 
 
 @pytest.mark.parametrize(
-    ("heading", "table", "place"),
+    ("heading", "declared", "place"),
     [
-        ("timestampSpec", tables.TIMESTAMP, ("dataSchema", "timestampSpec")),
-        ("dimensionsSpec", tables.DIMENSIONS, ("dataSchema", "dimensionsSpec")),
-        ("granularitySpec", tables.GRANULARITY, ("dataSchema", "granularitySpec")),
-        ("dataSchema", tables.DATA_SCHEMA, ("dataSchema",)),
-        ("ioConfig", tables.IO_CONFIG, ("ioConfig",)),
-        ("tuningConfig", tables.TUNING, ("tuningConfig",)),
-        ("indexSpec", tables.INDEX, ("tuningConfig", "indexSpec")),
+        ("timestampSpec", TimestampField, ("dataSchema", "timestampSpec")),
+        ("dimensionsSpec", DimensionsSpec, ("dataSchema", "dimensionsSpec")),
+        ("granularitySpec", GranularitySpec, ("dataSchema", "granularitySpec")),
+        ("dataSchema", DataSchema, ("dataSchema",)),
+        ("ioConfig", KafkaIoConfig, ("ioConfig",)),
+        ("tuningConfig", TuningConfig, ("tuningConfig",)),
+        ("indexSpec", IndexSpec, ("tuningConfig", "indexSpec")),
     ],
 )
 def test_spec_fields_and_their_defaults_are_those_of_the_code(
-    heading: str, table: tables.Table, place: tuple[str, ...]
+    heading: str, declared: type[Section], place: tuple[str, ...]
 ) -> None:
     section: object = read_spec(_MINIMAL).spec.normalised()["spec"]
     for part in place:
@@ -301,7 +307,7 @@ def test_spec_fields_and_their_defaults_are_those_of_the_code(
 
     rows = columns(text_of("docs/reference/spec.md"), heading)
 
-    assert {row[0] for row in rows} == table.kept
+    assert {row[0] for row in rows} == read_fields(declared).keys()
     for name, default, *_ in rows:
         if default != "required" and heading != "dataSchema":
             assert json.loads(default) == section[name], name

@@ -3,7 +3,8 @@
 from enum import StrEnum
 
 from supervisor.core.planning.foresee import Foreseen
-from supervisor.core.spec.changes import Changes, Effect
+from supervisor.core.spec.changes import Changes
+from supervisor.core.spec.section import Effect
 
 
 class Restarts(StrEnum):

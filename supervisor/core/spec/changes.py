@@ -9,25 +9,16 @@ A field that nobody has classed restarts tasks: that costs a handoff, and is nev
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from types import MappingProxyType
 
 from pydantic import JsonValue
 
+from supervisor.core.spec.section import Declaration, Effect, inner_of, read_fields
 from supervisor.core.spec.sections.io_config import KafkaIoConfig
 from supervisor.core.spec.sections.kafka_properties import client_of
-from supervisor.core.spec.spec import SupervisorSpec
+from supervisor.core.spec.spec import SECTIONS, SupervisorSpec
 from supervisor.core.values.errors import FieldError, SpecUnreadable
 from supervisor.core.values.field_types import pointer_part
-
-
-class Effect(StrEnum):
-    """How much a change disturbs, the least first."""
-
-    HOT = "hot"
-    RESTART_SUPERVISOR = "restart-supervisor"
-    RESTART_TASKS = "restart-tasks"
-
 
 TASK_COUNT = "/spec/ioConfig/taskCount"
 """A new layout hands every group off, but only if the groups do become others."""
@@ -37,36 +28,18 @@ TASK_DURATION = "/spec/ioConfig/taskDuration"
 """Restarts tasks if rows are thrown away that are later than it allows: tasks are told until when.
 """
 
-CLASSES: Mapping[str, Effect] = MappingProxyType(
-    {
-        "/context": Effect.HOT,
-        "/suspended": Effect.RESTART_SUPERVISOR,
-        "/spec/dataSchema": Effect.RESTART_TASKS,
-        "/spec/dataSchema/exports": Effect.HOT,
-        "/spec/ioConfig/topic": Effect.RESTART_TASKS,
-        "/spec/ioConfig/topicPattern": Effect.RESTART_TASKS,
-        CONSUMER: Effect.RESTART_TASKS,
-        "/spec/ioConfig/inputFormat": Effect.RESTART_TASKS,
-        TASK_COUNT: Effect.RESTART_TASKS,
-        "/spec/ioConfig/replicas": Effect.HOT,
-        TASK_DURATION: Effect.HOT,
-        "/spec/ioConfig/startDelay": Effect.HOT,
-        "/spec/ioConfig/period": Effect.HOT,
-        "/spec/ioConfig/useEarliestOffset": Effect.HOT,
-        "/spec/ioConfig/completionTimeout": Effect.HOT,
-        "/spec/ioConfig/stopTaskCount": Effect.HOT,
-        "/spec/ioConfig/lateMessageRejectionPeriod": Effect.RESTART_TASKS,
-        "/spec/ioConfig/lateMessageRejectionStartDateTime": Effect.RESTART_TASKS,
-        "/spec/ioConfig/earlyMessageRejectionPeriod": Effect.RESTART_TASKS,
-        "/spec/ioConfig/boundedStreamConfig": Effect.RESTART_TASKS,
-        "/spec/ioConfig/idleConfig": Effect.HOT,
-        "/spec/tuningConfig": Effect.RESTART_TASKS,
-        "/spec/tuningConfig/resetOffsetAutomatically": Effect.HOT,
-        "/spec/tuningConfig/maxTotalRows": Effect.HOT,
-        "/spec/tuningConfig/intermediateHandoffPeriod": Effect.HOT,
-    }
-)
-"""JSON pointer -> effect; the longest pointer that leads to a field counts.
+
+def _classes(model: Declaration, at: str) -> Iterator[tuple[str, Effect]]:
+    for name, field in read_fields(model).items():
+        within = f"{at}/spec/{name}" if name in SECTIONS and not at else f"{at}/{name}"
+        yield from ((within, each) for each in field.metadata if isinstance(each, Effect))
+        inner = inner_of(field)
+        if inner is not None and not inner.listed and not inner.by_type:
+            yield from _classes(inner.models[0], within)
+
+
+CLASSES: Mapping[str, Effect] = MappingProxyType(dict(_classes(SupervisorSpec, "")))
+"""JSON pointer -> effect, as the sections declare it; the longest pointer to a field counts.
 
 Source: Druid's classes of fields; that replicas and taskDuration are hot is ours.
 """

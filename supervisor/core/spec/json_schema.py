@@ -1,7 +1,7 @@
 """The JSON Schema of a spec's document: for editors, which complete and check while one types.
 
-Made of the tables and the models that read a spec, so that it knows the same fields.  It checks
-names, types and what is not built; what depends on more than one field, only the server says.
+Made of the sections that read a spec, so that it knows the same fields.  It checks names, types and
+what is not built; what depends on more than one field, only the server says.
 Source: JSON Schema 2020-12.
 """
 
@@ -9,89 +9,30 @@ import types
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, assert_never, get_args, get_origin
 
-from pydantic import BaseModel, BeforeValidator
+from pydantic import BeforeValidator
 from pydantic.fields import FieldInfo
 
-from supervisor.core.spec import druid_fields as tables
-from supervisor.core.spec.druid_fields import Table
-from supervisor.core.spec.sections import decoders, metrics, protobuf
-from supervisor.core.spec.sections import input_formats as formats
-from supervisor.core.spec.sections.bounded import BoundedStreamConfig
-from supervisor.core.spec.sections.data_schema import (
-    DataSchema,
-    Dimension,
-    DimensionsSpec,
-    TimestampField,
+from supervisor.core.spec.section import (
+    Alias,
+    Declaration,
+    Fixed,
+    Holder,
+    Ignored,
+    Inner,
+    Older,
+    Other,
+    Switched,
+    Unsupported,
+    all_parts,
+    inner_of,
+    read_fields,
 )
-from supervisor.core.spec.sections.granularity import GranularitySpec
-from supervisor.core.spec.sections.idle import IdleConfig
-from supervisor.core.spec.sections.index import IndexSpec
-from supervisor.core.spec.sections.io_config import KafkaIoConfig
-from supervisor.core.spec.sections.transforms import TransformField, TransformSpec
-from supervisor.core.spec.sections.tuning_config import TuningConfig
 from supervisor.core.spec.spec import SupervisorSpec
 from supervisor.core.values.field_types import READ_FLAG, READ_WHOLE
 
 Schema = dict[str, Any]
-
-PARTS: Mapping[str, tuple[Table, type[BaseModel] | None]] = {
-    "document": (tables.ENVELOPE, SupervisorSpec),
-    "spec": (tables.NESTED, None),
-    "dataSchema": (tables.DATA_SCHEMA, DataSchema),
-    "timestampSpec": (tables.TIMESTAMP, TimestampField),
-    "dimensionsSpec": (tables.DIMENSIONS, DimensionsSpec),
-    "textDimension": (tables.TEXT_DIMENSION, Dimension),
-    "numberDimension": (tables.NUMBER_DIMENSION, Dimension),
-    "jsonDimension": (tables.JSON_DIMENSION, Dimension),
-    "autoDimension": (tables.AUTO_DIMENSION, Dimension),
-    "granularitySpec": (tables.GRANULARITY, GranularitySpec),
-    "transformSpec": (tables.TRANSFORMS, TransformSpec),
-    "transform": (tables.TRANSFORM, TransformField),
-    "countMetric": (tables.COUNT_METRIC, metrics.CountAggregator),
-    "numberMetric": (tables.NUMBER_METRIC, metrics.NumberAggregator),
-    "textMetric": (tables.TEXT_METRIC, metrics.TextAggregator),
-    "sketchMetric": (tables.SKETCH_METRIC, metrics.SketchAggregator),
-    "thetaMetric": (tables.THETA_METRIC, metrics.ThetaAggregator),
-    "filteredMetric": (tables.FILTERED_METRIC, metrics.FilteredAggregator),
-    "jsonFormat": (tables.JSON_FORMAT, formats.JsonInputFormat),
-    "flattenSpec": (tables.FLATTEN, formats.FlattenSpec),
-    "flattenField": (tables.FLATTEN_FIELD, formats.FlattenField),
-    "csvFormat": (tables.CSV_FORMAT, formats.CsvInputFormat),
-    "tsvFormat": (tables.TSV_FORMAT, formats.TsvInputFormat),
-    "regexFormat": (tables.REGEX_FORMAT, formats.RegexInputFormat),
-    "avroFormat": (tables.AVRO_FORMAT, formats.AvroInputFormat),
-    "oneSchema": (tables.AVRO_DECODERS["schema_inline"], decoders.OneSchemaDecoder),
-    "manySchemas": (tables.AVRO_DECODERS["multiple_schemas_inline"], decoders.ManySchemasDecoder),
-    "registry": (tables.AVRO_DECODERS["schema_registry"], decoders.RegistryDecoder),
-    "protobufFormat": (tables.PROTOBUF_FORMAT, formats.ProtobufInputFormat),
-    "oneMessage": (tables.PROTOBUF_DECODERS["inline"], protobuf.InlineDescriptorDecoder),
-    "kafkaFormat": (tables.KAFKA_FORMAT, formats.KafkaInputFormat),
-    "ioConfig": (tables.IO_CONFIG, KafkaIoConfig),
-    "boundedStreamConfig": (tables.BOUNDED, BoundedStreamConfig),
-    "idleConfig": (tables.IDLE, IdleConfig),
-    "tuningConfig": (tables.TUNING, TuningConfig),
-    "indexSpec": (tables.INDEX, IndexSpec),
-}
-"""Kind of object -> the fields that it may have, and what reads them."""
-
-_SPECIAL: Mapping[str, Schema] = {
-    "spec": {"$ref": "#/$defs/spec"},
-    **{name: {"$ref": f"#/$defs/{name}"} for name in PARTS if name.endswith(("Spec", "Config"))},
-    "dataSchema": {"$ref": "#/$defs/dataSchema"},
-    "dimensions": {"items": {"$ref": "#/$defs/dimension"}},
-    "metricsSpec": {"items": {"$ref": "#/$defs/metric"}},
-    "aggregator": {"$ref": "#/$defs/metric"},
-    "transforms": {"items": {"$ref": "#/$defs/transform"}},
-    "inputFormat": {"$ref": "#/$defs/inputFormat"},
-    "valueFormat": {"$ref": "#/$defs/valueFormat"},
-    "keyFormat": {"$ref": "#/$defs/valueFormat"},
-    "fields": {"items": {"anyOf": [{"$ref": "#/$defs/flattenField"}, {"type": "string"}]}},
-    "avroBytesDecoder": {"$ref": "#/$defs/avroBytesDecoder"},
-    "protoBytesDecoder": {"$ref": "#/$defs/protoBytesDecoder"},
-}
-"""Fields that hold objects of ours, wherever they stand."""
 
 _PLAIN: Mapping[object, str] = {
     bool: "boolean",
@@ -115,20 +56,16 @@ _IN_QUOTES: Mapping[object, str] = {
 
 def spec_schema() -> Schema:
     """Return the schema of what `POST /druid/indexer/v1/supervisor` takes."""
-    parts = {name: _part(*part) for name, part in PARTS.items()}
-    parts["spec"]["required"] = ["dataSchema", "ioConfig"]
+    models = all_parts(SupervisorSpec)
+    parts = {name: _part(model) for name, model in models.items()}
     parts["document"]["required"] = ["type"]
     parts["document"]["anyOf"] = [{"required": ["spec"]}, {"required": ["dataSchema", "ioConfig"]}]
     _take_parser(parts)
-    dimension = _choice(tables.DIMENSION_TYPES, otherwise="textDimension")
-    choices = {
-        "dimension": {"anyOf": [{"type": "string"}, dimension]},
-        "metric": _choice(tables.METRICS),
-        "valueFormat": _choice(tables.VALUE_FORMATS),
-        "inputFormat": _choice({**tables.VALUE_FORMATS, "kafka": tables.KAFKA_FORMAT}),
-        "avroBytesDecoder": _choice(tables.AVRO_DECODERS),
-        "protoBytesDecoder": _choice(tables.PROTOBUF_DECODERS),
-    }
+    fields = (field for model in models.values() for field in read_fields(model).values())
+    choices: dict[str, Schema] = {}
+    for inner in (found for field in fields if (found := inner_of(field))):
+        if inner.by_type and inner.part not in choices:
+            choices[inner.part] = _choice(inner)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Supervisor spec",
@@ -137,29 +74,52 @@ def spec_schema() -> Schema:
     }
 
 
-def _part(table: Table, model: type[BaseModel] | None) -> Schema:
-    fields = {} if model is None else model.model_fields
-    by_name = {field.alias or name: field for name, field in fields.items()}
-    kept: dict[str, Schema] = {}
-    for name in sorted(table.kept):
-        field = by_name.get(name)
-        kept[name] = _SPECIAL.get(name) or ({} if field is None else _typed(field))
-    whole = {
-        **{name: _or_null(schema) for name, schema in kept.items()},
-        **{alias: _or_null(kept[name]) for alias, name in table.aliases.items()},
-        **{name: {"enum": [value, None]} for name, value in table.fixed.items()},
-        **{name: _unbuilt(told) for name, told in table.unbuilt.items()},
-        **{name: _switched(*told) for name, told in table.switched.items()},
-        **{name: {"description": "Accepted, and without effect."} for name in table.idle},
-        **{name: _older(told) for name, told in table.older.items()},
-    }
-    required = [
-        name
-        for name, field in by_name.items()
-        if field.is_required() and name in table.kept and name not in table.aliases.values()
-    ]
+def _part(model: Declaration) -> Schema:
+    fields = read_fields(model)
+    whole = {name: _or_null(_held(fields[name])) for name in sorted(fields)}
+    for name, other in model.others.items():
+        whole[name] = _other(other, whole)
+    required = sorted(name for name, field in fields.items() if field.is_required())
     part: Schema = {"type": "object", "properties": whole, "additionalProperties": False}
-    return part | ({"required": sorted(required)} if required else {})
+    return part | ({"required": required} if required else {})
+
+
+def _other(other: Other, fields: Mapping[str, Schema]) -> Schema:
+    """Return the schema of a name that no field reads."""
+    match other:
+        case Ignored():
+            return {"description": "Accepted, and without effect."}
+        case Unsupported(instead, silent):
+            schema: Schema = {"description": f"Not built yet: {instead}."}
+            if any(isinstance(value, Mapping) for value in silent):
+                return schema | {"type": ["object", "null"]}
+            return schema | {"enum": [None, *silent]}
+        case Switched(flag, instead):
+            off = {flag: {"enum": [False, None]}}
+            schema = {"description": f"Not built yet: {instead}.", "type": ["object", "null"]}
+            return schema | {"properties": off}
+        case Fixed(value):
+            return {"enum": [value, None]}
+        case Older(read_as):
+            description = f"An older form: read as {read_as}."
+            return {"description": description, "type": ["object", "null"]}
+        case Holder(of):
+            return _or_null({"$ref": f"#/$defs/{of.part}"})
+        case Alias(of=name):
+            return fields[name]
+        case _:
+            assert_never(other)
+
+
+def _held(field: FieldInfo) -> Schema:
+    """Return the schema of what a field holds."""
+    inner = inner_of(field)
+    if inner is None:
+        return _typed(field)
+    schema: Schema = {"$ref": f"#/$defs/{inner.part}"}
+    if inner.models[0].bare and not inner.by_type:
+        schema = {"anyOf": [schema, {"type": "string"}]}
+    return {"items": schema} if inner.listed else schema
 
 
 def _take_parser(parts: Mapping[str, Schema]) -> None:
@@ -176,47 +136,30 @@ def _take_parser(parts: Mapping[str, Schema]) -> None:
         parts[name]["allOf"] = [{"anyOf": either}]
 
 
-def _older(text: str) -> Schema:
-    return {"description": f"An older form: read as {text}.", "type": ["object", "null"]}
-
-
-def _choice(kinds: Mapping[str, Table], otherwise: str | None = None) -> Schema:
-    """Return the schema of an object whose `type` says by which table it is read."""
-    parts = {id(table): name for name, (table, _) in PARTS.items()}
-    cases = [
+def _choice(inner: Inner) -> Schema:
+    """Return the schema of an object whose `type` says by which section it is read."""
+    cases: list[Schema] = [
         {
             "if": {"properties": {"type": {"const": kind}}, "required": ["type"]},
-            "then": {"$ref": f"#/$defs/{parts[id(table)]}"},
+            "then": {"$ref": f"#/$defs/{model.part}"},
         }
-        for kind, table in kinds.items()
+        for kind, model in inner.by_type.items()
     ]
     schema: Schema = {
         "type": "object",
-        "properties": {"type": {"enum": list(kinds)}},
+        "properties": {"type": {"enum": list(inner.by_type)}},
         "allOf": cases,
     }
-    if otherwise is None:
+    if inner.kinds is not None:
         return schema | {"required": ["type"]}
-    untyped = {
-        "if": {"not": {"required": ["type"]}},
-        "then": {"$ref": f"#/$defs/{otherwise}"},
-    }
-    return schema | {"allOf": [*cases, untyped]}
-
-
-def _unbuilt(unbuilt: tables.Unbuilt) -> Schema:
-    schema: Schema = {"description": f"Not built yet: {unbuilt.instead}."}
-    if any(isinstance(value, Mapping) for value in unbuilt.silent):
-        return schema | {"type": ["object", "null"]}
-    return schema | {"enum": [None, *unbuilt.silent]}
-
-
-def _switched(switch: str, instead: str) -> Schema:
-    return {
-        "description": f"Not built yet: {instead}.",
-        "type": ["object", "null"],
-        "properties": {switch: {"enum": [False, None]}},
-    }
+    untyped = inner.models[0].declared_for({})
+    cases.append(
+        {
+            "if": {"not": {"required": ["type"]}},
+            "then": {"$ref": f"#/$defs/{untyped.part}"},
+        }
+    )
+    return {"anyOf": [{"type": "string"}, schema]} if inner.models[0].bare else schema
 
 
 def _or_null(schema: Schema) -> Schema:

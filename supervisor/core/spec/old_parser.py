@@ -9,8 +9,8 @@ Source: Druid 33.0.0 takes both forms (InputRowParser, ParseSpec), later ones th
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from supervisor.core.spec.nested_fields import FILE_IN_SPEC, NO_FILES
 from supervisor.core.spec.problems import SpecProblems
+from supervisor.core.spec.sections.protobuf import FILE_IN_SPEC, NO_FILES
 from supervisor.core.values.field_types import nearest, pointer_part, shown
 
 _FORMATS: Mapping[str, Mapping[str, str]] = {

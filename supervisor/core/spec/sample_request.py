@@ -13,20 +13,16 @@ from typing import Annotated
 
 from pydantic import Field
 
-from supervisor.core.spec.druid_fields import Table
 from supervisor.core.spec.problems import SpecProblems
 from supervisor.core.spec.reader import read_spec
+from supervisor.core.spec.section import Section
+from supervisor.core.spec.sift import sift_names
 from supervisor.core.spec.spec import SupervisorSpec
 from supervisor.core.values.errors import FieldError, InvalidSpec
 from supervisor.core.values.field_types import shown
 from tasks.contract.sample import BYTES_MAX, ROWS_MAX
-from tasks.contract.wire import Wire
 
 TIMEOUT_MS_MAX = 60_000
-_WHOLE = Table(kept=frozenset({"type", "spec", "samplerConfig"}))
-_CONFIG = Table(
-    kept=frozenset({"numRows", "timeoutMs", "maxBytesInMemory", "maxClientResponseBytes"})
-)
 _NO_TIME = {"column": "!!!_no_such_column_!!!", "missingValue": "1970-01-01T00:00:00Z"}
 """What Druid's console writes while the time is not chosen yet."""
 
@@ -41,9 +37,10 @@ _NEEDED: Mapping[str, Mapping[str, object]] = MappingProxyType(
 _Bytes = Annotated[int, Field(strict=True, ge=-1, le=2**53)]
 
 
-class SamplerConfig(Wire):
+class SamplerConfig(Section):
     """How much to look at.  Source: Druid's SamplerConfig."""
 
+    part = "samplerConfig"
     num_rows: Annotated[int, Field(strict=True, ge=1, le=ROWS_MAX)] = 200
     timeout_ms: Annotated[int, Field(strict=True, ge=1, le=TIMEOUT_MS_MAX)] = 10_000
     max_bytes_in_memory: _Bytes = 0
@@ -60,6 +57,15 @@ class SamplerConfig(Wire):
         """The bytes of records and rows, as text, that are asked for."""
         asked = (self.max_bytes_in_memory, self.max_client_response_bytes)
         return min([BYTES_MAX, *(number for number in asked if number > 0)])
+
+
+class _Body(Section):
+    """The names of a request; what they hold is read by `read_sample`."""
+
+    part = "request"
+    type: object
+    spec: object
+    sampler_config: object
 
 
 @dataclass(frozen=True)
@@ -85,7 +91,7 @@ def read_sample(document: Mapping[str, object]) -> SampleRequest:
     Source: Druid 33.0.0, which needs the inner type as well.
     """
     notes = SpecProblems(document)
-    kept = notes.sift(document, "", _WHOLE)
+    kept = sift_names(notes, _Body, document, "")
     if kept.get("type") != "kafka":
         told = "type is required" if "type" not in kept else f"no sampler {shown(kept['type'])}"
         notes.refuse("/type", told, 'give "type": "kafka"')
@@ -117,7 +123,7 @@ def _read_config(notes: SpecProblems, section: object) -> SamplerConfig | None:
     if not isinstance(section, Mapping):
         notes.refuse("/samplerConfig", "must be an object", '{"numRows": 200}')
         return None
-    kept = notes.sift(section, "/samplerConfig", _CONFIG)
+    kept = sift_names(notes, SamplerConfig, section, "/samplerConfig")
     return notes.validate(SamplerConfig, kept, "/samplerConfig")
 
 

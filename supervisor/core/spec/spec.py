@@ -1,23 +1,34 @@
 """What is asked for: the spec of one supervisor, whole and checked.
 
-`spec_reader.read_spec` makes it from a document; its sections are in `spec_data`, `spec_io` and
-`spec_tuning`.  Stored as `model_dump(mode="json")`, loaded by `model_validate`.
+`reader.read_spec` makes it from a document; its sections are in `data_schema`, `io_config` and
+`tuning_config`.  Stored as `model_dump(mode="json")`, loaded by `model_validate`.
 """
 
 import hashlib
 import json
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Literal
+from types import MappingProxyType
+from typing import Annotated, Literal
 
 from pydantic import Field, JsonValue
 
+from supervisor.core.spec.section import (
+    OURS,
+    Declaration,
+    Effect,
+    Fixed,
+    Holder,
+    Section,
+    inner_of,
+    read_fields,
+)
 from supervisor.core.spec.sections.data_schema import DataSchema
 from supervisor.core.spec.sections.io_config import KafkaIoConfig
 from supervisor.core.spec.sections.tuning_config import TuningConfig
 from supervisor.core.values.field_types import Flag
 from supervisor.core.values.table_names import SafeName
 from tasks.contract.ingest_spec import IngestSpec
-from tasks.contract.wire import Wire
 
 
 def _id_by_default(validated: dict[str, object]) -> str:
@@ -26,18 +37,27 @@ def _id_by_default(validated: dict[str, object]) -> str:
     return schema.data_source
 
 
-class SupervisorSpec(Wire):
+class Sections(Section):
+    """The three sections, which lie within `spec` or beside it."""
+
+    part = "spec"
+    others = MappingProxyType({"type": Fixed("kafka")})
+    data_schema: Annotated[DataSchema, Effect.RESTART_TASKS]
+    io_config: KafkaIoConfig
+    tuning_config: Annotated[TuningConfig, Effect.RESTART_TASKS] = TuningConfig()
+
+
+class SupervisorSpec(Sections):
     """One Kafka supervisor as its user wants it: topics into one table."""
 
+    part, title = "document", "the document"
+    others = MappingProxyType({"spec": Holder(Sections)})
     type: Literal["kafka"] = "kafka"
-    data_schema: DataSchema
-    id: SafeName = Field(default_factory=_id_by_default)
+    id: Annotated[SafeName, OURS] = Field(default_factory=_id_by_default)
     """The supervisor's id: the dataSource unless the spec names another."""
-    io_config: KafkaIoConfig
-    tuning_config: TuningConfig = TuningConfig()
-    context: dict[str, JsonValue] = Field(default_factory=dict)
+    context: Annotated[dict[str, JsonValue], Effect.HOT] = Field(default_factory=dict)
     """Kept for the user; nothing here reads it."""
-    suspended: Flag = False
+    suspended: Annotated[Flag, Effect.RESTART_SUPERVISOR] = False
 
     @property
     def data_source(self) -> str:
@@ -51,14 +71,20 @@ class SupervisorSpec(Wire):
 
         Source: what Druid 33.0.0 answers; `id` and the batch fields of tuningConfig are ours.
         """
-        sections: dict[str, object] = {
-            "dataSchema": self.data_schema.normalised(),
-            "ioConfig": self.io_config.normalised(),
-            "tuningConfig": self.tuning_config.normalised(),
-        }
-        envelope: dict[str, object] = {"type": self.type, "id": self.id, "spec": dict(sections)}
-        context = dict(self.context) or None
-        return envelope | sections | {"context": context, "suspended": self.suspended}
+        whole = super().normalised()
+        spec = {name: whole[name] for name in SECTIONS}
+        first = {"type": self.type, "id": self.id, "spec": spec}
+        return first | whole | {"context": self.context or None}
+
+
+SECTIONS: Mapping[str, Declaration] = MappingProxyType(
+    {
+        name: inner.models[0]
+        for name, field in read_fields(Sections).items()
+        if (inner := inner_of(field)) is not None
+    }
+)
+"""The three sections, by name."""
 
 
 def ingest_spec(spec: SupervisorSpec, opened_at: datetime | None = None) -> IngestSpec:

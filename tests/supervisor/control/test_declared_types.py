@@ -6,7 +6,7 @@ import pytest
 
 from supervisor.control.declared_types import declared_of
 from supervisor.control.export_outbox import follow
-from supervisor.core.spec.sections.data_schema import Dimension, DimensionsSpec
+from supervisor.core.spec.sections.dimensions import Dimension, DimensionsSpec
 from supervisor.core.values.export_formats import ExportFormat
 from supervisor.ports.store import Store
 from tasks.contract.ingest_spec import ColumnType

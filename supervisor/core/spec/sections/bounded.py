@@ -9,8 +9,8 @@ from typing import Annotated, Self
 
 from pydantic import BeforeValidator, PlainSerializer, model_validator
 
+from supervisor.core.spec.section import Section
 from supervisor.core.values.field_types import shown, wrong
-from tasks.contract.wire import Wire
 
 OFFSET_MAX = 2**62
 """Larger ones are a slip of the pen: Druid's word for "no end" among them."""
@@ -46,8 +46,10 @@ PartitionOffsets = Annotated[
 """Partition -> offset; the keys are texts on the wire."""
 
 
-class BoundedStreamConfig(Wire):
+class BoundedStreamConfig(Section):
     """Which offsets of which partitions are read, once; the names are Druid's."""
+
+    part = "boundedStreamConfig"
 
     start_sequence_numbers: PartitionOffsets
     end_sequence_numbers: PartitionOffsets
@@ -69,7 +71,3 @@ class BoundedStreamConfig(Wire):
                 "the end is exclusive; equal offsets are an empty range",
             )
         return self
-
-    def normalised(self) -> dict[str, object]:
-        """Return it as GET writes it."""
-        return self.model_dump(mode="json")

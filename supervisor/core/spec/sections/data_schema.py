@@ -1,53 +1,44 @@
 """What becomes of a record: the `dataSchema` of a spec.  Names on the wire are Druid's."""
 
-from collections.abc import Sequence
-from typing import Annotated, Literal, Self, get_args
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Annotated, Self
 
 from pydantic import (
     AfterValidator,
-    BeforeValidator,
     Field,
     ValidationInfo,
     field_validator,
     model_validator,
 )
 
+from supervisor.core.spec.problems import SpecProblems
+from supervisor.core.spec.section import (
+    HOT,
+    OURS,
+    Older,
+    Section,
+    Unsupported,
+)
+from supervisor.core.spec.sections.dimensions import DimensionsSpec, refuse_repeated
 from supervisor.core.spec.sections.granularity import GranularitySpec
 from supervisor.core.spec.sections.metrics import METRICS_MAX, Aggregator, check_metrics, fields_of
 from supervisor.core.spec.sections.transforms import TransformSpec
 from supervisor.core.values.export_formats import Exports
 from supervisor.core.values.field_types import (
-    ColumnName,
     FieldName,
-    Flag,
     Moment,
     Text,
     nearest,
     shown,
     wrong,
 )
-from supervisor.core.values.table_names import SafeName
-from tasks.contract.ingest_spec import Column, ColumnType, Discovery, TimestampSpec
-from tasks.contract.wire import Wire
+from supervisor.core.values.table_names import ERRORS_SUFFIX, SafeName, is_errors_table
+from tasks.contract.ingest_spec import Column, TimestampSpec
 from tasks.rows.row_plan import is_own_of_rollup
 from tasks.rows.time.joda import PatternError, read_pattern
 
 _FORMATS = ("auto", "iso", "posix", "millis", "micro", "nano", "ruby")
-COLUMNS_MAX = 2_000
-"""Columns of one table."""
-_UNBUILT_TYPES = ("spatial", "timestamp")
-_CASTS: dict[str, ColumnType] = {
-    "STRING": "string",
-    "LONG": "long",
-    "FLOAT": "float",
-    "DOUBLE": "double",
-    "ARRAY<STRING>": "array<string>",
-    "ARRAY<LONG>": "array<long>",
-    "ARRAY<FLOAT>": "array<double>",
-    "ARRAY<DOUBLE>": "array<double>",
-    "COMPLEX<json>": "json",
-}
-"""What a column of type auto may be told to be -> what it is here."""
 
 
 def _checked_format(value: str) -> str:
@@ -62,22 +53,10 @@ def _checked_format(value: str) -> str:
     return value
 
 
-def _read_type(value: object) -> object:
-    known = (*get_args(ColumnType), "auto")
-    if isinstance(value, str) and value not in known:
-        built = "not built yet" if value in _UNBUILT_TYPES else "not a type"
-        raise wrong(f"{shown(value)} is {built}", f"use one of {', '.join(known)}")
-    return value
-
-
-def _read_cast(value: object) -> object:
-    if isinstance(value, str) and value not in _CASTS:
-        raise wrong(f"{shown(value)} is not a type", f"use one of {', '.join(_CASTS)}")
-    return value
-
-
-class TimestampField(Wire):
+class TimestampField(Section):
     """Which field holds a record's time, how it is written, and what a record without it gets."""
+
+    part = "timestampSpec"
 
     column: FieldName = "timestamp"
     format: Annotated[Text, AfterValidator(_checked_format)] = "auto"
@@ -85,111 +64,54 @@ class TimestampField(Wire):
     missing_value: Moment | None = None
 
 
-class Dimension(Wire):
-    """One column; on the wire a bare name is a column of type string."""
-
-    type: Annotated[ColumnType | Literal["auto"], BeforeValidator(_read_type)] = "string"
-    """auto: that of the values, or `cast_to_type`."""
-    name: ColumnName
-    cast_to_type: Annotated[Text, BeforeValidator(_read_cast)] | None = None
-
-    @model_validator(mode="before")
-    @classmethod
-    def _read_bare_name(cls, value: object) -> object:
-        return {"name": value} if isinstance(value, str) else value
-
-    @property
-    def column(self) -> Column | None:
-        """The column; None: its type is that of the values."""
-        if self.type != "auto":
-            return Column(name=self.name, type=self.type)
-        if self.cast_to_type is None:
-            return None
-        return Column(name=self.name, type=_CASTS[self.cast_to_type])
-
-    def normalised(self) -> dict[str, object]:
-        """Return it as GET writes it."""
-        if self.type == "auto":
-            cast = self.cast_to_type
-            told: dict[str, object] = {"type": self.type, "name": self.name}
-            return told if cast is None else told | {"castToType": cast}
-        return {
-            "type": self.type,
-            "name": self.name,
-            "multiValueHandling": "SORTED_ARRAY",
-            "createBitmapIndex": self.type == "string",
-        }
-
-
-class DimensionsSpec(Wire):
-    """The columns, and what becomes of other fields.
-
-    They become columns as they are met, of type string or of their values' types; nothing comes
-    of them if columns are given and neither `use_schema_discovery` nor `include_all_dimensions`.
-    """
-
-    dimensions: tuple[Dimension, ...] = Field(default=(), max_length=COLUMNS_MAX)
-    dimension_exclusions: tuple[FieldName, ...] = Field(default=(), max_length=COLUMNS_MAX)
-    """A set, kept sorted; `__time` and the timestamp column are left out of every table anyway."""
-    include_all_dimensions: Flag = False
-    use_schema_discovery: Flag = False
-    """Columns that are met get the types of their values."""
-
-    @field_validator("dimensions")
-    @classmethod
-    def _names_no_column_twice(cls, value: tuple[Dimension, ...]) -> tuple[Dimension, ...]:
-        refuse_repeated([dimension.name for dimension in value])
-        return value
-
-    @field_validator("dimension_exclusions")
-    @classmethod
-    def _is_a_set(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(sorted(set(value)))
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The columns' names, in order."""
-        return tuple(dimension.name for dimension in self.dimensions)
-
-    @property
-    def discovery(self) -> Discovery:
-        """What becomes of fields that are not listed."""
-        if self.use_schema_discovery:
-            return Discovery.TYPES
-        if self.include_all_dimensions or not self.dimensions:
-            return Discovery.TEXTS
-        return Discovery.NOTHING
-
-
 def _taken(metrics: Sequence[Aggregator]) -> set[str]:
     """Return the fields that are no dimensions, unless they are listed: as Druid has it."""
     return {metric.name for metric in metrics} | fields_of(metrics)
 
 
-def refuse_repeated(names: Sequence[str]) -> None:
-    """Refuse a name that stands twice, or twice but for upper and lower case.
-
-    Druid tells case apart; Spark and DuckDB, which read the table, do not.
-
-    Raises:
-        PydanticCustomError: a name is repeated.
-    """
-    seen: dict[str, str] = {}
-    for name in names:
-        first = seen.setdefault(name.lower(), name)
-        if first != name:
-            raise wrong(
-                f"columns [{shown(first)}] and [{shown(name)}] differ in case only",
-                "readers of the table do not tell them apart: keep one",
+def _check_metrics(notes: SpecProblems, section: Mapping[str, object], pointer: str) -> None:
+    """Ask for a word on rollup, whose default is Druid's true and our false."""
+    metrics = section.get("metricsSpec")
+    if not isinstance(metrics, list) or not metrics:
+        return
+    granularity = section.get("granularitySpec")
+    if not isinstance(granularity, Mapping) or granularity.get("rollup") is None:
+        notes.refuse(
+            f"{pointer}/granularitySpec/rollup",
+            "metricsSpec is given, so say rollup true or false",
+            "Druid's default is true, here it is false",
+        )
+    columns = section.get("dimensionsSpec")
+    listed = columns.get("dimensions") if isinstance(columns, Mapping) else None
+    names = [_name_of(entry) for entry in listed] if isinstance(listed, list) else []
+    for index, metric in enumerate(metrics):
+        name = _name_of(metric)
+        if name is not None and name in names:
+            notes.refuse(
+                f"{pointer}/metricsSpec/{index}",
+                f"Cannot specify a column more than once: [{shown(name)}] seen in dimensions "
+                "list, metricsSpec list",
+                "give the metric another name",
             )
-    repeated = [name for name in seen.values() if list(names).count(name) > 1]
-    if repeated:
-        told = ", ".join(shown(name) for name in repeated)
-        raise wrong(f"Cannot specify a column more than once: [{told}]", "name it once")
 
 
-class DataSchema(Wire):
+def _name_of(entry: object) -> object:
+    if isinstance(entry, Mapping):
+        own = entry.get("name")
+        return _name_of(entry["aggregator"]) if "aggregator" in entry and not own else own
+    return entry
+
+
+class DataSchema(Section):
     """The table, its time and its columns."""
+
+    part = "dataSchema"
+    others = MappingProxyType(
+        {
+            "projections": Unsupported("leave it out", ([],)),
+            "parser": Older("timestampSpec, dimensionsSpec and the ioConfig's inputFormat"),
+        }
+    )
 
     data_source: SafeName
     timestamp_spec: TimestampField
@@ -197,8 +119,26 @@ class DataSchema(Wire):
     dimensions_spec: DimensionsSpec = DimensionsSpec()
     granularity_spec: GranularitySpec = GranularitySpec()
     transform_spec: TransformSpec = TransformSpec()
-    exports: Exports = ()
+    exports: Annotated[Exports, OURS, HOT] = ()
     """Formats in which other systems read the table, over the same files; ours."""
+
+    @classmethod
+    def check(
+        cls,
+        notes: SpecProblems,
+        written: Mapping[str, object],
+        kept: dict[str, object],
+        pointer: str,
+    ) -> None:
+        """Refuse the name of an errors table, metrics without a word on rollup, and names twice."""
+        name = kept.get("dataSource")
+        # In any case: readers of the tables, and some file systems, do not tell cases apart.
+        # Here, for a stored spec may have it from before.
+        if isinstance(name, str) and is_errors_table(name.lower()):
+            taken = f"names that end in {ERRORS_SUFFIX} are those of quarantined records"
+            hint = "choose another name"
+            notes.refuse(f"{pointer}/dataSource", f"{shown(name)}: {taken}", hint)
+        _check_metrics(notes, written, pointer)
 
     @field_validator("dimensions_spec")
     @classmethod
@@ -255,19 +195,9 @@ class DataSchema(Wire):
         return tuple(sorted(d.name for d in listed if d.column is None))
 
     def normalised(self) -> dict[str, object]:
-        """Return it as GET writes it."""
-        return {
-            "dataSource": self.data_source,
-            "timestampSpec": self.timestamp_spec.model_dump(mode="json"),
-            "dimensionsSpec": {
-                "dimensions": [d.normalised() for d in self.dimensions_spec.dimensions],
-                "dimensionExclusions": list(self.excluded),
-                "includeAllDimensions": self.dimensions_spec.include_all_dimensions,
-                "useSchemaDiscovery": self.dimensions_spec.use_schema_discovery,
-            },
-            "metricsSpec": [metric.model_dump(mode="json") for metric in self.metrics_spec],
-            "granularitySpec": self.granularity_spec.normalised(),
-            "transformSpec": self.transform_spec.normalised(),
-            # Left out where there are none: what is not asked for reads as Druid writes it.
-            **({"exports": list(self.exports)} if self.exports else {}),
-        }
+        """Return it as GET writes it: all exclusions, and exports only where there are some."""
+        columns = self.dimensions_spec.normalised() | {"dimensionExclusions": list(self.excluded)}
+        found = super().normalised() | {"dimensionsSpec": columns}
+        if not self.exports:  # what is not asked for reads as Druid writes it
+            del found["exports"]
+        return found

@@ -7,16 +7,17 @@ operator has to allow and whose credentials are references.  Nothing here asks a
 import json
 import re
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, JsonValue, ValidationError, model_validator
 
+from supervisor.core.spec.section import Ignored, Kinds, Section
 from supervisor.core.spec.sections.kafka_property_names import PROVIDER
-from supervisor.core.values.field_types import Text, shown, wrong
+from supervisor.core.values.field_types import UNLIMITED, Text, shown, wrong
 from tasks.contract.ingest_spec import ManySchemas, NumberedSchema, OneSchema, RegistrySchemas
 from tasks.contract.kafka_client import SecretRef
 from tasks.contract.registry import Registry, address_of
-from tasks.contract.wire import Wire
 from tasks.rows.schemas.avro import AvroSchemaError, read_schema
 
 SCHEMAS_MAX = 100
@@ -31,6 +32,15 @@ _OWN_HEADERS = frozenset(
 )
 _SECRET_HEADERS = ("authorization", "cookie", "key", "token", "secret", "password")
 """Parts of the names of headers whose value may not stand in a spec."""
+NO_WAY = "is no way to find a schema"
+_OTHERS = MappingProxyType(
+    {
+        "schema_repo": (
+            "schema_repo is not built",
+            "the schemas of a schema repo can be registered or written into the spec",
+        )
+    }
+)
 _REFERENCE = 'reference it: "%s": {"type": "environment", "variables": {"%s": "TIDEGATE_SECRET_X"}}'
 
 
@@ -66,8 +76,10 @@ Schema = Annotated[JsonValue, AfterValidator(_checked_schema)]
 Url = Annotated[Text, AfterValidator(_checked_url)]
 
 
-class OneSchemaDecoder(Wire):
+class OneSchemaDecoder(Section):
     """Records are the bytes of one schema, without a number before them."""
+
+    part, title = "oneSchema", "avroBytesDecoder of type schema_inline"
 
     type: Literal["schema_inline"]
     schema_: Schema = Field(alias="schema")
@@ -77,8 +89,10 @@ class OneSchemaDecoder(Wire):
         return OneSchema(text=_text(self.schema_))
 
 
-class ManySchemasDecoder(Wire):
+class ManySchemasDecoder(Section):
     """Records begin with a byte 1 and the number of one of these schemas."""
+
+    part, title = "manySchemas", "avroBytesDecoder of type multiple_schemas_inline"
 
     type: Literal["multiple_schemas_inline"]
     schemas: Annotated[
@@ -93,8 +107,11 @@ class ManySchemasDecoder(Wire):
         return ManySchemas(schemas=tuple(sorted(each, key=lambda one: one.number)))
 
 
-class RegistryDecoder(Wire):
+class RegistryDecoder(Section):
     """Records begin with a byte 0 and the number of a schema in a registry."""
+
+    part, title = "registry", "a decoder of type schema_registry"
+    others = MappingProxyType({"capacity": Ignored((UNLIMITED,))})
 
     type: Literal["schema_registry"]
     url: Url | None = None
@@ -122,7 +139,9 @@ class RegistryDecoder(Wire):
 
 
 Decoder = Annotated[
-    OneSchemaDecoder | ManySchemasDecoder | RegistryDecoder, Field(discriminator="type")
+    OneSchemaDecoder | ManySchemasDecoder | RegistryDecoder,
+    Field(discriminator="type"),
+    Kinds("avroBytesDecoder", NO_WAY, _OTHERS),
 ]
 
 

@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import Annotated, Literal, Self
 
 from pydantic import BeforeValidator, Field, ValidationInfo, field_validator, model_validator
 
+from supervisor.core.spec.section import Fixed, Section, Unsupported
 from supervisor.core.values.field_types import Flag, Moment, Text, Whole, nearest, shown, wrong
 from tasks.contract.ingest_spec import PERIODS, Granularity, PeriodChunks, Truncation
 from tasks.contract.wire import Wire
@@ -122,8 +124,18 @@ def _unknown(name: object, known: tuple[str, ...], what: str) -> Exception:
     )
 
 
-class GranularitySpec(Wire):
+class GranularitySpec(Section):
     """How rows are divided into time chunks, and whether equal ones of a time become one."""
+
+    part = "granularitySpec"
+    others = MappingProxyType(
+        {
+            "type": Fixed("uniform", answers=("uniform",)),
+            "intervals": Unsupported(
+                "leave it empty: a stream has no fixed intervals", ([],), answers=([],)
+            ),
+        }
+    )
 
     segment_granularity: Annotated[
         Granularity | PeriodGranularity, BeforeValidator(read_segment_granularity)
@@ -168,18 +180,11 @@ class GranularitySpec(Wire):
         return Truncation(period=cut.period, time_zone=cut.time_zone, origin=cut.origin)
 
     def normalised(self) -> dict[str, object]:
-        """Return it as GET writes it."""
+        """Return it as GET writes it: ALL and NONE are objects."""
         chunks, cut = self.segment_granularity, self.query_granularity
-        segment: object = {"type": "all"} if chunks is Granularity.ALL else str(chunks)
-        if isinstance(chunks, PeriodGranularity):
-            segment = chunks.model_dump(mode="json")
-        query: object = {"type": "none" if cut is None else "all"}
-        if cut is not None and cut != EVERYTHING:
-            query = cut.model_dump(mode="json")
-        return {
-            "type": "uniform",
-            "segmentGranularity": segment,
-            "queryGranularity": query,
-            "rollup": self.rollup,
-            "intervals": [],
-        }
+        found = super().normalised()
+        if chunks is Granularity.ALL:
+            found["segmentGranularity"] = {"type": "all"}
+        if cut is None or cut == EVERYTHING:
+            found["queryGranularity"] = {"type": "none" if cut is None else "all"}
+        return found

@@ -9,14 +9,16 @@ from typing import Annotated
 
 from pydantic import Field
 
+from supervisor.core.spec.section import Section
 from supervisor.core.values.field_types import DURATION_MAX, Flag, Whole
-from tasks.contract.wire import Wire
 
 _MILLIS_MAX = DURATION_MAX // timedelta(milliseconds=1)
 
 
-class IdleConfig(Wire):
+class IdleConfig(Section):
     """Whether tasks end while nothing comes, and how long that is waited for."""
+
+    part = "idleConfig"
 
     enabled: Flag = False
     inactive_after_millis: Annotated[Whole, Field(ge=1, le=_MILLIS_MAX)] = 600_000
@@ -25,7 +27,3 @@ class IdleConfig(Wire):
     def after(self) -> timedelta | None:
         """How long nothing has to come; None: it never rests."""
         return timedelta(milliseconds=self.inactive_after_millis) if self.enabled else None
-
-    def normalised(self) -> dict[str, object]:
-        """Return it as GET writes it."""
-        return {"enabled": self.enabled, "inactiveAfterMillis": self.inactive_after_millis}

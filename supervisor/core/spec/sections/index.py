@@ -1,15 +1,13 @@
-"""How Parquet files are written: the `indexSpec` of a spec's tuningConfig.
+"""How Parquet files are written: the `indexSpec` of a spec's tuningConfig."""
 
-`zstdLevel` and `dictionaryEncoding` are Tidegate's own.
-"""
-
+from types import MappingProxyType
 from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, TypeAdapter
 
+from supervisor.core.spec.section import OURS, Ignored, Section
 from supervisor.core.values.field_types import FieldName, Whole, one_of, shown, wrong
 from tasks.contract.ingest_spec import FileFormat
-from tasks.contract.wire import Wire
 
 COLUMNS_MAX = 1_000
 """Columns without a dictionary that a spec can name."""
@@ -49,17 +47,34 @@ def _read_dictionaries(value: object) -> object:
     return tuple(dict.fromkeys(value)) or True
 
 
-class IndexSpec(Wire):
+class IndexSpec(Section):
     """What of Druid's storage format means something for Parquet, and what Parquet has beside."""
+
+    part = "indexSpec"
+    others = MappingProxyType(
+        {
+            "bitmap": Ignored(
+                ({"type": "roaring"}, {"type": "roaring", "compressRunOnSerialization": True})
+            ),
+            "stringDictionaryEncoding": Ignored(({"type": "utf8"},)),
+            "metricCompression": Ignored(("lz4",)),
+            "longEncoding": Ignored(("longs",)),
+            "complexMetricCompression": Ignored(("uncompressed", "none")),
+            "jsonCompression": Ignored(("lz4",)),
+            "metadataCompression": Ignored(("none", "uncompressed")),
+            "autoColumnFormatSpec": Ignored(()),
+            "segmentLoader": Ignored(()),
+        }
+    )
 
     dimension_compression: Annotated[
         Literal["lz4", "lzf", "zstd", "uncompressed", "none"], BeforeValidator(_read_codec)
     ] = "lz4"
     """Files are zstd for each of them but the last two: lz4 is what Druid writes out unasked."""
-    zstd_level: Annotated[Whole, Field(ge=1, le=19)] = 3
-    dictionary_encoding: Annotated[bool | tuple[str, ...], BeforeValidator(_read_dictionaries)] = (
-        True
-    )
+    zstd_level: Annotated[Whole, Field(ge=1, le=19), OURS] = 3
+    dictionary_encoding: Annotated[
+        bool | tuple[str, ...], BeforeValidator(_read_dictionaries), OURS
+    ] = True
     """A list: of the columns without."""
 
     @property
@@ -76,12 +91,3 @@ class IndexSpec(Wire):
             dictionary=columns is not False,
             plain=() if isinstance(columns, bool) else columns,
         )
-
-    def normalised(self) -> dict[str, object]:
-        """Return it as GET writes it."""
-        columns = self.dictionary_encoding
-        return {
-            "dimensionCompression": self.dimension_compression,
-            "zstdLevel": self.zstd_level,
-            "dictionaryEncoding": columns if isinstance(columns, bool) else list(columns),
-        }

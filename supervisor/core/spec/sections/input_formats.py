@@ -1,11 +1,13 @@
 """How a record is written: the `inputFormat` of a spec.  Names on the wire are Druid's."""
 
-import re
+from types import MappingProxyType
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, Field, ValidationInfo, field_validator, model_validator
+from pydantic import AfterValidator, Field, field_validator, model_validator
 
+from supervisor.core.spec.section import Ignored, Kinds, Section, Unsupported
 from supervisor.core.spec.sections.decoders import Decoder
+from supervisor.core.spec.sections.flatten import FIELDS_MAX, FlattenSpec, without_repetition
 from supervisor.core.spec.sections.protobuf import MessageDecoder
 from supervisor.core.values.field_types import FieldName, Flag, Text, shown, wrong
 from tasks.contract.ingest_spec import (
@@ -20,36 +22,22 @@ from tasks.contract.ingest_spec import (
     ValueFormat,
 )
 from tasks.contract.wire import Wire
-from tasks.rows.json_path import KEYS_MAX, JsonPathError, canonical
 from tasks.rows.sql.java_regex import RegexError, groups_of
 
-FIELDS_MAX = 2_000
-_SIGNS = r"[^'\\\x00-\x1f]+"
-"""What a key in quotes is made of; `*` alone would stand for every key."""
 _CTRL_A = "\x01"
 """Between the values of a list, unless a spec says otherwise: Druid's default."""
 _LIST_DELIMITER_MAX = 100
 """Druid's console gives a UUID for one that no value has."""
-
-
-def _checked_path(path: str) -> str:
-    try:
-        return canonical(path)
-    except JsonPathError:
-        raise wrong(
-            f"path {shown(path)} cannot be followed",
-            "name keys and places, such as $.user.id, $.tags[0] or $['a b'], and $.items[*].id for "
-            "what all of a list have; scans (..), slices, filters and functions are not built",
-        ) from None
-
-
-def _checked_key(key: str) -> str:
-    if key == "*" or re.fullmatch(_SIGNS, key) is None:
-        raise wrong(
-            f"key {shown(key)} cannot be followed",
-            "it must not be empty or *, nor hold a quote, a backslash or a control character",
-        )
-    return key
+_KEEPS_NULLS = Ignored((False, True))
+"""Druid has it for json alone, and its console writes it into any format."""
+_ONE_OBJECT = "a record is one JSON object, and one with several is rejected as not-json"
+_NO_HEADER = Unsupported("a record has no header: name the columns", (False,))
+_UNKNOWN = "is not an input format"
+_OTHERS = {
+    kind: (f"{kind} is not built yet", "")
+    for kind in ("avro_ocf", "javascript", "orc", "parquet", "thrift")
+}
+"""Druid's other input formats."""
 
 
 def _checked_delimiter(text: str) -> str:
@@ -67,13 +55,6 @@ def _checked_list_delimiter(text: str) -> str:
     return text
 
 
-def _without_repetition(names: tuple[str, ...]) -> tuple[str, ...]:
-    twice = [name for name in names if names.count(name) > 1]
-    if twice:
-        raise wrong(f"column {shown(twice[0])} is named twice", "name each value once")
-    return names
-
-
 def _groups(pattern: str) -> int:
     try:
         return groups_of(pattern).count
@@ -83,80 +64,27 @@ def _groups(pattern: str) -> int:
         ) from None
 
 
-Key = Annotated[Text, AfterValidator(_checked_key)]
 Delimiter = Annotated[Text, AfterValidator(_checked_delimiter)]
 ListDelimiter = Annotated[Text, AfterValidator(_checked_list_delimiter)]
 Columns = Annotated[
     tuple[FieldName, ...],
     Field(min_length=1, max_length=FIELDS_MAX),
-    AfterValidator(_without_repetition),
+    AfterValidator(without_repetition),
 ]
 
 
-class FlattenField(Wire):
-    """One field of a record; a bare name is a top-level key."""
+class _Format(Section):
+    """A format of a record, a value or a key."""
 
-    type: Literal["root", "path", "tree"] = "root"
-    name: FieldName
-    expr: Text | None = None
-    """path: where it lies.  root: the key, unless it is the name."""
-    nodes: Annotated[tuple[Key, ...], Field(max_length=KEYS_MAX)] = ()
-    """tree: the keys on the way to it."""
+    others = MappingProxyType({"keepNullColumns": _KEEPS_NULLS})
 
-    @model_validator(mode="before")
-    @classmethod
-    def _read_bare_name(cls, value: object) -> object:
-        return {"name": value} if isinstance(value, str) else value
-
-    @field_validator("expr")
-    @classmethod
-    def _can_be_followed(cls, value: str | None, info: ValidationInfo) -> str | None:
-        kind = info.data.get("type")
-        if value is not None and kind == "path":
-            return _checked_path(value)
-        if value is not None and kind == "root" and value != info.data.get("name"):
-            return _checked_key(value)
-        return value
-
-    @model_validator(mode="after")
-    def _has_a_path(self) -> Self:
-        if self.type == "path" and self.expr is None:
-            raise wrong(f"field {shown(self.name)} has no expr", "give a path such as $.user.id")
-        if self.type == "tree" and not self.nodes:
-            raise wrong(f"field {shown(self.name)} has no nodes", 'give keys: ["user", "id"]')
-        if self.type != "tree" and self.nodes:
-            raise wrong(f"field {shown(self.name)} takes no nodes", "use type tree for them")
-        if self.type == "tree" and self.expr is not None:
-            raise wrong(f"field {shown(self.name)} takes no expr", "use type path for it")
-        return self
-
-    @property
-    def path(self) -> str | None:
-        """Where it lies; None: it is the top-level key of its name.
-
-        Source: Druid's JSONPathFieldSpec and JSONFlattenerMaker; there tree is of JSON alone.
-        """
-        if self.type == "path":
-            return self.expr
-        keys = self.nodes or (self.expr or self.name,)
-        return None if keys == (self.name,) else "$" + "".join(f"['{key}']" for key in keys)
+    def normalised(self) -> dict[str, object]:
+        """Return it as GET writes it: without what is at its default, but with the type."""
+        whole = self.model_dump(mode="json", exclude_defaults=True)
+        return {"type": self.model_dump()["type"]} | whole
 
 
-class FlattenSpec(Wire):
-    """Which parts of a JSON record are fields."""
-
-    use_field_discovery: Flag = True
-    """Every top-level key is a field as well."""
-    fields: tuple[FlattenField, ...] = Field(default=(), max_length=FIELDS_MAX)
-
-    @field_validator("fields")
-    @classmethod
-    def _names_each_once(cls, value: tuple[FlattenField, ...]) -> tuple[FlattenField, ...]:
-        _without_repetition(tuple(field.name for field in value))
-        return value
-
-
-class _Named(Wire):
+class _Named(_Format):
     """A format whose values have names of their own."""
 
     flatten_spec: FlattenSpec | None = None
@@ -186,6 +114,16 @@ class _Named(Wire):
 class JsonInputFormat(_Named):
     """One JSON object per record."""
 
+    part, title = "jsonFormat", "inputFormat of type json"
+    others = MappingProxyType(
+        {
+            "featureSpec": Unsupported("leave it out", ({},)),
+            "keepNullColumns": _KEEPS_NULLS,
+            "assumeNewlineDelimited": Ignored((False,), _ONE_OBJECT),
+            "useJsonNodeReader": Ignored((False,), _ONE_OBJECT),
+        }
+    )
+
     type: Literal["json"] = "json"
 
     def contract(self) -> JsonFormat:
@@ -195,6 +133,8 @@ class JsonInputFormat(_Named):
 
 class AvroInputFormat(_Named):
     """One Avro record per record."""
+
+    part, title = "avroFormat", "inputFormat of type avro_stream"
 
     type: Literal["avro_stream"] = "avro_stream"
     avro_bytes_decoder: Decoder
@@ -216,6 +156,8 @@ class AvroInputFormat(_Named):
 class ProtobufInputFormat(_Named):
     """One Protobuf message per record."""
 
+    part, title = "protobufFormat", "inputFormat of type protobuf"
+
     type: Literal["protobuf"] = "protobuf"
     proto_bytes_decoder: MessageDecoder
 
@@ -224,7 +166,7 @@ class ProtobufInputFormat(_Named):
         return ProtobufFormat(schemas=self.proto_bytes_decoder.contract(), fields=self._fields())
 
 
-class _ByPlace(Wire):
+class _ByPlace(_Format):
     """A format whose values have no names but those that the spec gives them, in order."""
 
     columns: Columns
@@ -237,6 +179,16 @@ class _ByPlace(Wire):
 
 
 class _Delimited(_ByPlace):
+    others = MappingProxyType(
+        {
+            "findColumnsFromHeader": _NO_HEADER,
+            "hasHeaderRow": _NO_HEADER,
+            "skipHeaderRows": Unsupported("a record is one line: leave it out", (0,)),
+            "tryParseNumbers": Unsupported("give the dimensions types instead", (False,)),
+            "keepNullColumns": _KEEPS_NULLS,
+        }
+    )
+
     type: Literal["csv", "tsv"]
     delimiter: Delimiter
 
@@ -253,6 +205,9 @@ class _Delimited(_ByPlace):
 class CsvInputFormat(_Delimited):
     """Values between commas, as RFC 4180 has them; one line per record."""
 
+    part, title = "csvFormat", "inputFormat of type csv"
+    stored_only = frozenset({"delimiter"})
+
     type: Literal["csv"] = "csv"
     delimiter: Delimiter = ","
 
@@ -260,12 +215,16 @@ class CsvInputFormat(_Delimited):
 class TsvInputFormat(_Delimited):
     """Plain texts between tabs, or another delimiter; one line per record."""
 
+    part, title = "tsvFormat", "inputFormat of type tsv"
+
     type: Literal["tsv"] = "tsv"
     delimiter: Delimiter = "\t"
 
 
 class RegexInputFormat(_ByPlace):
     """A pattern that a whole record matches; its groups are the values."""
+
+    part, title = "regexFormat", "inputFormat of type regex"
 
     type: Literal["regex"] = "regex"
     pattern: Annotated[Text, Field(min_length=1)]
@@ -289,14 +248,18 @@ class RegexInputFormat(_ByPlace):
         )
 
 
-PlainFormat = Annotated[
+_Plain = (
     JsonInputFormat
     | CsvInputFormat
     | TsvInputFormat
     | RegexInputFormat
     | AvroInputFormat
-    | ProtobufInputFormat,
+    | ProtobufInputFormat
+)
+PlainFormat = Annotated[
+    _Plain,
     Field(discriminator="type"),
+    Kinds("valueFormat", _UNKNOWN, _OTHERS | {"kafka": ("kafka is no format of a value", "")}),
 ]
 
 
@@ -307,8 +270,10 @@ class HeaderFormat(Wire):
     encoding: HeaderEncoding = HeaderEncoding.UTF_8
 
 
-class KafkaInputFormat(Wire):
+class KafkaInputFormat(_Format):
     """What stands beside a record's value is fields as well."""
+
+    part, title = "kafkaFormat", "inputFormat of type kafka"
 
     type: Literal["kafka"] = "kafka"
     value_format: PlainFormat | None = None
@@ -341,25 +306,18 @@ class KafkaInputFormat(Wire):
         key = () if self.key_format is None else (self.key_column_name,)
         return (*(() if self.value_format is None else self.value_format.names), *own, *key)
 
+    def normalised(self) -> dict[str, object]:
+        """Return it as GET writes it: the formats within it, too."""
+        found = super().normalised()
+        inner = {"valueFormat": self.value_format, "keyFormat": self.key_format}
+        found |= {name: one.normalised() for name, one in inner.items() if one is not None}
+        if self.header_format is not None:
+            found["headerFormat"] = self.header_format.model_dump(mode="json")
+        return found
+
 
 InputFormat = Annotated[
-    JsonInputFormat
-    | CsvInputFormat
-    | TsvInputFormat
-    | RegexInputFormat
-    | AvroInputFormat
-    | ProtobufInputFormat
-    | KafkaInputFormat,
+    _Plain | KafkaInputFormat,
     Field(discriminator="type"),
+    Kinds("inputFormat", _UNKNOWN, _OTHERS),
 ]
-
-
-def written_format(spec: InputFormat) -> dict[str, object]:
-    """Return a format as GET writes it: what is at its default is left out, but for the type."""
-    found = spec.model_dump(mode="json", exclude_defaults=True)
-    if isinstance(spec, KafkaInputFormat):
-        inner = {"valueFormat": spec.value_format, "keyFormat": spec.key_format}
-        found |= {name: written_format(one) for name, one in inner.items() if one is not None}
-        if spec.header_format is not None:
-            found["headerFormat"] = spec.header_format.model_dump(mode="json")
-    return {"type": spec.type} | found

@@ -1,17 +1,30 @@
 """Where to read and how to divide the reading: the `ioConfig` of a spec."""
 
 import re
+from collections.abc import Mapping
 from datetime import datetime, timedelta
+from types import MappingProxyType
 from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field, JsonValue, field_validator, model_validator
 
+from supervisor.core.spec.problems import SpecProblems
+from supervisor.core.spec.section import (
+    HOT,
+    RESTART_TASKS,
+    Alias,
+    Fixed,
+    Ignored,
+    Section,
+    Switched,
+    Translate,
+    Unsupported,
+)
 from supervisor.core.spec.sections.bounded import BoundedStreamConfig
 from supervisor.core.spec.sections.idle import IdleConfig
 from supervisor.core.spec.sections.input_formats import (
     InputFormat,
     KafkaInputFormat,
-    written_format,
 )
 from supervisor.core.spec.sections.kafka_properties import client_of, read_properties
 from supervisor.core.spec.sections.topic_pattern import read_pattern
@@ -22,14 +35,12 @@ from supervisor.core.values.field_types import (
     LongDuration,
     Moment,
     Whole,
-    format_duration,
     shown,
     wrong,
 )
 from tasks.contract.ingest_spec import KafkaColumns, ValueFormat
 from tasks.contract.kafka_client import KafkaClient
 from tasks.contract.offsets import TopicPartition
-from tasks.contract.wire import Wire
 
 COMPLETION_TIMEOUT = timedelta(minutes=30)
 """Druid's default."""
@@ -53,39 +64,119 @@ def _checked_pattern(text: str) -> str:
     return text
 
 
-class KafkaIoConfig(Wire):
+def _judged_properties(notes: SpecProblems, written: object, pointer: str) -> object:
+    """Note each property that is refused, or has no effect, where it stands."""
+    try:
+        read = read_properties(written, pointer)
+    except InvalidSpec as error:
+        for each in error.errors:
+            notes.refuse(each.pointer, each.message, each.hint)
+        notes.drop(pointer)
+        return written
+    for warning in read.warnings:
+        notes.warn(warning)
+    return read.properties
+
+
+Topic = Annotated[str, Field(strict=True), AfterValidator(_checked_topic)]
+TopicPattern = Annotated[str, Field(strict=True), AfterValidator(_checked_pattern)]
+
+
+def _check_bounded(notes: SpecProblems, kept: Mapping[str, object], pointer: str) -> None:
+    """Refuse a range of several topics, and warn that the range says where it begins."""
+    if not isinstance(kept.get("boundedStreamConfig"), Mapping):
+        return
+    if "topicPattern" in kept:
+        notes.refuse(
+            f"{pointer}/boundedStreamConfig",
+            "partitions are named by their number, so a topicPattern has none",
+            "give the topic",
+        )
+    if kept.get("useEarliestOffset") is not None:
+        notes.warn(
+            f"{pointer}/useEarliestOffset has no effect: boundedStreamConfig says where it begins"
+        )
+
+
+def _check_source(notes: SpecProblems, kept: dict[str, object], pointer: str) -> None:
+    """Exactly one of topic and topicPattern; where that is wrong, a stand-in lets the rest be."""
+    if "topic" in kept and "topicPattern" in kept:
+        hint = "keep one of them"
+        notes.refuse(f"{pointer}/topicPattern", "topic is given as well", hint)
+        del kept["topicPattern"]
+    elif "topic" not in kept and "topicPattern" not in kept:
+        hint = "name the Kafka topic to read, or give a topicPattern"
+        notes.refuse(f"{pointer}/topic", "topic is required", hint)
+        kept["topic"] = "missing"
+
+
+class KafkaIoConfig(Section):
     """Where to read and how to divide the reading.  Names on the wire are Druid's."""
 
-    topic: Annotated[str, Field(strict=True), AfterValidator(_checked_topic)] | None = None
-    topic_pattern: Annotated[str, Field(strict=True), AfterValidator(_checked_pattern)] | None = (
-        None
+    part = "ioConfig"
+    others = MappingProxyType(
+        {
+            "stream": Alias("topic"),
+            "useEarliestSequenceNumber": Alias("useEarliestOffset"),
+            "type": Fixed("kafka"),
+            "configOverrides": Unsupported("leave it out", ({},), answers=(None,)),
+            "serverPriorityToReplicas": Unsupported("use replicas", ({},)),
+            "autoScalerConfig": Switched(
+                "enableTaskAutoScaler", "leave it out and set taskCount", answers=(None,)
+            ),
+            "pollTimeout": Ignored((100,)),
+            "emitTimeLagMetrics": Ignored((False,)),
+            "lagAggregator": Ignored(({"type": "default"},)),
+            "skipOffsetGaps": Ignored((False, True)),  # of Druid 0.14 and before
+            "appendToExisting": Ignored((False, True)),  # of batch ingestion, and in many specs
+        }
     )
+
+    topic: Annotated[Topic | None, RESTART_TASKS] = None
+    topic_pattern: Annotated[TopicPattern | None, RESTART_TASKS] = None
     """Instead of `topic`: every topic whose whole name matches, also one that is made later."""
-    consumer_properties: dict[str, JsonValue]
+    consumer_properties: Annotated[
+        dict[str, JsonValue], Translate(_judged_properties), RESTART_TASKS
+    ]
     """Property -> value, the names in lower case; secrets are references only."""
-    input_format: InputFormat
-    task_count: Annotated[Whole, Field(ge=1, le=1_000)] = 1
+    input_format: Annotated[InputFormat, RESTART_TASKS]
+    task_count: Annotated[Whole, Field(ge=1, le=1_000), RESTART_TASKS] = 1
     """Groups that read at once; each reads every `task_count`-th partition."""
-    replicas: Annotated[Whole, Field(ge=1, le=10)] = 1
+    replicas: Annotated[Whole, Field(ge=1, le=10), HOT] = 1
     """Tasks that read the same range side by side; the first to publish wins."""
-    task_duration: LongDuration = timedelta(hours=1)
-    start_delay: Duration = timedelta(0)
-    period: LongDuration = timedelta(seconds=30)
-    use_earliest_offset: Flag = False
+    task_duration: Annotated[LongDuration, HOT] = timedelta(hours=1)
+    start_delay: Annotated[Duration, HOT] = timedelta(0)
+    period: Annotated[LongDuration, HOT] = timedelta(seconds=30)
+    use_earliest_offset: Annotated[Flag, HOT] = False
     """Where to begin without committed offsets; partitions found later begin at the earliest."""
-    completion_timeout: LongDuration = COMPLETION_TIMEOUT
-    stop_task_count: Annotated[Whole, Field(ge=1, le=1_000)] | None = None
+    completion_timeout: Annotated[LongDuration, HOT] = COMPLETION_TIMEOUT
+    stop_task_count: Annotated[Annotated[Whole, Field(ge=1, le=1_000)] | None, HOT] = None
     """Groups handed off at once; None: all that are due."""
-    late_message_rejection_period: LongDuration | None = None
+    late_message_rejection_period: Annotated[LongDuration | None, RESTART_TASKS] = None
     """Rows that are older than the beginning of their range, less this, are thrown away."""
-    late_message_rejection_start_date_time: Moment | None = None
+    late_message_rejection_start_date_time: Annotated[Moment | None, RESTART_TASKS] = None
     """Rows before it are thrown away."""
-    early_message_rejection_period: LongDuration | None = None
+    early_message_rejection_period: Annotated[LongDuration | None, RESTART_TASKS] = None
     """Rows later than the beginning of their range, `task_duration` and this are thrown away."""
-    bounded_stream_config: BoundedStreamConfig | None = None
+    bounded_stream_config: Annotated[BoundedStreamConfig | None, RESTART_TASKS] = None
     """These ranges are read, once; None: all that comes, for ever."""
-    idle_config: IdleConfig | None = None
+    idle_config: Annotated[IdleConfig | None, HOT] = None
     """Tasks end while nothing comes; None: they wait for it."""
+
+    @classmethod
+    def check(
+        cls,
+        notes: SpecProblems,
+        written: Mapping[str, object],
+        kept: dict[str, object],
+        pointer: str,
+    ) -> None:
+        """Ask for one source, and for one of the two places where reading begins."""
+        pattern = kept.get("topicPattern")
+        if pattern is not None and written.get("stream") == pattern and not written.get("topic"):
+            kept.pop("topic", None)  # as Druid writes it again
+        _check_source(notes, kept, pointer)
+        _check_bounded(notes, kept, pointer)
 
     @field_validator("consumer_properties", mode="before")
     @classmethod
@@ -185,39 +276,8 @@ class KafkaIoConfig(Wire):
         return client_of(self.consumer_properties)
 
     def normalised(self) -> dict[str, object]:
-        """Return it as GET writes it."""
-        return {
-            "topic": self.topic,
-            "topicPattern": self.topic_pattern,
-            "inputFormat": written_format(self.input_format),
-            "replicas": self.replicas,
-            "taskCount": self.task_count,
-            "taskDuration": format_duration(self.task_duration),
-            "consumerProperties": dict(self.consumer_properties),
-            "autoScalerConfig": None,
-            "startDelay": format_duration(self.start_delay),
-            "period": format_duration(self.period),
-            "useEarliestOffset": self.use_earliest_offset,
-            "completionTimeout": format_duration(self.completion_timeout),
-            "lateMessageRejectionPeriod": _written(self.late_message_rejection_period),
-            "earlyMessageRejectionPeriod": _written(self.early_message_rejection_period),
-            "lateMessageRejectionStartDateTime": (
-                None
-                if self.late_message_rejection_start_date_time is None
-                else self.late_message_rejection_start_date_time.isoformat()
-            ),
-            "boundedStreamConfig": (
-                None
-                if self.bounded_stream_config is None
-                else self.bounded_stream_config.normalised()
-            ),
-            "configOverrides": None,
-            "idleConfig": None if self.idle_config is None else self.idle_config.normalised(),
-            "stopTaskCount": self.stop_task_count,
-            "stream": self.stream,
-            "useEarliestSequenceNumber": self.use_earliest_offset,
-        }
-
-
-def _written(value: timedelta | None) -> str | None:
-    return None if value is None else format_duration(value)
+        """Return it as GET writes it; `stream` is the topic or the pattern."""
+        found = super().normalised() | {"stream": self.stream}
+        if (moment := self.late_message_rejection_start_date_time) is not None:
+            found["lateMessageRejectionStartDateTime"] = moment.isoformat()
+        return found

@@ -1,26 +1,32 @@
 """What is counted and summed: the `metricsSpec` of a spec.  Names on the wire are Druid's."""
 
 from collections.abc import Sequence
+from types import MappingProxyType
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
+from supervisor.core.spec.filters import FILTER
+from supervisor.core.spec.section import Ignored, Kinds, Section, Unsupported
 from supervisor.core.spec.sections.transforms import check_rows_of, checked_filter
+from supervisor.core.spec.unsupported import OTHER_METRICS
 from supervisor.core.values.field_types import ColumnName, FieldName, Text, Whole, shown, wrong
 from tasks.contract.filters import Filter
 from tasks.contract.ingest_spec import Metric, RowSpec
-from tasks.contract.wire import Wire
 from tasks.rows.expression.compile import names_in
 from tasks.rows.expression.parse import parse
 
 METRICS_MAX = 500
+_TIME_COLUMN = Unsupported("leave it out: rows go by their own time", ("__time",))
 _Long = Literal["longSum", "longMin", "longMax", "longFirst", "longLast", "longAny"]
 _Double = Literal["doubleSum", "doubleMin", "doubleMax", "doubleFirst", "doubleLast", "doubleAny"]
 _Float = Literal["floatSum", "floatMin", "floatMax", "floatFirst", "floatLast", "floatAny"]
 
 
-class CountAggregator(Wire):
+class CountAggregator(Section):
     """How many records."""
+
+    part, title = "countMetric", "a count"
 
     type: Literal["count"] = "count"
     name: ColumnName
@@ -30,8 +36,11 @@ class CountAggregator(Wire):
         return Metric(name=self.name, of="count")
 
 
-class NumberAggregator(Wire):
+class NumberAggregator(Section):
     """A sum, an extreme or one of a field's numbers; sums and extremes also of an expression."""
+
+    part, title = "numberMetric", "a sum, an extreme, one of the numbers"
+    others = MappingProxyType({"timeColumn": _TIME_COLUMN})
 
     type: _Long | _Double | _Float
     name: ColumnName
@@ -67,8 +76,17 @@ class NumberAggregator(Wire):
         )
 
 
-class TextAggregator(Wire):
+class TextAggregator(Section):
     """One of a field's texts."""
+
+    part, title = "textMetric", "one of the texts"
+    others = MappingProxyType(
+        {
+            "timeColumn": _TIME_COLUMN,
+            "maxStringBytes": Ignored((1024,)),
+            "aggregateMultipleValues": Ignored((True,)),
+        }
+    )
 
     type: Literal["stringFirst", "stringLast", "stringAny"]
     name: ColumnName
@@ -82,8 +100,18 @@ class TextAggregator(Wire):
         )
 
 
-class SketchAggregator(Wire):
+class SketchAggregator(Section):
     """A sketch of how many different values a field has: an HLL sketch of Apache DataSketches."""
+
+    part, title = "sketchMetric", "an HLL sketch"
+    others = MappingProxyType(
+        {
+            "tgtHllType": Ignored(("HLL_4", "HLL_8")),
+            "stringEncoding": Ignored(("utf16le", "utf8")),
+            "round": Ignored((False, True)),
+            "shouldFinalize": Ignored((False, True)),
+        }
+    )
 
     type: Literal["HLLSketchBuild"]
     name: ColumnName
@@ -102,8 +130,19 @@ class SketchAggregator(Wire):
         )
 
 
-class ThetaAggregator(Wire):
+class ThetaAggregator(Section):
     """A theta sketch of Apache DataSketches: different values, whose sets can be intersected."""
+
+    part, title = "thetaMetric", "a theta sketch"
+    others = MappingProxyType(
+        {
+            "isInputThetaSketch": Unsupported(
+                "send the values themselves, and leave it out", (False,)
+            ),
+            "shouldFinalize": Ignored((True, False)),
+            "errorBoundsStdDev": Ignored(()),
+        }
+    )
 
     type: Literal["thetaSketch"]
     name: ColumnName
@@ -132,18 +171,26 @@ class ThetaAggregator(Wire):
 
 
 _Plain = CountAggregator | NumberAggregator | TextAggregator | SketchAggregator | ThetaAggregator
-PlainAggregator = Annotated[_Plain, Field(discriminator="type")]
+_KINDS = Kinds(
+    "metric",
+    "is no aggregator",
+    {kind: (f"{kind} is not built", instead) for kind, instead in OTHER_METRICS.items()},
+    many=True,
+)
+PlainAggregator = Annotated[_Plain, Field(discriminator="type"), _KINDS]
 
 
-class FilteredAggregator(Wire):
+class FilteredAggregator(Section):
     """An aggregator of the rows that a filter matches.
 
     Source: Druid's `FilteredAggregatorFactory.getName`, of whose name it is.
     """
 
+    part, title = "filteredMetric", "a filtered metric"
+
     type: Literal["filtered"]
     aggregator: PlainAggregator
-    filter: Filter
+    filter: Annotated[Filter, FILTER]
     own_name: ColumnName | None = Field(default=None, alias="name")
     """The column's name; None: that of the aggregator within."""
 
@@ -168,7 +215,7 @@ class FilteredAggregator(Wire):
         return self.aggregator.contract().model_copy(update=told)
 
 
-Aggregator = Annotated[_Plain | FilteredAggregator, Field(discriminator="type")]
+Aggregator = Annotated[_Plain | FilteredAggregator, Field(discriminator="type"), _KINDS]
 
 
 def fields_of(metrics: Sequence[Aggregator]) -> frozenset[str]:

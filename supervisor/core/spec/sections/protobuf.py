@@ -4,21 +4,29 @@ Descriptors stand in the spec, where they are read when the spec is, or in a reg
 here asks a network or opens a file.
 """
 
+from types import MappingProxyType
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from supervisor.core.spec.sections.decoders import RegistryDecoder
+from supervisor.core.spec.section import Kinds, Section
+from supervisor.core.spec.sections.decoders import NO_WAY, RegistryDecoder
 from supervisor.core.values.field_types import Text, wrong
 from tasks.contract.ingest_spec import OneMessage, RegistrySchemas
-from tasks.contract.wire import Wire
 from tasks.rows.schemas.protobuf import SET_HINT, TEXT_MAX, ProtobufSchemaError, read_descriptors
 
+NO_FILES = "file is not built: no file or URL that a spec names is ever opened"
+FILE_IN_SPEC = (
+    'write what it holds into the spec: {"type": "inline", "descriptorString": "..."}, '
+    "the text that base64 -w0 FILE prints"
+)
 _MESSAGE_MAX = 1_000
 
 
-class InlineDescriptorDecoder(Wire):
+class InlineDescriptorDecoder(Section):
     """Records are the bytes of one message, whose descriptors stand in the spec."""
+
+    part, title = "oneMessage", "protoBytesDecoder of type inline"
 
     type: Literal["inline"]
     descriptor_string: Annotated[Text, Field(min_length=1, max_length=TEXT_MAX)]
@@ -52,5 +60,7 @@ class MessageRegistryDecoder(RegistryDecoder):
 
 
 MessageDecoder = Annotated[
-    InlineDescriptorDecoder | MessageRegistryDecoder, Field(discriminator="type")
+    InlineDescriptorDecoder | MessageRegistryDecoder,
+    Field(discriminator="type"),
+    Kinds("protoBytesDecoder", NO_WAY, MappingProxyType({"file": (NO_FILES, FILE_IN_SPEC)})),
 ]

@@ -1,14 +1,15 @@
 """What is made of a record's fields, and which rows are wanted: the `transformSpec` of a spec."""
 
 from collections.abc import Iterator
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
+from supervisor.core.spec.filters import FILTER
+from supervisor.core.spec.section import Section
 from supervisor.core.values.field_types import FieldName, Text, shown, wrong
 from tasks.contract.filters import And, Filter, IsFalse, IsTrue, Not, Or
 from tasks.contract.ingest_spec import RowSpec, Transform
-from tasks.contract.wire import Wire
 from tasks.rows.expression.errors import ExpressionError
 from tasks.rows.row_plan import check_rows
 
@@ -16,8 +17,10 @@ TRANSFORMS_MAX = 500
 _OWN = frozenset({"__partition", "__offset", "__topic"})
 
 
-class TransformField(Wire):
+class TransformField(Section):
     """A field that an expression works out; it hides a record's own field of that name."""
+
+    part, title = "transform", "a transform"
 
     type: Literal["expression"] = "expression"
     name: FieldName
@@ -35,11 +38,13 @@ class TransformField(Wire):
         return Transform(name=self.name, expression=self.expression)
 
 
-class TransformSpec(Wire):
+class TransformSpec(Section):
     """Transforms see a record's fields and `__time`, and not each other; the filter sees all."""
 
+    part = "transformSpec"
+
     transforms: tuple[TransformField, ...] = Field(default=(), max_length=TRANSFORMS_MAX)
-    filter: Filter | None = None
+    filter: Annotated[Filter | None, FILTER] = None
 
     @field_validator("filter")
     @classmethod
@@ -53,14 +58,6 @@ class TransformSpec(Wire):
         if twice:
             raise wrong(f"transform {shown(twice[0])} is given twice", "keep one")
         return self
-
-    def normalised(self) -> dict[str, object]:
-        """Return it as GET writes it."""
-        wanted = None if self.filter is None else self.filter.model_dump(mode="json")
-        return {
-            "filter": wanted,
-            "transforms": [transform.model_dump(mode="json") for transform in self.transforms],
-        }
 
 
 def checked_filter(wanted: Filter) -> Filter:

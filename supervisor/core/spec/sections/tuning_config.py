@@ -1,15 +1,13 @@
-"""How a task batches its reading: the `tuningConfig` of a spec.
-
-The names with `batch` and `linger`, `badRecords`, `unfitValues` and `targetSegmentBytes` are
-Tidegate's own; the others are Druid's.
-"""
+"""How a task batches its reading: the `tuningConfig` of a spec."""
 
 from datetime import timedelta
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Annotated, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from supervisor.core.spec.section import HOT, OURS, Ignored, Section, Unsupported
 from supervisor.core.spec.sections.index import IndexSpec
 from supervisor.core.values.field_types import (
     UNLIMITED,
@@ -18,12 +16,10 @@ from supervisor.core.values.field_types import (
     Flag,
     LongDuration,
     Whole,
-    format_duration,
     one_of,
     wrong,
 )
 from tasks.contract.ingest_spec import BadRecords, Tuning, UnfitValues
-from tasks.contract.wire import Wire
 
 Rows = Annotated[Whole, Field(ge=1, le=1_000_000_000)]
 SegmentBytes = Annotated[Whole, Field(ge=1024**2, le=1024**4)]
@@ -32,6 +28,14 @@ ROWS_TOTAL = 20_000_000
 """Druid's `maxTotalRows` where a spec does not say; it answers null then."""
 NEVER = "P2147483647D"
 """Druid's word for a period that is never over."""
+
+_DRUIDS_INDEX_SPEC: dict[str, object] = {
+    "bitmap": {"type": "roaring"},
+    "dimensionCompression": "lz4",
+    "stringDictionaryEncoding": {"type": "utf8"},
+    "metricCompression": "lz4",
+    "longEncoding": "longs",
+}
 
 
 def _unless_never(value: object) -> object:
@@ -44,19 +48,54 @@ def _one_of(modes: type[StrEnum], what: str) -> BeforeValidator:
     return BeforeValidator(lambda value: one_of(value, known, f"is no way to treat {what}"))
 
 
-class TuningConfig(Wire):
+class TuningConfig(Section):
     """Bounds of the reading loop; rows are records."""
+
+    part = "tuningConfig"
+    others = MappingProxyType(
+        {
+            "reportParseExceptions": Unsupported(
+                "set maxParseExceptions to 0", (False,), answers=(False,)
+            ),
+            "skipSequenceNumberAvailabilityCheck": Unsupported(
+                "leave it out", (False,), answers=(False,)
+            ),
+            "maxRowsInMemory": Ignored((150_000,)),
+            "maxBytesInMemory": Ignored((0,)),
+            "skipBytesInMemoryOverheadCheck": Ignored((False,)),
+            "intermediatePersistPeriod": Ignored(("PT10M", "PT600S")),
+            "maxPendingPersists": Ignored((0,)),
+            "numPersistThreads": Ignored((1,)),
+            "maxColumnsToMerge": Ignored((-1,)),
+            "appendableIndexSpec": Ignored(({"type": "onheap", "preserveExistingMetrics": False},)),
+            "indexSpecForIntermediatePersists": Ignored((_DRUIDS_INDEX_SPEC, {})),
+            "segmentWriteOutMediumFactory": Ignored(()),
+            "handoffConditionTimeout": Ignored((900_000,)),
+            "releaseLocksOnHandoff": Ignored((False,)),
+            "workerThreads": Ignored(()),
+            "chatThreads": Ignored(()),
+            "chatRetries": Ignored((8,)),
+            "httpTimeout": Ignored(("PT10S",)),
+            "shutdownTimeout": Ignored(("PT80S",)),
+            "offsetFetchPeriod": Ignored(("PT30S",)),
+            "pollTimeout": Ignored((100,)),
+            "repartitionTransitionDuration": Ignored(("PT120S", "PT2M")),
+            "basePersistDirectory": Ignored(()),
+            "buildV9Directly": Ignored((True, False)),  # of Druid 0.14 and before
+            "useMaxMemoryEstimates": Ignored((False,)),
+        }
+    )
 
     type: Literal["kafka"] = "kafka"
     max_rows_per_segment: Rows = 5_000_000
     """A range with so many rows of one time chunk is handed off; a file with more is split."""
-    target_segment_bytes: SegmentBytes = 256 * 1024**2
+    target_segment_bytes: Annotated[SegmentBytes, OURS] = 256 * 1024**2
     """A published file is to be about as large at most."""
-    max_total_rows: TotalRows = ROWS_TOTAL
+    max_total_rows: Annotated[TotalRows, HOT] = ROWS_TOTAL
     """A range that has so many rows is handed off."""
-    intermediate_handoff_period: Annotated[LongDuration | None, BeforeValidator(_unless_never)] = (
-        None
-    )
+    intermediate_handoff_period: Annotated[
+        LongDuration | None, BeforeValidator(_unless_never), HOT
+    ] = None
     """A range that has been read for so long is handed off; None: taskDuration alone counts."""
     max_saved_parse_exceptions: Annotated[Whole, Field(ge=0, le=1_000)] = 20
     """Samples of refused records that a task shows; all of them are counted and kept apart."""
@@ -64,19 +103,23 @@ class TuningConfig(Wire):
     """A range with more records that cannot be read, wholly or in part, fails."""
     log_parse_exceptions: Flag = False
     """Workers log where such records lie."""
-    bad_records: Annotated[BadRecords, _one_of(BadRecords, "bad records")] = BadRecords.QUARANTINE
+    bad_records: Annotated[BadRecords, _one_of(BadRecords, "bad records"), OURS] = (
+        BadRecords.QUARANTINE
+    )
     """What becomes of a record that cannot be read, beside being counted and explained."""
-    unfit_values: Annotated[UnfitValues, _one_of(UnfitValues, "unfit values")] = UnfitValues.NULL
+    unfit_values: Annotated[UnfitValues, _one_of(UnfitValues, "unfit values"), OURS] = (
+        UnfitValues.NULL
+    )
     """What becomes of a record with a value that its declared column cannot hold."""
     index_spec: IndexSpec = IndexSpec()
-    reset_offset_automatically: Flag = False
+    reset_offset_automatically: Annotated[Flag, HOT] = False
     """Go on at the nearest offset that Kafka holds, the lost range declared; else it stands."""
-    batch_target: BatchDuration = timedelta(seconds=2)
+    batch_target: Annotated[BatchDuration, OURS] = timedelta(seconds=2)
     """How long a live batch should last; it bounds how long a pause may take."""
-    batch_rows_min: Rows = 500
+    batch_rows_min: Annotated[Rows, OURS] = 500
     """A live batch starts when this many records wait, or when they have lingered."""
-    batch_rows_max: Rows = 500_000
-    linger: Duration = timedelta(seconds=1)
+    batch_rows_max: Annotated[Rows, OURS] = 500_000
+    linger: Annotated[Duration, OURS] = timedelta(seconds=1)
 
     @model_validator(mode="after")
     def _has_its_bounds_in_order(self) -> Self:
@@ -107,28 +150,11 @@ class TuningConfig(Wire):
         )
 
     def normalised(self) -> dict[str, object]:
-        """Return it as GET writes it."""
-        return {
-            "type": self.type,
-            "maxRowsPerSegment": self.max_rows_per_segment,
-            "targetSegmentBytes": self.target_segment_bytes,
-            "maxTotalRows": None if self.max_total_rows == ROWS_TOTAL else self.max_total_rows,
-            "intermediateHandoffPeriod": _written(self.intermediate_handoff_period),
-            "reportParseExceptions": False,
-            "logParseExceptions": self.log_parse_exceptions,
-            "badRecords": self.bad_records.value,
-            "unfitValues": self.unfit_values.value,
-            "maxParseExceptions": self.max_parse_exceptions,
-            "maxSavedParseExceptions": self.max_saved_parse_exceptions,
-            "indexSpec": self.index_spec.normalised(),
-            "resetOffsetAutomatically": self.reset_offset_automatically,
-            "skipSequenceNumberAvailabilityCheck": False,
-            "batchTarget": format_duration(self.batch_target),
-            "batchRowsMin": self.batch_rows_min,
-            "batchRowsMax": self.batch_rows_max,
-            "linger": format_duration(self.linger),
-        }
-
-
-def _written(period: timedelta | None) -> str:
-    return NEVER if period is None else format_duration(period)
+        """Return it as GET writes it: no bound is what Druid writes for none."""
+        unlimited = self.max_total_rows == ROWS_TOTAL
+        never = self.intermediate_handoff_period is None
+        return (
+            super().normalised()
+            | ({"maxTotalRows": None} if unlimited else {})
+            | ({"intermediateHandoffPeriod": NEVER} if never else {})
+        )

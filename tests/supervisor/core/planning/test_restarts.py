@@ -6,7 +6,8 @@ import pytest
 
 from supervisor.core.planning.foresee import Foreseen
 from supervisor.core.planning.restarts import Restarts, describe_impact, restarts_of
-from supervisor.core.spec.changes import NO_CHANGES, Change, Changes, Effect
+from supervisor.core.spec.changes import NO_CHANGES, Change, Changes
+from supervisor.core.spec.section import Effect
 from tests.supervisor.core.snapshots import EVEN, generation
 
 

@@ -7,12 +7,8 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import strategies as st
 
 from supervisor.core.spec.reader import read_spec
-from supervisor.core.spec.sections.data_schema import (
-    DataSchema,
-    Dimension,
-    DimensionsSpec,
-    TimestampField,
-)
+from supervisor.core.spec.sections.data_schema import DataSchema, TimestampField
+from supervisor.core.spec.sections.dimensions import Dimension, DimensionsSpec
 from supervisor.core.spec.sections.granularity import EVERYTHING, GranularitySpec, PeriodGranularity
 from supervisor.core.spec.sections.index import IndexSpec
 from supervisor.core.spec.sections.input_formats import JsonInputFormat

@@ -163,3 +163,8 @@ def test_what_cannot_be_read_is_refused_with_its_place(
     assert [error.pointer for error in errors] == [place], errors
     assert message in errors[0].message
     assert "hunter2" not in str(errors)
+
+
+def test_errors_beside_an_unknown_decoder_are_listed_as_well() -> None:
+    errors = errors_of(changed(FORMAT, avro({"type": "schema_repo"}, binaryAsString="no")))
+    assert [error.pointer for error in errors] == [f"{DECODER}/type", f"{FORMAT}/binaryAsString"]

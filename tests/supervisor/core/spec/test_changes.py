@@ -7,8 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from supervisor.core.spec.changes import CLASSES, Effect, compare, forbidden
+from supervisor.core.spec.changes import CLASSES, compare, forbidden
 from supervisor.core.spec.reader import read_spec
+from supervisor.core.spec.section import Effect
 from supervisor.core.spec.sections.io_config import KafkaIoConfig
 from supervisor.core.spec.spec import SupervisorSpec, ingest_spec
 from tests.supervisor.core.snapshots import NOON

@@ -2,9 +2,10 @@
 
 import pytest
 
-from supervisor.core.spec.druid_fields import TUNING
 from supervisor.core.spec.problems import NOTES_MAX
 from supervisor.core.spec.reader import read_spec
+from supervisor.core.spec.section import Ignored
+from supervisor.core.spec.sections.tuning_config import TuningConfig
 from tests.supervisor.core.spec.spec_documents import REMOVED, changed, created, errors_of, flat
 
 _DATA = "/spec/dataSchema"
@@ -310,9 +311,14 @@ def test_a_reader_of_several_objects_is_accepted_and_told_that_there_are_none(na
     assert "one JSON object, and one with several is rejected as not-json" in warning
 
 
-@pytest.mark.parametrize("name", TUNING.idle)
-def test_no_value_of_an_idle_field_is_kept_as_a_surprise(name: str) -> None:
-    quiet = [read_spec(changed(f"{_TUNING}/{name}", value)) for value in TUNING.idle[name]]
+@pytest.mark.parametrize(
+    ("name", "silent"),
+    [(n, other.silent) for n, other in TuningConfig.others.items() if isinstance(other, Ignored)],
+)
+def test_no_value_of_an_ignored_field_is_kept_as_a_surprise(
+    name: str, silent: tuple[object, ...]
+) -> None:
+    quiet = [read_spec(changed(f"{_TUNING}/{name}", value)) for value in silent]
     assert [read.warnings for read in quiet] == [()] * len(quiet)
     loud = read_spec(changed(f"{_TUNING}/{name}", {"other": 1}))
     assert loud.warnings == (f"{_TUNING}/{name} has no effect here: it is accepted and ignored",)

@@ -5,8 +5,9 @@ Source: Druid 39's BoundedStreamConfig and its tests (apache/druid PR 19372).
 
 import pytest
 
-from supervisor.core.spec.changes import Effect, compare, forbidden
+from supervisor.core.spec.changes import compare, forbidden
 from supervisor.core.spec.reader import read_spec
+from supervisor.core.spec.section import Effect
 from supervisor.core.spec.spec import SupervisorSpec
 from tasks.contract.offsets import TopicPartition
 from tests.supervisor.core.spec.spec_documents import REMOVED, changed, created, errors_of

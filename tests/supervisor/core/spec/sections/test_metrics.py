@@ -284,3 +284,26 @@ def test_a_spec_without_metrics_says_so() -> None:
     spec = read_spec(created()).spec
     assert ingest_spec(spec).metrics == ()
     assert not ingest_spec(spec).rollup
+
+
+def test_a_metric_that_is_null_is_refused() -> None:
+    """Goal: no metric is left out in silence because of a null beside it."""
+    [(pointer, message, _)] = wrong([{"type": "longSum", **_BYTES}, None])
+    assert (pointer, message) == ("/metricsSpec/1", "must be an object")
+
+
+@pytest.mark.parametrize(
+    ("inner", "message"),
+    [
+        ({"type": "filtered", "name": "n"}, "filtered is no aggregator"),
+        ({"name": "n"}, "type is required"),
+    ],
+)
+def test_the_types_that_a_filtered_metric_may_hold_are_listed_without_itself(
+    inner: dict[str, object], message: str
+) -> None:
+    metric = {"type": "filtered", "filter": {"type": "true"}, "aggregator": inner}
+    [(pointer, found, hint)] = wrong([metric])
+    assert (pointer, found) == ("/metricsSpec/0/aggregator/type", message)
+    assert "thetaSketch" in hint
+    assert "filtered" not in hint

@@ -1,0 +1,61 @@
+"""What a filter of Druid means here: how Druid writes it is turned into how ours are read."""
+
+from collections.abc import Mapping
+
+from supervisor.core.spec.problems import SpecProblems
+from supervisor.core.spec.section import Translate
+from supervisor.core.spec.unsupported import OTHER_FILTERS
+
+_UNSUPPORTED = {
+    "extractionFn": "use a transform, and filter by what it makes",
+    "alphaNumeric": "use ordering numeric",
+}
+
+
+def _translated(notes: SpecProblems, written: object, pointer: str) -> object:
+    """Leave out what asks for nothing, all the way down."""
+    if isinstance(written, list):
+        return [_translated(notes, entry, f"{pointer}/{n}") for n, entry in enumerate(written)]
+    if not isinstance(written, Mapping):
+        return written
+    kind = written.get("type")
+    if isinstance(kind, str) and kind in OTHER_FILTERS:
+        notes.refuse(pointer, f"filter {kind} is not built", OTHER_FILTERS[kind])
+        return {"type": "true"}  # stands in for it, so that the rest is looked at
+    kept: dict[str, object] = {}
+    for name, value in written.items():
+        asks_nothing = value is None or (name == "alphaNumeric" and value is False)
+        if asks_nothing or name == "filterTuning":
+            continue
+        if name in _UNSUPPORTED:
+            notes.refuse(f"{pointer}/{name}", f"{name} is not built yet", _UNSUPPORTED[name])
+        elif name in {"fields", "field"}:
+            kept[name] = _translated(notes, value, f"{pointer}/{name}")
+        elif name == "ordering":
+            kept[name] = _ordering(value)
+        elif name == "dimensions" and isinstance(value, list):
+            kept[name] = [_dimension(entry) for entry in value]
+        else:
+            kept[name] = value
+    return kept
+
+
+FILTER = Translate(_translated)
+"""Beside the type of a field that holds a filter."""
+
+
+def _ordering(written: object) -> object:
+    """Return the name of an order of values: Druid takes any case, and writes `{"type": ...}`."""
+    if isinstance(written, Mapping) and written.keys() == {"type"}:
+        written = written["type"]
+    return written.lower() if isinstance(written, str) else written
+
+
+def _dimension(written: object) -> object:
+    """Return the name of a dimension, which Druid writes as an object that renames nothing."""
+    if not isinstance(written, Mapping):
+        return written
+    name = written.get("dimension")
+    plain = {"type": "default", "dimension": name, "outputName": name, "outputType": "STRING"}
+    says_more = any(value is not None and plain.get(k) != value for k, value in written.items())
+    return written if says_more or not isinstance(name, str) else name
