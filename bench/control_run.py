@@ -14,7 +14,6 @@ from pathlib import Path
 from bench.result import Spread, spread
 from supervisor.adapters.clock import SystemClock
 from supervisor.adapters.kafka.memory import MemoryStreams
-from supervisor.adapters.workers.journals import HttpJournals
 from supervisor.control.leadership import Leadership
 from supervisor.control.loop import Loop
 from supervisor.control.observe import Sources, observe
@@ -31,7 +30,7 @@ from supervisor.dev.sample import sample_spec
 from supervisor.metadata.migrate import migrate
 from supervisor.metadata.store import SqlStore
 from supervisor.ports.store import Transaction
-from supervisor.services.queries import Views
+from supervisor.services.supervisors.queries import SupervisorQueries
 from tasks.contract.messages import SyncRequest, TaskPhase, TaskReport
 from tasks.contract.offsets import TopicPartition
 
@@ -171,14 +170,13 @@ class _Crowd:
 
     def measure(self) -> Passes:
         """Time look and decide, and the status, of every supervisor; twice, the first unused."""
-        views = Views(
+        views = SupervisorQueries(
             self._sources,
             self._registry,
             self._loop,
             self._leadership,
             self._clock,
             warehouse="/nowhere",
-            journals=HttpJournals(),
             watching=StateRecorder(self._store, self._clock, self._leadership.term, self._loop),
         )
         for name in self._names[:_BATCH]:

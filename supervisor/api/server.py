@@ -18,7 +18,6 @@ from starlette.middleware import Middleware
 
 from supervisor.api.http.access import open_paths, secured
 from supervisor.api.http.authenticate import Authenticate
-from supervisor.api.http.deps import ApiParts
 from supervisor.api.http.edge import Bodies, Names, SecurityHeaders
 from supervisor.api.http.idempotency import OncePerKey
 from supervisor.api.http.leader import to_the_leader
@@ -47,8 +46,9 @@ from supervisor.api.routes.supervisors import (
 from supervisor.api.routes.tables import compaction, datasources, exports, quarantine, segments
 from supervisor.api.routes.tasks import internal, task_verbs, tasks, workers
 from supervisor.core.values.errors import LeaseLost, SupervisorError
+from supervisor.services.services import Services
 
-__all__ = ["ApiParts", "build_routes", "create_api"]
+__all__ = ["Services", "build_routes", "create_api"]
 
 ROUTERS = (
     supervisors.router,
@@ -91,10 +91,10 @@ class Api(FastAPI):
         return self.openapi_schema
 
 
-def create_api(parts: ApiParts) -> FastAPI:
+def create_api(services: Services) -> FastAPI:
     """Return the application; it serves once a server runs it."""
-    api = build_routes(parts.hosts)
-    api.state.parts = parts
+    api = build_routes(services.hosts)
+    api.state.parts = services
     return api
 
 

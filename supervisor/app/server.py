@@ -161,7 +161,7 @@ def run_overlord(settings: Settings) -> int:
     log.info("overlord", url=settings.url(OVERLORD_PORT), warehouse=str(settings.warehouse))
     try:
         config = uvicorn.Config(
-            create_api(overlord.api),
+            create_api(overlord.services),
             log_config=None,
             access_log=False,
             timeout_graceful_shutdown=GRACEFUL_S,
@@ -174,7 +174,7 @@ def run_overlord(settings: Settings) -> int:
         return _serve(
             uvicorn.Server(config),
             bound,
-            overlord.api.changed,
+            overlord.services.changed,
             lambda: overlord.ended_threads(scheduler),
         )
     finally:

@@ -16,15 +16,15 @@ from datetime import datetime, timedelta
 import structlog
 
 from supervisor.chores.compaction_commit import FAILED, TAKEN_OUT, existing, put_off_if_damaged
+from supervisor.chores.duty import Duty, Wiring
 from supervisor.control.declared_types import declared_of
 from supervisor.control.desired_state import inputs_of
 from supervisor.control.end_task import TaskEnder
 from supervisor.control.tables import require_table
 from supervisor.control.wakeups import Wakeups
 from supervisor.core.model.rows import AuditEntry, Segment
-from supervisor.core.planning.observed import Liveness, WorkerView
+from supervisor.core.planning.observed import WorkerView
 from supervisor.core.tables.compaction import (
-    LASTS_AT_MOST,
     Candidate,
     Compaction,
     CompactionRule,
@@ -36,18 +36,20 @@ from supervisor.core.tables.compaction import (
     file_sizes,
     joined,
     shares_of,
+    why_lost,
 )
-from supervisor.core.values.clock_skew import known_since
 from supervisor.core.values.errors import SpecUnreadable
 from supervisor.core.values.field_types import format_duration
 from supervisor.core.values.ids import compaction_id
 from supervisor.core.values.intervals import Interval
-from supervisor.core.values.page_cursors import page_of, read_cursor
+from supervisor.core.values.page_cursors import page
 from supervisor.core.values.table_names import is_errors_table, rows_table
 from supervisor.ports.store import Clock, Store, Transaction, Workers
 
 log = structlog.get_logger()
 
+PERIOD = timedelta(seconds=30)
+"""How often tables are looked at for small files, and waiting compactions are given out."""
 COMPACTIONS = "compactions"
 """The list that cursors are of."""
 AUTHOR = "compaction rule"
@@ -187,12 +189,14 @@ class Compacting:
             DataSourceNotFound: there is no such table.
             BadCursor: it is no cursor of this list.
         """
-        before = read_cursor(COMPACTIONS, cursor)
-        with self.store.reading() as tx:
-            if data_source is not None:
-                require_table(tx, data_source)
-            found = tx.compactions.page(limit + 1, before=before, data_source=data_source)
-        return page_of(found, limit, COMPACTIONS)
+
+        def read(rows_max: int, before: int | None) -> list[tuple[int, Compaction]]:
+            with self.store.reading() as tx:
+                if data_source is not None:
+                    require_table(tx, data_source)
+                return tx.compactions.page(rows_max, before=before, data_source=data_source)
+
+        return page(COMPACTIONS, limit, cursor, read)
 
     def live(self) -> list[Compaction]:
         """Return those that wait or run, oldest first."""
@@ -259,7 +263,7 @@ class Compacting:
         with self.store.reading() as tx:
             rows = [row for row in tx.compactions.live() if row.live]
         led_since = now - self.workers.led_for()
-        lost = [(row, why) for row in rows if (why := _lost(row, views, now, led_since))]
+        lost = [(row, why) for row in rows if (why := why_lost(row, views, now, led_since))]
         for row, why in lost:
             # The job itself may have ended its worker, as a heap that is too small does: what
             # is tried for ever would then end all others that run there, again and again.
@@ -374,19 +378,9 @@ def _added(tx: Transaction, row: Compaction) -> Compaction:
     return row
 
 
-def _lost(row: Compaction, views: dict[str, WorkerView], now: datetime, led_since: datetime) -> str:
-    """Return why a compaction will not end by itself; empty: it may."""
-    if not row.worker_id:
-        return ""
-    view = views.get(row.worker_id)
-    if view is not None and view.incarnation > row.incarnation:
-        return f"worker {row.worker_id} was started again"
-    if view is not None and view.liveness is Liveness.LOST:
-        return f"worker {row.worker_id} is lost"
-    if row.assigned_at is None:
-        return ""
-    # Another leader may have given it out, by a clock that differs: then it counts from our term.
-    ran = now - known_since(row.assigned_at, now, led_since)
-    if ran <= LASTS_AT_MOST:
-        return ""
-    return f"it ran for more than {LASTS_AT_MOST // timedelta(hours=1)} hours"
+def compacting_of(w: Wiring) -> Compacting:
+    """Return the verbs of one overlord."""
+    return Compacting(w.store, w.clock, w.term, w.registry, w.endings, w.changed, w.new_token)
+
+
+DUTY = Duty("compaction", compacting_of, lambda _: PERIOD)

@@ -20,11 +20,11 @@ from supervisor.control.end_task import TaskEnder
 from supervisor.control.export_outbox import announce
 from supervisor.control.wakeups import Wakeups
 from supervisor.core.model.rows import AuditEntry, Segment, TaskStatus
-from supervisor.core.queue.events import QueueDead
 from supervisor.core.tables.compaction import Compaction, merged
 from supervisor.core.values.errors import (
     CompactionNotFound,
     NotAllowed,
+    QueueDead,
     StateMoved,
     UnknownWord,
     UnusableFiles,

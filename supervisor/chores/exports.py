@@ -14,11 +14,14 @@ what is left to do, or nothing.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import structlog
 
+from supervisor.chores.duty import Duty, QueueHandler, Wiring
+from supervisor.chores.wake import PERIOD
 from supervisor.control.declared_types import declared_of
-from supervisor.control.export_outbox import FENCE, announce_all, sequence_of, since_of
+from supervisor.control.export_outbox import EXPORTS, FENCE, announce_all, sequence_of, since_of
 from supervisor.control.warehouse_owner import require_mounted
 from supervisor.core.model.rows import Segment
 from supervisor.core.queue.events import QueuedEvent
@@ -27,12 +30,12 @@ from supervisor.core.tables.exports import (
     Change,
     Export,
     ExportedFile,
-    ExportUnavailable,
     ExportVersion,
-    NotExportable,
     change_of,
     files_of,
+    queue_name,
 )
+from supervisor.core.values.errors import ExportUnavailable, NotExportable
 from supervisor.core.values.export_formats import ExportFormat
 from supervisor.eventqueue.handling import Context, Done, Fail, Handled, Handling
 from supervisor.ports.exports import Copies, TableFormat
@@ -211,3 +214,22 @@ class Exporting:
             added=added,
             removed=removed,
         )
+
+
+def _exporting(table_format: ExportFormat, wiring: Wiring) -> Exporting | None:
+    tables = wiring.formats.get(table_format)
+    if tables is None:
+        return None
+    return Exporting(table_format, tables, wiring.warehouse, wiring.copies, wiring.reach)
+
+
+DUTY = Duty(  # once a term, and again if it failed
+    "compare-exports",
+    lambda w: CompareAll(w.store, w.clock, w.term),
+    lambda _: PERIOD,
+    at_once=True,
+)
+HANDLERS = tuple(
+    QueueHandler(queue_name(each), partial(_exporting, each), lambda _: EXPORTS)
+    for each in ExportFormat
+)

@@ -14,9 +14,10 @@ from datetime import datetime, timedelta
 
 import structlog
 
+from supervisor.chores.duty import QueueHandler, Wiring
 from supervisor.core.model.rows import AuditEntry, SpecVersion
 from supervisor.core.queue.events import CLUSTER, QueueConfig, QueuedEvent, QueueName
-from supervisor.core.values.errors import Refused, StateMoved, SupervisorNotFound
+from supervisor.core.values.errors import NotForgettable, StateMoved, SupervisorNotFound
 from supervisor.eventqueue.handling import Context, Done, Fail, Handled, Handling, Later
 from supervisor.ports.store import Clock, Store, Transaction
 
@@ -27,15 +28,6 @@ KIND = "supervisor_gone"
 """Key: the supervisor's id; body: up to which ordinal its generations are meant."""
 ROW_BATCH = 5_000
 """Rows that one transaction deletes at most."""
-
-
-class NotForgettable(Refused):
-    """A supervisor still has a part to play: it is not terminated, or has work to finish."""
-
-    def __init__(self, supervisor_id: str, why: str) -> None:
-        """Name the id and what stands in the way."""
-        super().__init__(f"[{supervisor_id}] cannot be forgotten: {why}")
-        self.supervisor_id = supervisor_id
 
 
 @dataclass(frozen=True)
@@ -132,3 +124,16 @@ class SupervisorGone:
         if waits:
             return Later(event.body, "folders of its tasks were not yet found empty for good")
         return Done()
+
+
+def forgetting_of(wiring: Wiring) -> Forgetting:
+    """Return the verb of one overlord."""
+    return Forgetting(wiring.store, wiring.clock, wiring.term, wiring.gc_delay)
+
+
+HANDLER = QueueHandler(
+    FORGOTTEN.name,
+    lambda _: SupervisorGone(),
+    lambda w: forgetting_of(w).config,
+    container=FORGOTTEN.container,
+)

@@ -13,11 +13,11 @@ from functools import partial
 
 import structlog
 
-from supervisor.chores.segments import SegmentLife, Selection
+from supervisor.chores.duty import Duty, Wiring
+from supervisor.chores.segments import SegmentLife, Selection, segments_of
 from supervisor.control.tables import require_table
 from supervisor.core.model.rows import AuditEntry, RetentionRule
-from supervisor.core.queue.events import QueueDead, TooManyOutstandingBytes
-from supervisor.core.values.errors import SupervisorError
+from supervisor.core.values.errors import QueueDead, SupervisorError, TooManyOutstandingBytes
 from supervisor.core.values.field_types import format_duration
 from supervisor.core.values.table_names import errors_table, rows_table
 from supervisor.ports.store import Clock, Store, Transaction
@@ -125,3 +125,11 @@ def _held_by(tx: Transaction, data_source: str) -> RetentionRule | None:
 
 def _goes_by(data_source: str, rule: RetentionRule, tx: Transaction) -> bool:
     return _held_by(tx, data_source) == rule
+
+
+def retention_of(wiring: Wiring) -> Retention:
+    """Return the verbs of one overlord."""
+    return Retention(wiring.store, wiring.clock, wiring.term, segments_of(wiring))
+
+
+DUTY = Duty("retention", retention_of, lambda settings: settings.retention_period)

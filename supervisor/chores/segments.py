@@ -16,20 +16,15 @@ from datetime import datetime, timedelta
 
 import structlog
 
+from supervisor.chores.duty import QueueHandler, Wiring
 from supervisor.chores.task_output import folder_of
 from supervisor.control.export_outbox import announce, awaited, still_naming
 from supervisor.control.tables import require_table
 from supervisor.control.warehouse_owner import require_mounted
 from supervisor.core.model.rows import AuditEntry, Segment
-from supervisor.core.queue.events import (
-    QueueConfig,
-    QueueDead,
-    QueuedEvent,
-    QueueName,
-    TooManyOutstandingBytes,
-    container_of,
-)
+from supervisor.core.queue.events import QueueConfig, QueuedEvent, QueueName, container_of
 from supervisor.core.tables.exports import copies_of
+from supervisor.core.values.errors import QueueDead, TooManyOutstandingBytes
 from supervisor.core.values.intervals import Interval
 from supervisor.core.values.page_cursors import page_behind, place_of
 from supervisor.core.values.table_names import rows_table
@@ -308,3 +303,20 @@ class SegmentFiles:
             return Retry(f"{segment.file.path} cannot be deleted: {error.strerror or error}")
         log.info("deleted the file of an unused segment", path=segment.file.path)
         return Done()
+
+
+def segments_of(wiring: Wiring) -> SegmentLife:
+    """Return the verbs of one overlord."""
+    return SegmentLife(wiring.store, wiring.clock, wiring.term, wiring.segment_grace)
+
+
+def _files_config(wiring: Wiring) -> QueueConfig:
+    return QueueConfig(delay=wiring.gc_delay)
+
+
+UNUSED_HANDLER = QueueHandler(
+    SEGMENTS,
+    lambda w: SegmentsUnused(_files_config(w)),
+    lambda w: segments_of(w).config,
+)
+FILES_HANDLER = QueueHandler(SEGMENT_FILES, lambda w: SegmentFiles(w.warehouse), _files_config)

@@ -16,6 +16,7 @@ from itertools import islice
 
 import structlog
 
+from supervisor.chores.duty import Duty
 from supervisor.chores.task_output import Writer, folder_of, is_live, keeps_files, writers
 from supervisor.control.end_task import KIND, TASK_OUTPUT, TaskEnder, task_output_of
 from supervisor.control.warehouse_owner import require_mounted
@@ -127,3 +128,11 @@ def _has_files(writer: Writer) -> bool:
     if isinstance(writer, Task):
         return writer.published
     return writer.status is TaskStatus.SUCCESS
+
+
+DUTY = Duty(
+    "sweep",
+    lambda w: Sweep(w.store, w.warehouse, w.clock, w.term, w.endings),
+    lambda settings: settings.sweep_period,
+    at_once=True,
+)

@@ -19,7 +19,8 @@ from pathlib import PurePosixPath
 
 import structlog
 
-from supervisor.control.end_task import KIND
+from supervisor.chores.duty import QueueHandler
+from supervisor.control.end_task import KIND, TASK_OUTPUT
 from supervisor.control.warehouse_owner import require_mounted
 from supervisor.core.model.rows import Task, TaskStatus
 from supervisor.core.planning.observed import Liveness, WorkerView
@@ -213,3 +214,10 @@ def has_stopped(writer: Writer, worker: WorkerView | None) -> bool:
         return True
     reported = worker.reports if isinstance(writer, Task) else worker.compactions
     return worker.liveness is Liveness.ALIVE and writer.id not in reported
+
+
+HANDLER = QueueHandler(
+    TASK_OUTPUT,
+    lambda w: TaskOutput(w.warehouse, w.registry).handle,
+    lambda w: w.endings.config,
+)

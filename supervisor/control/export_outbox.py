@@ -14,16 +14,9 @@ from datetime import datetime, timedelta
 
 import structlog
 
-from supervisor.core.queue.events import (
-    QueueConfig,
-    QueueDead,
-    QueuedEvent,
-    QueueName,
-    QueueRow,
-    QueueState,
-)
+from supervisor.core.queue.events import QueueConfig, QueuedEvent, QueueName, QueueRow, QueueState
 from supervisor.core.tables.exports import KIND, Export, queue_of
-from supervisor.core.values.errors import SpecUnreadable
+from supervisor.core.values.errors import QueueDead, SpecUnreadable
 from supervisor.core.values.export_formats import ExportFormat
 from supervisor.ports.store import Transaction
 

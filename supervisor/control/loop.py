@@ -17,7 +17,7 @@ from supervisor.control.metrics import PassTaken
 from supervisor.core.planning.passes import Pass, PassError
 from supervisor.core.values.errors import LeaseLost, SupervisorError
 from supervisor.core.values.hysteresis import Hysteresis
-from supervisor.ports.store import Clock
+from supervisor.ports.store import Clock, Store
 
 log = structlog.get_logger()
 
@@ -284,3 +284,21 @@ class Loop:
             self.wake(supervisor_id)
         elif next_s is not None:
             self.wake(supervisor_id, in_s=max(0.0, next_s))
+
+
+def wake_all(store: Store, loop: Loop) -> None:
+    """Make a pass over every supervisor that may have work: terminated ones too.
+
+    Raises:
+        Unavailable: the metadata database did not answer.
+    """
+    with store.reading() as tx:
+        newest = tx.specs.all_newest()
+        versions = {v.supervisor_id: v.version for v in newest if not v.terminated}
+        busy = set(tx.generations.live_tables())
+        busy |= {t.supervisor_id for t in tx.tasks.active()}
+    for supervisor_id in sorted(versions.keys() | busy):
+        if supervisor_id in busy:
+            loop.wake(supervisor_id)
+        else:
+            loop.rouse(supervisor_id, versions[supervisor_id])

@@ -25,8 +25,6 @@ from tasks.contract.offsets import TopicPartition
 
 log = structlog.get_logger()
 
-LAG_PERIOD = timedelta(minutes=1)
-
 
 @dataclass
 class StateRecorder:

@@ -19,11 +19,11 @@ from supervisor.core.queue.events import (
     QueuedEvent,
     QueueRow,
     StoredEvent,
-    UndecodableEvent,
     damage_of,
     decode,
 )
 from supervisor.core.values.clock_skew import is_ahead
+from supervisor.core.values.errors import UndecodableEvent
 from supervisor.eventqueue.handling import Done, Fail, Handling, Later, Retry
 
 

@@ -13,8 +13,6 @@ from datetime import datetime, timedelta
 
 from supervisor.core.model.rows import AuditEntry
 from supervisor.core.queue.events import (
-    EmptyEvent,
-    EventTooLarge,
     FailedEvent,
     QueueConfig,
     QueuedEvent,
@@ -22,12 +20,19 @@ from supervisor.core.queue.events import (
     QueueRow,
     QueueState,
     StoredEvent,
-    UndecodableEvent,
     decode,
     unsound,
 )
 from supervisor.core.values.clock_skew import is_ahead
-from supervisor.core.values.errors import Refused
+from supervisor.core.values.errors import (
+    EmptyEvent,
+    EventTooLarge,
+    FailedEventNotFound,
+    NotReplayable,
+    QueueNotDead,
+    QueueNotFound,
+    UndecodableEvent,
+)
 from supervisor.core.values.page_cursors import read_place, write_cursor
 from supervisor.eventqueue.meters import Meters
 from supervisor.eventqueue.shown import QueueView, Totals, look
@@ -39,49 +44,6 @@ FAILED_EVENTS = "failed-events"
 """The name of the list that the cursors of failed events belong to."""
 REPLAYED_MAX = 1_000
 """The maximum of failed events in one `replay_all`, which returns how many are left."""
-
-
-class QueueNotFound(Refused):
-    """No event was ever added to this queue."""
-
-    def __init__(self, queue: QueueName) -> None:
-        super().__init__(f"there is no event queue {queue}: `tidegate queue list` names them")
-        self.container = queue.container
-        self.queue = queue.name
-
-
-class FailedEventNotFound(Refused):
-    """The event is not set aside: it never was, or it was replayed or dropped."""
-
-    def __init__(self, queue: QueueName, seq: int) -> None:
-        super().__init__(f"event {seq} is not among the failed events of {queue}")
-        self.container = queue.container
-        self.queue = queue.name
-        self.seq = seq
-
-
-class NotReplayable(Refused):
-    """A failed event has no sound payload that this version knows: it can only be dropped."""
-
-    def __init__(self, queue: QueueName, seq: int, why: str) -> None:
-        place = f"{queue.container} {queue.name}"
-        super().__init__(
-            f"event {seq} of {queue} cannot be replayed: {why}. Look at it with `tidegate queue "
-            f"failed {place} --seq {seq}`, see to its work by hand, then `tidegate queue drop "
-            f"{place} {seq}`"
-        )
-        self.container = queue.container
-        self.queue = queue.name
-        self.seq = seq
-
-
-class QueueNotDead(Refused):
-    """Only a dead queue can be repaired: a live queue would lose its position for no gain."""
-
-    def __init__(self, queue: QueueName) -> None:
-        super().__init__(f"event queue {queue} is not dead: there is nothing to repair")
-        self.container = queue.container
-        self.queue = queue.name
 
 
 @dataclass(frozen=True)
@@ -258,7 +220,7 @@ class Operations:
         with self.store.leading(self.term()) as tx:
             row = _require_queue(tx, queue)
             if row.state is not QueueState.DEAD:
-                raise QueueNotDead(queue)
+                raise QueueNotDead(queue.container, queue.name)
             stored = tx.events.rebuild(queue)
             again = sum(self._add_or_set_aside(tx, row, event, now) for event in stored)
             counted = range(row.processed_seq + 1, row.next_seq)
@@ -278,7 +240,7 @@ class Operations:
         try:
             tx.events.add(row.queue, event, self._config(row), now, exempt=True)
         except (EmptyEvent, EventTooLarge) as error:
-            raise NotReplayable(row.queue, seq, str(error)) from error
+            raise NotReplayable(row.queue.container, row.queue.name, seq, str(error)) from error
         tx.events.drop_failed(row.queue, seq)
 
     def _config(self, row: QueueRow) -> QueueConfig:
@@ -320,25 +282,27 @@ class Operations:
 def _require_queue(tx: Transaction, queue: QueueName) -> QueueRow:
     row = tx.events.find(queue)
     if row is None:
-        raise QueueNotFound(queue)
+        raise QueueNotFound(queue.container, queue.name)
     return row
 
 
 def _failed(tx: Transaction, queue: QueueName, seq: int) -> FailedEvent:
     failed = tx.events.failed_event(queue, seq)
     if failed is None:
-        raise FailedEventNotFound(queue, seq)
+        raise FailedEventNotFound(queue.container, queue.name, seq)
     return failed
 
 
 def _replayable(failed: FailedEvent) -> QueuedEvent:
     """Return a failed event in the form in which it is queued again."""
     if failed.reason.startswith(DAMAGED):
-        raise NotReplayable(failed.queue, failed.seq, failed.reason)
+        raise NotReplayable(failed.queue.container, failed.queue.name, failed.seq, failed.reason)
     try:
         return replace(decode(failed.payload), attempts=0)
     except UndecodableEvent as error:
-        raise NotReplayable(failed.queue, failed.seq, str(error)) from error
+        raise NotReplayable(
+            failed.queue.container, failed.queue.name, failed.seq, str(error)
+        ) from error
 
 
 def _audit(

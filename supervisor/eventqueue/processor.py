@@ -29,7 +29,7 @@ from supervisor.core.queue.events import (
     QueueState,
     StoredEvent,
 )
-from supervisor.core.values.errors import LeaseLost, StateMoved, SupervisorError
+from supervisor.core.values.errors import LeaseLost, ProcessorClosed, StateMoved, SupervisorError
 from supervisor.eventqueue.decide import (
     Ahead,
     Batch,
@@ -52,10 +52,6 @@ AT_ONCE = timedelta(0)
 TRUNCATED_AT_ONCE = 5_000
 """Rows that one statement truncates."""
 ERROR_SHOWN_MAX = 1_000
-
-
-class ProcessorClosed(SupervisorError):
-    """The processor was closed: it accepts and handles no more events."""
 
 
 @dataclass(frozen=True)

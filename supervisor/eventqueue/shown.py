@@ -11,10 +11,9 @@ from supervisor.core.queue.events import (
     QueueRow,
     QueueState,
     StoredEvent,
-    UndecodableEvent,
     decode,
-    repair_of,
 )
+from supervisor.core.values.errors import UndecodableEvent, repair_command
 from supervisor.eventqueue.meters import Meter
 from supervisor.ports.store import Transaction
 
@@ -97,7 +96,8 @@ def trouble_of(row: QueueRow, config: QueueConfig, oldest: OldestEvent | None) -
     Source: protocol rule P24: above the byte limit a queue is unhealthy and shows its oldest event.
     """
     if row.state is QueueState.DEAD:
-        return f"dead at {row.dead_seq}: {row.dead_why}. After a look at it: {repair_of(row.queue)}"
+        repair = repair_command(row.queue.container, row.queue.name)
+        return f"dead at {row.dead_seq}: {row.dead_why}. After a look at it: {repair}"
     said = []
     if row.mode is QueueMode.CONSUMER and row.outstanding_bytes > config.max_outstanding_bytes:
         text = f"{row.outstanding_bytes} bytes wait, the limit is {config.max_outstanding_bytes}"

@@ -5,11 +5,6 @@ from typing import Protocol
 
 from supervisor.core.planning.dry_run import Probed
 from supervisor.core.spec.sections.io_config import KafkaIoConfig
-from supervisor.core.values.errors import Refused
-
-
-class SourceUnreadable(Refused):
-    """The topics of a spec cannot be read: no answer, no such topic, or access denied."""
 
 
 class Probe(Protocol):

@@ -2,8 +2,8 @@
 
 from pydantic import Field, JsonValue
 
-from supervisor.core.planning.dry_run import Probed, Verdict
-from supervisor.core.planning.restarts import Restarts
+from supervisor.core.planning.dry_run import DryRunOutcome, Probed
+from supervisor.core.planning.impact import NO_IMPACT, Restarts
 from supervisor.core.spec.section import Effect
 from supervisor.views.sample import SampleView
 from tasks.contract.wire import Wire
@@ -80,10 +80,11 @@ class DryRunView(Wire):
 
 
 def dry_run_view(
-    verdict: Verdict, sample: SampleView | None = None, sample_error: str | None = None
+    verdict: DryRunOutcome, sample: SampleView | None = None, sample_error: str | None = None
 ) -> DryRunView:
     """Return a verdict as it is shown."""
-    spec = verdict.spec
+    spec, impact = verdict.spec, verdict.impact or NO_IMPACT
+    refused = "the spec would be refused: nothing changes"
     connect = None
     if verdict.looked:
         topics = () if verdict.seen is None else _topics(verdict.seen)
@@ -101,10 +102,10 @@ def dry_run_view(
         exists=verdict.exists,
         changes=tuple(
             WouldChange(field=c.field, old=c.old, new=c.new, effect=c.effect)
-            for c in verdict.changes.fields
+            for c in impact.changes.fields
         ),
-        restarts=verdict.restarts,
-        restarts_what=verdict.summary,
+        restarts=impact.restarts,
+        restarts_what=refused if verdict.impact is None else impact.summary,
         sample=sample,
         sample_error=sample_error,
     )

@@ -10,16 +10,16 @@ import pytest
 
 from supervisor.adapters.manual_clock import ManualClock
 from supervisor.core.model.rows import AuditEntry
-from supervisor.core.values.errors import KeyTakenOver, MetadataBusy
-from supervisor.core.values.idempotency import KEPT, RUNS, KeyClaim, StoredAnswer
-from supervisor.ports.store import ActingStore
-from supervisor.services.access.idempotency import (
+from supervisor.core.values.errors import (
     AnswerLost,
-    Idempotency,
-    KeyedRequest,
     KeyInUse,
     KeyReused,
+    KeyTakenOver,
+    MetadataBusy,
 )
+from supervisor.core.values.idempotency import KEPT, RUNS, KeyClaim, StoredAnswer
+from supervisor.ports.store import ActingStore
+from supervisor.services.access.idempotency import Idempotency, KeyedRequest
 from tests.conformance.stories import NOON, Leader, take_lease
 
 ASKED = KeyedRequest("ann", "key-1", "digest")

@@ -16,8 +16,8 @@ from supervisor.adapters.kafka.streams import KafkaStreams
 from supervisor.adapters.manual_clock import ManualClock
 from supervisor.core.planning.observed import StreamState, StreamTrouble
 from supervisor.core.spec.sections.kafka_properties import client_of
+from supervisor.core.values.errors import SourceUnreadable
 from supervisor.dev.ports import LOOPBACK
-from supervisor.ports.topic_probe import SourceUnreadable
 from tasks.contract.kafka_client import SecretRef, java_properties
 from tasks.contract.messages import FailureCode
 from tasks.contract.offsets import TopicPartition

@@ -8,8 +8,7 @@ from confluent_kafka import KafkaException
 from supervisor.adapters.kafka.reading import BadProperties, Connection, NoTopic
 from supervisor.core.planning.dry_run import Probed
 from supervisor.core.spec.sections.io_config import KafkaIoConfig
-from supervisor.core.values.errors import SecretMissing
-from supervisor.ports.topic_probe import SourceUnreadable
+from supervisor.core.values.errors import SecretMissing, SourceUnreadable
 from tasks.contract.kafka_client import ReadSecret
 
 _LEAST_S = 0.1

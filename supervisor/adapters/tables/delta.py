@@ -24,11 +24,11 @@ from deltalake.transaction import AddAction, RemoveAction, create_table_with_add
 from supervisor.core.tables.exports import (
     Change,
     ExportedFile,
-    ExportUnavailable,
     ExportVersion,
     new_columns,
     refuse_names,
 )
+from supervisor.core.values.errors import ExportUnavailable
 
 _TIME = "__time"
 _INDEXED = {"delta.dataSkippingNumIndexedCols": "1"}

@@ -29,14 +29,8 @@ from pyiceberg.table import Table, TableProperties, Transaction
 from pyiceberg.table.update.snapshot import ExpireSnapshots
 from sqlalchemy.exc import SQLAlchemyError
 
-from supervisor.core.tables.exports import (
-    Change,
-    ExportedFile,
-    ExportUnavailable,
-    ExportVersion,
-    NotExportable,
-    refuse_names,
-)
+from supervisor.core.tables.exports import Change, ExportedFile, ExportVersion, refuse_names
+from supervisor.core.values.errors import ExportUnavailable, NotExportable
 
 _NAMESPACE = "tidegate"
 _CATALOG = "tidegate"

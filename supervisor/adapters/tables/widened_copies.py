@@ -18,8 +18,9 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from supervisor.core.tables.exports import Cast, ExportedFile, ExportUnavailable
+from supervisor.core.tables.exports import Cast, ExportedFile
 from supervisor.core.tables.widening import cast_sql
+from supervisor.core.values.errors import ExportUnavailable
 
 _BATCH_ROWS = 64 * 1024
 _HALF = ".half"

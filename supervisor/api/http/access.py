@@ -15,21 +15,21 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.routing import APIRoute
 from starlette.routing import BaseRoute
 
-from supervisor.api.http.deps import WORKERS_HEADER, ApiParts
-from supervisor.core.history.operations import OperationNotFound
-from supervisor.core.queue.events import QueueName
+from supervisor.api.http.deps import WORKERS_HEADER
 from supervisor.core.values.errors import (
     CompactionNotFound,
     DataSourceNotFound,
     NoHistory,
     NotAllowed,
+    OperationNotFound,
+    QueueNotFound,
     SupervisorError,
     SupervisorNotFound,
     TaskNotFound,
 )
 from supervisor.core.values.permissions import Caller, Permission
-from supervisor.eventqueue.operations import QueueNotFound
 from supervisor.services.access.ownership import Ownership
+from supervisor.services.services import Services
 
 EXTENSION = "x-tidegate-permission"
 _Path = Mapping[str, str]
@@ -95,7 +95,7 @@ OPERATION = Scope(
 QUEUE = Scope(
     "queue",
     lambda tables, path: tables.of_container(path["container"]) or (None,),
-    lambda path: QueueNotFound(QueueName(path["container"], path["name"])),
+    lambda path: QueueNotFound(path["container"], path["name"]),
 )
 
 
@@ -108,9 +108,9 @@ class Shown:
     _known: dict[str, bool] = field(default_factory=dict)
 
     @classmethod
-    def to(cls, caller: Caller, parts: ApiParts) -> "Shown":
+    def to(cls, caller: Caller, parts: Services) -> "Shown":
         """Begin to look; what is found counts for one answer."""
-        return cls(Ownership(parts.views.sources.store), caller)
+        return cls(Ownership(parts.store), caller)
 
     def supervisor(self, supervisor_id: str) -> bool:
         """Tell whether the caller may see its past; of one that was forgotten only who sees all."""
@@ -132,7 +132,7 @@ class Needs:
     def __call__(self, request: Request) -> None:
         """Return if the caller may; else note the try, and raise what is answered."""
         caller: Caller = request.state.caller
-        parts: ApiParts = request.app.state.parts
+        parts: Services = request.app.state.parts
         try:
             self.enforce(caller, parts, request.path_params)
         except SupervisorError as refused:
@@ -141,7 +141,7 @@ class Needs:
                 parts.authentication.note(caller.name, caller.address, what, str(refused))
             raise
 
-    def enforce(self, caller: Caller, parts: ApiParts, path: _Path) -> None:
+    def enforce(self, caller: Caller, parts: Services, path: _Path) -> None:
         """Return if the caller may.
 
         Raises:
@@ -154,7 +154,7 @@ class Needs:
             if not caller.may_somewhere(self.permission):
                 raise _not_allowed(self.permission)
             return
-        tables = list(self.scope.tables(Ownership(parts.views.sources.store), path))
+        tables = list(self.scope.tables(Ownership(parts.store), path))
         hidden = not tables or not all(caller.may(Permission.READ, table) for table in tables)
         if hidden and self.scope.missing is not None and self.permission not in _UNSCOPED:
             raise self.scope.missing(path)

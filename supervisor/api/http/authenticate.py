@@ -18,15 +18,13 @@ from supervisor.api.http.access import printable_route
 from supervisor.api.http.deps import WORKERS_HEADER
 from supervisor.api.http.edge import INTERNAL_PATH
 from supervisor.api.http.problems import render_error
-from supervisor.core.values.errors import NotAllowed, SupervisorError
-from supervisor.core.values.permissions import (
-    ANYONE,
-    UNKNOWN,
-    Caller,
-    Kind,
+from supervisor.core.values.errors import (
+    NotAllowed,
+    SupervisorError,
     TooManyRequests,
     Unauthenticated,
 )
+from supervisor.core.values.permissions import ANYONE, UNKNOWN, Caller, Kind
 from supervisor.services.access.authentication import Authentication, Credentials
 
 LOOKS_AT_ONCE = 4

@@ -15,8 +15,14 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from supervisor.api.http.edge import INTERNAL_PATH, replayed
 from supervisor.api.http.leader import to_the_leader
-from supervisor.api.http.problems import RETRY_AFTER_S, InvalidRequest, render_error
-from supervisor.core.values.errors import FieldError, LeaseLost, SupervisorError
+from supervisor.api.http.problems import RETRY_AFTER_S, render_error
+from supervisor.core.values.errors import (
+    FieldError,
+    InvalidRequest,
+    KeyInUse,
+    LeaseLost,
+    SupervisorError,
+)
 from supervisor.core.values.idempotency import (
     KEY_CHARACTERS_MAX,
     KeyClaim,
@@ -25,7 +31,7 @@ from supervisor.core.values.idempotency import (
     is_key,
 )
 from supervisor.core.values.permissions import Caller
-from supervisor.services.access.idempotency import Idempotency, KeyedRequest, KeyInUse
+from supervisor.services.access.idempotency import Idempotency, KeyedRequest
 
 log = structlog.get_logger()
 

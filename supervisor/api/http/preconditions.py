@@ -5,9 +5,8 @@ from typing import Annotated
 
 from fastapi import Depends, Header
 
-from supervisor.api.http.problems import InvalidRequest
 from supervisor.core.planning.preconditions import Expected, read_tags
-from supervisor.core.values.errors import FieldError
+from supervisor.core.values.errors import FieldError, InvalidRequest
 
 _HINT = '* or tags in their quotes, as ETag gave them: If-Match: "3-0123456789abcdef"'
 _TAG = '"[!#-~]*"'

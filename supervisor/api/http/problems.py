@@ -17,38 +17,54 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
-from supervisor.chores.forget import NotForgettable
-from supervisor.core.history.operations import OperationNotFound
-from supervisor.core.planning.backfill import NoBackfill
-from supervisor.core.planning.preconditions import PreconditionFailed
-from supervisor.core.queue.events import (
-    EmptyEvent,
-    EventTooLarge,
-    QueueDead,
-    TooManyOutstandingBytes,
-    UndecodableEvent,
-)
-from supervisor.core.tables.exports import ExportUnavailable, NotExportable
-from supervisor.core.tables.snippets import NotExported
 from supervisor.core.values.errors import (
     AlreadyInState,
+    AnswerLost,
+    BadCursor,
     CompactionNotFound,
     DataSourceNotFound,
     DowngradeRefused,
+    EmptyEvent,
+    EventTooLarge,
+    ExportUnavailable,
+    FailedEventNotFound,
     FieldError,
     InvalidOffsets,
+    InvalidRequest,
     InvalidSpec,
+    KeyInUse,
+    KeyReused,
     KeyTakenOver,
     LeaseLost,
     MetadataBusy,
     MetadataUnavailable,
+    NoBackfill,
     NoHistory,
     NotAllowed,
+    NoTaskLog,
+    NoTaskReports,
+    NotExportable,
+    NotExported,
+    NotForgettable,
     NotOffered,
+    NotReplayable,
+    NoWorker,
+    OperationNotFound,
+    PreconditionFailed,
+    PrincipalRefused,
+    ProcessorClosed,
+    QueueDead,
+    QueueNotDead,
+    QueueNotFound,
+    RecordNotFound,
     Refused,
+    SampleFailed,
+    SampleNotFound,
+    SampleUnanswered,
     SchemaTooNew,
     SecretMissing,
     SegmentsMoved,
+    SourceUnreadable,
     SpecUnreadable,
     StaleCommit,
     StateMoved,
@@ -56,40 +72,23 @@ from supervisor.core.values.errors import (
     StreamUnavailable,
     SupervisorError,
     SupervisorNotFound,
+    TaskExists,
     TaskNotFound,
+    TooManyLooks,
+    TooManyOutstandingBytes,
+    TooManyRequests,
     TopicMissing,
+    Unauthenticated,
     Unavailable,
+    UndecodableEvent,
+    UnknownGroups,
     UnknownWord,
     UnusableFiles,
+    VersionNotFound,
     WorkerFenced,
+    WorkerNotFound,
     WorkerUnavailable,
 )
-from supervisor.core.values.page_cursors import BadCursor
-from supervisor.core.values.permissions import TooManyRequests, Unauthenticated
-from supervisor.eventqueue.operations import (
-    FailedEventNotFound,
-    NotReplayable,
-    QueueNotDead,
-    QueueNotFound,
-)
-from supervisor.eventqueue.processor import ProcessorClosed
-from supervisor.ports.topic_probe import SourceUnreadable
-from supervisor.services.access.idempotency import AnswerLost, KeyInUse, KeyReused
-from supervisor.services.access.principals import PrincipalRefused
-from supervisor.services.supervisors.handoff import UnknownGroups
-from supervisor.services.supervisors.rollback import VersionNotFound
-from supervisor.services.supervisors.sampler import (
-    NoWorker,
-    SampleFailed,
-    SampleNotFound,
-    SampleUnanswered,
-    TooManyLooks,
-)
-from supervisor.services.tables.quarantine import RecordNotFound
-from supervisor.services.tasks.submit_task import TaskExists
-from supervisor.services.tasks.task_logs import NoTaskLog
-from supervisor.services.tasks.task_reports import NoTaskReports
-from supervisor.services.tasks.workers import WorkerNotFound
 from tasks.contract.wire import Wire
 
 log = structlog.get_logger()
@@ -105,15 +104,6 @@ SECURITY_HEADERS: Mapping[str, str] = MappingProxyType(
         "Cache-Control": "no-store",
     }
 )
-
-
-class InvalidRequest(Refused):
-    """Parameters or body do not have the form that the route takes."""
-
-    def __init__(self, errors: Sequence[FieldError]) -> None:
-        """Build the text from the errors."""
-        self.errors = tuple(errors)
-        super().__init__("; ".join(f"{e.pointer or '/'}: {e.message}" for e in self.errors))
 
 
 @dataclass(frozen=True)

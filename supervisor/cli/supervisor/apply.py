@@ -42,7 +42,7 @@ class _Applying:
             print_notice(f"warning: {warning}")
         self.ids[file.name] = applied.id
         self.operations[file.name] = answer.operation
-        return answer.json(), format_changes(applied)
+        return answer.json(), describe_impact(applied)
 
 
 def apply(
@@ -92,7 +92,7 @@ def apply(
     show_each(tried, output, alone=alone, ids=applying.ids)
 
 
-def format_changes(applied: Posted) -> str:
+def describe_impact(applied: Posted) -> str:
     """Return each change and what it disturbs, and that it is applied."""
     lines = [
         f"{change.field}: {_short(change.old)} -> {_short(change.new)} ({change.effect})"

@@ -12,7 +12,7 @@ from supervisor.cli.shell.options import Output, Server, SupervisorId, Wait, Yes
 from supervisor.cli.shell.output import print_notice, show_done, show_json
 from supervisor.cli.shell.problems import CommandFailed
 from supervisor.cli.shell.wait import wait_until_applied
-from supervisor.cli.supervisor.apply import format_changes
+from supervisor.cli.supervisor.apply import describe_impact
 from supervisor.views.specs import HistoryRow, Posted
 
 _ENDED = "noop"
@@ -50,7 +50,7 @@ def rollback(
         # A terminated supervisor has no spec, and no tag.
         headers = {"If-Match": seen.etag} if seen.etag else {"If-None-Match": "*"}
         if not yes:
-            *lines, _ = format_changes(seen.read(Posted)).splitlines()
+            *lines, _ = describe_impact(seen.read(Posted)).splitlines()
             for line in lines or ["nothing that is in force changes"]:
                 print_notice(line)
             confirm(f"Roll {supervisor_id} back to version {version}?")

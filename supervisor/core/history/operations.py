@@ -13,17 +13,9 @@ from enum import StrEnum
 from typing import assert_never
 
 from supervisor.core.model.rows import Generation, GenerationState
-from supervisor.core.values.errors import Refused
+from supervisor.core.values.errors import OperationNotFound
 
 _DIGITS_MAX = 18
-
-
-class OperationNotFound(Refused):
-    """There is no such operation, or its supervisor was forgotten."""
-
-    def __init__(self, operation_id: str) -> None:
-        """Name it."""
-        super().__init__(f"there is no operation {operation_id[:100]}")
 
 
 def number_of(operation_id: str) -> int:

@@ -17,21 +17,12 @@ from supervisor.core.planning.observed import StreamState
 from supervisor.core.planning.offset_moves import NewOffsets, OffsetMove
 from supervisor.core.spec.sections.bounded import PARTITIONS_MAX, BoundedStreamConfig
 from supervisor.core.spec.spec import SupervisorSpec
-from supervisor.core.values.errors import Refused
+from supervisor.core.values.errors import NoBackfill
 from tasks.contract.offsets import TopicPartition
 
 ID_LETTERS = 8
 _MARK = "_backfill_"
 _ID_MAX = 128
-
-
-class NoBackfill(Refused):
-    """There is nothing to backfill, or this supervisor cannot have it read beside."""
-
-    def __init__(self, supervisor_id: str, reason: str) -> None:
-        """Say why, and what to do."""
-        super().__init__(f"[{supervisor_id}] {reason}")
-        self.supervisor_id = supervisor_id
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,8 @@
-"""The verdict of a dry run: what a POST of a spec would do."""
+"""The outcome of a dry run: what a POST of a spec would do."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from supervisor.core.planning.restarts import Restarts
-from supervisor.core.spec.changes import NO_CHANGES, Changes
+from supervisor.core.planning.impact import SpecImpact
 from supervisor.core.spec.spec import SupervisorSpec
 from supervisor.core.values.errors import FieldError
 from tasks.contract.offsets import Offsets
@@ -21,7 +20,7 @@ class Probed:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class DryRunOutcome:
     """The verdict on one spec."""
 
     errors: tuple[FieldError, ...] = ()
@@ -29,18 +28,14 @@ class Verdict:
     warnings: tuple[str, ...] = ()
     spec: SupervisorSpec | None = None
     """None: the document makes none, or none that the operator allows; nothing may connect."""
-    changes: Changes = field(default=NO_CHANGES)
-    """The changes against the stored version; none without a stored version."""
+    impact: SpecImpact | None = None
+    """None: a POST would be refused."""
     exists: bool = False
     """A supervisor with this id exists."""
     seen: Probed | None = None
     """Its topics; None: they cannot be read, or nothing has connected."""
     trouble: str = ""
     """Why they cannot be read; that is no error of the spec."""
-    restarts: Restarts = Restarts.NONE
-    """What would be stopped or handed off."""
-    summary: str = "the spec would be refused: nothing changes"
-    """The effect of a POST, in words."""
 
     @property
     def valid(self) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from supervisor.core.model.rows import SpecVersion
-from supervisor.core.values.errors import Refused, SpecUnreadable
+from supervisor.core.values.errors import PreconditionFailed, SpecUnreadable
 
 AnyVersion: TypeAlias = SpecVersion | SpecUnreadable
 """A stored version, also a version that this release cannot read."""
@@ -22,17 +22,6 @@ TAGS_MAX = 100
 _DIGITS = 16
 _TAG = r'(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"'
 _LIST = re.compile(rf"\s*{_TAG}\s*(?:,\s*{_TAG}\s*)*")
-
-
-class PreconditionFailed(Refused):
-    """The newest version is not the one that the caller knows; `version` None: there is none."""
-
-    def __init__(self, supervisor_id: str, present: AnyVersion | None, reason: str) -> None:
-        """Say what there is now, and what to do."""
-        super().__init__(f"[{supervisor_id}] {reason}")
-        self.supervisor_id = supervisor_id
-        self.version = None if present is None else present.version
-        self.etag = None if present is None else etag_of(present)
 
 
 @dataclass(frozen=True)
@@ -51,16 +40,15 @@ class Expected:
         Raises:
             PreconditionFailed: the stored version is not the expected one.
         """
-        ended = isinstance(newest, SpecVersion) and newest.terminated
-        present = None if ended else newest
+        present = None if newest is None or is_ended(newest) else newest
         if self.match is not None and not _names(self.match, present):
-            raise PreconditionFailed(supervisor_id, present, _unmatched(present))
+            raise _failed(supervisor_id, present, _unmatched(present))
         if self.none_match is not None and present is not None and _names(self.none_match, present):
             told = (
                 f"has a spec already, version {present.version}, and If-None-Match asks that it "
                 "has not: to change it, send its ETag as If-Match, or neither"
             )
-            raise PreconditionFailed(supervisor_id, present, told)
+            raise _failed(supervisor_id, present, told)
 
     def knows(self, newest: SpecVersion) -> bool:
         """Return whether the client has this version already, so that the answer is 304."""
@@ -69,6 +57,11 @@ class Expected:
 
 WHATEVER = Expected()
 """The precondition of a request without either header."""
+
+
+def is_ended(newest: AnyVersion) -> bool:
+    """Whether a newest version ends its supervisor; one that cannot be read does not."""
+    return isinstance(newest, SpecVersion) and newest.terminated
 
 
 def etag_of(version: AnyVersion) -> str:
@@ -97,6 +90,12 @@ def read_tags(values: Iterable[str], *, weak: bool) -> frozenset[str] | None:
 
 def _names(tags: frozenset[str], present: AnyVersion | None) -> bool:
     return present is not None and (ANY in tags or etag_of(present) in tags)
+
+
+def _failed(supervisor_id: str, present: AnyVersion | None, message: str) -> PreconditionFailed:
+    if present is None:
+        return PreconditionFailed(supervisor_id, message, None, None)
+    return PreconditionFailed(supervisor_id, message, present.version, etag_of(present))
 
 
 def _unmatched(present: AnyVersion | None) -> str:

@@ -24,9 +24,8 @@ from supervisor.core.planning.rules.bounds import is_completed, mismatched, miss
 from supervisor.core.planning.rules.continuity import unreadable
 from supervisor.core.planning.rules.idle import is_idle
 from supervisor.core.planning.rules.lost_topics import changed_topic, gone_topics
-from supervisor.core.queue.events import repair_of
 from supervisor.core.spec.spec import SupervisorSpec
-from supervisor.core.values.errors import SpecUnreadable, UnknownWord
+from supervisor.core.values.errors import SpecUnreadable, UnknownWord, repair_command
 from supervisor.core.values.hysteresis import streak_of
 from tasks.contract.messages import Lack
 
@@ -179,7 +178,8 @@ def _dead_queue(seen: Observed) -> SupervisorState | None:
     row = seen.dead_queues[0]
     why = (
         f"its event queue {row.queue.name} is damaged at event {row.dead_seq}: {row.dead_why}; no "
-        f"task ends or publishes before it is repaired: {repair_of(row.queue)}"
+        f"task ends or publishes before it is repaired: "
+        f"{repair_command(row.queue.container, row.queue.name)}"
     )
     return SupervisorState(State.UNHEALTHY_SUPERVISOR, "EVENT_QUEUE_DEAD", healthy=False, why=why)
 

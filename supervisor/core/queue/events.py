@@ -16,7 +16,10 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from supervisor.core.values.errors import Refused, Unavailable
+from supervisor.core.values.errors import (
+    EmptyEvent,
+    UndecodableEvent,
+)
 
 CLUSTER = "cluster"
 """The container of work that is no single supervisor's."""
@@ -176,59 +179,6 @@ class WaitingQueue:
     row: QueueRow
     due_at: datetime | None
     enqueued_at: datetime | None
-
-
-class UndecodableEvent(Refused):
-    """A payload is sound and still no event that this version knows."""
-
-
-class EmptyEvent(Refused):
-    """An event says nothing: it has no kind or no key."""
-
-
-class EventTooLarge(Refused):
-    """An event is larger than its queue takes."""
-
-    def __init__(self, queue: QueueName, size_bytes: int, limit_bytes: int) -> None:
-        """Name both sizes."""
-        super().__init__(
-            f"an event of {size_bytes} bytes is too large for {queue}, which takes less than "
-            f"{limit_bytes}"
-        )
-        self.size_bytes = size_bytes
-        self.limit_bytes = limit_bytes
-
-
-class TooManyOutstandingBytes(Unavailable):
-    """A queue is so far behind that optional work is refused until it has caught up (P24)."""
-
-    def __init__(self, queue: QueueName, outstanding_bytes: int, limit_bytes: int) -> None:
-        """Name what waits and the limit."""
-        super().__init__(
-            f"{outstanding_bytes} bytes of events wait in {queue}, the limit is {limit_bytes}: "
-            f"`tidegate queue show {queue.container} {queue.name}` tells what holds it up"
-        )
-        self.outstanding_bytes = outstanding_bytes
-        self.limit_bytes = limit_bytes
-
-
-class QueueDead(Unavailable):
-    """The rows of a queue are damaged; it takes and handles nothing until it is repaired."""
-
-    def __init__(self, queue: QueueName, seq: int | None, why: str) -> None:
-        """Name the queue, the position, and the command that repairs it."""
-        super().__init__(
-            f"event queue {queue} is dead at {seq}: {why}. After a look at it: {repair_of(queue)}"
-        )
-        self.container = queue.container
-        self.queue = queue.name
-        self.position = seq
-        self.repair = repair_of(queue)
-
-
-def repair_of(queue: QueueName) -> str:
-    """Return the command that repairs a dead queue."""
-    return f"tidegate queue repair {queue.container} {queue.name}"
 
 
 # -- encoding --------------------------------------------------------------------------------------

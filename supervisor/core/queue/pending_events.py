@@ -10,19 +10,17 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from supervisor.core.queue.events import (
-    EventTooLarge,
     QueueConfig,
-    QueueDead,
     QueuedEvent,
     QueueMode,
     QueueName,
     QueueRow,
     QueueState,
     StoredEvent,
-    TooManyOutstandingBytes,
     checksum,
     encode,
 )
+from supervisor.core.values.errors import EventTooLarge, QueueDead, TooManyOutstandingBytes
 
 
 @dataclass(frozen=True)
@@ -91,14 +89,16 @@ def admit(
     """
     config = draft.config
     if draft.size_bytes >= config.max_event_bytes:
-        raise EventTooLarge(queue, draft.size_bytes, config.max_event_bytes)
+        raise EventTooLarge(queue.container, queue.name, draft.size_bytes, config.max_event_bytes)
     row = before.row
     if row is not None and row.state is QueueState.DEAD:
-        raise QueueDead(queue, row.dead_seq, row.dead_why)
+        raise QueueDead(queue.container, queue.name, row.dead_seq, row.dead_why)
     waiting = before.size_bytes + (0 if row is None else row.outstanding_bytes)
     bounded = config.mode is QueueMode.CONSUMER and not exempt
     if bounded and waiting > config.max_outstanding_bytes:
-        raise TooManyOutstandingBytes(queue, waiting, config.max_outstanding_bytes)
+        raise TooManyOutstandingBytes(
+            queue.container, queue.name, waiting, config.max_outstanding_bytes
+        )
     return waiting + draft.size_bytes
 
 

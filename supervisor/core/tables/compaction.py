@@ -15,8 +15,9 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from supervisor.core.model.rows import Segment, TaskStatus
+from supervisor.core.planning.observed import Liveness, WorkerView
 from supervisor.core.spec.sections.tuning_config import TuningConfig
-from supervisor.core.values.clock_skew import is_over
+from supervisor.core.values.clock_skew import is_over, known_since
 from supervisor.core.values.intervals import Interval
 from supervisor.core.values.table_names import is_errors_table
 from tasks.contract.ingest_spec import Column
@@ -281,3 +282,23 @@ def failed_too_often(ended: Iterable[Compaction], now: datetime) -> set[str]:
         if each.blamed and ended_at and not is_over(ended_at, FAILURES_COUNT_FOR, now):
             failures.update(each.inputs)
     return {segment for segment, number in failures.items() if number >= FAILURES_MAX}
+
+
+def why_lost(
+    row: Compaction, views: Mapping[str, WorkerView], now: datetime, led_since: datetime
+) -> str:
+    """Return why a compaction will not end by itself; empty: it may."""
+    if not row.worker_id:
+        return ""
+    view = views.get(row.worker_id)
+    if view is not None and view.incarnation > row.incarnation:
+        return f"worker {row.worker_id} was started again"
+    if view is not None and view.liveness is Liveness.LOST:
+        return f"worker {row.worker_id} is lost"
+    if row.assigned_at is None:
+        return ""
+    # Another leader may have given it out, by a clock that differs: then it counts from our term.
+    ran = now - known_since(row.assigned_at, now, led_since)
+    if ran <= LASTS_AT_MOST:
+        return ""
+    return f"it ran for more than {LASTS_AT_MOST // timedelta(hours=1)} hours"

@@ -20,21 +20,13 @@ from types import MappingProxyType
 
 from supervisor.core.model.rows import Segment
 from supervisor.core.queue.events import QueueName
-from supervisor.core.values.errors import Refused, Unavailable
+from supervisor.core.values.errors import NotExportable
 from supervisor.core.values.export_formats import ExportFormat
 from tasks.rows.discovery import common
 
 KIND = "export"
 """Of the events; the key is the table."""
 _CONTAINER = "table:"
-
-
-class NotExportable(Refused):
-    """The files of a table do not fit into one table of a format; the export stands still."""
-
-
-class ExportUnavailable(Unavailable):
-    """The exported table could not be read or written, or somebody else was faster."""
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ from enum import StrEnum
 from types import MappingProxyType
 
 from supervisor.core.tables import path_patterns
-from supervisor.core.values.errors import Refused
 from supervisor.core.values.export_formats import ExportFormat
 
 
@@ -27,19 +26,6 @@ FORMAT_OF: Mapping[Reader, ExportFormat] = MappingProxyType(
     {Reader.DELTALAKE: ExportFormat.DELTA, Reader.PYICEBERG: ExportFormat.ICEBERG}
 )
 """Readers of a table format; the others read a list of files."""
-
-
-class NotExported(Refused):
-    """A reader of a table format is asked for, and the table is not exported in it."""
-
-    def __init__(self, data_source: str, table_format: ExportFormat) -> None:
-        """Name both, and what to do."""
-        super().__init__(
-            f"{data_source} is not exported as {table_format}: add it to the spec's "
-            "dataSchema.exports, or wait until something is published"
-        )
-        self.data_source = data_source
-        self.format = table_format
 
 
 _FILES = """\

@@ -5,14 +5,20 @@
     ├─ Unavailable   transient: something outside did not answer
     └─ LeaseLost     terminal for this leader: a newer term exists
 
-A bug is outside the tree, and nobody catches it by name.
+A bug is outside the tree, and nobody catches it by name.  Whatever the API may answer is in this
+module; `api/http/problems.py` maps each class to a problem, whose members are its attributes.
+Errors of the command line, of settings and of `verify` are beside their code.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
+from supervisor.core.values.export_formats import ExportFormat
 from supervisor.core.values.spec_facts import SpecFacts
+
+VERSIONS_SHOWN_MAX = 20
+"""Versions that a message lists, the newest."""
 
 
 class SupervisorError(Exception):
@@ -48,7 +54,6 @@ class InvalidSpec(Refused):
     """A spec is not acceptable; `errors` names each field."""
 
     def __init__(self, errors: Sequence[FieldError]) -> None:
-        """Build the text from the errors."""
         self.errors = tuple(errors)
         super().__init__(
             "; ".join(
@@ -62,7 +67,6 @@ class InvalidOffsets(Refused):
     """Reading cannot continue at the requested offsets; `errors` names each partition."""
 
     def __init__(self, errors: Sequence[FieldError]) -> None:
-        """Build the text from the errors."""
         self.errors = tuple(errors)
         super().__init__("; ".join(f"{e.message} ({e.hint})" for e in self.errors))
 
@@ -124,7 +128,6 @@ class WorkerFenced(Refused):
     """A newer incarnation of this worker has registered; this process must stop."""
 
     def __init__(self, worker_id: str, incarnation: int, newest: int) -> None:
-        """Name both incarnations."""
         super().__init__(
             f"worker {worker_id} incarnation {incarnation} is fenced by incarnation {newest}"
         )
@@ -180,7 +183,6 @@ class SpecUnreadable(Unavailable):
         created_at: datetime,
         facts: SpecFacts,
     ) -> None:
-        """Build the text from the facts."""
         self.supervisor_id = supervisor_id
         self.version = version
         self.release = release
@@ -226,7 +228,6 @@ class DataSourceNotFound(Refused):
     """No supervisor feeds, and nothing was published into, a table of this name."""
 
     def __init__(self, data_source: str) -> None:
-        """Name the table."""
         super().__init__(f"Cannot find any dataSource with name: [{data_source}]")
         self.data_source = data_source
 
@@ -235,10 +236,359 @@ class CompactionNotFound(Refused):
     """There is no compaction of this id."""
 
     def __init__(self, wanted: str) -> None:
-        """Name it."""
         super().__init__(f"Cannot find any compaction with id: [{wanted}]")
         self.compaction_id = wanted
 
 
 class UnusableFiles(Refused):
     """The offered files do not fit the range or lie outside the task's own folder."""
+
+
+# -- requests ------------------------------------------------------------------------------------
+
+
+class InvalidRequest(Refused):
+    """Parameters or body do not have the form that the route takes."""
+
+    def __init__(self, errors: Sequence[FieldError]) -> None:
+        self.errors = tuple(errors)
+        super().__init__("; ".join(f"{e.pointer or '/'}: {e.message}" for e in self.errors))
+
+
+class BadCursor(Refused):
+    """A cursor that no answer of this list gave."""
+
+    def __init__(self, list_name: str) -> None:
+        super().__init__(
+            f"cursor: this is no cursor of {list_name}: give the `next` of the page before, "
+            "unchanged, or leave it out to begin anew"
+        )
+
+
+class PreconditionFailed(Refused):
+    """The newest version is not the one that the caller knows; `version` None: there is none."""
+
+    def __init__(
+        self, supervisor_id: str, message: str, version: int | None, etag: str | None
+    ) -> None:
+        super().__init__(f"[{supervisor_id}] {message}")
+        self.supervisor_id = supervisor_id
+        self.version = version
+        self.etag = etag
+
+
+class KeyInUse(Refused):
+    """The first request with this Idempotency-Key is still being carried out."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__(
+            f"a request with Idempotency-Key {key} is being carried out: ask again in a moment"
+        )
+
+
+class KeyReused(Refused):
+    """The Idempotency-Key was sent with another request before."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__(
+            f"Idempotency-Key {key} stands for another request (method, path, query or body "
+            "differ): send this one with a key of its own"
+        )
+
+
+class AnswerLost(Refused):
+    """The request with this Idempotency-Key was carried out, and its answer is not known."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__(
+            f"the request with Idempotency-Key {key} was carried out, but its answer got lost: "
+            "look with GET at what there is now; to act once more, send it with another key"
+        )
+
+
+class Unauthenticated(Refused):
+    """The caller did not prove who it is."""
+
+
+class TooManyRequests(Refused):
+    """The caller asked, or failed, too often; after `retry_after_s` seconds it may go on."""
+
+    def __init__(self, message: str, retry_after_s: int) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+
+
+class PrincipalRefused(Refused):
+    """A principal cannot be added or changed as it is asked for."""
+
+
+# -- supervisors ---------------------------------------------------------------------------------
+
+
+class VersionNotFound(Refused):
+    """There is no spec under this number; `known` are the numbers that have one, ascending."""
+
+    def __init__(
+        self, supervisor_id: str, version: int, known: Sequence[int], *, is_tombstone: bool
+    ) -> None:
+        self.supervisor_id = supervisor_id
+        self.version = version
+        self.known = tuple(known)
+        why = "ended the supervisor and has no spec" if is_tombstone else "does not exist"
+        shown = ", ".join(map(str, self.known[-VERSIONS_SHOWN_MAX:])) or "none"
+        super().__init__(f"[{supervisor_id}] version {version} {why}; versions with one: {shown}")
+
+
+class UnknownGroups(Refused):
+    """No live generation belongs to these task groups; Druid accepts them and does nothing."""
+
+    def __init__(
+        self, supervisor_id: str, unknown: Collection[int], known: Collection[int]
+    ) -> None:
+        named = ", ".join(map(str, sorted(known))) or "none"
+        super().__init__(
+            f"[{supervisor_id}] has no task group {', '.join(map(str, sorted(unknown)))}; "
+            f"its groups are: {named}"
+        )
+        self.known = tuple(sorted(known))
+
+
+class NoBackfill(Refused):
+    """There is nothing to backfill, or this supervisor cannot have it read beside."""
+
+    def __init__(self, supervisor_id: str, message: str) -> None:
+        super().__init__(f"[{supervisor_id}] {message}")
+        self.supervisor_id = supervisor_id
+
+
+class NotForgettable(Refused):
+    """A supervisor still has a part to play: it is not terminated, or has work to finish."""
+
+    def __init__(self, supervisor_id: str, why: str) -> None:
+        super().__init__(f"[{supervisor_id}] cannot be forgotten: {why}")
+        self.supervisor_id = supervisor_id
+
+
+class OperationNotFound(Refused):
+    """There is no such operation, or its supervisor was forgotten."""
+
+    def __init__(self, operation_id: str) -> None:
+        super().__init__(f"there is no operation {operation_id[:100]}")
+
+
+# -- topics, looked at for a dry run or a sample -------------------------------------------------
+
+
+class SourceUnreadable(Refused):
+    """The topics of a spec cannot be read: no answer, no such topic, or not allowed there."""
+
+
+class TooManyLooks(Unavailable):
+    """Others look at topics already, as many as may at once."""
+
+    def __init__(self, at_once_max: int) -> None:
+        super().__init__(f"{at_once_max} samples or checks run already: ask again in a moment")
+
+
+class NoWorker(Unavailable):
+    """A sample is read by a worker, and none is connected."""
+
+    def __init__(self) -> None:
+        super().__init__("no worker is connected that could read a sample: start one")
+
+
+class SampleFailed(Refused):
+    """The worker could not read or decode the records; the text is its own."""
+
+
+class SampleNotFound(Refused):
+    """Nobody waits for this sample (any more)."""
+
+    def __init__(self, sample_id: str) -> None:
+        super().__init__(f"nobody waits for the sample [{sample_id}]")
+
+
+class SampleUnanswered(Unavailable):
+    """The worker did not answer within the time that was given."""
+
+    def __init__(self, worker_id: str, within: timedelta) -> None:
+        super().__init__(
+            f"worker {worker_id} did not answer within {within.total_seconds():g} s: ask for "
+            "fewer rows, or raise timeoutMs"
+        )
+
+
+# -- tasks and workers ---------------------------------------------------------------------------
+
+
+class TaskExists(Refused):
+    """A task or a supervisor has this id already; the text begins as Druid's."""
+
+    def __init__(self, task_id: str) -> None:
+        super().__init__(f"Task[{task_id}] already exists: leave the id out, or choose another")
+
+
+class NoTaskLog(Refused):
+    """The worker of a task has no log of it; the text is Druid's."""
+
+    def __init__(self, task_id: str) -> None:
+        super().__init__(
+            "No log was found for this task. The task may not exist, or it may not have begun "
+            "running yet."
+        )
+        self.task_id = task_id
+
+
+class NoTaskReports(Refused):
+    """Nothing is known of what a task has counted; the text is Druid's."""
+
+    def __init__(self, task_id: str) -> None:
+        super().__init__(
+            "No task reports were found for this task. The task may not exist, or it may not "
+            "have completed yet."
+        )
+        self.task_id = task_id
+
+
+class WorkerNotFound(Refused):
+    """No worker of this name or address has registered; `known` are those that have."""
+
+    def __init__(self, name: str, known: Sequence[str]) -> None:
+        listed = ", ".join(known) or "none"
+        super().__init__(f"there is no worker {name[:200]!a}; registered are: {listed}")
+        self.known = tuple(known)
+
+
+# -- tables --------------------------------------------------------------------------------------
+
+
+class RecordNotFound(Refused):
+    """No such record is in quarantine."""
+
+    def __init__(self, supervisor_id: str, topic: str, partition: int, offset: int) -> None:
+        super().__init__(
+            f"[{supervisor_id}] has no quarantined record {topic}:{partition} {offset}"
+        )
+        self.supervisor_id = supervisor_id
+
+
+class ExportUnavailable(Unavailable):
+    """The exported table could not be read or written, or somebody else was faster."""
+
+
+class NotExportable(Refused):
+    """The files of a table do not fit into one table of a format; the export stands still."""
+
+
+class NotExported(Refused):
+    """A reader of a table format is asked for, and the table is not exported in it."""
+
+    def __init__(self, data_source: str, table_format: ExportFormat) -> None:
+        super().__init__(
+            f"{data_source} is not exported as {table_format}: add it to the spec's "
+            "dataSchema.exports, or wait until something is published"
+        )
+        self.data_source = data_source
+        self.format = table_format
+
+
+# -- event queues, each named by its container and its name --------------------------------------
+
+
+class EmptyEvent(Refused):
+    """An event says nothing: it has no kind or no key."""
+
+
+class UndecodableEvent(Refused):
+    """A payload is sound and still no event that this version knows."""
+
+
+class EventTooLarge(Refused):
+    """An event is larger than its queue takes."""
+
+    def __init__(self, container: str, name: str, size_bytes: int, limit_bytes: int) -> None:
+        super().__init__(
+            f"an event of {size_bytes} bytes is too large for {container}/{name}, which takes "
+            f"less than {limit_bytes}"
+        )
+        self.size_bytes = size_bytes
+        self.limit_bytes = limit_bytes
+
+
+class QueueDead(Unavailable):
+    """The rows of a queue are damaged; it takes and handles nothing until it is repaired."""
+
+    def __init__(self, container: str, name: str, seq: int | None, why: str) -> None:
+        self.container = container
+        self.queue = name
+        self.position = seq
+        self.repair = repair_command(container, name)
+        super().__init__(
+            f"event queue {container}/{name} is dead at {seq}: {why}. After a look at it: "
+            f"{self.repair}"
+        )
+
+
+def repair_command(container: str, name: str) -> str:
+    """Return the command that repairs a dead queue."""
+    return f"tidegate queue repair {container} {name}"
+
+
+class TooManyOutstandingBytes(Unavailable):
+    """A queue is so far behind that optional work is refused until it has caught up (P24)."""
+
+    def __init__(self, container: str, name: str, outstanding_bytes: int, limit_bytes: int) -> None:
+        super().__init__(
+            f"{outstanding_bytes} bytes of events wait in {container}/{name}, the limit is "
+            f"{limit_bytes}: `tidegate queue show {container} {name}` tells what holds it up"
+        )
+        self.outstanding_bytes = outstanding_bytes
+        self.limit_bytes = limit_bytes
+
+
+class QueueNotFound(Refused):
+    """Nothing was ever added to such a queue."""
+
+    def __init__(self, container: str, name: str) -> None:
+        super().__init__(
+            f"there is no event queue {container}/{name}: `tidegate queue list` names them"
+        )
+        self.container = container
+        self.queue = name
+
+
+class QueueNotDead(Refused):
+    """Only a dead queue is repaired: a live one would lose its place for nothing."""
+
+    def __init__(self, container: str, name: str) -> None:
+        super().__init__(f"event queue {container}/{name} is not dead: there is nothing to repair")
+        self.container = container
+        self.queue = name
+
+
+class FailedEventNotFound(Refused):
+    """No such event is set aside: it never was, or it was replayed or dropped."""
+
+    def __init__(self, container: str, name: str, seq: int) -> None:
+        super().__init__(f"event {seq} is not among the failed events of {container}/{name}")
+        self.container = container
+        self.queue = name
+        self.seq = seq
+
+
+class NotReplayable(Refused):
+    """A failed event has no sound payload that this version knows: it can only be dropped."""
+
+    def __init__(self, container: str, name: str, seq: int, why: str) -> None:
+        super().__init__(
+            f"event {seq} of {container}/{name} cannot be replayed: {why}. Look at it with "
+            f"`tidegate queue failed {container} {name} --seq {seq}`, see to its work by hand, "
+            f"then `tidegate queue drop {container} {name} {seq}`"
+        )
+        self.container = container
+        self.queue = name
+        self.seq = seq
+
+
+class ProcessorClosed(SupervisorError):
+    """The consumer of a queue was closed: it takes nothing and handles nothing any more."""

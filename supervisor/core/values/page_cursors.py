@@ -8,10 +8,10 @@ import base64
 import binascii
 import hashlib
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from supervisor.core.values.errors import Refused
+from supervisor.core.values.errors import BadCursor
 
 _VERSION = "1"
 _LENGTH_MAX = 200
@@ -21,16 +21,6 @@ _NAME_BYTES = 18
 _BETWEEN = "-"
 
 Row = TypeVar("Row")
-
-
-class BadCursor(Refused):
-    """A cursor that is not from an answer of this list."""
-
-    def __init__(self, list_name: str) -> None:
-        super().__init__(
-            f"cursor: this is no cursor of {list_name}: give the `next` of the page before, "
-            "unchanged, or leave it out to begin anew"
-        )
 
 
 def write_cursor(list_name: str, *place: int) -> str:
@@ -110,13 +100,21 @@ def _named(list_name: str, row_id: str) -> str:
     return base64.urlsafe_b64encode(digest[:_NAME_BYTES]).decode()
 
 
-def page_of(
-    rows: Sequence[tuple[int, Row]], limit: int, list_name: str
+def page(
+    list_name: str,
+    limit: int,
+    cursor: str | None,
+    read: Callable[[int, int | None], Sequence[tuple[int, Row]]],
 ) -> tuple[list[Row], str | None]:
-    """Cut (position, row) pairs, of which one more than `limit` was asked for, to a page.
+    """Read a page of a list, newest first: its rows, and the cursor behind it; None: the last page.
 
-    Returns the rows, and the cursor behind the last of them; None: there is no more.
+    `read` takes how many rows it may return, and the position before which they are, None: from
+    the newest one on.  It returns (position, row) pairs.
+
+    Raises:
+        BadCursor: it is no cursor of this list.
     """
+    rows = read(limit + 1, read_cursor(list_name, cursor))
     shown = rows[:limit]
-    more = len(rows) > limit
-    return [row for _, row in shown], write_cursor(list_name, shown[-1][0]) if more else None
+    following = write_cursor(list_name, shown[-1][0]) if len(rows) > limit else None
+    return [row for _, row in shown], following

@@ -12,7 +12,6 @@ from datetime import datetime
 from enum import StrEnum
 from types import MappingProxyType
 
-from supervisor.core.values.errors import Refused
 from supervisor.core.values.table_names import rows_table
 
 EVERYTHING = "*"
@@ -86,19 +85,6 @@ _ADMIN = _OPERATOR | {
 PERMISSIONS: Mapping[Role, frozenset[Permission]] = MappingProxyType(
     {Role.VIEWER: _VIEWER, Role.OPERATOR: _OPERATOR, Role.ADMIN: _ADMIN}
 )
-
-
-class Unauthenticated(Refused):
-    """The caller did not prove who it is."""
-
-
-class TooManyRequests(Refused):
-    """The caller asked, or failed, too often; after `retry_after_s` seconds it may go on."""
-
-    def __init__(self, message: str, retry_after_s: int) -> None:
-        """Keep the seconds beside the text."""
-        super().__init__(message)
-        self.retry_after_s = retry_after_s
 
 
 @dataclass(frozen=True)

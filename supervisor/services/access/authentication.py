@@ -17,15 +17,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from supervisor.core.values.errors import SupervisorError
-from supervisor.core.values.permissions import (
-    Caller,
-    DeniedTry,
-    Kind,
-    Principal,
-    TooManyRequests,
-    Unauthenticated,
-)
+from supervisor.core.values.errors import SupervisorError, TooManyRequests, Unauthenticated
+from supervisor.core.values.permissions import Caller, DeniedTry, Kind, Principal
 from supervisor.core.values.throttle import (
     Bucket,
     Failures,

@@ -10,45 +10,12 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import assert_never
 
-from supervisor.core.values.errors import MetadataBusy, Refused
+from supervisor.core.values.errors import AnswerLost, KeyInUse, KeyReused, MetadataBusy
 from supervisor.core.values.idempotency import KEPT, KeyClaim, KeyVerdict, StoredAnswer, judge
 from supervisor.ports.store import ActingStore, Clock
 
 TRIES = 5
 """Rounds of a race for one key; each round, one of the racers has it."""
-_LOOK = "look with GET at what there is now; to act once more, send it with another key"
-
-
-class KeyReused(Refused):
-    """The key was sent with another request before."""
-
-    def __init__(self, key: str) -> None:
-        """Name the key."""
-        super().__init__(
-            f"Idempotency-Key {key} stands for another request (method, path, query or body "
-            "differ): send this one with a key of its own"
-        )
-
-
-class KeyInUse(Refused):
-    """The first request with this key is still being carried out."""
-
-    def __init__(self, key: str) -> None:
-        """Name the key."""
-        super().__init__(
-            f"a request with Idempotency-Key {key} is being carried out: ask again in a moment"
-        )
-
-
-class AnswerLost(Refused):
-    """The request was carried out, and its answer is not known any more."""
-
-    def __init__(self, key: str) -> None:
-        """Name the key."""
-        super().__init__(
-            f"the request with Idempotency-Key {key} was carried out, but its answer got lost: "
-            + _LOOK
-        )
 
 
 @dataclass(frozen=True)

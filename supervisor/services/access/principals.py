@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from supervisor.core.model.rows import AuditEntry
-from supervisor.core.values.errors import Refused, StateMoved
+from supervisor.core.values.errors import PrincipalRefused, StateMoved
 from supervisor.core.values.permissions import (
     DeniedTry,
     Grant,
@@ -24,10 +24,6 @@ from supervisor.ports.store import Clock, Store, Transaction
 
 PASSWORD_MIN, PASSWORD_MAX = 12, 1_000
 TOKEN_PREFIX = "tdg_"  # noqa: S105 -- by which scanners of code find a token that was left there
-
-
-class PrincipalRefused(Refused):
-    """A principal cannot be added or changed as it is asked for."""
 
 
 def new_secret() -> str:

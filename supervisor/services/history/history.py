@@ -5,18 +5,24 @@ from datetime import datetime, timedelta
 from functools import cached_property
 
 from supervisor.core.history.lag import LAG_KEPT
+from supervisor.core.history.lifecycle_events import NumberedEvent
 from supervisor.core.history.operations import (
     NOT_KNOWN,
     Operation,
-    OperationNotFound,
     OperationState,
     Progress,
     judge_operation,
     number_of,
 )
+from supervisor.core.model.rows import AuditEntry, Generation
 from supervisor.core.planning.rules.bounds import is_completed
-from supervisor.core.values.errors import SpecUnreadable, SupervisorNotFound, UnknownWord
-from supervisor.core.values.page_cursors import page_of, read_cursor
+from supervisor.core.values.errors import (
+    OperationNotFound,
+    SpecUnreadable,
+    SupervisorNotFound,
+    UnknownWord,
+)
+from supervisor.core.values.page_cursors import page
 from supervisor.ports.state_history import StoredState
 from supervisor.ports.store import Clock, Store, Transaction
 from supervisor.services.history.event_stream import EventStream
@@ -50,12 +56,18 @@ class History:
         Raises:
             BadCursor: it is no cursor of this list.
         """
-        before = read_cursor(AUDIT, cursor)
-        with self.store.reading() as tx:
-            found = tx.audit.page(
-                limit + 1, before=before, supervisor_id=supervisor_id, action=action, actor=actor
-            )
-        entries, following = page_of(found, limit, AUDIT)
+
+        def read(rows_max: int, before: int | None) -> list[tuple[int, AuditEntry]]:
+            with self.store.reading() as tx:
+                return tx.audit.page(
+                    rows_max,
+                    before=before,
+                    supervisor_id=supervisor_id,
+                    action=action,
+                    actor=actor,
+                )
+
+        entries, following = page(AUDIT, limit, cursor, read)
         return AuditPage(entries=[audit_view(entry) for entry in entries], next=following)
 
     @cached_property
@@ -71,11 +83,14 @@ class History:
         Raises:
             BadCursor: it is no cursor of this list.
         """
-        before = read_cursor(EVENTS, cursor)
         with self.store.reading() as tx:
-            found = tx.happenings.before(before, limit + 1, supervisor_id=supervisor_id)
+
+            def read(rows_max: int, before: int | None) -> list[tuple[int, NumberedEvent]]:
+                found = tx.happenings.before(before, rows_max, supervisor_id=supervisor_id)
+                return [(each.number, each) for each in found]
+
+            rows, following = page(EVENTS, limit, cursor, read)
             newest = tx.happenings.newest()
-        rows, following = page_of([(each.number, each) for each in found], limit, EVENTS)
         return EventsPage(events=event_views(rows), newest=newest, next=following)
 
     def generations(
@@ -87,12 +102,15 @@ class History:
             SupervisorNotFound: the id was never used.
             BadCursor: it is no cursor of this list.
         """
-        before = read_cursor(GENERATIONS, cursor)
         with self.store.reading() as tx:
-            if tx.specs.newest_stored(supervisor_id) is None:
-                raise SupervisorNotFound(supervisor_id)
-            found = tx.generations.page(supervisor_id, limit + 1, before=before)
-            shown, following = page_of([(g.ordinal, g) for g in found], limit, GENERATIONS)
+
+            def read(rows_max: int, before: int | None) -> list[tuple[int, Generation]]:
+                if tx.specs.newest_stored(supervisor_id) is None:
+                    raise SupervisorNotFound(supervisor_id)
+                found = tx.generations.page(supervisor_id, rows_max, before=before)
+                return [(each.ordinal, each) for each in found]
+
+            shown, following = page(GENERATIONS, limit, cursor, read)
             ids = [generation.id for generation in shown]
             tasks = tx.tasks.of_generations(ids)
             published = {g: tx.segments.publication(g) for g in ids}
@@ -124,10 +142,13 @@ class History:
         Raises:
             BadCursor: it is no cursor of this list.
         """
-        before = read_cursor(OPERATIONS, cursor)
         with self.store.reading() as tx:
-            found = tx.operations.page(limit + 1, before=before, supervisor_id=supervisor_id)
-            rows, following = page_of([(row.number, row) for row in found], limit, OPERATIONS)
+
+            def read(rows_max: int, before: int | None) -> list[tuple[int, Operation]]:
+                found = tx.operations.page(rows_max, before=before, supervisor_id=supervisor_id)
+                return [(row.number, row) for row in found]
+
+            rows, following = page(OPERATIONS, limit, cursor, read)
             return OperationsPage(operations=[_judged(tx, row) for row in rows], next=following)
 
     def lag(

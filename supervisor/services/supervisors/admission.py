@@ -1,21 +1,14 @@
-"""How a spec that is to be stored is judged, and what became of it."""
+"""Admission of a spec: what the operator allows, its impact on live ranges, what became of it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
 
+from supervisor.control.observe import specs_of
 from supervisor.core.model.rows import SpecVersion
-from supervisor.core.planning.foresee import Foreseen
-from supervisor.core.planning.preconditions import AnyVersion, etag_of
-from supervisor.core.planning.restarts import Restarts, restarts_of
-from supervisor.core.spec.changes import (
-    NO_CHANGES,
-    Changes,
-    compare,
-    forbidden,
-    forbidden_after,
-    replaces,
-)
+from supervisor.core.planning.impact import NO_IMPACT, SpecImpact, on_live_ranges
+from supervisor.core.planning.observed import Limits, Observed, StreamState
+from supervisor.core.planning.preconditions import AnyVersion, etag_of, is_ended
 from supervisor.core.spec.operator_policy import (
     forbidden_brokers,
     forbidden_registries,
@@ -23,8 +16,9 @@ from supervisor.core.spec.operator_policy import (
     misplaced_exports,
 )
 from supervisor.core.spec.reader import ReadSpec
-from supervisor.core.spec.spec import SupervisorSpec
-from supervisor.core.values.errors import InvalidSpec, SpecUnreadable, SupervisorNotFound
+from supervisor.core.spec.spec import SupervisorSpec, ingest_spec
+from supervisor.core.tables.column_types import mixed_types
+from supervisor.core.values.errors import InvalidSpec, SupervisorNotFound
 from supervisor.core.values.export_formats import ExportFormat
 from supervisor.ports.store import Transaction
 
@@ -65,26 +59,22 @@ class Stored:
 
     version: SpecVersion
     operation: str
-    ranges: Foreseen
-    """What becomes of the live ranges for it."""
+    impact: SpecImpact
 
 
 @dataclass(frozen=True)
 class Applied:
-    """What a POST of a spec did."""
+    """What a POST of a spec did, or would do."""
 
     supervisor_id: str
     version: int
     modified: bool
     warnings: tuple[str, ...]
-    changes: Changes = NO_CHANGES
-    """Against the version before; none if there was none, or only a tombstone."""
+    impact: SpecImpact = NO_IMPACT
     etag: str = ""
     """Of the version that is now the newest; empty: there is no spec."""
     operation: str | None = None
     """Its id; None: nothing was stored."""
-    restarts: Restarts = Restarts.NONE
-    """What is stopped or handed off for it."""
 
 
 def unchanged(newest: SpecVersion, read: ReadSpec) -> Applied:
@@ -92,55 +82,62 @@ def unchanged(newest: SpecVersion, read: ReadSpec) -> Applied:
     return Applied(newest.supervisor_id, newest.version, False, read.warnings, etag=etag_of(newest))
 
 
-def applied(stored: Stored, read: ReadSpec, changes: Changes) -> Applied:
+def applied(stored: Stored, read: ReadSpec) -> Applied:
     """Return what became of a spec that was stored."""
-    version = stored.version
+    version, etag = stored.version, etag_of(stored.version)
     named = version.supervisor_id, version.version
-    restarts = restarts_of(changes, stored.ranges)
-    etag = etag_of(version)
-    return Applied(*named, True, read.warnings, changes, etag, stored.operation, restarts)
+    return Applied(*named, True, read.warnings, stored.impact, etag, stored.operation)
 
 
-def foreseen(newest: AnyVersion | None, read: ReadSpec, ranges: Foreseen) -> Applied:
-    """Return what storing the spec would do now; its tag is that of the present version.
-
-    Raises:
-        InvalidSpec: it changes what cannot change.
-    """
-    if isinstance(newest, SpecVersion) and newest.spec == read.spec:
-        return unchanged(newest, read)
-    version = 1 if newest is None else newest.version + 1
+def not_applied(newest: AnyVersion | None, read: ReadSpec, impact: SpecImpact) -> Applied:
+    """Return what storing the spec would do now; its tag is that of the present version."""
     etag = "" if newest is None or is_ended(newest) else etag_of(newest)
-    changes = changes_to(newest, read.spec)
-    restarts = restarts_of(changes, ranges)
-    return Applied(read.spec.id, version, True, read.warnings, changes, etag, restarts=restarts)
+    return Applied(read.spec.id, number_after(newest), True, read.warnings, impact, etag)
 
 
-def is_ended(newest: AnyVersion) -> bool:
-    """Whether a newest version ends its supervisor; one that cannot be read does not."""
-    return isinstance(newest, SpecVersion) and newest.terminated
+def number_after(newest: AnyVersion | None) -> int:
+    """Return the number of the version that would be stored next."""
+    return 1 if newest is None else newest.version + 1
 
 
-def version_after(newest: AnyVersion | None, spec: SupervisorSpec, now: datetime) -> SpecVersion:
-    """Return the version that storing `spec` would make."""
-    return SpecVersion(spec.id, 1 if newest is None else newest.version + 1, now, spec)
+def impact_on_rows(
+    tx: Transaction, impact: SpecImpact, version: SpecVersion, stream: StreamState
+) -> SpecImpact:
+    """Return the impact of `version`, stored or not, with the live ranges as they are in the rows.
 
-
-def changes_to(newest: AnyVersion | None, spec: SupervisorSpec) -> Changes:
-    """Return what `spec` changes; behind a version that cannot be read here, all.
-
-    Raises:
-        InvalidSpec: it changes what cannot change while offsets are stored (H5).
+    `stream` is what the last pass knew: which topics of a pattern there are decides on groups.
     """
-    if isinstance(newest, SpecUnreadable):
-        if errors := forbidden_after(newest, spec):
-            raise InvalidSpec(errors)
-        return replaces(newest)
-    if newest is None or newest.spec is None:
-        return NO_CHANGES
-    if errors := forbidden(newest.spec, spec):
-        raise InvalidSpec(errors)
-    return compare(newest.spec, spec)
+    live = tuple(tx.generations.live(version.supervisor_id))
+    seen = Observed(
+        now=version.created_at,
+        limits=Limits(),
+        current=version,
+        specs=specs_of(tx, version, live),
+        committed=tx.offsets.of(version.supervisor_id),
+        stream=stream,
+        generations=live,
+        newest=live[-1] if live else None,
+        tasks=(),
+        last_attempts={},
+        workers=(),
+    )
+    return on_live_ranges(impact, seen)
+
+
+def with_mixed_types(tx: Transaction, newest: AnyVersion | None, read: ReadSpec) -> ReadSpec:
+    """Return a spec with warnings of columns that its table has with another type.
+
+    A range that is being read has the types of the spec it was begun with, and is published later;
+    nobody knows them if that spec cannot be read here.
+    """
+    sets = tx.segments.column_sets(read.spec.data_source)
+    live = tx.generations.live(read.spec.id)
+    if newest is not None and live:
+        bound = {generation.spec_version for generation in live}
+        specs = sorted(specs_of(tx, newest, live).items())
+        sets += [ingest_spec(spec).columns for version, spec in specs if version in bound]
+    mixed = mixed_types(ingest_spec(read.spec).columns, sets)
+    return replace(read, warnings=(*read.warnings, *mixed))
 
 
 def existing_stored(tx: Transaction, supervisor_id: str) -> AnyVersion:

@@ -1,6 +1,6 @@
 """Handoff before it is due: a wish on the rows, fulfilled by the next pass whatever is due."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -9,23 +9,8 @@ from supervisor.control.loop import Loop
 from supervisor.core.history.lifecycle_events import EventKind, generation_event
 from supervisor.core.history.operations import Operation, OperationKind
 from supervisor.core.model.rows import AuditEntry, Generation, GenerationState
-from supervisor.core.values.errors import Refused, SupervisorNotFound
+from supervisor.core.values.errors import SupervisorNotFound, UnknownGroups
 from supervisor.ports.store import Clock, Store, Transaction
-
-
-class UnknownGroups(Refused):
-    """No live generation belongs to these task groups; Druid accepts them and does nothing."""
-
-    def __init__(
-        self, supervisor_id: str, unknown: Collection[int], known: Collection[int]
-    ) -> None:
-        """Name both."""
-        named = ", ".join(map(str, sorted(known))) or "none"
-        super().__init__(
-            f"[{supervisor_id}] has no task group {', '.join(map(str, sorted(unknown)))}; "
-            f"its groups are: {named}"
-        )
-        self.known = tuple(sorted(known))
 
 
 @dataclass(frozen=True)

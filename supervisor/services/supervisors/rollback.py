@@ -6,28 +6,10 @@ from dataclasses import dataclass
 from supervisor.core.history.operations import OperationKind
 from supervisor.core.model.rows import SpecVersion
 from supervisor.core.planning.preconditions import WHATEVER, AnyVersion, Expected
-from supervisor.core.values.errors import Refused, SpecUnreadable
+from supervisor.core.values.errors import SpecUnreadable, VersionNotFound
 from supervisor.services.access.ownership import Allowed, everything
 from supervisor.services.supervisors.admission import Applied
 from supervisor.services.supervisors.specs import Service
-
-
-class VersionNotFound(Refused):
-    """There is no spec under this number; `known` are the numbers that have one."""
-
-    def __init__(self, supervisor_id: str, version: int, history: Sequence[AnyVersion]) -> None:
-        """Name what there is."""
-        self.supervisor_id = supervisor_id
-        self.version = version
-        read = (each for each in history if isinstance(each, SpecVersion))
-        self.known = tuple(sorted(each.version for each in read if each.spec is not None))
-        ended = any(v.version == version for v in history)
-        told = "ended the supervisor and has no spec" if ended else "does not exist"
-        shown = ", ".join(map(str, self.known[-_SHOWN_MAX:])) or "none"
-        super().__init__(f"[{supervisor_id}] version {version} {told}; versions with one: {shown}")
-
-
-_SHOWN_MAX = 20
 
 
 @dataclass(frozen=True)
@@ -67,7 +49,7 @@ def roll_back(
         raise found
     spec = None if found is None else found.spec
     if spec is None:
-        raise VersionNotFound(supervisor_id, to, history)
+        raise VersionNotFound(supervisor_id, to, _known(history), is_tombstone=found is not None)
     document = spec.normalised()
     if dry_run:
         return RolledBack(service.preview(document, expected, allowed), to)
@@ -75,3 +57,9 @@ def roll_back(
         document, author, expected, what=OperationKind.ROLLBACK, allowed=allowed
     )
     return RolledBack(done, to)
+
+
+def _known(history: Sequence[AnyVersion]) -> list[int]:
+    """Return the numbers of the versions that have a spec."""
+    read = (each for each in history if isinstance(each, SpecVersion))
+    return sorted(each.version for each in read if each.spec is not None)

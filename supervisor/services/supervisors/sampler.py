@@ -22,7 +22,12 @@ from supervisor.core.planning.dry_run import Probed
 from supervisor.core.planning.observed import Liveness
 from supervisor.core.spec.sample_request import SampleRequest
 from supervisor.core.spec.spec import SupervisorSpec, ingest_spec
-from supervisor.core.values.errors import NotAllowed, Refused, Unavailable
+from supervisor.core.values.errors import (
+    NotAllowed,
+    NoWorker,
+    SampleNotFound,
+    TooManyLooks,
+)
 from supervisor.ports.store import Clock, Workers
 from supervisor.ports.topic_probe import Probe
 from tasks.contract.ingest_spec import Discovery, IngestSpec
@@ -34,45 +39,6 @@ from tasks.contract.sample_ranges import parts
 AT_ONCE_MAX = 8
 """So many looks and samples of this overlord run at once: each may hold a thread."""
 LOOK_WITHIN = timedelta(seconds=5)
-
-
-class TooManyLooks(Unavailable):
-    """Others look at topics already, as many as may at once."""
-
-    def __init__(self) -> None:
-        """Say how many."""
-        super().__init__(f"{AT_ONCE_MAX} samples or checks run already: ask again in a moment")
-
-
-class NoWorker(Unavailable):
-    """A sample is read by a worker, and none is connected."""
-
-    def __init__(self) -> None:
-        """Say what to do."""
-        super().__init__("no worker is connected that could read a sample: start one")
-
-
-class SampleUnanswered(Unavailable):
-    """The worker did not answer within the time that was given."""
-
-    def __init__(self, worker_id: str, within: timedelta) -> None:
-        """Name the worker."""
-        super().__init__(
-            f"worker {worker_id} did not answer within {within.total_seconds():g} s: ask for "
-            "fewer rows, or raise timeoutMs"
-        )
-
-
-class SampleNotFound(Refused):
-    """Nobody waits for this sample (any more)."""
-
-    def __init__(self, sample_id: str) -> None:
-        """Name it."""
-        super().__init__(f"nobody waits for the sample [{sample_id}]")
-
-
-class SampleFailed(Refused):
-    """The worker could not read or decode the records; the text is its own."""
 
 
 @dataclass(frozen=True)
@@ -224,7 +190,7 @@ class SampleRequests:
     def _enter(self) -> None:
         with self._lock:
             if self._running >= AT_ONCE_MAX:
-                raise TooManyLooks
+                raise TooManyLooks(AT_ONCE_MAX)
             self._running += 1
 
     def _leave(self) -> None:

@@ -11,15 +11,14 @@ from typing import TypeVar
 
 from supervisor.control.desired_state import desired_state
 from supervisor.control.export_outbox import follow
-from supervisor.control.foresee import foresight, with_mixed_types
 from supervisor.control.leadership import Leadership
-from supervisor.control.loop import Loop
+from supervisor.control.loop import Loop, wake_all
 from supervisor.control.tables import refuse_taken_name
 from supervisor.control.wakeups import Wakeups
 from supervisor.control.worker_registry import WorkerRegistry
 from supervisor.core.history.operations import Operation, OperationKind
 from supervisor.core.model.rows import AuditEntry, SpecVersion, WorkerRow
-from supervisor.core.planning.foresee import Foreseen
+from supervisor.core.planning.impact import SpecImpact, judge_change
 from supervisor.core.planning.observed import StreamState
 from supervisor.core.planning.preconditions import WHATEVER, AnyVersion, Expected
 from supervisor.core.spec.reader import ReadSpec, read_spec
@@ -39,13 +38,13 @@ from supervisor.services.supervisors.admission import (
     OperatorPolicy,
     Stored,
     applied,
-    changes_to,
     existing,
     existing_stored,
-    foreseen,
-    is_ended,
+    impact_on_rows,
+    not_applied,
+    number_after,
     unchanged,
-    version_after,
+    with_mixed_types,
 )
 from tasks.contract.messages import RunState, SyncRequest, SyncResponse
 
@@ -110,17 +109,11 @@ class Service:
             if isinstance(newest, SpecVersion) and newest.spec == spec:
                 return unchanged(newest, judged)
             refuse_taken_name(tx, spec)
-            changes = changes_to(newest, spec)
-            is_new = newest is None or is_ended(newest)
-            stored = self._append(
-                tx,
-                (what, spec.id, author),
-                spec,
-                after=0 if newest is None else newest.version,
-                restarts=is_new or changes.restarts,
-            )
+            impact = judge_change(newest, spec)
+            after = 0 if newest is None else newest.version
+            stored = self._append(tx, (what, spec.id, author), spec, impact, after=after)
             self._follow_exports(tx, spec)
-            return applied(stored, judged, changes)
+            return applied(stored, judged)
 
         done = self._judged(apply)
         self._failpoint(f"{what}:committed")
@@ -136,18 +129,27 @@ class Service:
             newest = tx.specs.newest_stored(read.spec.id)
             allowed_before(tx, read.spec.id, allowed)
             refuse_taken_name(tx, read.spec)
-            ranges = self.foresee(tx, newest, read.spec)
             read = with_mixed_types(tx, newest, read)
-        expected.check(read.spec.id, newest)
-        return foreseen(newest, read, ranges)
+            expected.check(read.spec.id, newest)
+            if isinstance(newest, SpecVersion) and newest.spec == read.spec:
+                return unchanged(newest, read)
+            return not_applied(newest, read, self.impact(tx, newest, read.spec))
 
-    def foresee(self, tx: Transaction, newest: AnyVersion | None, spec: SupervisorSpec) -> Foreseen:
-        """Return what would become of live ranges if `spec` were stored behind `newest`."""
-        return self._foreseen(tx, version_after(newest, spec, self._clock.now()))
+    def impact(
+        self, tx: Transaction, newest: AnyVersion | None, spec: SupervisorSpec
+    ) -> SpecImpact:
+        """Return what `spec` would change and disturb if it were stored behind `newest`.
 
-    def _foreseen(self, tx: Transaction, version: SpecVersion) -> Foreseen:
+        Raises:
+            InvalidSpec: it changes what cannot change.
+        """
+        version = SpecVersion(spec.id, number_after(newest), self._clock.now(), spec)
+        return self._on_rows(tx, judge_change(newest, spec), version)
+
+    def _on_rows(self, tx: Transaction, impact: SpecImpact, version: SpecVersion) -> SpecImpact:
         last = self._loop.last_pass(version.supervisor_id)
-        return foresight(tx, version, StreamState() if last is None else last.seen.stream)
+        stream = StreamState() if last is None else last.seen.stream
+        return impact_on_rows(tx, impact, version, stream)
 
     def read(self, document: object, allowed: Allowed = everything) -> ReadSpec:
         """Read a spec that may be applied here; nothing is stored.  Raises as `apply_spec`."""
@@ -197,8 +199,8 @@ class Service:
                 raise AlreadyInState(supervisor_id, "suspended" if suspended else "running")
             expected.check(supervisor_id, newest)
             wanted = spec.model_copy(update={"suspended": suspended})
-            wish = (verb, supervisor_id, author)
-            return self._append(tx, wish, wanted, after=newest.version)
+            wish, impact = (verb, supervisor_id, author), judge_change(newest, wanted)
+            return self._append(tx, wish, wanted, impact, after=newest.version)
 
         done = self._judged(change)
         self._failpoint(f"{verb}:committed")
@@ -215,7 +217,8 @@ class Service:
             newest = existing_stored(tx, supervisor_id)
             expected.check(supervisor_id, newest)
             wish = (OperationKind.TERMINATE, supervisor_id, author)
-            return self._append(tx, wish, None, after=newest.version).operation
+            impact = judge_change(newest, None)
+            return self._append(tx, wish, None, impact, after=newest.version).operation
 
         operation = self._judged(end)
         self._failpoint("terminate:committed")
@@ -227,32 +230,29 @@ class Service:
         tx: Transaction,
         wish: tuple[OperationKind, str, str],
         spec: SupervisorSpec | None,
+        impact: SpecImpact,
         *,
         after: int,
-        restarts: bool = True,
     ) -> Stored:
-        """Store a version; `wish` is the verb, the supervisor and who asks.
-
-        `restarts`: it asks for other tasks than the version before.
-        """
+        """Store a version; `wish` is the verb, the supervisor and who asks."""
         what, supervisor_id, author = wish
         now = self._clock.now()
         version = tx.specs.append(supervisor_id, spec, now, author, after=after)
         detail = {"version": str(version.version)}
         tx.audit.write(AuditEntry(now, author, what, supervisor_id, detail))
-        ranges = self._foreseen(tx, version)
+        impact = self._on_rows(tx, impact, version)
         operation = Operation(
             supervisor_id,
             what,
             author,
             now,
             spec_version=version.version,
-            ranges=ranges.leaving,
-            disturbs=ranges.waits(restarts=restarts),
+            ranges=impact.leaving,
+            disturbs=impact.needs_passes,
         )
         stored = tx.operations.add(operation)
         self._failpoint(f"{what}:in-transaction")
-        return Stored(version, stored.id, ranges)
+        return Stored(version, stored.id, impact)
 
     def supervisor_ids(self) -> list[str]:
         """Return the ids of supervisors that are not terminated, also of those unreadable here."""
@@ -338,7 +338,7 @@ class Service:
             tokens = {task_id: new_token() for task_id in older}
             tx.tasks.take_up(request.worker_id, request.incarnation, tokens)
         self._registry.registered(row)
-        self.wake_all()
+        wake_all(self._store, self._loop)
 
     def _wake_owners(self, task_ids: set[str], worker_id: str) -> None:
         with self._store.reading() as tx:
@@ -348,26 +348,13 @@ class Service:
         for owner in owners:
             self._loop.wake(owner)
 
-    def wake_all(self) -> None:
-        """Make a pass over every supervisor that may have work: terminated ones too."""
-        with self._store.reading() as tx:
-            newest = tx.specs.all_newest()
-            versions = {v.supervisor_id: v.version for v in newest if not v.terminated}
-            busy = set(tx.generations.live_tables())
-            busy |= {t.supervisor_id for t in tx.tasks.active()}
-        for supervisor_id in sorted(versions.keys() | busy):
-            if supervisor_id in busy:
-                self._loop.wake(supervisor_id)
-            else:
-                self._loop.rouse(supervisor_id, versions[supervisor_id])
-
     def start_term(self) -> None:
         """Begin to lead: forget soft state, look at every supervisor (adoption)."""
         with self._store.reading() as tx:
             rows = tx.workers.all()
         self._registry.reset(rows)
         self._failpoint("term:begun")
-        self.wake_all()
+        wake_all(self._store, self._loop)
         self._changed.notify()
 
     def require_leader(self) -> int:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from supervisor.core.model.rows import Segment
-from supervisor.core.values.errors import Refused, SupervisorNotFound
+from supervisor.core.values.errors import RecordNotFound, SupervisorNotFound
 from supervisor.core.values.table_names import errors_table, is_errors_table
 from supervisor.ports.quarantine import RawRecord, RawRecords, RecordPlace, WantedRecords
 from supervisor.ports.store import Store
@@ -20,18 +20,6 @@ LISTED_BYTES = 4_096
 """Longest part of a key, a value or a header in a list, in bytes."""
 SHOWN_BYTES = 16 * 1024 * 1024
 """The same where one record is asked for."""
-
-
-class RecordNotFound(Refused):
-    """No such record is in quarantine."""
-
-    def __init__(self, supervisor_id: str, place: RecordPlace) -> None:
-        """Name the record."""
-        topic, partition, offset = place
-        super().__init__(
-            f"[{supervisor_id}] has no quarantined record {topic}:{partition} {offset}"
-        )
-        self.supervisor_id = supervisor_id
 
 
 @dataclass(frozen=True)
@@ -75,7 +63,7 @@ class Quarantine:
         wanted = WantedRecords(place.topic, place.partition, place.offset)
         found = self.raw.page(_paths(segments, wanted), wanted, 1, bytes_max=SHOWN_BYTES)
         if not found:
-            raise RecordNotFound(supervisor_id, place)
+            raise RecordNotFound(supervisor_id, *place)
         return _shown(found[0], SHOWN_BYTES)
 
     def _segments(self, supervisor_id: str) -> tuple[str, list[Segment]]:

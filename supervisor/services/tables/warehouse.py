@@ -9,7 +9,8 @@ from supervisor.control.declared_types import declared_of
 from supervisor.control.export_outbox import sequence_of
 from supervisor.core.model.rows import NamedFile, Task, TaskStatus
 from supervisor.core.tables.compaction import Compaction
-from supervisor.core.tables.exports import Export, NotExportable, copies_of, files_of, log_of
+from supervisor.core.tables.exports import Export, copies_of, files_of, log_of
+from supervisor.core.values.errors import NotExportable
 from supervisor.ports.store import Transaction
 from supervisor.views.warehouse import WarehouseCopy, WarehouseFile, WarehouseFiles
 from tasks.contract.messages import PublishOutcome

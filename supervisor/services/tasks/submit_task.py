@@ -13,21 +13,13 @@ from supervisor.core.planning.preconditions import AnyVersion, Expected
 from supervisor.core.planning.rules.bounds import is_completed
 from supervisor.core.spec.spec import SupervisorSpec
 from supervisor.core.spec.submitted_task import TYPE, bounded_supervisor
-from supervisor.core.values.errors import Refused, TaskNotFound
+from supervisor.core.values.errors import TaskExists, TaskNotFound
 from supervisor.ports.store import Store, Transaction
 from supervisor.services.access.ownership import Allowed, everything
 from supervisor.services.supervisors.specs import Service
 from supervisor.services.tasks.stop_task import WHY
 from supervisor.views.tasks import EPOCH, TaskLocation, TaskRow, TaskStatusView
 from tasks.contract.wire import iso_utc
-
-
-class TaskExists(Refused):
-    """A task or a supervisor has this id already."""
-
-    def __init__(self, task_id: str) -> None:
-        """Say so in Druid's words, and what to do."""
-        super().__init__(f"Task[{task_id}] already exists: leave the id out, or choose another")
 
 
 class _Unused(Expected):

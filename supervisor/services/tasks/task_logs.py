@@ -2,21 +2,9 @@
 
 from dataclasses import dataclass
 
-from supervisor.core.values.errors import Refused, TaskNotFound, WorkerUnavailable
+from supervisor.core.values.errors import NoTaskLog, TaskNotFound, WorkerUnavailable
 from supervisor.ports.store import Store
 from supervisor.ports.task_logs import LogPart, LogSource
-
-
-class NoTaskLog(Refused):
-    """The worker of a task has no log of it; the text is Druid's."""
-
-    def __init__(self, task_id: str) -> None:
-        """Name the task."""
-        super().__init__(
-            "No log was found for this task. The task may not exist, or it may not have begun "
-            "running yet."
-        )
-        self.task_id = task_id
 
 
 @dataclass(frozen=True)

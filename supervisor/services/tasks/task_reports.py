@@ -11,7 +11,7 @@ from supervisor.control.leadership import Leadership
 from supervisor.control.worker_registry import WorkerRegistry
 from supervisor.core.model.rows import Generation, Publication, Task, TaskStatus
 from supervisor.core.planning.partition_names import by_name, checkpoints, names_topics
-from supervisor.core.values.errors import Refused, TaskNotFound
+from supervisor.core.values.errors import NoTaskReports, TaskNotFound
 from supervisor.ports.store import Clock, Store
 from supervisor.views.tasks import (
     ParseError,
@@ -26,18 +26,6 @@ from tasks.contract.offsets import Offsets
 
 SAMPLES_MAX = 1_000
 Report = dict[str, object]
-
-
-class NoTaskReports(Refused):
-    """Nothing is known of what a task has counted; the text is Druid's."""
-
-    def __init__(self, task_id: str) -> None:
-        """Name the task."""
-        super().__init__(
-            "No task reports were found for this task. The task may not exist, or it may not "
-            "have completed yet."
-        )
-        self.task_id = task_id
 
 
 @dataclass(frozen=True)

@@ -13,18 +13,8 @@ from supervisor.control.loop import Loop
 from supervisor.control.wakeups import Wakeups
 from supervisor.control.worker_registry import WorkerRegistry
 from supervisor.core.model.rows import AuditEntry, WorkerRow
-from supervisor.core.values.errors import Refused
-from supervisor.ports.store import Clock, Store
-
-
-class WorkerNotFound(Refused):
-    """No worker of this name or address has registered."""
-
-    def __init__(self, name: str, known: Sequence[str]) -> None:
-        """Name those that have."""
-        listed = ", ".join(known) or "none"
-        super().__init__(f"there is no worker {name[:200]!a}; registered are: {listed}")
-        self.known = tuple(known)
+from supervisor.core.values.errors import WorkerNotFound
+from supervisor.ports.store import Clock, Store, Transaction
 
 
 @dataclass(frozen=True)
@@ -85,3 +75,8 @@ def named(rows: Sequence[WorkerRow], name: str) -> WorkerRow:
 def address_of(row: WorkerRow) -> str:
     """Return where a worker listens, as Druid's clients name it: `host:port`."""
     return urlsplit(row.url).netloc
+
+
+def worker_urls(tx: Transaction) -> dict[str, str]:
+    """Return worker -> the address that it registered."""
+    return {row.id: row.url for row in tx.workers.all()}

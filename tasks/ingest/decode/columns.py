@@ -13,18 +13,14 @@ from pyspark.sql import DataFrame, Observation
 from pyspark.sql import functions as fn
 
 from tasks.contract.ingest_spec import (
-    AvroFormat,
     Column,
     Discovery,
     IngestSpec,
-    JsonFormat,
-    ProtobufFormat,
-    RegexFormat,
-    TextFormat,
 )
 from tasks.ingest.decode.decode import decode
 from tasks.ingest.decode.observed import kinds_sql
-from tasks.ingest.formats.schemas import NO_SCHEMAS, Schemas, held_fields
+from tasks.ingest.formats.schemas import NO_SCHEMAS, Schemas
+from tasks.ingest.formats.table import reader_of
 from tasks.ingest.spark.jobs import await_metric
 from tasks.ingest.spark.sql import UNKNOWN_COLUMN, distinct_sql
 from tasks.ports import JournalEntry
@@ -109,16 +105,9 @@ def _named_fields(spec: IngestSpec) -> set[str]:
     if spec.discovery is Discovery.NOTHING:
         return set()
     names: set[str] = set()
-    match spec.value_format:
-        case ProtobufFormat(fields=inner) | (JsonFormat() as inner):
-            names |= {path.name for path in inner.paths} | set(inner.roots or ())
-        case TextFormat() | RegexFormat() as inner:
-            names |= set(inner.columns)
-        case AvroFormat(fields=fields) as inner:
-            names |= {path.name for path in fields.paths}
-            flat = spec.discovery is Discovery.TEXTS
-            held = held_fields(inner, flat=flat) if fields.roots is None else fields.roots
-            names |= set(held)
+    if spec.value_format is not None:
+        flat = spec.discovery is Discovery.TEXTS
+        names |= reader_of(spec.value_format).named_fields(flat=flat)
     beside = spec.kafka_columns
     if beside is not None:
         names |= {name for name in (beside.timestamp, beside.topic, beside.key) if name is not None}

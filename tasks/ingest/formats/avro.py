@@ -7,15 +7,30 @@ text Java makes one with U+FFFD in it, which few others have: only those are loo
 from pyspark.sql import DataFrame
 
 from tasks.contract.ingest_spec import AvroFormat
-from tasks.ingest.formats.schemas import KnownSchemas
+from tasks.ingest.formats.binary import BinaryReader
+from tasks.ingest.formats.json import named_in
+from tasks.ingest.formats.reject_reasons import RejectReason
+from tasks.ingest.formats.schemas import KnownSchemas, held_fields
 from tasks.rows.schemas.avro import Record
 from tasks.rows.schemas.avro_sql import MARK, Written, from_avro_sql, json_sql, no_text_sql
 
 _REPLACED = "\N{REPLACEMENT CHARACTER}"
 
 
-def avro_as_json(frame: DataFrame, spec: AvroFormat, known: KnownSchemas, body: str) -> DataFrame:
-    """Add `_j` to a frame that has `_id`, see `as_json`; `body` is SQL of the bytes."""
+def avro_reader(spec: AvroFormat) -> BinaryReader:
+    """Return the reader of Avro."""
+
+    def names(flat: bool) -> frozenset[str]:
+        held = held_fields(spec, flat=flat) if spec.fields.roots is None else ()
+        return named_in(spec.fields) | set(held)
+
+    def decode(frame: DataFrame, known: KnownSchemas, body: str) -> DataFrame:
+        return _decode(frame, spec, known, body)
+
+    return BinaryReader(spec, decode, names, RejectReason.NOT_AVRO)
+
+
+def _decode(frame: DataFrame, spec: AvroFormat, known: KnownSchemas, body: str) -> DataFrame:
     records = {n: one for n, one in known.schemas.items() if isinstance(one, Record)}
     decoded = [
         f"CASE WHEN _id = {number} THEN {from_avro_sql(record, body)} END AS _a{number}"

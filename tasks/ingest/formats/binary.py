@@ -4,18 +4,16 @@ bytes ─► number of a schema ─► known? ─┬─ its JSON text, or that i
 └─ asked for, and the batch is read again
 """
 
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 
 from pyspark.sql import DataFrame
 
-from tasks.contract.ingest_spec import AvroFormat, BinaryFormat, RegistrySchemas
-from tasks.ingest.formats.avro import avro_as_json
-from tasks.ingest.formats.json import parse_json
-from tasks.ingest.formats.parsed import NO_NUMBERS, Parsed, WantedFields
-from tasks.ingest.formats.protobuf import protobuf_as_json
+from tasks.contract.ingest_spec import BinaryFormat, RegistrySchemas
+from tasks.ingest.formats.json import first_of_object, parse_json
+from tasks.ingest.formats.parsed import ASKED, NO_NUMBERS, Parsed, WantedFields
 from tasks.ingest.formats.reject_reasons import RejectReason
-from tasks.ingest.formats.schemas import KnownSchemas, framed, known_schemas
+from tasks.ingest.formats.schemas import OF_KEYS, KnownSchemas, framed, known_schemas
 from tasks.rows.sql.text import text
 
 _HEAD_BYTES = 5
@@ -26,75 +24,88 @@ _SAMPLE_BYTES = 360
 """So many bytes of a record that is none are told, as base64: they fill a sample."""
 
 
-def parse_binary(
-    records: DataFrame, spec: BinaryFormat, wanted: WantedFields, answers: KnownSchemas
-) -> Parsed:
-    """Decode `v`; the frame gains `s`, and what `parse_json` adds to it."""
-    known = known_schemas(spec, answers)
-    lists = isinstance(spec, AvroFormat)  # Druid discovers no list of a message as text
-    parsed = parse_json(as_json(records, spec, known), spec.fields, wanted, lists=lists)
-    return replace(
-        parsed, reason=_judge(spec, known), raw="v", missing_schemas=missing_schema_sql(spec, known)
-    )
+@dataclass(frozen=True)
+class BinaryReader:
+    """Reads values and keys that are records of a schema; `decode` is the format's own part."""
 
+    spec: BinaryFormat
+    decode: Callable[[DataFrame, KnownSchemas, str], DataFrame]
+    """Adds `_j`, the JSON of a record, else null, to a frame that has `_id`, the schema's number.
 
-def as_json(records: DataFrame, spec: BinaryFormat, known: KnownSchemas) -> DataFrame:
-    """Add `_id` (the schema's number), `_j` (the JSON of a record, else null) and `s` (a text).
-
-    `s` is `_j`, or the first bytes of a value that is no record, as `base64:`.
+    It takes the known schemas, and SQL of the bytes behind that number.
     """
-    head = framed(spec)
-    if head is None:
-        frame, body = records.selectExpr("*", "0 AS _id"), "v"
-    else:
-        number = "CAST(conv(hex(substring(v, 2, 4)), 16, 10) AS BIGINT)"
-        starts = f"octet_length(v) >= {_HEAD_BYTES} AND hex(substring(v, 1, 1)) = '{head:02X}'"
-        frame = records.selectExpr("*", f"CASE WHEN {starts} THEN {number} END AS _id")
-        body = f"substring(v, {_HEAD_BYTES + 1})"
-    if isinstance(spec, AvroFormat):
-        decoded = avro_as_json(frame, spec, known, body)
-    else:
-        decoded = protobuf_as_json(frame, known)
-    in_lines = f"base64(substring(v, 1, {_SAMPLE_BYTES}))"  # Spark's: of 76 characters each
-    told = f"concat('base64:', translate({in_lines}, {text(_LINE_ENDS)}, ''))"
-    return decoded.selectExpr("*", f"coalesce(_j, {told}) AS s")
+    names: Callable[[bool], frozenset[str]]
+    """Fields that the format names; True: only those that may hold a flat value."""
+    not_one: RejectReason
+    """Of bytes that are no record of their schema."""
+    may_be_empty: bool = False
+    """No bytes may be a record: then an empty value is none that is broken."""
+    lists: bool = True
+    """Whether lists are discovered as texts, as Druid does for some formats."""
 
+    @property
+    def reasons(self) -> frozenset[RejectReason]:
+        """Why a record's form may be none."""
+        empty = set() if self.may_be_empty else {RejectReason.EMPTY}
+        schema = {RejectReason.UNKNOWN_SCHEMA, RejectReason.UNREADABLE_SCHEMA}
+        return frozenset({self.not_one} | schema | empty)
 
-def missing_schema_sql(spec: BinaryFormat, known: KnownSchemas) -> str:
-    """Return the SQL of the number that is not known, as a list of one; null if it is known."""
-    if not isinstance(spec.schemas, RegistrySchemas):
-        return NO_NUMBERS
-    settled = _among({*known.schemas, *known.missing, *known.unreadable})
-    return f"CASE WHEN _id <= {_NUMBER_MAX} AND NOT {settled} THEN array(_id) END"
+    def named_fields(self, *, flat: bool) -> frozenset[str]:
+        """Return the fields that the format names."""
+        return self.names(flat)
 
+    def parse(self, records: DataFrame, wanted: WantedFields, answers: KnownSchemas) -> Parsed:
+        """Decode `v`; the frame gains `s`, and what `parse_json` adds to it."""
+        known = known_schemas(self.spec, answers)
+        frame = self._as_json(records, known)
+        parsed = parse_json(frame, self.spec.fields, wanted, lists=self.lists)
+        asked = self._asked_sql(known)
+        return replace(parsed, reason=self._judge(known), raw="v", missing_schemas=asked)
 
-def reasons_of_form(spec: BinaryFormat) -> set[RejectReason]:
-    """Return why a record's form may be none."""
-    found = {_none_of(spec), RejectReason.UNKNOWN_SCHEMA, RejectReason.UNREADABLE_SCHEMA}
-    return found if _may_be_empty(spec) else found | {RejectReason.EMPTY}
+    def with_key_name(self, records: DataFrame, answers: KnownSchemas) -> DataFrame:
+        """Add the text of the first field of a key, and `ASKED`."""
+        kept = [column for column in records.columns if column != "v"]
+        known = known_schemas(self.spec, answers)
+        decoded = self._as_json(records.selectExpr(*kept, "v AS _v", "_key AS v"), known)
+        return decoded.selectExpr(
+            *(*kept, "_v AS v", f"{first_of_object('_j')} AS _name"),
+            f"transform({self._asked_sql(known)}, x -> x + {OF_KEYS}) AS {ASKED}",
+        )
 
+    def _as_json(self, records: DataFrame, known: KnownSchemas) -> DataFrame:
+        """Add `_id`, `_j` and `s`: `_j`, or the first bytes of what is no record, as `base64:`."""
+        head = framed(self.spec)
+        if head is None:
+            frame, body = records.selectExpr("*", "0 AS _id"), "v"
+        else:
+            number = "CAST(conv(hex(substring(v, 2, 4)), 16, 10) AS BIGINT)"
+            starts = f"octet_length(v) >= {_HEAD_BYTES} AND hex(substring(v, 1, 1)) = '{head:02X}'"
+            frame = records.selectExpr("*", f"CASE WHEN {starts} THEN {number} END AS _id")
+            body = f"substring(v, {_HEAD_BYTES + 1})"
+        decoded = self.decode(frame, known, body)
+        in_lines = f"base64(substring(v, 1, {_SAMPLE_BYTES}))"  # Spark's: of 76 characters each
+        shown = f"concat('base64:', translate({in_lines}, {text(_LINE_ENDS)}, ''))"
+        return decoded.selectExpr("*", f"coalesce(_j, {shown}) AS s")
 
-def _judge(spec: BinaryFormat, known: KnownSchemas) -> str:
-    """Judge the record's form: 0, or the number of a reason."""
-    none = _none_of(spec).code
-    empty = f"WHEN octet_length(v) = 0 THEN {RejectReason.EMPTY.code} "
-    return (
-        f"CASE WHEN v IS NULL THEN {RejectReason.NULL_VALUE.code} "
-        f"{'' if _may_be_empty(spec) else empty}"
-        f"WHEN _id IS NULL THEN {none} "
-        f"WHEN {_among(known.unreadable)} THEN {RejectReason.UNREADABLE_SCHEMA.code} "
-        f"WHEN NOT {_among(known.schemas)} THEN {RejectReason.UNKNOWN_SCHEMA.code} "
-        f"WHEN _j IS NULL THEN {none} ELSE 0 END"
-    )
+    def _asked_sql(self, known: KnownSchemas) -> str:
+        """Return the SQL of the number that is not known, as a list of one; null if it is known."""
+        if not isinstance(self.spec.schemas, RegistrySchemas):
+            return NO_NUMBERS
+        settled = _among({*known.schemas, *known.missing, *known.unreadable})
+        return f"CASE WHEN _id <= {_NUMBER_MAX} AND NOT {settled} THEN array(_id) END"
 
-
-def _none_of(spec: BinaryFormat) -> RejectReason:
-    return RejectReason.NOT_AVRO if spec.type == "avro" else RejectReason.NOT_PROTOBUF
-
-
-def _may_be_empty(spec: BinaryFormat) -> bool:
-    """No bytes are a message of which no field is set; a number of a schema takes some."""
-    return spec.type == "protobuf" and framed(spec) is None
+    def _judge(self, known: KnownSchemas) -> str:
+        """Judge the record's form: 0, or the number of a reason."""
+        none = self.not_one.code
+        empty = f"WHEN octet_length(v) = 0 THEN {RejectReason.EMPTY.code} "
+        return (
+            f"CASE WHEN v IS NULL THEN {RejectReason.NULL_VALUE.code} "
+            f"{'' if self.may_be_empty else empty}"
+            f"WHEN _id IS NULL THEN {none} "
+            f"WHEN {_among(known.unreadable)} THEN {RejectReason.UNREADABLE_SCHEMA.code} "
+            f"WHEN NOT {_among(known.schemas)} THEN {RejectReason.UNKNOWN_SCHEMA.code} "
+            f"WHEN _j IS NULL THEN {none} ELSE 0 END"
+        )
 
 
 def _among(numbers: Iterable[int]) -> str:

@@ -27,6 +27,7 @@ from pyspark.sql.types import (
 from tasks.contract.ingest_spec import JsonFormat
 from tasks.ingest.formats.parsed import NEVER, NO_NAMES, Exact, Parsed, WantedFields
 from tasks.ingest.formats.reject_reasons import RejectReason
+from tasks.ingest.formats.schemas import KnownSchemas
 from tasks.ingest.spark.text_functions import ENDS_FLAT, IS_JSON_TEXT, add_text_functions
 from tasks.rows.arrays import of_variant
 from tasks.rows.expression.tree import Kind
@@ -54,6 +55,39 @@ _FLAT = f"{ENDS_FLAT}(s)"
 """Cheaper, and true for most."""
 _MAY_SKIP = f"(NOT {_FLAT} OR contains(s, '[') OR contains(s, 'null'))"
 """Cheap, and true of each record with a field that text discovery skips."""
+
+
+@dataclass(frozen=True)
+class JsonReader:
+    """Reads values and keys that are JSON objects."""
+
+    spec: JsonFormat
+    reasons = frozenset({RejectReason.EMPTY, RejectReason.NOT_JSON, RejectReason.NOT_AN_OBJECT})
+
+    def named_fields(self, *, flat: bool) -> frozenset[str]:  # noqa: ARG002 -- paths are named
+        """Return the fields at paths, and the roots that are listed."""
+        return named_in(self.spec)
+
+    def parse(self, records: DataFrame, wanted: WantedFields, _: KnownSchemas) -> Parsed:
+        """See `parse_json`."""
+        return parse_json(records.selectExpr("*", "CAST(v AS STRING) AS s"), self.spec, wanted)
+
+    def with_key_name(self, records: DataFrame, _: KnownSchemas) -> DataFrame:
+        """Add the text of the first field of a key that is a JSON object."""
+        return records.selectExpr("*", f"{first_of_object('CAST(_key AS STRING)')} AS _name")
+
+
+def named_in(spec: JsonFormat) -> frozenset[str]:
+    """Return the fields that a section for JSON names: at paths, or as roots."""
+    return frozenset({path.name for path in spec.paths} | set(spec.roots or ()))
+
+
+def first_of_object(document: str) -> str:
+    """Return SQL of the text of the first field of a JSON object; null where it is none."""
+    first = f"get(map_values(from_json({document}, 'map<string,string>')), 0)"
+    # Bytes that are no UTF-8 are replaced, as in headers; of half a surrogate pair Spark makes `?`.
+    mended = f"{IS_JSON_TEXT}(make_valid_utf8({document}))"
+    return f"CASE WHEN {IS_JSON_TEXT}({document}) OR {mended} THEN {first} END"
 
 
 def parse_json(

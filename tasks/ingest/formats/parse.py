@@ -4,40 +4,14 @@ from dataclasses import dataclass, replace
 
 from pyspark.sql import DataFrame
 
-from tasks.contract.ingest_spec import (
-    AvroFormat,
-    BinaryFormat,
-    HeaderEncoding,
-    JsonFormat,
-    KafkaColumns,
-    ProtobufFormat,
-    RegexFormat,
-    RowSpec,
-    TextFormat,
-    UnfitValues,
-    ValueFormat,
-)
-from tasks.ingest.formats.binary import as_json, missing_schema_sql, parse_binary, reasons_of_form
-from tasks.ingest.formats.json import parse_json
-from tasks.ingest.formats.parsed import NONE_OF_NAMES, Parsed, WantedFields
+from tasks.contract.ingest_spec import HeaderEncoding, KafkaColumns, RowSpec, UnfitValues
+from tasks.ingest.formats.parsed import ASKED, NONE_OF_NAMES, Parsed, WantedFields
 from tasks.ingest.formats.reject_reasons import RejectReason
-from tasks.ingest.formats.schemas import (
-    NO_KNOWN_SCHEMAS,
-    NO_SCHEMAS,
-    OF_KEYS,
-    KnownSchemas,
-    Schemas,
-    known_schemas,
-)
-from tasks.ingest.formats.text import parse_regex, parse_text
-from tasks.ingest.spark.text_functions import IS_JSON_TEXT, add_text_functions
+from tasks.ingest.formats.schemas import NO_SCHEMAS, KnownSchemas, Schemas
+from tasks.ingest.formats.table import reader_of
+from tasks.ingest.spark.text_functions import add_text_functions
 from tasks.rows.expression.value import Value
 from tasks.rows.sql.text import text, texts
-
-_MISSING_SCHEMA = "_asked"
-_FIRST_LINE = r"""CASE WHEN contains(CAST(_key AS STRING), '\n')
-THEN CAST(concat(substring_index(CAST(_key AS STRING), '\n', 1), '\n') AS BINARY) ELSE _key END"""
-"""SQL of a key that is text: of several lines only the first counts, as in Druid."""
 
 
 def parse(
@@ -47,42 +21,17 @@ def parse(
     if spec.kafka_columns is not None:
         return _parse_kafka(records, spec, wanted, schemas)
     assert spec.value_format is not None
-    return _parse_value(records, spec.value_format, wanted, schemas.values)
+    return reader_of(spec.value_format).parse(records, wanted, schemas.values)
 
 
 def reasons_of(spec: RowSpec) -> tuple[RejectReason, ...]:
     """Return why a record with which something is wrong may become no row, in a fixed order."""
     found = {RejectReason.NO_TIMESTAMP, RejectReason.BAD_TIMESTAMP}
-    match spec.value_format:
-        case JsonFormat():
-            found |= {RejectReason.EMPTY, RejectReason.NOT_JSON, RejectReason.NOT_AN_OBJECT}
-        case TextFormat():
-            found |= {RejectReason.EMPTY, RejectReason.NOT_A_LINE}
-        case RegexFormat():
-            found |= {RejectReason.EMPTY, RejectReason.NOT_A_LINE, RejectReason.NO_MATCH}
-        case AvroFormat() | ProtobufFormat() as inner:
-            found |= reasons_of_form(inner)
+    if spec.value_format is not None:
+        found |= reader_of(spec.value_format).reasons
     if spec.unfit_values is UnfitValues.QUARANTINE:
         found.add(RejectReason.UNFIT_VALUE)
     return tuple(reason for reason in RejectReason if reason in found)
-
-
-def _parse_value(
-    records: DataFrame,
-    spec: ValueFormat,
-    wanted: WantedFields,
-    answers: KnownSchemas = NO_KNOWN_SCHEMAS,
-) -> Parsed:
-    if isinstance(spec, BinaryFormat):
-        return parse_binary(records, spec, wanted, answers)
-    frame = records.selectExpr("*", "CAST(v AS STRING) AS s")
-    match spec:
-        case JsonFormat():
-            return parse_json(frame, spec, wanted)
-        case TextFormat():
-            return parse_text(frame, spec, wanted)
-        case RegexFormat():
-            return parse_regex(frame, spec, wanted)
 
 
 def _parse_kafka(
@@ -102,7 +51,7 @@ def _parse_kafka(
     else:
         numbers = {name: kind for name, kind in wanted.numbers.items() if name not in beside}
         within = replace(wanted, numbers=numbers)
-        parsed = _parse_value(records, inner, within, schemas.values)
+        parsed = reader_of(inner).parse(records, within, schemas.values)
         parsed = replace(
             parsed, reason=f"CASE WHEN {parsed.raw} IS NULL THEN 0 ELSE {parsed.reason} END"
         )
@@ -112,8 +61,8 @@ def _parse_kafka(
         fresh = f"filter({named}, x -> x NOT IN ({texts(wanted.known)}))"
         unknown = _together(unknown, fresh, NONE_OF_NAMES)
     asked = parsed.missing_schemas
-    if _MISSING_SCHEMA in records.columns:
-        asked = _together(asked, _MISSING_SCHEMA, "CAST(array() AS ARRAY<BIGINT>)")
+    if ASKED in records.columns:
+        asked = _together(asked, ASKED, "CAST(array() AS ARRAY<BIGINT>)")
     return replace(
         parsed,
         texts={name: _either_text(parsed, beside, name) for name in wanted.texts},
@@ -176,36 +125,11 @@ def _header_text(value: str, encoding: HeaderEncoding) -> str:
 
 
 def _with_key(records: DataFrame, spec: KafkaColumns, answers: KnownSchemas) -> DataFrame:
-    """Add `_name`, the text of the first field of a key; with a schema `_asked`, too: `Parsed`."""
-    kept = [c for c in records.columns if c != "v"]
+    """Add `_name`, the text of the first field of a key; with a schema `ASKED`, too: `Parsed`."""
     add_text_functions(records.sparkSession)
-    match spec.key_format:
-        case None:
-            return records.selectExpr("*", "CAST(_key AS STRING) AS _name")
-        case JsonFormat():
-            return records.selectExpr("*", f"{_first_of('CAST(_key AS STRING)')} AS _name")
-        case AvroFormat() | ProtobufFormat() as inner:
-            known = known_schemas(inner, answers)
-            decoded = as_json(records.selectExpr(*kept, "v AS _v", "_key AS v"), inner, known)
-            return decoded.selectExpr(
-                *(*kept, "_v AS v", f"{_first_of('_j')} AS _name"),
-                f"transform({missing_schema_sql(inner, known)}, x -> x + {OF_KEYS}) "
-                f"AS {_MISSING_SCHEMA}",
-            )
-        case TextFormat() | RegexFormat() as inner:
-            first = inner.columns[0]
-            moved = records.selectExpr(*kept, "v AS _v", f"{_FIRST_LINE} AS v")
-            parsed = _parse_value(moved, inner, WantedFields(texts=(first,)))
-            name = f"CASE WHEN ({parsed.reason}) = 0 THEN {parsed.text(first)} END AS _name"
-            return parsed.frame.selectExpr(*kept, "_v AS v", name)
-
-
-def _first_of(document: str) -> str:
-    """Return SQL of the text of the first field of a JSON object; null where it is none."""
-    first = f"get(map_values(from_json({document}, 'map<string,string>')), 0)"
-    # Bytes that are no UTF-8 are replaced, as in headers; of half a surrogate pair Spark makes `?`.
-    mended = f"{IS_JSON_TEXT}(make_valid_utf8({document}))"
-    return f"CASE WHEN {IS_JSON_TEXT}({document}) OR {mended} THEN {first} END"
+    if spec.key_format is None:
+        return records.selectExpr("*", "CAST(_key AS STRING) AS _name")
+    return reader_of(spec.key_format).with_key_name(records, answers)
 
 
 def _either_text(parsed: Parsed, beside: dict[str, _Beside], name: str) -> str:

@@ -17,6 +17,8 @@ NO_TEXT = "CAST(NULL AS STRING)"
 NO_NAMES = "CAST(NULL AS ARRAY<STRING>)"
 NONE_OF_NAMES = "CAST(array() AS ARRAY<STRING>)"
 NO_NUMBERS = "CAST(NULL AS ARRAY<BIGINT>)"
+ASKED = "_asked"
+"""Column of a frame: `Parsed.asked` of keys."""
 
 
 @dataclass(frozen=True)

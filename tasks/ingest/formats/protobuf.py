@@ -2,15 +2,34 @@
 
 from pyspark.sql import DataFrame
 
+from tasks.contract.ingest_spec import ProtobufFormat
 from tasks.contract.messages import FailureCode
+from tasks.ingest.formats.binary import BinaryReader
+from tasks.ingest.formats.json import named_in
 from tasks.ingest.formats.protobuf_function import protobuf_function
-from tasks.ingest.formats.schemas import KnownSchemas
+from tasks.ingest.formats.reject_reasons import RejectReason
+from tasks.ingest.formats.schemas import KnownSchemas, framed
 from tasks.ports import TaskError
 from tasks.rows.schemas.protobuf import Messages, ProtobufSchemaError
 
 
-def protobuf_as_json(frame: DataFrame, known: KnownSchemas) -> DataFrame:
-    """Add `_j` to a frame that has `_id`, see `parse_binary.as_json`.
+def protobuf_reader(spec: ProtobufFormat) -> BinaryReader:
+    """Return the reader of Protobuf.
+
+    No bytes are a message of which no field is set; a number of a schema takes some.
+    """
+    return BinaryReader(
+        spec,
+        _decode,
+        lambda _: named_in(spec.fields),
+        RejectReason.NOT_PROTOBUF,
+        may_be_empty=framed(spec) is None,
+        lists=False,
+    )
+
+
+def _decode(frame: DataFrame, known: KnownSchemas, _: str) -> DataFrame:
+    """Add `_j`; a message's places stand before its bytes, so that the whole value is decoded.
 
     Raises:
         TaskError: Java's library does not take what was read and checked.

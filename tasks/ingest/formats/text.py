@@ -1,6 +1,7 @@
 """Records that are one line of text each: csv, tsv, or what a pattern takes out of a line."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as fn
@@ -8,6 +9,7 @@ from pyspark.sql import functions as fn
 from tasks.contract.ingest_spec import RegexFormat, TextFormat
 from tasks.ingest.formats.parsed import Parsed, WantedFields
 from tasks.ingest.formats.reject_reasons import RejectReason
+from tasks.ingest.formats.schemas import KnownSchemas
 from tasks.ingest.spark.text_functions import IS_PLAIN_LINE, IS_UTF8, add_text_functions
 from tasks.rows.expression.tree import Kind
 from tasks.rows.expression.value import ArrayValue, Value
@@ -24,6 +26,50 @@ r"""SQL of the record without the `\n` or `\r\n` at its end.  Not a column: `s` 
 _QUOTE = '"'
 _VALUES_MAX = 20_480
 """At a record of csv with more `from_csv` fails, in every mode: `maxColumns` of its parser."""
+
+
+_FIRST_LINE = r"""CASE WHEN contains(CAST(_key AS STRING), '\n')
+THEN CAST(concat(substring_index(CAST(_key AS STRING), '\n', 1), '\n') AS BINARY) ELSE _key END"""
+"""SQL of a key that is text: of several lines only the first counts, as in Druid."""
+
+
+@dataclass(frozen=True)
+class LineReader:
+    """Reads values and keys that are lines, whose fields have the names of columns."""
+
+    columns: tuple[str, ...]
+    reasons: frozenset[RejectReason]
+    read: Callable[[DataFrame, WantedFields], Parsed]
+    """Of a frame with `s`."""
+
+    def named_fields(self, *, flat: bool) -> frozenset[str]:  # noqa: ARG002 -- texts are flat
+        """Return the columns."""
+        return frozenset(self.columns)
+
+    def parse(self, records: DataFrame, wanted: WantedFields, _: KnownSchemas) -> Parsed:
+        """Read the values as lines."""
+        return self.read(records.selectExpr("*", "CAST(v AS STRING) AS s"), wanted)
+
+    def with_key_name(self, records: DataFrame, answers: KnownSchemas) -> DataFrame:
+        """Add the text of the first column of a key."""
+        kept = [column for column in records.columns if column != "v"]
+        moved = records.selectExpr(*kept, "v AS _v", f"{_FIRST_LINE} AS v")
+        first = self.columns[0]
+        parsed = self.parse(moved, WantedFields(texts=(first,)), answers)
+        name = f"CASE WHEN ({parsed.reason}) = 0 THEN {parsed.text(first)} END AS _name"
+        return parsed.frame.selectExpr(*kept, "_v AS v", name)
+
+
+def text_reader(spec: TextFormat) -> LineReader:
+    """Return the reader of csv or tsv."""
+    reasons = frozenset({RejectReason.EMPTY, RejectReason.NOT_A_LINE})
+    return LineReader(spec.columns, reasons, lambda frame, wanted: parse_text(frame, spec, wanted))
+
+
+def regex_reader(spec: RegexFormat) -> LineReader:
+    """Return the reader of lines that a pattern divides."""
+    reasons = frozenset({RejectReason.EMPTY, RejectReason.NOT_A_LINE, RejectReason.NO_MATCH})
+    return LineReader(spec.columns, reasons, lambda frame, wanted: parse_regex(frame, spec, wanted))
 
 
 def parse_text(records: DataFrame, spec: TextFormat, wanted: WantedFields) -> Parsed:

@@ -7,16 +7,18 @@ from datetime import datetime
 import pytest
 
 from supervisor.core.queue.events import (
-    EmptyEvent,
-    EventTooLarge,
-    QueueDead,
     QueuedEvent,
     QueueMode,
     QueueName,
-    TooManyOutstandingBytes,
     checksum,
     damage_of,
     decode,
+)
+from supervisor.core.values.errors import (
+    EmptyEvent,
+    EventTooLarge,
+    QueueDead,
+    TooManyOutstandingBytes,
 )
 from tests.conformance.queue.queue_stories import (
     CONFIG,

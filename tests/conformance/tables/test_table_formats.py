@@ -15,13 +15,8 @@ from pyiceberg.table import StaticTable
 from supervisor.adapters.tables import delta
 from supervisor.adapters.tables.delta import DeltaFormat
 from supervisor.adapters.tables.iceberg import SNAPSHOTS_KEPT, IcebergFormat
-from supervisor.core.tables.exports import (
-    Change,
-    ExportedFile,
-    ExportUnavailable,
-    NotExportable,
-    misread_in,
-)
+from supervisor.core.tables.exports import Change, ExportedFile, misread_in
+from supervisor.core.values.errors import ExportUnavailable, NotExportable
 from supervisor.core.values.export_formats import ExportFormat
 from supervisor.metadata.engine import bounded_url
 from supervisor.ports.exports import TableFormat

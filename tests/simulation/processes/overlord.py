@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from supervisor.control.end_task import TaskEnder
 from supervisor.control.leadership import Leadership
-from supervisor.control.loop import Loop, _Entry
+from supervisor.control.loop import Loop, _Entry, wake_all
 from supervisor.control.observe import Sources
 from supervisor.control.publish import Publisher
 from supervisor.control.reconcile import Shell, make_pass
@@ -313,7 +313,7 @@ class OverlordProcess(Process):
         self.later(WAKE_PERIOD_S, self._wake_all)
         if self.leadership.leads():
             with suppress(SupervisorError):
-                self.service.wake_all()
+                wake_all(self.store, self.loop)
 
     # -- what arrives --------------------------------------------------------------------------
 

@@ -12,7 +12,10 @@ from fastapi.testclient import TestClient
 
 from supervisor.adapters.manual_clock import ManualClock
 from supervisor.adapters.passwords import Argon2Passwords
-from supervisor.api.server import ApiParts, create_api
+from supervisor.adapters.tables.memory_warehouse import MemoryWarehouse
+from supervisor.api.server import create_api
+from supervisor.app.parts import copies_in
+from supervisor.chores.duty import Wiring
 from supervisor.control.change_log import log_and_count
 from supervisor.control.end_task import TaskEnder
 from supervisor.control.leadership import Leadership
@@ -26,14 +29,16 @@ from supervisor.control.worker_registry import WorkerRegistry
 from supervisor.core.planning.observed import Limits
 from supervisor.core.planning.passes import Pass
 from supervisor.core.queue.events import QueueConfig
+from supervisor.eventqueue.meters import Meters
+from supervisor.eventqueue.queues import EventQueues
 from supervisor.metadata.store import SqlStore
 from supervisor.ports.access import Passwords
 from supervisor.services.access.authentication import AccessRules, Authentication
-from supervisor.services.queries import Views
+from supervisor.services.services import Services
 from supervisor.services.supervisors.admission import OperatorPolicy
-from supervisor.services.supervisors.specs import Service, new_token
+from supervisor.services.supervisors.specs import new_token
 from tests.supervisor.api.agents import NOON, TOPIC, Agent, AgentJournals, post_json
-from tests.supervisor.api.wired import DAY, LookedAt, Wired, parts_of
+from tests.supervisor.api.wired import DAY, ENDS_LATER, LookedAt, services_over
 from tests.waiting import wait_until
 
 __all__ = ["NOON", "TOPIC", "Agent", "AgentJournals", "World", "post_json"]
@@ -213,25 +218,33 @@ def a_world(
     loop = Loop(
         _passes(Shell(sources, clock, new_token, endings), leadership, changed), clock, threads=2
     )
-    service = Service(
+    journals = AgentJournals()
+    watching = StateRecorder(store, clock, leadership.term, loop)
+    meters = _metered(store, loop)
+    wiring = Wiring(
         store=store,
         clock=clock,
         leadership=leadership,
         registry=registry,
+        sources=sources,
         loop=loop,
+        watching=watching,
         changed=changed,
-        rules=rules,
-        failpoint=reach,
+        endings=endings,
+        meters=meters,
+        queues=EventQueues(store, clock, leadership.term, Meters()),
+        warehouse=MemoryWarehouse(),
+        formats={},
+        copies=copies_in(folder, reach),
+        segment_grace=30 * DAY,
+        gc_delay=ENDS_LATER,
+        new_token=new_token,
+        reach=reach,
     )
-    journals = AgentJournals()
-    watching = StateRecorder(store, clock, leadership.term, loop)
-    views = Views(sources, registry, loop, leadership, clock, "/warehouse", journals, watching)
-    meters = _metered(store, loop)
-    wired = Wired(store, clock, leadership, streams, registry, changed, loop, endings, meters)
-    parts = parts_of(wired, service, views, journals, folder)
+    services = services_over(wiring, rules, journals, streams, folder)
     authentication = access and _authentication(store, clock, *access)
-    parts = replace(parts, authentication=authentication)
-    with _served(parts, leadership, loop, leads=leads) as client:
+    services = replace(services, authentication=authentication)
+    with _served(services, leadership, loop, leads=leads) as client:
         known = (store, clock, streams, loop, leadership, changed, journals, client, watching)
         yield World(database, *known, meters)
     store.close()
@@ -247,12 +260,12 @@ def _metered(store: SqlStore, loop: Loop) -> OverlordMeters:
 
 @contextmanager
 def _served(
-    parts: ApiParts, leadership: Leadership, loop: Loop, *, leads: bool
+    services: Services, leadership: Leadership, loop: Loop, *, leads: bool
 ) -> Iterator[TestClient]:
     if leads:
         leadership.step()
         loop.start()
-    with TestClient(create_api(parts), URL, raise_server_exceptions=False) as client:
+    with TestClient(create_api(services), URL, raise_server_exceptions=False) as client:
         yield client
     if leads:
         loop.stop()

@@ -49,7 +49,7 @@ def running(settings: Settings, store: SqlStore) -> Iterator[Overlord]:
     overlord = wire_overlord(settings, store, "http://localhost:8090")
     scheduler = overlord.start()
     try:
-        wait_until(overlord.leadership.leads)
+        wait_until(overlord.wiring.leadership.leads)
         yield overlord
     finally:
         overlord.stop(scheduler)
@@ -92,12 +92,12 @@ def test_supervisors_that_came_and_went_leave_nothing_in_memory(
 ) -> None:
     with running(settings, database) as overlord:
         for number in range(10):
-            overlord.service.apply_spec(_document(f"gone-{number}"), "me")
-        wait_until(lambda: overlord.loop.supervisors() == 10)
+            overlord.services.service.apply_spec(_document(f"gone-{number}"), "me")
+        wait_until(lambda: overlord.wiring.loop.supervisors() == 10)
         for number in range(10):
-            overlord.service.terminate(f"gone-{number}", "me")
+            overlord.services.service.terminate(f"gone-{number}", "me")
 
-        wait_until(lambda: overlord.loop.supervisors() == 0)
+        wait_until(lambda: overlord.wiring.loop.supervisors() == 0)
         wait_until(lambda: not overlord.streams._watched)
 
 
@@ -112,10 +112,10 @@ def test_an_unused_segment_goes_after_its_grace_time_and_the_others_stay(
         file.write_bytes(b"rows")
 
     with running(settings, database) as overlord:
-        life = overlord.api.lifetimes.segments
+        life = overlord.services.segments
         assert life.mark_unused(TABLE, Selection(ids=[gone.id]), "somebody") == 1
         wait_until(lambda: not files[0].exists())
-        rows = {view.row.queue.name: view for view in overlord.api.queues.rows()}
+        rows = {view.row.queue.name: view for view in overlord.services.queues.rows()}
 
     assert files[1].exists()
     with database.reading() as tx:

@@ -21,7 +21,7 @@ __all__ = ["database", "settings"]
 
 def rows_in(overlord: Overlord) -> list[Counter[tuple[int, int]]]:
     """What readers of each format find where the API says."""
-    delta, iceberg = overlord.api.views.exports(TOPIC)
+    delta, iceberg = overlord.services.tables.exports(TOPIC)
     assert delta.location is not None
     assert iceberg.location is not None
     tables = (
@@ -43,10 +43,10 @@ def test_a_new_leader_exports_what_is_behind_and_follows_what_happens_then(
     harbour.leadership.stop()
 
     with running(settings, database) as overlord:
-        views = overlord.api.views
+        views = overlord.services.tables
         wait_until(lambda: {e.state for e in views.exports(TOPIC)} == {ExportState.EQUAL})
         assert rows_in(overlord) == [files[first] + files[second]] * 2
 
-        overlord.api.lifetimes.segments.mark_unused(TOPIC, Selection(ids=[gone]), "somebody")
+        overlord.services.segments.mark_unused(TOPIC, Selection(ids=[gone]), "somebody")
         wait_until(lambda: not (settings.warehouse / first).exists())
         assert rows_in(overlord) == [files[second]] * 2

@@ -72,7 +72,7 @@ class Dock(Harbour):
     @property
     def swapping(self) -> Swapping:
         """What workers ask."""
-        term, life = self.leadership.term, self.lifetimes.segments
+        term, life = self.leadership.term, self.segments
         assign = self.compacting.assign
         return Swapping(self.store, self.clock, term, ENDINGS, life, Wakeups(), assign)
 

@@ -5,8 +5,15 @@ from datetime import timedelta
 
 from supervisor.adapters.manual_clock import ManualClock
 from supervisor.adapters.tables.memory_warehouse import MemoryWarehouse
-from supervisor.chores.forget import FORGOTTEN, SupervisorGone
-from supervisor.chores.segments import SEGMENT_FILES, SEGMENTS, SegmentFiles, SegmentsUnused
+from supervisor.chores.forget import FORGOTTEN, Forgetting, SupervisorGone
+from supervisor.chores.retention import Retention
+from supervisor.chores.segments import (
+    SEGMENT_FILES,
+    SEGMENTS,
+    SegmentFiles,
+    SegmentLife,
+    SegmentsUnused,
+)
 from supervisor.core.model.rows import AuditEntry, GenerationState, Segment, TaskStatus
 from supervisor.core.queue.events import CLUSTER, QueueConfig, QueueName, QueueRow, container_of
 from supervisor.core.values.table_names import errors_table
@@ -14,7 +21,6 @@ from supervisor.eventqueue.handling import Handler
 from supervisor.eventqueue.meters import Meters
 from supervisor.eventqueue.processor import EventProcessor, ProcessorParts
 from supervisor.ports.store import Store
-from supervisor.services.lifetimes import Lifetimes
 from tests.conformance.stories import (
     CLICKS,
     HOUR,
@@ -48,9 +54,11 @@ class Tables:
     def __post_init__(self) -> None:
         owned(self.warehouse, self.store)
         self.term = take_lease(self.store)
-        self.lifetimes = Lifetimes.of(
-            self.store, self.clock, lambda: self.term, grace=GRACE, delay=DELAY
-        )
+        common = (self.store, self.clock, lambda: self.term)
+        self.segments = SegmentLife(*common, GRACE)
+        self.retention = Retention(*common, self.segments)
+        self.forgetting = Forgetting(*common, DELAY)
+        self.files = QueueConfig(delay=DELAY)
 
     def publish(
         self,
@@ -145,14 +153,13 @@ class Tables:
 
     def run(self, supervisor_ids: tuple[str, ...] = (CLICKS, "others")) -> None:
         """Handle what is due, in every queue."""
-        lifetimes = self.lifetimes
-        unused, files = SegmentsUnused(lifetimes.files), SegmentFiles(self.warehouse)
+        unused, files = SegmentsUnused(self.files), SegmentFiles(self.warehouse)
         for each in supervisor_ids:
             container = container_of(each)
-            self.drain(QueueName(container, SEGMENTS), unused, lifetimes.segments.config)
-            self.drain(QueueName(container, SEGMENT_FILES), files, lifetimes.files)
+            self.drain(QueueName(container, SEGMENTS), unused, self.segments.config)
+            self.drain(QueueName(container, SEGMENT_FILES), files, self.files)
         gone = QueueName(CLUSTER, FORGOTTEN.name)
-        self.drain(gone, SupervisorGone(row_batch=2), lifetimes.forgetting.config)
+        self.drain(gone, SupervisorGone(row_batch=2), self.forgetting.config)
 
     def drain(self, queue: QueueName, handler: Handler, config: QueueConfig) -> None:
         """Handle what is due in one queue."""

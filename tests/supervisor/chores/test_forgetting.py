@@ -2,10 +2,10 @@
 
 import pytest
 
-from supervisor.chores.forget import FORGOTTEN, KIND, NotForgettable, SupervisorGone
+from supervisor.chores.forget import FORGOTTEN, KIND, SupervisorGone
 from supervisor.core.model.rows import GapKind, OffsetGap, StoredPlan
 from supervisor.core.queue.events import QueuedEvent
-from supervisor.core.values.errors import LeaseLost, SupervisorNotFound
+from supervisor.core.values.errors import LeaseLost, NotForgettable, SupervisorNotFound
 from supervisor.eventqueue.handling import Context, Fail
 from supervisor.ports.store import Store
 from tests.conformance.stories import CLICKS, P0, TOPIC_ID, attempt, opening
@@ -26,7 +26,7 @@ def append(tables: Tables, *, terminated: bool = True) -> None:
 
 
 def forget(tables: Tables) -> None:
-    tables.lifetimes.forgetting.forget(CLICKS, "me")
+    tables.forgetting.forget(CLICKS, "me")
 
 
 def generations(tables: Tables, *numbers: int) -> list[int]:
@@ -85,7 +85,7 @@ def test_an_id_that_nobody_used_cannot_be_forgotten_nor_twice(tables: Tables) ->
     with pytest.raises(SupervisorNotFound):
         forget(tables)
     with pytest.raises(SupervisorNotFound):
-        tables.lifetimes.forgetting.forget("nobody", "me")
+        tables.forgetting.forget("nobody", "me")
 
 
 def test_who_does_not_lead_forgets_nothing(tables: Tables) -> None:

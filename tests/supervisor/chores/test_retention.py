@@ -20,7 +20,7 @@ def tables(store: Store) -> Tables:
 
 
 def keep(tables: Tables, period: timedelta) -> None:
-    tables.lifetimes.retention.set(TABLE, period, "me")
+    tables.retention.set(TABLE, period, "me")
 
 
 def test_a_new_rule_takes_out_at_once_what_is_too_old(tables: Tables) -> None:
@@ -49,12 +49,12 @@ def test_time_that_passes_makes_more_too_old(tables: Tables) -> None:
     tables.publish()
     keep(tables, DAY)
     tables.clock.advance(DAY - HOUR)
-    assert tables.lifetimes.retention.run_once() == 0
+    assert tables.retention.run_once() == 0
 
     tables.clock.advance(HOUR)
 
-    assert tables.lifetimes.retention.run_once() == 1
-    assert tables.lifetimes.retention.run_once() == 0
+    assert tables.retention.run_once() == 1
+    assert tables.retention.run_once() == 0
     assert tables.of_table() == []
 
 
@@ -62,12 +62,12 @@ def test_without_a_rule_everything_stays(tables: Tables) -> None:
     tables.publish(ago=3_000 * DAY)
     keep(tables, 10_000 * DAY)
 
-    assert tables.lifetimes.retention.drop(TABLE, "me")
-    assert not tables.lifetimes.retention.drop(TABLE, "me")
+    assert tables.retention.drop(TABLE, "me")
+    assert not tables.retention.drop(TABLE, "me")
     tables.clock.advance(9_000 * DAY)
 
-    assert tables.lifetimes.retention.run_once() == 0
-    assert tables.lifetimes.retention.rule(TABLE) is None
+    assert tables.retention.run_once() == 0
+    assert tables.retention.rule(TABLE) is None
     assert [e.action for e in tables.audit()] == ["set-retention", "drop-retention"]
 
 
@@ -79,8 +79,8 @@ def test_a_rule_that_was_dropped_meanwhile_takes_nothing_out(tables: Tables) -> 
     with tables.store.reading() as tx:
         [read_before] = tx.retention.all()
 
-    tables.lifetimes.retention.drop(TABLE, "me")
-    marked = tables.lifetimes.retention.apply(read_before, tables.clock.now())
+    tables.retention.drop(TABLE, "me")
+    marked = tables.retention.apply(read_before, tables.clock.now())
 
     assert (marked, len(tables.of_table())) == (0, 1)
 
@@ -90,7 +90,7 @@ def test_a_later_rule_replaces_the_one_before(tables: Tables) -> None:
     keep(tables, 5 * DAY)
     keep(tables, 2 * DAY)
 
-    rule = tables.lifetimes.retention.rule(TABLE)
+    rule = tables.retention.rule(TABLE)
 
     assert rule is not None
     assert (rule.keep_for, rule.author) == (2 * DAY, "me")
@@ -100,16 +100,16 @@ def test_a_later_rule_replaces_the_one_before(tables: Tables) -> None:
 def test_what_was_put_back_and_is_too_old_goes_again(tables: Tables) -> None:
     tables.publish(ago=3 * DAY)
     keep(tables, 2 * DAY)
-    tables.lifetimes.segments.mark_used(TABLE, Selection(), "me")
+    tables.segments.mark_used(TABLE, Selection(), "me")
 
-    assert tables.lifetimes.retention.run_once() == 1
+    assert tables.retention.run_once() == 1
 
 
 def test_a_rule_for_a_table_that_nobody_knows_is_refused(tables: Tables) -> None:
     with pytest.raises(DataSourceNotFound):
         keep(tables, DAY)
     with pytest.raises(DataSourceNotFound):
-        tables.lifetimes.retention.rule(TABLE)
+        tables.retention.rule(TABLE)
 
 
 def test_who_does_not_lead_sets_no_rule(tables: Tables) -> None:
@@ -129,15 +129,15 @@ def test_a_dead_queue_holds_up_its_own_supervisor_alone(tables: Tables) -> None:
     keep(tables, DAY)
 
     assert tables.of_table() == ["task-clicks-1/0"]
-    assert tables.lifetimes.retention.run_once() == 0
-    assert tables.lifetimes.retention.rule(TABLE) is not None
+    assert tables.retention.run_once() == 0
+    assert tables.retention.rule(TABLE) is not None
 
 
 def die(tables: Tables) -> None:
     """Let the queue of unused segments of CLICKS be damaged."""
     queue = QueueName(container_of(CLICKS), SEGMENTS)
-    tables.lifetimes.segments.mark_unused(TABLE, Selection(ids=["task-clicks-1/0"]), "me")
-    tables.lifetimes.segments.mark_used(TABLE, Selection(), "me")
+    tables.segments.mark_unused(TABLE, Selection(ids=["task-clicks-1/0"]), "me")
+    tables.segments.mark_used(TABLE, Selection(), "me")
     with tables.store.leading(tables.term) as tx:
         row = tx.events.find(queue)
         assert row is not None
@@ -152,7 +152,7 @@ def test_a_rule_holds_for_the_errors_of_its_table(tables: Tables) -> None:
     keep(tables, 7 * DAY)
 
     assert tables.of_table(ERRORS) == [young[0].id]
-    shown = tables.lifetimes.retention.rule(ERRORS)
+    shown = tables.retention.rule(ERRORS)
     assert shown is not None
     assert (shown.data_source, shown.keep_for) == (TABLE, 7 * DAY)
 
@@ -161,14 +161,14 @@ def test_errors_with_a_rule_of_their_own_go_by_it_alone(tables: Tables) -> None:
     old = tables.publish(ago=10 * DAY, errors=True)
     older = tables.publish(ago=30 * DAY, errors=True)
     rows = tables.publish(ago=10 * DAY)
-    tables.lifetimes.retention.set(ERRORS, 20 * DAY, "me")
+    tables.retention.set(ERRORS, 20 * DAY, "me")
 
     keep(tables, 7 * DAY)
-    tables.lifetimes.retention.run_once()
+    tables.retention.run_once()
 
     assert tables.of_table(ERRORS) == [old[0].id]
     assert older[0].id not in tables.of_table(ERRORS)
     assert rows[0].id not in tables.of_table()
-    tables.lifetimes.retention.drop(ERRORS, "me")
-    assert tables.lifetimes.retention.run_once() == 1
+    tables.retention.drop(ERRORS, "me")
+    assert tables.retention.run_once() == 1
     assert tables.of_table(ERRORS) == []

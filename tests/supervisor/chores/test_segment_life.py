@@ -15,13 +15,13 @@ from supervisor.chores.segments import (
     SegmentsUnused,
     Selection,
 )
-from supervisor.core.queue.events import (
-    QueuedEvent,
-    QueueName,
+from supervisor.core.queue.events import QueuedEvent, QueueName, container_of
+from supervisor.core.values.errors import (
+    DataSourceNotFound,
+    LeaseLost,
+    StorageUnavailable,
     TooManyOutstandingBytes,
-    container_of,
 )
-from supervisor.core.values.errors import DataSourceNotFound, LeaseLost, StorageUnavailable
 from supervisor.core.values.intervals import Interval
 from supervisor.eventqueue.handling import Context, Done, Fail
 from supervisor.ports.store import Store
@@ -39,11 +39,11 @@ def tables(store: Store) -> Tables:
 
 
 def mark_unused(tables: Tables, selection: Selection = ALL) -> int:
-    return tables.lifetimes.segments.mark_unused(TABLE, selection, "me")
+    return tables.segments.mark_unused(TABLE, selection, "me")
 
 
 def mark_used(tables: Tables, selection: Selection = ALL) -> int:
-    return tables.lifetimes.segments.mark_used(TABLE, selection, "me")
+    return tables.segments.mark_used(TABLE, selection, "me")
 
 
 def context(tables: Tables) -> Context:
@@ -128,7 +128,7 @@ def fill(tables: Tables, supervisor_id: str) -> None:
     large = QueuedEvent(UNUSED, "x", {"padding": "x" * 1_000_000})
     with tables.store.leading(tables.term) as tx:
         for _ in range(68):
-            tx.events.add(queue, large, tables.lifetimes.segments.config, NOON, exempt=True)
+            tx.events.add(queue, large, tables.segments.config, NOON, exempt=True)
 
 
 def test_who_does_not_lead_marks_nothing(tables: Tables) -> None:
@@ -143,7 +143,7 @@ def test_who_does_not_lead_marks_nothing(tables: Tables) -> None:
 
 def test_a_mark_stops_once_it_is_not_wanted_any_more(tables: Tables) -> None:
     tables.publish()
-    life = tables.lifetimes.segments
+    life = tables.segments
 
     assert life.mark_unused(TABLE, ALL, "me", still=lambda _: False) == 0
 
@@ -164,7 +164,7 @@ def test_the_file_goes_when_the_grace_time_is_over_and_not_before(tables: Tables
     tables.pass_time(HOUR)
     tables.pass_time(DELAY)
     assert tables.holds(gone, stays) == [False, True]
-    [row] = tables.lifetimes.segments.of_table(TABLE, used=False)
+    [row] = tables.segments.of_table(TABLE, used=False)
     assert (row.id, row.deleted_at is not None) == (gone.id, True)
 
 
@@ -216,7 +216,7 @@ def test_a_crash_before_the_position_moved_condemns_nothing_twice(tables: Tables
     mark_unused(tables)
     body = {"unusedAt": NOON.isoformat()}
 
-    unused = SegmentsUnused(tables.lifetimes.files)
+    unused = SegmentsUnused(tables.files)
     handled = unused([QueuedEvent(UNUSED, file.id, body)], context(tables))
 
     assert handled.answers == [Done()]
@@ -227,7 +227,7 @@ def test_a_crash_before_the_position_moved_condemns_nothing_twice(tables: Tables
 
 
 def test_an_event_without_a_time_is_set_aside(tables: Tables) -> None:
-    unused = SegmentsUnused(tables.lifetimes.files)
+    unused = SegmentsUnused(tables.files)
 
     for body in ({}, {"unusedAt": 7}, {"unusedAt": "noon"}, {"unusedAt": "2026-01-01T00:00:00"}):
         [answer] = unused([QueuedEvent(UNUSED, "x", body)], context(tables)).answers
@@ -381,7 +381,7 @@ def test_an_errors_file_lies_in_the_folder_of_its_task_and_is_deleted_there(
     """Goal: marked by its own table, deleted from the folder of the table it stands beside."""
     rows, errors = tables.publish(), tables.publish(errors=True)
 
-    marked = tables.lifetimes.segments.mark_unused(f"{TABLE}__errors", Selection(), "me")
+    marked = tables.segments.mark_unused(f"{TABLE}__errors", Selection(), "me")
     tables.pass_time(GRACE)
     tables.pass_time(DELAY)
 

@@ -39,7 +39,7 @@ def compact(tables: Tables, *inputs: Segment) -> Segment:
         queue = QueueName(container_of(CLICKS), SEGMENTS)
         for each in tx.segments.replace(ids, made, now):
             event = QueuedEvent(UNUSED, each.id, {"unusedAt": now.isoformat()})
-            tx.events.add(queue, event, tables.lifetimes.segments.config, now)
+            tx.events.add(queue, event, tables.segments.config, now)
     tables.warehouse.write(path)
     return made
 
@@ -61,7 +61,7 @@ def test_the_files_that_were_replaced_go_after_the_grace_time(tables: Tables) ->
 def test_nobody_puts_a_replaced_file_back(tables: Tables) -> None:
     first, second = [*tables.publish(), *tables.publish()]
     made = compact(tables, first, second)
-    life = tables.lifetimes.segments
+    life = tables.segments
 
     assert life.mark_used(TABLE, Selection(ids=[first.id]), "me") == 0
     assert life.mark_unused(TABLE, ALL, "me") == 1
@@ -74,7 +74,7 @@ def test_nobody_puts_a_replaced_file_back(tables: Tables) -> None:
 def test_a_compacted_file_is_deleted_from_the_folder_of_its_compaction(tables: Tables) -> None:
     first, second = [*tables.publish(), *tables.publish()]
     made = compact(tables, first, second)
-    tables.lifetimes.segments.mark_unused(TABLE, ALL, "me")
+    tables.segments.mark_unused(TABLE, ALL, "me")
 
     tables.pass_time(GRACE)
     tables.pass_time(DELAY)

@@ -9,7 +9,8 @@ from supervisor.control.end_task import KIND, TaskEnder
 from supervisor.control.reconcile import apply
 from supervisor.core.model.rows import Task, TaskStatus
 from supervisor.core.planning.actions import DiscardGeneration
-from supervisor.core.queue.events import QueueConfig, QueueDead, decode
+from supervisor.core.queue.events import QueueConfig, decode
+from supervisor.core.values.errors import QueueDead
 from supervisor.ports.store import Store
 from tasks.contract.messages import PublishOutcome
 from tests.supervisor.control.test_reconcile import Told

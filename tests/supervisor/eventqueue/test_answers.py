@@ -7,9 +7,9 @@ import pytest
 
 from supervisor.core.model.rows import AuditEntry
 from supervisor.core.queue.events import QueueConfig, QueuedEvent
-from supervisor.core.values.errors import LeaseLost
+from supervisor.core.values.errors import LeaseLost, ProcessorClosed
 from supervisor.eventqueue.handling import Context, Done, Fail, Handled, Later, Retry
-from supervisor.eventqueue.processor import EventProcessor, ProcessorClosed
+from supervisor.eventqueue.processor import EventProcessor
 from supervisor.ports.store import Transaction
 from tests.conformance.stories import NOON, take_lease
 from tests.supervisor.eventqueue.desk import (

@@ -7,7 +7,8 @@ import pytest
 from sqlalchemy import Connection, text
 
 from supervisor.adapters.clock import SystemClock
-from supervisor.core.queue.events import QueueConfig, QueueDead, QueueName, QueueState
+from supervisor.core.queue.events import QueueConfig, QueueName, QueueState
+from supervisor.core.values.errors import QueueDead
 from supervisor.eventqueue.meters import Meters
 from supervisor.eventqueue.processor import EventProcessor, ProcessorParts
 from supervisor.eventqueue.queues import EventQueues

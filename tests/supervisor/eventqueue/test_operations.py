@@ -9,23 +9,21 @@ from supervisor.adapters.manual_clock import ManualClock
 from supervisor.core.queue.events import (
     CLUSTER,
     QueueConfig,
-    QueueDead,
     QueueMode,
     QueueName,
     QueueState,
     decode,
     encode,
 )
-from supervisor.core.values.errors import LeaseLost
-from supervisor.eventqueue.operations import (
-    REPLAYED_MAX,
+from supervisor.core.values.errors import (
     FailedEventNotFound,
+    LeaseLost,
     NotReplayable,
+    QueueDead,
     QueueNotDead,
     QueueNotFound,
-    Repaired,
-    ReplayedAll,
 )
+from supervisor.eventqueue.operations import REPLAYED_MAX, Repaired, ReplayedAll
 from tests.conformance.stories import NOON
 from tests.supervisor.eventqueue.desk import QUEUE, SECOND, Desk, event, fill, numbers
 from tests.supervisor.eventqueue.office import CONFIG, HARMED, Office

@@ -9,14 +9,8 @@ import pytest
 
 from supervisor.adapters.manual_clock import ManualClock
 from supervisor.core.model.rows import AuditEntry
-from supervisor.core.queue.events import (
-    EmptyEvent,
-    EventTooLarge,
-    QueueConfig,
-    QueuedEvent,
-    QueueMode,
-    TooManyOutstandingBytes,
-)
+from supervisor.core.queue.events import QueueConfig, QueuedEvent, QueueMode
+from supervisor.core.values.errors import EmptyEvent, EventTooLarge, TooManyOutstandingBytes
 from supervisor.eventqueue.processor import EventProcessor
 from tests.conformance.stories import NOON
 from tests.supervisor.eventqueue.desk import (

@@ -9,10 +9,11 @@ from supervisor.control.loop import Loop
 from supervisor.control.wakeups import Wakeups
 from supervisor.control.worker_registry import WorkerRegistry
 from supervisor.core.history.operations import OperationState
-from supervisor.core.planning.dry_run import Probed, Verdict
+from supervisor.core.planning.dry_run import Probed
+from supervisor.core.planning.impact import SpecImpact
 from supervisor.core.spec.spec import SupervisorSpec
+from supervisor.core.values.errors import SourceUnreadable
 from supervisor.ports.store import Store
-from supervisor.ports.topic_probe import SourceUnreadable
 from supervisor.services.history.history import History
 from supervisor.services.supervisors.admission import Applied, OperatorPolicy
 from supervisor.services.supervisors.dry_run import DryRun
@@ -50,9 +51,11 @@ class Asked:
     def applies(self, wanted: SupervisorSpec) -> Applied:
         return self.service.apply_spec(wanted.normalised(), ME)
 
-    def judged(self, wanted: SupervisorSpec) -> Verdict:
+    def judged(self, wanted: SupervisorSpec) -> SpecImpact:
         dry_run = DryRun(self.world.store.sound, self.service, self.looks)
-        return dry_run.judge(wanted.normalised(), connect=False)
+        impact = dry_run.judge(wanted.normalised(), connect=False).impact
+        assert impact is not None
+        return impact
 
     def looks(self, _: SupervisorSpec) -> Probed:
         raise SourceUnreadable("nobody looks")
@@ -100,7 +103,7 @@ def test_more_groups_than_partitions_change_nothing_and_are_waited_for_by_nobody
         "nothing that runs is stopped: the new values hold at once",
         "none",
     )
-    assert applied.restarts == "none"
+    assert applied.impact.restarts == "none"
     now = asked.operation(applied.operation)
     assert (now.state, now.ranges, now.finished_at) == (DONE, [], now.at)
     assert len(list(asked.world.replicas())) == 4
@@ -163,7 +166,8 @@ def test_a_change_that_is_taken_back_before_a_pass_disturbs_nothing(store: Store
     back = asked.applies(spec(1))
     asked.world.settle()
 
-    assert (there.restarts, told.restarts, back.restarts) == ("tasks", "none", "none")
+    assert (there.impact.restarts, back.impact.restarts) == ("tasks", "none")
+    assert told.restarts == "none"
     assert (asked.state(there.operation), asked.state(back.operation)) == (SUPERSEDED, DONE)
     assert len(list(asked.world.replicas())) == 1
 

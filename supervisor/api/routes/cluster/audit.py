@@ -57,6 +57,6 @@ def list_denied(parts: Parts, limit: Limit = 100) -> list[DeniedRow]:
     """List what was refused for want of credentials or permission, newest first."""
     if parts.authentication is not None:
         parts.authentication.flush()
-    with parts.views.sources.store.reading() as tx:
+    with parts.store.reading() as tx:
         found = tx.access.denied(limit)
     return [DeniedRow.model_validate(vars(each)) for each in found]

@@ -14,12 +14,12 @@ from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
 from supervisor.api.http.access import LISTED, Shown, needs
-from supervisor.api.http.deps import ApiParts, Asking, Parts
-from supervisor.api.http.problems import InvalidRequest
+from supervisor.api.http.deps import Asking, Parts
 from supervisor.api.routes.cluster.audit import Cursor, Limit, Text
 from supervisor.core.history.lifecycle_events import NumberedEvent
-from supervisor.core.values.errors import FieldError, Unavailable
+from supervisor.core.values.errors import FieldError, InvalidRequest, Unavailable
 from supervisor.core.values.permissions import Caller, Permission
+from supervisor.services.services import Services
 from supervisor.views.history import EventsPage, event_view
 
 router = APIRouter(prefix="/api/v1/events", tags=["history"])
@@ -98,7 +98,7 @@ def _id_of(text: str) -> int:
 
 
 async def _server_sent_events(
-    parts: ApiParts, asking: Caller, after: int, trimmed: int, supervisor: str | None
+    parts: Services, asking: Caller, after: int, trimmed: int, supervisor: str | None
 ) -> AsyncIterator[str]:
     feed = parts.chronicle.feed
     clock = asyncio.get_running_loop().time
@@ -135,7 +135,7 @@ async def _server_sent_events(
 
 
 async def _shown(
-    parts: ApiParts, asking: Caller, rows: list[NumberedEvent]
+    parts: Services, asking: Caller, rows: list[NumberedEvent]
 ) -> list[NumberedEvent] | None:
     """Return what the caller may see; None: the database does not say at the moment."""
     if asking.reads_all:
@@ -151,7 +151,7 @@ async def _shown(
         return None
 
 
-async def _next_rows(parts: ApiParts, after: int, trimmed: int) -> tuple[list[NumberedEvent], int]:
+async def _next_rows(parts: Services, after: int, trimmed: int) -> tuple[list[NumberedEvent], int]:
     """Return what comes next, and up to where events were dropped meanwhile."""
     feed = parts.chronicle.feed
     if (known := feed.remembered(after)) is not None:

@@ -9,7 +9,8 @@ from prometheus_client.registry import Collector
 from supervisor.control.leadership import Leadership
 from supervisor.control.loop import Loop
 from supervisor.core.planning.observed import Liveness, WorkerView
-from supervisor.services.queries import Views
+from supervisor.services.supervisors.queries import SupervisorQueries
+from supervisor.services.tasks.queries import TaskQueries
 from tasks.contract.messages import TaskPhase
 
 PARTITIONS_MAX = 200
@@ -77,9 +78,9 @@ class LoopCollector(Collector):
 class PartitionCollector(Collector):
     """How far each partition is behind, as the leader's last passes found it."""
 
-    def __init__(self, views: Views) -> None:
+    def __init__(self, supervisors: SupervisorQueries) -> None:
         """Look at nothing before a scrape."""
-        self._views = views
+        self._supervisors = supervisors
 
     def collect(self) -> Iterator[Metric]:
         """Yield every family; without samples where another overlord leads.
@@ -102,8 +103,8 @@ class PartitionCollector(Collector):
             "Partitions whose lag is known.",
             labels=("supervisor",),
         )
-        leads = self._views.leadership.leads()
-        found = self._views.watching.partition_lags() if leads else {}
+        leads = self._supervisors.leadership.leads()
+        found = self._supervisors.watching.partition_lags() if leads else {}
         for supervisor_id, lags in sorted(found.items()):
             number.add_metric((supervisor_id,), len(lags))
             if lags:
@@ -119,9 +120,9 @@ class PartitionCollector(Collector):
 class TaskCollector(Collector):
     """Active tasks, workers and slots, as the leader knows them."""
 
-    def __init__(self, views: Views) -> None:
+    def __init__(self, tasks: TaskQueries) -> None:
         """Look at nothing before a scrape."""
-        self._views = views
+        self._tasks = tasks
 
     def collect(self) -> Iterator[Metric]:
         """Yield every family; without samples where another overlord leads.
@@ -134,9 +135,9 @@ class TaskCollector(Collector):
         slots = GaugeMetricFamily(
             "tidegate_task_slots", "Slots of workers that may be given tasks.", labels=("state",)
         )
-        if self._views.leadership.leads():
-            views = self._views.registry.views()
-            with self._views.sources.store.reading() as tx:
+        if self._tasks.leadership.leads():
+            views = self._tasks.registry.views()
+            with self._tasks.store.reading() as tx:
                 active = [(task.worker_id, task.id) for task in tx.tasks.active()]
                 in_use = tx.tasks.slots_in_use()
             states = _states(active, views)

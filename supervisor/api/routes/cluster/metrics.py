@@ -37,7 +37,8 @@ from supervisor.core.values.permissions import Permission
 from supervisor.eventqueue.meters import BATCH_BOUNDS_S, BatchTimes
 from supervisor.eventqueue.operations import Operations
 from supervisor.eventqueue.shown import QueueView
-from supervisor.services.queries import Views
+from supervisor.services.supervisors.queries import SupervisorQueries
+from supervisor.services.tables.queries import TableQueries
 
 router = APIRouter(tags=["process"])
 
@@ -104,16 +105,16 @@ _BATCHES = "batch_seconds"
 def get_metrics(parts: Parts) -> Response:
     """Return the metrics of this overlord, in Prometheus' text format."""
     registry = CollectorRegistry(auto_describe=False)
-    registry.register(LeadershipCollector(parts.views.leadership))
-    registry.register(LeaseCollector(parts.views.leadership))
-    registry.register(LoopCollector(parts.views.loop))
-    registry.register(GapCollector(parts.views))
-    registry.register(StateCollector(parts.views))
-    registry.register(LagCollector(parts.views))
-    registry.register(PartitionCollector(parts.views))
-    registry.register(TaskCollector(parts.views))
+    registry.register(LeadershipCollector(parts.leadership))
+    registry.register(LeaseCollector(parts.leadership))
+    registry.register(LoopCollector(parts.loop))
+    registry.register(GapCollector(parts.supervisors))
+    registry.register(StateCollector(parts.supervisors))
+    registry.register(LagCollector(parts.supervisors))
+    registry.register(PartitionCollector(parts.supervisors))
+    registry.register(TaskCollector(parts.tasks))
     registry.register(QueueCollector(parts.queues))
-    registry.register(ExportCollector(parts.views))
+    registry.register(ExportCollector(parts.tables))
     registry.register(CompactionCollector(parts.compacting))
     registry.register(parts.meters)
     return Response(generate_latest(registry), media_type=CONTENT_TYPE_PLAIN_0_0_4)
@@ -143,9 +144,9 @@ class LeadershipCollector(Collector):
 class GapCollector(Collector):
     """What is missing from tables, or twice in them, on record."""
 
-    def __init__(self, views: Views) -> None:
+    def __init__(self, supervisors: SupervisorQueries) -> None:
         """Look at nothing before a scrape."""
-        self._views = views
+        self._supervisors = supervisors
 
     def collect(self) -> Iterator[Metric]:
         """Yield the family.
@@ -158,7 +159,7 @@ class GapCollector(Collector):
             "Offsets that are declared skipped, lost, or read again.",
             labels=("supervisor", "kind"),
         )
-        for (supervisor_id, kind), size in sorted(self._views.gap_sizes().items()):
+        for (supervisor_id, kind), size in sorted(self._supervisors.gap_sizes().items()):
             family.add_metric((supervisor_id, kind), size)
         yield family
 
@@ -166,9 +167,9 @@ class GapCollector(Collector):
 class StateCollector(Collector):
     """How supervisors are, as the leader's last passes found them."""
 
-    def __init__(self, views: Views) -> None:
+    def __init__(self, supervisors: SupervisorQueries) -> None:
         """Look at nothing before a scrape."""
-        self._views = views
+        self._supervisors = supervisors
 
     def collect(self) -> Iterator[Metric]:
         """Yield the family; without a sample where another overlord leads.
@@ -181,7 +182,7 @@ class StateCollector(Collector):
             "1: the supervisor is in this state.",
             labels=("supervisor", "state", "detailed"),
         )
-        for supervisor_id, found in sorted(self._views.last_states().items()):
+        for supervisor_id, found in sorted(self._supervisors.last_states().items()):
             family.add_metric((supervisor_id, found.state, found.detailed), 1)
         yield family
 
@@ -189,9 +190,9 @@ class StateCollector(Collector):
 class LagCollector(Collector):
     """How far supervisors are behind, as their last passes found them."""
 
-    def __init__(self, views: Views) -> None:
+    def __init__(self, supervisors: SupervisorQueries) -> None:
         """Look at nothing before a scrape."""
-        self._views = views
+        self._supervisors = supervisors
 
     def collect(self) -> Iterator[Metric]:
         """Yield both families; what is not known is left out.
@@ -209,7 +210,7 @@ class LagCollector(Collector):
             "Age of the oldest record that is not read.",
             labels=("supervisor",),
         )
-        for supervisor_id, lag in sorted(self._views.lags().items()):
+        for supervisor_id, lag in sorted(self._supervisors.lags().items()):
             if lag.records is not None:
                 records.add_metric((supervisor_id,), lag.records)
             if lag.age is not None:
@@ -221,9 +222,9 @@ class LagCollector(Collector):
 class ExportCollector(Collector):
     """How far exported tables are behind what is published."""
 
-    def __init__(self, views: Views) -> None:
+    def __init__(self, tables: TableQueries) -> None:
         """Look at nothing before a scrape."""
-        self._views = views
+        self._tables = tables
 
     def collect(self) -> Iterator[Metric]:
         """Yield both families; exports that are switched off have no lag.
@@ -242,7 +243,7 @@ class ExportCollector(Collector):
             "Of the published list that the exported table was last made equal to.",
             labels=labels,
         )
-        for export in self._views.exports():
+        for export in self._tables.exports():
             values = (export.data_source, export.format)
             if export.state is not ExportState.OFF:
                 lag.add_metric(values, export.lag_seconds)

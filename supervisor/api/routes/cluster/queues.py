@@ -51,7 +51,7 @@ def _shown(parts: Parts, asking: Caller) -> Callable[[QueueName], bool]:
     """Return whether the caller may see a queue; each container is looked up once."""
     if asking.reads_all:
         return lambda _: True
-    tables = functools.cache(Ownership(parts.views.sources.store).of_container)
+    tables = functools.cache(Ownership(parts.store).of_container)
 
     def shown(queue: QueueName) -> bool:
         owners = tables(queue.container)

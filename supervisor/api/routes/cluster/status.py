@@ -6,8 +6,8 @@ from fastapi.responses import JSONResponse, Response
 from supervisor.api.http.access import needs
 from supervisor.api.http.deps import Asking, Parts
 from supervisor.api.http.problems import render_error
-from supervisor.core.queue.events import QueueDead, QueueRow
-from supervisor.core.values.errors import Unavailable
+from supervisor.core.queue.events import QueueRow
+from supervisor.core.values.errors import QueueDead, Unavailable
 from supervisor.core.values.permissions import Permission
 from tasks.contract.wire import Wire
 
@@ -29,7 +29,7 @@ def get_process_status(parts: Parts) -> ProcessStatus:
     return ProcessStatus(
         version=parts.version,
         modules=[],
-        leader=parts.views.leadership.leads(),
+        leader=parts.leadership.leads(),
         leader_url=parts.service.leader_url(),
     )
 
@@ -40,7 +40,7 @@ def get_process_health(request: Request, parts: Parts, asking: Asking) -> Respon
 
     503 as well if the loop that competes for the lease has ended: the process is about to.
     """
-    parts.views.check()
+    parts.check()
     if dead := [_error(row) for row in parts.queues.dead()]:
         if not asking.reads_all:  # anybody may ask, and names are not for anybody
             return render_error(request, Unavailable("an event queue is dead"))
@@ -68,4 +68,4 @@ def is_self_discovered() -> Response:
 
 
 def _error(row: QueueRow) -> QueueDead:
-    return QueueDead(row.queue, row.dead_seq, row.dead_why)
+    return QueueDead(row.queue.container, row.queue.name, row.dead_seq, row.dead_why)

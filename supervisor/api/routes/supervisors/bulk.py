@@ -7,7 +7,6 @@ from fastapi import APIRouter
 from supervisor.api.http.access import needs
 from supervisor.api.http.deps import Author, Parts
 from supervisor.core.values.permissions import Permission
-from supervisor.services.supervisors.bulk import BulkVerbs
 from tasks.contract.wire import Wire
 
 router = APIRouter(prefix="/druid/indexer/v1/supervisor", tags=["supervisors"])
@@ -22,19 +21,19 @@ class Done(Wire):
 @router.post("/suspendAll", dependencies=[needs(Permission.SUSPEND)])
 def suspend_all(author: Author, parts: Parts) -> Done:
     """Suspend every supervisor that runs; each hands off and publishes what it has."""
-    BulkVerbs(parts.service).suspend(author)
+    parts.bulk.suspend(author)
     return Done()
 
 
 @router.post("/resumeAll", dependencies=[needs(Permission.SUSPEND)])
 def resume_all(author: Author, parts: Parts) -> Done:
     """Resume every supervisor that is suspended."""
-    BulkVerbs(parts.service).resume(author)
+    parts.bulk.resume(author)
     return Done()
 
 
 @router.post("/terminateAll", dependencies=[needs(Permission.TERMINATE)])
 def terminate_all(author: Author, parts: Parts) -> Done:
     """End every supervisor: their tasks hand off and publish, their tables stay."""
-    BulkVerbs(parts.service).terminate(author)
+    parts.bulk.terminate(author)
     return Done()

@@ -38,7 +38,7 @@ async def validate(
 ) -> DryRunView:
     """Tell what a POST of this spec would do: errors, changes, what restarts, what Kafka holds."""
     verdict = await run_in_threadpool(
-        parts.looking.dry_run.judge,
+        parts.dry_run.judge,
         document,
         connect=connect or sample > 0,
         expected=expected,

@@ -8,9 +8,8 @@ from pydantic import Field
 
 from supervisor.api.http.access import SUPERVISOR, needs
 from supervisor.api.http.deps import Author, Parts
-from supervisor.api.http.problems import InvalidRequest
 from supervisor.api.routes.supervisors.operations import named
-from supervisor.core.values.errors import FieldError
+from supervisor.core.values.errors import FieldError, InvalidRequest
 from supervisor.core.values.permissions import Permission
 from tasks.contract.wire import Wire
 

@@ -7,8 +7,7 @@ from fastapi import APIRouter, Query
 
 from supervisor.api.http.access import SUPERVISOR_EVER, needs
 from supervisor.api.http.deps import Parts
-from supervisor.api.http.problems import InvalidRequest
-from supervisor.core.values.errors import FieldError
+from supervisor.core.values.errors import FieldError, InvalidRequest
 from supervisor.core.values.field_types import Duration
 from supervisor.core.values.permissions import Permission
 from supervisor.views.lag import LagHistory

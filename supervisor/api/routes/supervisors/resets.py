@@ -10,12 +10,11 @@ from fastapi import APIRouter, Query, Response
 
 from supervisor.api.http.access import SUPERVISOR, needs
 from supervisor.api.http.deps import Author, Document, Parts
-from supervisor.api.http.problems import InvalidRequest
 from supervisor.api.routes.supervisors.operations import named
 from supervisor.core.model.rows import GapKind
 from supervisor.core.planning.offset_moves import OffsetMove
 from supervisor.core.spec.spec import SupervisorSpec
-from supervisor.core.values.errors import FieldError
+from supervisor.core.values.errors import FieldError, InvalidRequest
 from supervisor.core.values.field_types import pointer_part, shown
 from supervisor.core.values.permissions import Permission
 from supervisor.services.supervisors.reset import ResetDone

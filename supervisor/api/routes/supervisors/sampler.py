@@ -6,13 +6,12 @@ from fastapi import APIRouter
 from starlette.concurrency import run_in_threadpool
 
 from supervisor.api.http.access import SPEC, needs
-from supervisor.api.http.deps import ApiParts, Document, Parts, Token
-from supervisor.api.http.problems import InvalidRequest
+from supervisor.api.http.deps import Document, Parts, Token
 from supervisor.core.planning.dry_run import Probed
 from supervisor.core.spec.sample_request import SampleRequest, read_sample
-from supervisor.core.values.errors import FieldError
+from supervisor.core.values.errors import FieldError, InvalidRequest, SampleFailed, SampleUnanswered
 from supervisor.core.values.permissions import Permission
-from supervisor.services.supervisors.sampler import SampleFailed, SampleUnanswered
+from supervisor.services.services import Services
 from supervisor.views.sample import SampleView, sample_view
 from tasks.contract.sample import SampleAnswer
 from tasks.contract.wire import Wire
@@ -61,12 +60,12 @@ def answer_sample(sample_id: str, body: SampleAnswer, token: Token, parts: Parts
         raise InvalidRequest(
             [FieldError("/sampleId", f"is {body.sample_id}, the path {sample_id}")]
         )
-    parts.looking.sampling.answered(sample_id, token, body)
+    parts.sampling.answered(sample_id, token, body)
     return Taken()
 
 
 async def sampled(
-    parts: ApiParts, request: SampleRequest, seen: Probed | None = None
+    parts: Services, request: SampleRequest, seen: Probed | None = None
 ) -> SampleView:
     """Ask a worker for a sample and wait for it; no thread waits meanwhile.
 
@@ -75,14 +74,14 @@ async def sampled(
         SampleFailed: the worker could not read the records.
         And what `Sampling.begin` raises.
     """
-    asked = await run_in_threadpool(parts.looking.sampling.begin, request, seen)
+    asked = await run_in_threadpool(parts.sampling.begin, request, seen)
     try:
         waited = asyncio.wrap_future(asked.answer)
         found = await asyncio.wait_for(waited, asked.left_s() + GRACE_S)
     except TimeoutError:
         raise SampleUnanswered(asked.worker_id, request.within) from None
     finally:
-        parts.looking.sampling.end(asked)
+        parts.sampling.end(asked)
     if found.failure:
         raise SampleFailed(without_secrets(found.failure))
     return sample_view(request, found)

@@ -20,8 +20,8 @@ from supervisor.api.http.deps import Asking, Author, Document, Parts
 from supervisor.api.http.preconditions import Precondition
 from supervisor.api.routes.supervisors.operations import named
 from supervisor.core.model.rows import SpecVersion
+from supervisor.core.planning.impact import Restarts
 from supervisor.core.planning.preconditions import etag_of
-from supervisor.core.planning.restarts import Restarts
 from supervisor.core.values.errors import SpecUnreadable
 from supervisor.core.values.permissions import Caller, Permission
 from supervisor.services.access.ownership import Ownership
@@ -77,7 +77,7 @@ def post_spec(
     """Create a supervisor, or give it a new spec version unless the newest says the same."""
     allowed = applying(asking)
     if dry_run:
-        judged = parts.looking.dry_run.judge(document, expected=expected, allowed=allowed)
+        judged = parts.dry_run.judge(document, expected=expected, allowed=allowed)
         return dry_run_view(judged)
     done = parts.service.apply_spec(document, author, expected, allowed=allowed)
     return Posted.model_validate(posted(done, response))
@@ -91,16 +91,16 @@ def posted(done: Applied, response: Response) -> dict[str, object]:
     if done.etag:
         response.headers["ETag"] = done.etag
     named(response, done.operation)
+    changes = done.impact.changes.fields
     told: dict[str, object] = {
         "id": done.supervisor_id,
         "modified": done.modified,
-        "restarted": done.restarts is not Restarts.NONE,
+        "restarted": done.impact.restarts is not Restarts.NONE,
         "version": done.version,
     }
-    if done.changes.fields:
+    if changes:
         told["changes"] = [
-            PostedChange(field=c.field, old=c.old, new=c.new, effect=c.effect)
-            for c in done.changes.fields
+            PostedChange(field=c.field, old=c.old, new=c.new, effect=c.effect) for c in changes
         ]
     if done.warnings:
         told["warnings"] = done.warnings
@@ -122,11 +122,11 @@ def list_supervisors(
     if not (full or state or system):
         if asking.reads_all:
             return parts.service.supervisor_ids()
-        tables = Ownership(parts.views.sources.store).of_supervisors()
+        tables = Ownership(parts.store).of_supervisors()
         return [found for found, table in tables.items() if asking.may_read(table)]
     return [
         _row(row, full=full, system=system)
-        for row in parts.views.rows()
+        for row in parts.supervisors.rows()
         if asking.reads_all or asking.may_read(row.spec.data_source or "")
     ]
 
@@ -180,7 +180,7 @@ def get_spec(supervisor_id: str, parts: Parts, expected: Precondition) -> Respon
 )
 def get_status(supervisor_id: str, parts: Parts) -> SupervisorStatus:
     """Return state, tasks, offsets and lag, and why it stands so."""
-    return parts.views.status(supervisor_id)
+    return parts.supervisors.status(supervisor_id)
 
 
 @router.get(
@@ -191,7 +191,7 @@ def get_status(supervisor_id: str, parts: Parts) -> SupervisorStatus:
 )
 def get_health(supervisor_id: str, parts: Parts) -> JSONResponse:
     """Answer 200 if the supervisor is healthy, 503 if not."""
-    healthy = parts.views.state(supervisor_id).healthy
+    healthy = parts.supervisors.state(supervisor_id).healthy
     status = HTTPStatus.OK if healthy else HTTPStatus.SERVICE_UNAVAILABLE
     return JSONResponse({"healthy": healthy}, status)
 
@@ -199,13 +199,13 @@ def get_health(supervisor_id: str, parts: Parts) -> JSONResponse:
 @router.get("/{supervisor_id}/stats", dependencies=[needs(Permission.READ, SUPERVISOR)])
 def get_stats(supervisor_id: str, parts: Parts) -> dict[str, dict[str, StatsLeaf]]:
     """Return group -> task -> counters of the live tasks, and how fast they grow."""
-    return parts.views.stats(supervisor_id)
+    return parts.supervisors.stats(supervisor_id)
 
 
 @router.get("/{supervisor_id}/parseErrors", dependencies=[needs(Permission.READ, SUPERVISOR_EVER)])
 def get_parse_errors(supervisor_id: str, parts: Parts) -> list[ParseError]:
     """Return samples of the records that became no row, newest first."""
-    return parts.views.parse_errors(supervisor_id)
+    return parts.supervisors.parse_errors(supervisor_id)
 
 
 @router.get("/{supervisor_id}/history", dependencies=[needs(Permission.READ, HISTORY)])

@@ -19,7 +19,7 @@ PLANS_MAX = 200
 @router.get("/datasources", dependencies=[needs(Permission.READ, LISTED)])
 def list_data_sources(parts: Parts, asking: Asking) -> DataSources:
     """List the tables."""
-    found = parts.views.data_sources().data_sources
+    found = parts.tables.data_sources().data_sources
     return DataSources(data_sources=[table for table in found if asking.may_read(table)])
 
 
@@ -33,13 +33,13 @@ def list_files(
     ] = None,
 ) -> TableFiles:
     """List the files that make up a table: what is not listed is no part of it."""
-    return parts.views.files(data_source, with_journaled=include is not None)
+    return parts.tables.files(data_source, with_journaled=include is not None)
 
 
 @router.get("/files", dependencies=[needs(Permission.READ)])
 def list_warehouse(parts: Parts) -> WarehouseFiles:
     """List what may lie in the warehouse: files by name, folders of tasks that are not settled."""
-    return parts.views.warehouse_files()
+    return parts.tables.warehouse_files()
 
 
 @router.get(
@@ -47,7 +47,7 @@ def list_warehouse(parts: Parts) -> WarehouseFiles:
 )
 def get_ledger(supervisor_id: str, parts: Parts) -> Ledger:
     """Return all that a supervisor has committed and published, also of a terminated one."""
-    return parts.views.ledger(supervisor_id)
+    return parts.supervisors.ledger(supervisor_id)
 
 
 @router.get(
@@ -57,4 +57,4 @@ def get_plans(
     supervisor_id: str, parts: Parts, limit: Annotated[int, Query(ge=1, le=PLANS_MAX)] = 50
 ) -> PlansView:
     """Return what the last passes decided and why, newest first."""
-    return parts.views.plans(supervisor_id, limit)
+    return parts.supervisors.plans(supervisor_id, limit)

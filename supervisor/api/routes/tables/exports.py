@@ -7,7 +7,8 @@ from fastapi import APIRouter, Query, Request
 
 from supervisor.api.http.access import DATA_SOURCE, LISTED, needs
 from supervisor.api.http.deps import Asking, Parts
-from supervisor.core.tables.snippets import FORMAT_OF, NotExported, Reader, snippet
+from supervisor.core.tables.snippets import FORMAT_OF, Reader, snippet
+from supervisor.core.values.errors import NotExported
 from supervisor.core.values.permissions import Permission
 from supervisor.views.exports import ExportList, Snippet, Snippets
 
@@ -17,7 +18,7 @@ router = APIRouter(prefix="/api/v1", tags=["tables"])
 @router.get("/exports", dependencies=[needs(Permission.READ, LISTED)])
 def list_exports(parts: Parts, asking: Asking) -> ExportList:
     """List the exports of all tables, and how each stands."""
-    found = parts.views.exports()
+    found = parts.tables.exports()
     return ExportList(exports=[row for row in found if asking.may_read(row.data_source)])
 
 
@@ -26,7 +27,7 @@ def list_exports(parts: Parts, asking: Asking) -> ExportList:
 )
 def list_exports_of(data_source: str, parts: Parts) -> ExportList:
     """List the exports of a table, and how each stands."""
-    return ExportList(exports=parts.views.exports(data_source))
+    return ExportList(exports=parts.tables.exports(data_source))
 
 
 @router.get(
@@ -40,7 +41,7 @@ def list_snippets(
     reader: Annotated[Reader | None, Query(description="Only for this one.")] = None,
 ) -> Snippets:
     """Return code that reads a table."""
-    exports = parts.views.exports(data_source)
+    exports = parts.tables.exports(data_source)
     there = {export.format for export in exports if export.location is not None}
     usable = [each for each in Reader if each not in FORMAT_OF or FORMAT_OF[each] in there]
     if reader is not None:
@@ -49,6 +50,6 @@ def list_snippets(
         usable = [reader]
     overlord = str(request.base_url).rstrip("/")
     known = not asking.is_anyone
-    write = partial(snippet, with_token=known, warehouse=parts.views.warehouse)
+    write = partial(snippet, with_token=known, warehouse=parts.tables.warehouse)
     made = [Snippet(reader=each, code=write(each, data_source, overlord)) for each in usable]
     return Snippets(data_source=data_source, snippets=made)

@@ -70,25 +70,25 @@ class Which(Wire):
 @router.post(f"{DRUID}/markUnused", dependencies=[needs(Permission.DELETE, DATA_SOURCE)])
 def mark_unused(data_source: str, which: Which, author: Author, parts: Parts) -> Marked:
     """Take segments out of their table; their files are deleted after the grace time."""
-    return _marked(parts.lifetimes.segments.mark_unused(data_source, which.selection(), author))
+    return _marked(parts.segments.mark_unused(data_source, which.selection(), author))
 
 
 @router.post(f"{DRUID}/markUsed", dependencies=[needs(Permission.DELETE, DATA_SOURCE)])
 def mark_used(data_source: str, which: Which, author: Author, parts: Parts) -> Marked:
     """Put segments back into their table, unless their grace time is over."""
-    return _marked(parts.lifetimes.segments.mark_used(data_source, which.selection(), author))
+    return _marked(parts.segments.mark_used(data_source, which.selection(), author))
 
 
 @router.delete(DRUID, dependencies=[needs(Permission.DELETE, DATA_SOURCE)])
 def mark_all_unused(data_source: str, author: Author, parts: Parts) -> Marked:
     """Take every segment out of a table; what is published later is not touched."""
-    return _marked(parts.lifetimes.segments.mark_unused(data_source, Selection(), author))
+    return _marked(parts.segments.mark_unused(data_source, Selection(), author))
 
 
 @router.post(DRUID, dependencies=[needs(Permission.DELETE, DATA_SOURCE)])
 def mark_all_used(data_source: str, author: Author, parts: Parts) -> Marked:
     """Put back every segment of a table whose grace time is not over."""
-    return _marked(parts.lifetimes.segments.mark_used(data_source, Selection(), author))
+    return _marked(parts.segments.mark_used(data_source, Selection(), author))
 
 
 def _marked(changed: int) -> Marked:
@@ -108,7 +108,7 @@ def list_segments(
     cursor: Cursor = None,
 ) -> TableSegments:
     """List the segments of a table, also those that were taken out of it."""
-    segments = parts.lifetimes.segments
+    segments = parts.segments
     found, following = segments.page(data_source, limit, cursor, used=used)
     return table_segments(data_source, found, segments.grace, following)
 
@@ -116,22 +116,20 @@ def list_segments(
 @router.get(f"{OURS}/retention", dependencies=[needs(Permission.READ, DATA_SOURCE)])
 def get_retention(data_source: str, parts: Parts) -> RetentionView:
     """Tell how long a table keeps its rows."""
-    return retention_of(data_source, parts.lifetimes.retention.rule(data_source))
+    return retention_of(data_source, parts.retention.rule(data_source))
 
 
 @router.put(f"{OURS}/retention", dependencies=[needs(Permission.DELETE, DATA_SOURCE)])
 def put_retention(data_source: str, keep: Keeping, author: Author, parts: Parts) -> RetentionView:
     """Keep the rows of a table for so long, and take out at once what is older."""
-    return retention_of(
-        data_source, parts.lifetimes.retention.set(data_source, keep.keep_for, author)
-    )
+    return retention_of(data_source, parts.retention.set(data_source, keep.keep_for, author))
 
 
 @router.delete(f"{OURS}/retention", dependencies=[needs(Permission.DELETE, DATA_SOURCE)])
 def drop_retention(data_source: str, author: Author, parts: Parts) -> RetentionView:
     """Keep the rows of a table for ever; what was taken out before stays so."""
-    parts.lifetimes.retention.drop(data_source, author)
-    return retention_of(data_source, parts.lifetimes.retention.rule(data_source))
+    parts.retention.drop(data_source, author)
+    return retention_of(data_source, parts.retention.rule(data_source))
 
 
 class ForgottenSupervisor(Wire):
@@ -147,5 +145,5 @@ class ForgottenSupervisor(Wire):
 )
 def forget(supervisor_id: str, author: Author, parts: Parts) -> ForgottenSupervisor:
     """Forget where a terminated supervisor stood, and its history; its table stays as it is."""
-    parts.lifetimes.forgetting.forget(supervisor_id, author)
+    parts.forgetting.forget(supervisor_id, author)
     return ForgottenSupervisor(id=supervisor_id)

@@ -8,8 +8,7 @@ from starlette.concurrency import run_in_threadpool
 
 from supervisor.api.http.access import needs
 from supervisor.api.http.deps import Parts, Token
-from supervisor.api.http.problems import InvalidRequest
-from supervisor.core.values.errors import FieldError
+from supervisor.core.values.errors import FieldError, InvalidRequest
 from supervisor.core.values.permissions import Permission
 from tasks.contract.messages import (
     CompactedFile,
@@ -55,7 +54,7 @@ async def sync(worker: str, body: SyncRequest, request: Request, parts: Parts) -
 def _synced(parts: Parts, report: SyncRequest) -> SyncResponse:
     body = _masked(report)
     parts.swapping.heard(body)
-    return parts.looking.sampling.listed(parts.service.sync(body), body.worker_id)
+    return parts.sampling.listed(parts.service.sync(body), body.worker_id)
 
 
 def _masked(body: SyncRequest) -> SyncRequest:

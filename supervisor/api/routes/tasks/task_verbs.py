@@ -13,9 +13,14 @@ from pydantic import Field
 
 from supervisor.api.http.access import DATA_SOURCE, LISTED, SPEC, TASK, applying, needs
 from supervisor.api.http.deps import Asking, Author, Document, Parts
-from supervisor.api.http.problems import InvalidRequest
 from supervisor.api.routes.tasks.tasks import interval_of, submitted_of
-from supervisor.core.values.errors import FieldError, NotOffered, SegmentsMoved, TaskNotFound
+from supervisor.core.values.errors import (
+    FieldError,
+    InvalidRequest,
+    NotOffered,
+    SegmentsMoved,
+    TaskNotFound,
+)
 from supervisor.core.values.intervals import FORM, PATTERN
 from supervisor.core.values.permissions import Permission
 from supervisor.services.access.ownership import Ownership
@@ -65,7 +70,7 @@ class LockFilter(Wire):
 def stop_task(task_id: str, author: Author, parts: Parts) -> TaskNamed:
     """End a task as FAILED; another one reads its range.  One that has ended stays as it is."""
     try:
-        parts.administration.tasks.stop(task_id, author)
+        parts.task_stops.stop(task_id, author)
     except TaskNotFound:
         submitted_of(parts).stop(task_id, author)
     return TaskNamed(task=task_id)
@@ -77,7 +82,7 @@ def stop_task(task_id: str, author: Author, parts: Parts) -> TaskNamed:
 )
 def stop_tasks(data_source: str, author: Author, parts: Parts) -> DataSourceNamed:
     """End every task of a table; others read their ranges, as long as its supervisors run."""
-    parts.administration.tasks.stop_all(data_source, author)
+    parts.task_stops.stop_all(data_source, author)
     return DataSourceNamed(data_source=data_source)
 
 
@@ -97,7 +102,7 @@ def get_task_statuses(
     """Return id -> short status; ids that no task has are left out."""
     if not task_ids:
         raise InvalidRequest([FieldError("", "no task is named", "send a list of ids")])
-    found = parts.views.short_statuses(task_ids)
+    found = parts.tasks.short_statuses(task_ids)
     submitted = {
         task: TaskShort(
             id=task,
@@ -111,7 +116,7 @@ def get_task_statuses(
     }
     if asking.reads_all:
         return found | submitted
-    tables = Ownership(parts.views.sources.store).of_tasks(found)
+    tables = Ownership(parts.store).of_tasks(found)
     shown = {task: row for task, row in found.items() if asking.may_read(tables[task])}
     return shown | submitted
 
@@ -121,7 +126,7 @@ def get_task_statuses(
 )
 def list_task_segments(task_id: str, parts: Parts) -> NoReturn:
     """Answer 404, as Druid does since it removed this: the table's segments name their task."""
-    row = parts.views.task_status(task_id).status
+    row = parts.tasks.task_status(task_id).status
     raise SegmentsMoved(
         "segments are not listed by task any more: "
         f"GET /api/v1/datasources/{row.data_source}/segments names the task of each"

@@ -7,8 +7,7 @@ from fastapi.responses import PlainTextResponse, Response
 
 from supervisor.api.http.access import LISTED, TASK, needs
 from supervisor.api.http.deps import Asking, Parts
-from supervisor.api.http.problems import InvalidRequest
-from supervisor.core.values.errors import FieldError, TaskNotFound
+from supervisor.core.values.errors import FieldError, InvalidRequest, TaskNotFound
 from supervisor.core.values.intervals import FORM, PATTERN, Interval, parse_interval
 from supervisor.core.values.permissions import Permission
 from supervisor.services.tasks.submit_task import SubmittedTasks
@@ -55,9 +54,9 @@ def list_tasks(
     if type not in {None, TASK_TYPE}:
         return []
     if asking.reads_all:
-        return parts.views.tasks(state, datasource, max, within)
+        return parts.tasks.tasks(state, datasource, max, within)
     # What the caller may read, among the newest.
-    found = parts.views.tasks(state, datasource, ROWS_MAX, within)
+    found = parts.tasks.tasks(state, datasource, ROWS_MAX, within)
     return [row for row in found if asking.may_read(row.data_source)][:max]
 
 
@@ -129,7 +128,7 @@ def list_complete(
 def get_task(task_id: str, parts: Parts) -> dict[str, object]:
     """Return what a task was told to do: `{task, payload}`."""
     try:
-        return parts.views.task(task_id)
+        return parts.tasks.task(task_id)
     except TaskNotFound:
         return submitted_of(parts).payload(task_id)
 
@@ -137,7 +136,7 @@ def get_task(task_id: str, parts: Parts) -> dict[str, object]:
 @router.get("/task/{task_id}/reports", dependencies=[needs(Permission.READ, TASK)])
 def get_task_reports(task_id: str, parts: Parts) -> dict[str, object]:
     """Return what a task has counted so far, or had counted when it ended, in Druid's shapes."""
-    return parts.administration.reports.reports(task_id)
+    return parts.task_reports.reports(task_id)
 
 
 @router.get(
@@ -151,7 +150,7 @@ def get_task_log(task_id: str, parts: Parts, offset: Offset = 0) -> Response:
 
     `X-Tidegate-Log-Start` says where the piece begins, `X-Tidegate-Log-Size` how long the log is.
     """
-    part = parts.administration.logs.log(task_id, offset)
+    part = parts.task_logs.log(task_id, offset)
     headers = {"X-Tidegate-Log-Start": str(part.start), "X-Tidegate-Log-Size": str(part.size)}
     return Response(part.content, 200, headers, "text/plain; charset=utf-8")
 
@@ -160,11 +159,11 @@ def get_task_log(task_id: str, parts: Parts, offset: Offset = 0) -> Response:
 def get_task_status(task_id: str, parts: Parts) -> TaskStatusView:
     """Return one task's row; a bounded supervisor is a task as well, under its own id."""
     try:
-        return parts.views.task_status(task_id)
+        return parts.tasks.task_status(task_id)
     except TaskNotFound:
         return submitted_of(parts).status(task_id)
 
 
 def submitted_of(parts: Parts) -> SubmittedTasks:
     """Return the tasks that people submit."""
-    return SubmittedTasks(parts.views.sources.store, parts.service)
+    return SubmittedTasks(parts.store, parts.service)

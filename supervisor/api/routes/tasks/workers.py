@@ -54,19 +54,19 @@ def get_leader(parts: Parts) -> str:
 )
 def is_leader(parts: Parts) -> JSONResponse:
     """Answer 200 on the overlord that leads, 404 on the others."""
-    leads = parts.views.leadership.leads()
+    leads = parts.leadership.leads()
     return JSONResponse({"leader": leads}, 200 if leads else 404)
 
 
 @router.get("/workers", dependencies=[needs(Permission.READ, LISTED)])
 def list_workers(parts: Parts, asking: Asking) -> list[WorkerLine]:
     """List the workers with their slots and what runs on them."""
-    lines = parts.views.workers()
+    lines = parts.tasks.workers()
     return lines if asking.reads_all else [_without_foreign(line, parts, asking) for line in lines]
 
 
 def _without_foreign(line: WorkerLine, parts: Parts, asking: Caller) -> WorkerLine:
-    tables = Ownership(parts.views.sources.store)
+    tables = Ownership(parts.store)
     owners = {task: tables.of_task(task) for task in line.running_tasks}
     tasks = [task for task, table in owners.items() if table and asking.may_read(table)]
     groups = sorted({task.rpartition("_")[0] for task in tasks})
@@ -98,16 +98,16 @@ def get_behaviour_history() -> list[dict[str, object]]:
 @router.post("/worker/{host}/enable", dependencies=[needs(Permission.WORKERS)])
 def enable_worker(host: str, author: Author, parts: Parts) -> dict[str, str]:
     """Let a worker take tasks again; `host` is its `host:port`, or its id."""
-    return {address_of(parts.administration.workers.enable(host, author)): "enabled"}
+    return {address_of(parts.workers.enable(host, author)): "enabled"}
 
 
 @router.post("/worker/{host}/disable", dependencies=[needs(Permission.WORKERS)])
 def disable_worker(host: str, author: Author, parts: Parts) -> dict[str, str]:
     """Give a worker nothing new; it finishes what it has.  It stays so over restarts."""
-    return {address_of(parts.administration.workers.disable(host, author)): "disabled"}
+    return {address_of(parts.workers.disable(host, author)): "disabled"}
 
 
 @router.get("/totalWorkerCapacity", dependencies=[needs(Permission.SIGNED_IN)])
 def get_capacity(parts: Parts) -> Capacity:
     """Return the slots there are and those in use."""
-    return parts.views.capacity()
+    return parts.tasks.capacity()

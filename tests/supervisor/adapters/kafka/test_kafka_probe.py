@@ -9,9 +9,9 @@ from confluent_kafka import Producer
 from supervisor.adapters.kafka.probe import KafkaProbe
 from supervisor.adapters.secrets import read_secret
 from supervisor.core.spec.sections.io_config import KafkaIoConfig
+from supervisor.core.values.errors import SourceUnreadable
 from supervisor.dev.broker import Broker
 from supervisor.dev.ports import LOOPBACK, free_port
-from supervisor.ports.topic_probe import SourceUnreadable
 from tasks.contract.offsets import TopicPartition
 from tests.environment.brokers import create_topic, produce
 from tests.supervisor.core.snapshots import spec as spec_of_clicks

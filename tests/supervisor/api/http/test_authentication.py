@@ -16,10 +16,11 @@ import pytest
 
 from supervisor.api.http.authenticate import PROOFS_AT_ONCE, PROOFS_WAITING_MAX
 from supervisor.api.http.deps import WORKERS_HEADER
+from supervisor.core.values.errors import PrincipalRefused
 from supervisor.core.values.permissions import Grant, Kind, Role
 from supervisor.core.values.throttle import Lockout, Rate
 from supervisor.services.access.authentication import DENIED_KINDS_MAX
-from supervisor.services.access.principals import PrincipalRefused, fingerprint
+from supervisor.services.access.principals import fingerprint
 from tests.supervisor.api.guarded import ACCESS, CALM, Guarded, a_guarded_world, bearer, grants_of
 from tests.supervisor.api.world import SUPERVISORS, spec_document
 from tests.supervisor.cli.overlord import Reply, overlord

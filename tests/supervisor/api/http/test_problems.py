@@ -11,6 +11,7 @@ from structlog.testing import capture_logs
 import supervisor.api
 from supervisor.api.http.edge import EDGE_PROBLEMS
 from supervisor.api.http.problems import PROBLEMS
+from supervisor.core.values import errors
 from supervisor.core.values.errors import (
     LeaseLost,
     Refused,
@@ -45,6 +46,12 @@ def test_the_table_has_every_class_of_the_error_tree() -> None:
     missing = [name for name in missing if name not in {c.__qualname__ for c in PROBLEMS}]
 
     assert not missing, f"add {', '.join(sorted(missing))} to api/http/problems.py"
+
+
+def test_every_error_that_the_api_answers_is_defined_in_one_module() -> None:
+    elsewhere = {c.__qualname__: c.__module__ for c in PROBLEMS if c.__module__ != errors.__name__}
+
+    assert not elsewhere, "move them to core/values/errors.py"
 
 
 def test_a_refusal_is_the_callers_a_failure_outside_is_not() -> None:

@@ -18,12 +18,13 @@ from supervisor.chores.segments import (
     SEGMENT_FILES,
     SEGMENTS,
     SegmentFiles,
+    SegmentLife,
     SegmentsUnused,
     Selection,
 )
 from supervisor.control.export_outbox import EXPORTS, announce_repaired, follow
 from supervisor.control.leadership import Leadership
-from supervisor.core.queue.events import FailedEvent, QueueName, QueueRow, container_of
+from supervisor.core.queue.events import FailedEvent, QueueConfig, QueueName, QueueRow, container_of
 from supervisor.core.tables.exports import Change, Export, ExportedFile, ExportVersion, queue_of
 from supervisor.core.values.export_formats import ExportFormat
 from supervisor.eventqueue.meters import Meters
@@ -31,7 +32,6 @@ from supervisor.eventqueue.operations import Operations
 from supervisor.eventqueue.processor import EventProcessor, ProcessorParts
 from supervisor.ports.exports import TableFormat
 from supervisor.ports.store import Store
-from supervisor.services.lifetimes import Lifetimes
 from tasks.contract.ingest_spec import Column
 from tasks.contract.messages import PublishOutcome, PublishRequest, SegmentFile
 from tasks.contract.offsets import Offsets
@@ -120,7 +120,7 @@ class Harbour(World):
         with self.store.reading() as tx:
             found = tx.segments.choose(TOPIC)
         ids = [segment.id for segment in found if segment.file.path in paths]
-        life = self.lifetimes.segments
+        life = self.segments
         (life.mark_used if used else life.mark_unused)(TOPIC, Selection(ids=ids), "me")
 
     def export(self, table_format: ExportFormat = DELTA) -> timedelta | None:
@@ -154,10 +154,10 @@ class Harbour(World):
     def end_lives(self, after: timedelta) -> None:
         """Let time pass, then handle what is due of unused segments and their files."""
         self.clock.advance(after)
-        lives, container = self.lifetimes, container_of(TOPIC)
+        container, files = container_of(TOPIC), QueueConfig(delay=GC_DELAY)
         for name, handler, config in (
-            (SEGMENTS, SegmentsUnused(lives.files), lives.segments.config),
-            (SEGMENT_FILES, SegmentFiles(self.warehouse), lives.files),
+            (SEGMENTS, SegmentsUnused(files), self.segments.config),
+            (SEGMENT_FILES, SegmentFiles(self.warehouse), files),
         ):
             kit = ProcessorParts(self.store, self.clock, self.leadership.term, Meters())
             processor = EventProcessor(QueueName(container, name), config, handler, kit)
@@ -175,10 +175,9 @@ class Harbour(World):
         return EventProcessor(queue_of(TOPIC, table_format), EXPORTS, handler, kit)
 
     @property
-    def lifetimes(self) -> Lifetimes:
+    def segments(self) -> SegmentLife:
         """The verbs of segments' end."""
-        term = self.leadership.term
-        return Lifetimes.of(self.store, self.clock, term, grace=GRACE, delay=GC_DELAY)
+        return SegmentLife(self.store, self.clock, self.leadership.term, GRACE)
 
     # -- what is seen --------------------------------------------------------------------------
 

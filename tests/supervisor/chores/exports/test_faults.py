@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from supervisor.core.tables.exports import Change, ExportUnavailable, ExportVersion
-from supervisor.core.values.errors import LeaseLost
+from supervisor.core.tables.exports import Change, ExportVersion
+from supervisor.core.values.errors import ExportUnavailable, LeaseLost
 from supervisor.core.values.export_formats import ExportFormat
 from supervisor.metadata.store import SqlStore
 from supervisor.ports.exports import OpenTable, TableFormat

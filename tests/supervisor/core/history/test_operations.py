@@ -11,12 +11,12 @@ from supervisor.core.history.operations import (
     Operation,
     OperationFacts,
     OperationKind,
-    OperationNotFound,
     OperationState,
     judge_operation,
     number_of,
 )
 from supervisor.core.model.rows import Generation, GenerationState
+from supervisor.core.values.errors import OperationNotFound
 from tests.supervisor.core.snapshots import NOON, TOPIC
 
 DONE, RUNNING, SUPERSEDED = (OperationState[s] for s in ("DONE", "RUNNING", "SUPERSEDED"))

@@ -5,7 +5,6 @@ from hypothesis import strategies as st
 
 from supervisor.core.model.rows import CommittedOffset, GapKind
 from supervisor.core.planning.backfill import (
-    NoBackfill,
     at_latest,
     backfill_id,
     backfill_spec,
@@ -15,6 +14,7 @@ from supervisor.core.planning.backfill import (
 from supervisor.core.planning.observed import StreamState
 from supervisor.core.planning.offset_moves import moves
 from supervisor.core.spec.reader import read_spec
+from supervisor.core.values.errors import NoBackfill
 from supervisor.core.values.table_names import name_problem
 from supervisor.verify.ledger import BREAKS_SHOWN, Ledger
 from supervisor.views.lenient import lenient

@@ -8,14 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from supervisor.core.model.rows import SpecVersion
-from supervisor.core.planning.preconditions import (
-    ANY,
-    TAGS_MAX,
-    Expected,
-    PreconditionFailed,
-    etag_of,
-    read_tags,
-)
+from supervisor.core.planning.preconditions import ANY, TAGS_MAX, Expected, etag_of, read_tags
+from supervisor.core.values.errors import PreconditionFailed
 from tests.supervisor.core.snapshots import NOON, spec
 
 VERSION = SpecVersion("clicks", 3, NOON, spec())

@@ -17,7 +17,6 @@ from supervisor.core.tables.exports import (
     ExportedFile,
     ExportState,
     ExportVersion,
-    NotExportable,
     Waiting,
     change_of,
     copies_of,
@@ -29,7 +28,7 @@ from supervisor.core.tables.exports import (
     state_of,
 )
 from supervisor.core.tables.snippets import Reader, snippet
-from supervisor.core.values.errors import InvalidSpec
+from supervisor.core.values.errors import InvalidSpec, NotExportable
 from supervisor.core.values.export_formats import ExportFormat
 from supervisor.services.supervisors.admission import OperatorPolicy
 from tasks.contract.ingest_spec import Column

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from supervisor.core.values.errors import BadCursor
 from supervisor.core.values.page_cursors import (
-    BadCursor,
+    page,
     page_behind,
-    page_of,
     place_of,
     read_cursor,
     read_place,
@@ -63,10 +63,12 @@ def test_pages_follow_each_other_without_a_gap(count: int, limit: int) -> None:
     every = [(number, f"row {number}") for number in range(count, 0, -1)]
     seen: list[str] = []
     cursor: str | None = None
+
+    def read(rows_max: int, before: int | None) -> list[tuple[int, str]]:
+        return [row for row in every if before is None or row[0] < before][:rows_max]
+
     while True:
-        before = read_cursor("audit", cursor)
-        asked = [row for row in every if before is None or row[0] < before][: limit + 1]
-        rows, cursor = page_of(asked, limit, "audit")
+        rows, cursor = page("audit", limit, cursor, read)
         seen += rows
         if cursor is None:
             break

@@ -2,12 +2,17 @@
 
 import pytest
 
-from supervisor.core.planning.backfill import NoBackfill
 from supervisor.core.planning.observed import StreamTrouble
-from supervisor.core.planning.preconditions import Expected, PreconditionFailed
+from supervisor.core.planning.preconditions import Expected
 from supervisor.core.spec.sections.bounded import BoundedStreamConfig
 from supervisor.core.spec.spec import SupervisorSpec
-from supervisor.core.values.errors import InvalidSpec, StreamUnavailable, SupervisorNotFound
+from supervisor.core.values.errors import (
+    InvalidSpec,
+    NoBackfill,
+    PreconditionFailed,
+    StreamUnavailable,
+    SupervisorNotFound,
+)
 from supervisor.ports.store import Store
 from tasks.contract.messages import PublishOutcome
 from tests.supervisor.core.snapshots import TOPIC, spec

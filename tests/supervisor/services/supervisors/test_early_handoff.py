@@ -4,9 +4,9 @@ import pytest
 
 from supervisor.control.loop import Loop
 from supervisor.core.model.rows import Generation, GenerationState
-from supervisor.core.values.errors import LeaseLost, SupervisorNotFound
+from supervisor.core.values.errors import LeaseLost, SupervisorNotFound, UnknownGroups
 from supervisor.ports.store import Store
-from supervisor.services.supervisors.handoff import HandoffRequests, UnknownGroups
+from supervisor.services.supervisors.handoff import HandoffRequests
 from tests.sqlite_memory import SqliteInMemory
 from tests.supervisor.core.snapshots import TOPIC, spec
 from tests.supervisor.promises import assert_promises

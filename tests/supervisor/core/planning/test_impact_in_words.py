@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from supervisor.core.planning.foresee import Foreseen
-from supervisor.core.planning.restarts import Restarts, describe_impact, restarts_of
+from supervisor.core.planning.impact import Restarts, SpecImpact
 from supervisor.core.spec.changes import NO_CHANGES, Change, Changes
 from supervisor.core.spec.section import Effect
 from tests.supervisor.core.snapshots import EVEN, generation
@@ -15,9 +14,9 @@ def changes(effect: Effect) -> Changes:
     return Changes((Change("/spec/x", 1, 2, effect),))
 
 
-def ranges(ending: int = 0, staying: int = 0) -> Foreseen:
+def ranges(ending: int = 0, staying: int = 0) -> SpecImpact:
     read = [generation(number, EVEN) for number in range(ending + staying)]
-    return Foreseen(tuple(read[:ending]), tuple(read[ending:]))
+    return SpecImpact(ending=tuple(read[:ending]), staying=tuple(read[ending:]))
 
 
 TASKS, WHOLE, HOT = (
@@ -41,13 +40,13 @@ NOTHING = f"nothing that runs is stopped: {AT_ONCE}"
 )
 def test_the_strongest_change_counts(found: Changes, restarts: Restarts) -> None:
     for each in (ranges(), ranges(ending=2)):
-        assert restarts_of(found, each) is restarts
+        assert replace(each, changes=found).restarts is restarts
 
 
 @pytest.mark.parametrize("found", [HOT, WHOLE, TASKS])
 def test_where_all_that_is_read_is_read_on_nothing_restarts(found: Changes) -> None:
     """Goal: taskCount 16 over 4 partitions is what taskCount 8 was, and is told as that."""
-    assert restarts_of(found, ranges(staying=2)) is Restarts.NONE
+    assert replace(ranges(staying=2), changes=found).restarts is Restarts.NONE
 
 
 @pytest.mark.parametrize(
@@ -83,19 +82,19 @@ def test_where_all_that_is_read_is_read_on_nothing_restarts(found: Changes) -> N
     ],
 )
 def test_a_sentence_says_what_happens(
-    found: Changes, suspended: bool, read: Foreseen, said: str
+    found: Changes, suspended: bool, read: SpecImpact, said: str
 ) -> None:
-    assert describe_impact(found, read, exists=True, suspended=suspended) == said
+    assert replace(read, changes=found, suspended=suspended).summary == said
 
 
 def test_ranges_that_publish_anyway_are_no_groups_that_hand_off() -> None:
     """Goal: the number that is told is that of ranges which end for the change."""
     publishes = replace(ranges(), fixed=(generation(1, EVEN, EVEN),))
-    told = describe_impact(WHOLE, publishes, exists=True, suspended=True)
+    impact = replace(publishes, changes=WHOLE, suspended=True)
 
-    assert told == "nothing reads, and nothing starts"
+    assert impact.summary == "nothing reads, and nothing starts"
 
 
 def test_a_new_supervisor_is_told_as_such() -> None:
-    told = describe_impact(NO_CHANGES, ranges(), exists=False, suspended=False)
-    assert told == "nothing runs under this id: a new supervisor would begin"
+    impact = SpecImpact(is_new=True)
+    assert impact.summary == "nothing runs under this id: a new supervisor would begin"

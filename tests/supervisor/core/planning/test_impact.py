@@ -3,8 +3,10 @@
 from dataclasses import replace
 
 from supervisor.core.planning.actions import BeginHandoff
-from supervisor.core.planning.foresee import Foreseen, foresee
+from supervisor.core.planning.impact import Restarts, SpecImpact, judge_change, on_live_ranges
 from supervisor.core.planning.observed import Observed
+from supervisor.core.spec.changes import Change, Changes
+from supervisor.core.spec.section import Effect
 from tests.supervisor.core.snapshots import (
     EVEN,
     FOLLOWS,
@@ -25,9 +27,16 @@ from tests.supervisor.core.snapshots import (
 ROWS = (PUBLISHES, ODDS, FOLLOWS)
 
 
-def rows(seen: Observed) -> Foreseen:
+def rows(seen: Observed) -> SpecImpact:
     """Only rows count: who runs what is not looked at."""
-    return foresee(replace(seen, tasks=(), workers=()))
+    change = judge_change(seen.current, seen.current.spec)
+    return on_live_ranges(change, replace(seen, tasks=(), workers=()))
+
+
+def for_other_tasks(impact: SpecImpact) -> SpecImpact:
+    """Return the impact of a version that asks for other tasks than the one before."""
+    changes = Changes((Change("/spec/x", 1, 2, Effect.RESTART_TASKS),))
+    return replace(impact, changes=changes)
 
 
 def ids(*generations: object) -> list[str]:
@@ -38,9 +47,9 @@ def test_what_fits_is_read_on_and_its_predecessor_is_waited_for_by_nobody() -> N
     found = rows(observed(spec(), version=3, older={1: spec()}, generations=ROWS))
 
     assert ids(*found.staying) == ids(ODDS, FOLLOWS)
-    assert (found.ending, found.leaving, found.complete) == ((), (), True)
-    assert found.disturbs_nothing
-    assert not found.waits(restarts=True)
+    assert (found.ending, found.leaving, found.is_complete) == ((), (), True)
+    assert for_other_tasks(found).restarts is Restarts.NONE
+    assert not for_other_tasks(found).needs_passes
 
 
 def test_what_does_not_fit_ends_and_its_predecessor_has_to_publish_before() -> None:
@@ -48,8 +57,8 @@ def test_what_does_not_fit_ends_and_its_predecessor_has_to_publish_before() -> N
 
     assert ids(*found.ending) == ids(ODDS, FOLLOWS)
     assert list(found.leaving) == ids(PUBLISHES, ODDS, FOLLOWS)
-    assert not found.disturbs_nothing
-    assert found.waits(restarts=False)
+    assert for_other_tasks(found).restarts is Restarts.TASKS
+    assert found.needs_passes
 
 
 def test_a_range_that_publishes_and_that_none_follows_is_waited_for() -> None:
@@ -57,8 +66,8 @@ def test_a_range_that_publishes_and_that_none_follows_is_waited_for() -> None:
     found = rows(observed(spec(), version=3, older={1: spec()}, generations=(PUBLISHES, ODDS)))
 
     assert list(found.leaving) == ids(PUBLISHES)
-    assert found.waits(restarts=True), "its successor is to be opened"
-    assert not found.waits(restarts=False)
+    assert for_other_tasks(found).needs_passes, "its successor is to be opened"
+    assert not found.needs_passes
 
 
 def test_a_pause_that_has_to_end_is_not_taken_back() -> None:
@@ -68,7 +77,7 @@ def test_a_pause_that_has_to_end_is_not_taken_back() -> None:
     found = rows(taken_back)
 
     assert ids(*found.ending) == ids(pausing())
-    assert ids(*foresee(replace(taken_back, generations=(pausing(), ODDS))).staying) == ids(
+    assert ids(*rows(replace(taken_back, generations=(pausing(), ODDS))).staying) == ids(
         pausing(), ODDS
     )
 
@@ -84,8 +93,8 @@ def test_a_suspended_or_terminated_supervisor_ends_all_that_is_read() -> None:
 def test_without_offsets_the_first_range_is_still_to_come() -> None:
     found = rows(observed(spec(), stored={}))
 
-    assert found == Foreseen()
-    assert found.waits(restarts=True)
+    assert found == SpecImpact()
+    assert for_other_tasks(found).needs_passes
 
 
 def test_what_is_foreseen_is_what_the_planner_begins() -> None:
@@ -114,4 +123,12 @@ def test_more_groups_than_partitions_are_the_same_groups() -> None:
     found = rows(observed(spec(16), version=2, older={1: spec(8)}, generations=four))
 
     assert ids(*found.staying) == ids(*four)
-    assert not found.waits(restarts=True)
+    assert not for_other_tasks(found).needs_passes
+
+
+def test_a_first_version_and_a_tombstone_are_not_fulfilled_at_once() -> None:
+    stored = observed(spec()).current
+
+    assert judge_change(None, spec()).needs_passes
+    assert judge_change(stored, None).needs_passes
+    assert not judge_change(stored, spec()).needs_passes

@@ -1,0 +1,205 @@
+"""The services of one overlord: every verb and query that the API calls, made from one `Wiring`."""
+
+import ssl
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from supervisor.chores.compaction import Compacting, compacting_of
+from supervisor.chores.compaction_commit import Swapping
+from supervisor.chores.duty import Wiring
+from supervisor.chores.forget import Forgetting, forgetting_of
+from supervisor.chores.retention import Retention, retention_of
+from supervisor.chores.segments import SegmentLife, segments_of
+from supervisor.control.leadership import Leadership
+from supervisor.control.loop import Loop
+from supervisor.control.metrics import OverlordMeters
+from supervisor.control.publish import Publisher
+from supervisor.control.wakeups import Wakeups
+from supervisor.core.values.errors import Unavailable
+from supervisor.eventqueue.operations import Operations
+from supervisor.ports.quarantine import RawRecords
+from supervisor.ports.store import Store
+from supervisor.ports.task_logs import LogSource
+from supervisor.ports.topic_probe import Probe
+from supervisor.services.access.authentication import Authentication
+from supervisor.services.access.idempotency import Idempotency
+from supervisor.services.history.history import History
+from supervisor.services.supervisors.admission import OperatorPolicy
+from supervisor.services.supervisors.backfill import Backfills
+from supervisor.services.supervisors.bulk import BulkVerbs
+from supervisor.services.supervisors.dry_run import DryRun
+from supervisor.services.supervisors.handoff import HandoffRequests
+from supervisor.services.supervisors.queries import SupervisorQueries
+from supervisor.services.supervisors.reset import Resets
+from supervisor.services.supervisors.sampler import SampleRequests
+from supervisor.services.supervisors.specs import Service
+from supervisor.services.tables.quarantine import Quarantine
+from supervisor.services.tables.queries import TableQueries
+from supervisor.services.tasks.queries import TaskQueries
+from supervisor.services.tasks.stop_task import TaskStops
+from supervisor.services.tasks.task_logs import TaskLogViews
+from supervisor.services.tasks.task_reports import TaskReportViews
+from supervisor.services.tasks.workers import WorkerAdmin
+from supervisor.views.files import Journals
+
+
+@dataclass(frozen=True)
+class Outside:
+    """The ports that only services use, and what the operator allows."""
+
+    journals: Journals
+    task_logs: LogSource
+    raw_records: RawRecords
+    probe: Probe
+    rules: OperatorPolicy
+    warehouse: str
+    """Absolute path, as it is shown."""
+    version: str
+    """Of this Tidegate."""
+
+
+@dataclass(frozen=True)
+class Services:
+    """What the API calls; one instance per process."""
+
+    # -- the process -------------------------------------------------------------------------------
+    store: Store
+    leadership: Leadership
+    loop: Loop
+    changed: Wakeups
+    meters: OverlordMeters
+    version: str
+    """Of this Tidegate."""
+
+    # -- supervisors -------------------------------------------------------------------------------
+    service: Service
+    dry_run: DryRun
+    sampling: SampleRequests
+    handoffs: HandoffRequests
+    resets: Resets
+    backfills: Backfills
+    bulk: BulkVerbs
+    forgetting: Forgetting
+
+    # -- tasks and workers -------------------------------------------------------------------------
+    publishing: Publisher
+    swapping: Swapping
+    task_stops: TaskStops
+    task_logs: TaskLogViews
+    task_reports: TaskReportViews
+    workers: WorkerAdmin
+
+    # -- tables ------------------------------------------------------------------------------------
+    segments: SegmentLife
+    retention: Retention
+    compacting: Compacting
+    quarantine: Quarantine
+
+    # -- what is shown -----------------------------------------------------------------------------
+    supervisors: SupervisorQueries
+    tasks: TaskQueries
+    tables: TableQueries
+    chronicle: History
+    queues: Operations
+
+    # -- callers -----------------------------------------------------------------------------------
+    keys: Idempotency
+    authentication: Authentication | None = None
+    """None: nobody is asked who it is."""
+    tls: ssl.SSLContext | bool = True
+    """Whom a follower trusts to be the leader; True: the system's authorities."""
+    hosts: tuple[str, ...] = ()
+    """Names, or `name:port`, beside loopback's under which clients reach this overlord."""
+
+    def check(self) -> None:
+        """Return if the metadata database answers, and this process competes for the lease.
+
+        Raises:
+            Unavailable: it does not.
+        """
+        if self.leadership.loop_ended:
+            raise Unavailable("no leadership loop: this overlord can neither lead nor follow")
+        with self.store.reading() as tx:
+            tx.lease.read()
+
+
+def services_of(wiring: Wiring, outside: Outside, queues: Operations) -> Services:
+    """Make every service; nothing connects yet."""
+    w, o = wiring, outside
+    segments, compacting = segments_of(w), compacting_of(w)
+    service = _specs(w, o)
+    sampling = _sampling(w, o, service)
+    resets = Resets(w.store, w.sources.streams, w.clock, w.leadership, w.loop, w.changed, w.endings)
+    return Services(
+        store=w.store,
+        leadership=w.leadership,
+        loop=w.loop,
+        changed=w.changed,
+        meters=w.meters,
+        version=o.version,
+        service=service,
+        dry_run=DryRun(w.store, service, sampling.look),
+        sampling=sampling,
+        handoffs=HandoffRequests(w.store, w.clock, w.leadership, w.loop),
+        resets=resets,
+        backfills=Backfills(resets, service.check, failpoint=w.reach),
+        bulk=BulkVerbs(service),
+        forgetting=forgetting_of(w),
+        publishing=_publishing(w),
+        swapping=_swapping(w, segments, compacting.assign),
+        task_stops=TaskStops(w.store, w.clock, w.leadership, w.loop, w.changed, w.endings),
+        task_logs=TaskLogViews(w.store, o.task_logs),
+        task_reports=TaskReportViews(w.store, w.registry, w.leadership, w.clock),
+        workers=WorkerAdmin(w.store, w.clock, w.leadership, w.registry, w.loop, w.changed),
+        segments=segments,
+        retention=retention_of(w),
+        compacting=compacting,
+        quarantine=Quarantine(w.store, o.raw_records),
+        supervisors=_supervisors(w, o),
+        tasks=TaskQueries(w.store, w.registry, w.leadership),
+        tables=TableQueries(w.store, w.registry, w.leadership, w.clock, o.warehouse, o.journals),
+        chronicle=History(w.store, w.clock),
+        queues=queues,
+        keys=Idempotency(w.store, w.clock, w.term),
+    )
+
+
+def _specs(w: Wiring, o: Outside) -> Service:
+    return Service(
+        store=w.store,
+        clock=w.clock,
+        leadership=w.leadership,
+        registry=w.registry,
+        loop=w.loop,
+        changed=w.changed,
+        rules=o.rules,
+        failpoint=w.reach,
+    )
+
+
+def _sampling(w: Wiring, o: Outside, service: Service) -> SampleRequests:
+    return SampleRequests(
+        clock=w.clock,
+        term=w.term,
+        workers=w.registry,
+        probe=o.probe,
+        check=service.check,
+        changed=w.changed,
+        new_token=w.new_token,
+    )
+
+
+def _publishing(w: Wiring) -> Publisher:
+    return Publisher(
+        w.store, w.clock, w.leadership, w.loop, w.changed, w.endings, w.reach, w.meters
+    )
+
+
+def _swapping(w: Wiring, segments: SegmentLife, assign: Callable[[], None]) -> Swapping:
+    return Swapping(w.store, w.clock, w.term, w.endings, segments, w.changed, assign, w.reach)
+
+
+def _supervisors(w: Wiring, o: Outside) -> SupervisorQueries:
+    return SupervisorQueries(
+        w.sources, w.registry, w.loop, w.leadership, w.clock, o.warehouse, w.watching
+    )

@@ -1,0 +1,205 @@
+"""Queries about supervisors: states, status, lag, and all that one has published; reads only.
+
+States, reports and lag need the soft state, which only the leader has: another overlord raises
+LeaseLost with the leader's address.  What the rows alone answer, any overlord answers.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from supervisor.control.declared_types import last_spec
+from supervisor.control.leadership import Leadership
+from supervisor.control.loop import Loop
+from supervisor.control.observe import Sources, observe
+from supervisor.control.state_recorder import StateRecorder
+from supervisor.control.worker_registry import WorkerRegistry
+from supervisor.core.history.lag import Lag
+from supervisor.core.model.rows import GapKind, SpecVersion, TaskStatus
+from supervisor.core.planning.observed import Observed
+from supervisor.core.planning.progress import report_of
+from supervisor.core.planning.states import SupervisorState, state_of, unread_state
+from supervisor.core.values.errors import (
+    SpecUnreadable,
+    SupervisorNotFound,
+    UnknownWord,
+)
+from supervisor.ports.store import Clock
+from supervisor.views.ledger import Ledger, PlansView, compactions_of, ledger_of, plans_of
+from supervisor.views.rows import SupervisorRow, unreadable_states
+from supervisor.views.status import StatusFacts, SupervisorStatus, status_of
+from supervisor.views.tasks import (
+    ParseError,
+    StatsLeaf,
+    parse_errors,
+    stats_leaf,
+)
+from supervisor.views.warnings import DIVERGED_SHOWN_FOR
+
+FAILED_SHOWN = 10
+SAMPLED_PUBLICATIONS = 200
+"""Newest publications whose samples of rejected records are shown."""
+
+
+@dataclass(frozen=True)
+class SupervisorQueries:
+    """Answers to whoever looks at supervisors; one instance per process."""
+
+    sources: Sources
+    registry: WorkerRegistry
+    loop: Loop
+    leadership: Leadership
+    clock: Clock
+    warehouse: str
+    """Absolute path."""
+    watching: StateRecorder
+
+    def rows(self) -> list[SupervisorRow]:
+        """Return every supervisor that is not terminated, with its state, by id."""
+        self.leadership.term()
+        with self.sources.store.reading() as tx:
+            newest = tx.specs.newest_or_unreadable()
+        found = []
+        for row in newest:
+            try:
+                seen = observe(row.supervisor_id, self.sources, self.clock.now())
+            except SpecUnreadable as error:
+                found.append(SupervisorRow(error.supervisor_id, error, unread_state(error)))
+                continue
+            except UnknownWord as error:
+                if isinstance(row, SpecVersion) and row.spec is not None:
+                    found.append(SupervisorRow(row.supervisor_id, row.spec, unread_state(error)))
+                continue
+            if seen is not None and seen.current.spec is not None:
+                found.append(SupervisorRow(row.supervisor_id, seen.current.spec, self._state(seen)))
+        return found
+
+    def state(self, supervisor_id: str) -> SupervisorState:
+        """Return the state of one supervisor; STOPPING while a terminated one still works.
+
+        Raises:
+            SupervisorNotFound: it was never stored, or has ended.
+            LeaseLost: this overlord does not lead.
+        """
+        try:
+            return self._state(self._seen(supervisor_id))
+        except (SpecUnreadable, UnknownWord) as error:
+            return unread_state(error)
+
+    def last_states(self) -> dict[str, SupervisorState]:
+        """Return the state of each supervisor as its last pass found it; none where none leads."""
+        if not self.leadership.leads():
+            return {}
+        with self.sources.store.reading() as tx:
+            newest = tx.specs.newest_or_unreadable()
+        ids = [v.supervisor_id for v in newest if isinstance(v, SpecVersion) and not v.terminated]
+        states = {k: self._state(made.seen) for k in ids if (made := self.loop.last_pass(k))}
+        return states | unreadable_states(newest)
+
+    def lags(self) -> dict[str, Lag]:
+        """Return how far each supervisor is behind; none where none leads."""
+        return self.watching.lags() if self.leadership.leads() else {}
+
+    def gap_sizes(self) -> Mapping[tuple[str, GapKind], int]:
+        """Return how many offsets are declared as gaps, by supervisor and kind.
+
+        Zeros as well: what grows from nothing is no growth to whoever looks at differences.
+        """
+        with self.sources.store.reading() as tx:
+            ids = [v.supervisor_id for v in tx.specs.all_newest() if not v.terminated]
+            none = {(each, kind): 0 for each in ids for kind in GapKind}
+            return none | dict(tx.offsets.gap_sizes())
+
+    def status(self, supervisor_id: str) -> SupervisorStatus:
+        """Return Druid's status and its additions; raises as `state` does."""
+        seen = self._seen(supervisor_id)
+        with self.sources.store.reading() as tx:
+            spec = last_spec(tx, supervisor_id)
+            failed = tx.tasks.find(
+                status=TaskStatus.FAILED, supervisor_id=supervisor_id, limit=FAILED_SHOWN
+            )
+            rejected = tx.segments.rejected(supervisor_id)
+            diverged = tx.segments.diverged(supervisor_id, seen.now - DIVERGED_SHOWN_FOR)
+        return status_of(
+            StatusFacts(
+                seen=seen,
+                spec=spec,
+                last_pass=self.loop.last_pass(supervisor_id),
+                pass_errors=self.loop.errors(supervisor_id),
+                failing_pass=self.loop.failing(supervisor_id),
+                failed=failed,
+                rejected_published=rejected,
+                diverged=diverged,
+                ages=self.watching.ages(seen),
+                looks=self.watching.looks(seen),
+            )
+        )
+
+    def stats(self, supervisor_id: str) -> dict[str, dict[str, StatsLeaf]]:
+        """Return group -> task -> counters; tasks that have not reported are left out."""
+        seen = self._seen(supervisor_id)
+        groups = {g.id: str(g.group) for g in seen.generations}
+        found: dict[str, dict[str, StatsLeaf]] = {}
+        for task in seen.tasks:
+            report = report_of(seen, task)
+            if report is not None and task.generation_id in groups:
+                leaf = stats_leaf(report.counters, self.registry.rates(task.id))
+                found.setdefault(groups[task.generation_id], {})[task.id] = leaf
+        return found
+
+    def parse_errors(self, supervisor_id: str) -> list[ParseError]:
+        """Return samples of records that became no row, newest first, each once."""
+        seen = self._seen(supervisor_id)
+        live = [
+            (int((seen.now - report.idle_for).timestamp() * 1000), report)
+            for task in seen.tasks
+            if (report := report_of(seen, task)) is not None
+        ]
+        with self.sources.store.reading() as tx:
+            spec = last_spec(tx, supervisor_id)
+            newest = tx.segments.recent_publications(supervisor_id, SAMPLED_PUBLICATIONS)
+        publications = [each for each in newest if each.forgotten_at is None]
+        limit = spec.io_config.task_count * spec.tuning_config.max_saved_parse_exceptions
+        return parse_errors(live, publications, limit)
+
+    def _seen(self, supervisor_id: str) -> Observed:
+        self.leadership.term()
+        seen = observe(supervisor_id, self.sources, self.clock.now())
+        if seen is None or (seen.current.terminated and not (seen.generations or seen.tasks)):
+            raise SupervisorNotFound(supervisor_id)
+        return seen
+
+    def _state(self, seen: Observed) -> SupervisorState:
+        supervisor_id = seen.current.supervisor_id
+        return state_of(seen, self.loop.last_pass(supervisor_id), self.loop.failing(supervisor_id))
+
+    # -- what was published --------------------------------------------------------------------
+
+    def ledger(self, supervisor_id: str) -> Ledger:
+        """Return all that a supervisor committed and published, also of a terminated one.
+
+        Raises:
+            SupervisorNotFound: the id was never used.
+        """
+        with self.sources.store.reading() as tx:
+            spec = last_spec(tx, supervisor_id)
+            committed = tx.offsets.of(supervisor_id)
+            gaps = tx.offsets.gaps(supervisor_id)
+            publications = tx.segments.publications(supervisor_id)
+            segments = tx.segments.of_supervisor(supervisor_id)
+            compactions = tx.compactions.rows_of(compactions_of(segments))
+        return ledger_of(
+            spec,
+            self.warehouse,
+            [committed[p] for p in sorted(committed)],
+            gaps,
+            publications=publications,
+            segments=segments,
+            compactions=compactions,
+        )
+
+    def plans(self, supervisor_id: str, limit: int) -> PlansView:
+        """Return the last plans with their reasons, newest first; raises as `ledger` does."""
+        with self.sources.store.reading() as tx:
+            last_spec(tx, supervisor_id)
+            stored = tx.plans.recent(supervisor_id, limit)
+        return plans_of(supervisor_id, stored)

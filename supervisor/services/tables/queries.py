@@ -1,0 +1,97 @@
+"""Queries about tables: their names, files and exports; reads only."""
+
+from dataclasses import dataclass
+
+from supervisor.control.declared_types import declared_in
+from supervisor.control.leadership import Leadership
+from supervisor.control.tables import known_tables, require_table
+from supervisor.control.worker_registry import WorkerRegistry
+from supervisor.ports.store import Clock, Store
+from supervisor.services.tables.warehouse import warehouse_files
+from supervisor.services.tasks.workers import worker_urls
+from supervisor.views.exports import ExportView, export_views
+from supervisor.views.files import (
+    WITHIN_S,
+    ColumnSets,
+    DataSources,
+    Journals,
+    TableFiles,
+    journaled,
+    live_ranges,
+    published,
+)
+from supervisor.views.rows import live_in
+from supervisor.views.warehouse import WarehouseFiles
+from tasks.rows.discovery import common
+
+
+@dataclass(frozen=True)
+class TableQueries:
+    """Answers to whoever looks at tables; one instance per process."""
+
+    store: Store
+    registry: WorkerRegistry
+    leadership: Leadership
+    clock: Clock
+    warehouse: str
+    """Absolute path."""
+    journals: Journals
+
+    def data_sources(self) -> DataSources:
+        """Return every table that is fed, or was published into."""
+        with self.store.reading() as tx:
+            return DataSources(data_sources=sorted(known_tables(tx)))
+
+    def files(self, data_source: str, *, with_journaled: bool) -> TableFiles:
+        """Return the files of a table; the journaled ones are asked from the workers.
+
+        Raises:
+            DataSourceNotFound: nobody feeds such a table, and nobody did.
+            LeaseLost: journaled files are wanted, and this overlord does not lead.
+        """
+        until = self.clock.monotonic() + WITHIN_S
+        if with_journaled:
+            self.leadership.term()
+        with self.store.reading() as tx:  # one view: a range is published, or it is live
+            segments = tx.segments.of_data_source(data_source)
+            if not segments:
+                require_table(tx, data_source)
+            live, unread = live_in(tx, data_source)
+            active = tx.tasks.active()
+            urls = worker_urls(tx)
+        sets = ColumnSets()
+        files = published(segments, self.warehouse, sets)
+        missing: list[str] = []
+        if with_journaled:
+            ranges = live_ranges(live, active, self.registry.views(), urls)
+            told, missing = journaled(
+                ranges, self.journals, self.warehouse, sets, lambda: until - self.clock.monotonic()
+            )
+            files += told
+            missing += unread
+        with self.store.reading() as tx:
+            declared = declared_in(tx, sets.all(), {file.supervisor_id for file in files})
+        return TableFiles(
+            data_source=data_source,
+            warehouse=self.warehouse,
+            columns=list(common(sets.all(), declared)),
+            column_sets=sets.all(),
+            files=files,
+            missing=missing,
+        )
+
+    def exports(self, data_source: str | None = None) -> list[ExportView]:
+        """Return how the exports of one table, or of all, stand.
+
+        Raises:
+            DataSourceNotFound: nobody feeds such a table, and nobody did.
+        """
+        with self.store.reading() as tx:
+            if data_source is not None:
+                require_table(tx, data_source)
+            return export_views(tx, data_source, self.warehouse, self.clock.now())
+
+    def warehouse_files(self) -> WarehouseFiles:
+        """Return what may lie in the warehouse, of all tables."""
+        with self.store.reading() as tx:
+            return warehouse_files(tx, self.warehouse)
